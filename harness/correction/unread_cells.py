@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from harness.correction.scored_items import ScoredItems
 from harness.decide.sentences import unread_words
 from harness.errors import JudgeError
 from harness.measure.answer_counts import AnswerCounts, total_answers
+from harness.measure.item_table import ItemTable
 from harness.model import SIDE
 
 REPAIR = "Look at this answer, repair the prompt, the endpoint or the scale, and ask again (harness run --fresh)"
@@ -47,12 +47,12 @@ class UnreadCells(msgspec.Struct, frozen=True):
         return {**self.key, **msgspec.to_builtins(self.answers)}
 
 
-def split_unread(cells: Iterable[ScoredItems]) -> tuple[list[ScoredItems], tuple[UnreadCells, ...]]:
+def split_unread(cells: Iterable[ItemTable]) -> tuple[list[ItemTable], tuple[UnreadCells, ...]]:
     """Divide cells into those that numbers may rest on, and what is left out: a judge with all its cells, or one cell of it."""
-    sides: dict[tuple[Any, ...], list[ScoredItems]] = {}
+    sides: dict[tuple[Any, ...], list[ItemTable]] = {}
     for cell in cells:
         sides.setdefault(tuple(cell.key.get(name) for name in ("source", *SIDE)), []).append(cell)
-    readable, unread = list[ScoredItems](), list[UnreadCells]()
+    readable, unread = list[ItemTable](), list[UnreadCells]()
     for of_judge in sides.values():
         answers = total_answers(cell.counts for cell in of_judge)
         if answers.mostly_unread:
@@ -64,7 +64,7 @@ def split_unread(cells: Iterable[ScoredItems]) -> tuple[list[ScoredItems], tuple
     return readable, tuple(unread)
 
 
-def refuse_unread(cells: Iterable[ScoredItems], what: str) -> tuple[list[ScoredItems], tuple[UnreadCells, ...]]:
+def refuse_unread(cells: Iterable[ItemTable], what: str) -> tuple[list[ItemTable], tuple[UnreadCells, ...]]:
     """Divide cells as `split_unread`; `what` would rest on them.
 
     Raises JudgeError where nothing is left of any judge, baselines aside.

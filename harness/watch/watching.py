@@ -16,8 +16,8 @@ from pathlib import Path
 import msgspec
 
 from harness.correction import certificate
+from harness.correction.cell_results import judged_rows
 from harness.correction.certificate_extension import CertifiedWatch, EarlierWatch
-from harness.correction.scored_items import judged_rows
 from harness.correction.stale_certificate import other_condition
 from harness.data.judgments import Judgments
 from harness.errors import ContentError, UsageError

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.measure.cells import bounds, number
+from harness.measure.label_counts import Classes
 from harness.measure.options import CompareOptions, Drawing
 from harness.measure.rankings.answer_matrix import FAILURES, MAJORITY, AnswerMatrix, Questions, answer_matrix, guesses, questions_of
 from harness.measure.rankings.ranked import (
@@ -24,7 +25,6 @@ from harness.measure.rankings.ranked import (
     Statistics,
 )
 from harness.measure.rankings.score_ranking import RANKED_BY_ORDER, score_tables
-from harness.measure.units import Classes
 from harness.model import BY_PEOPLE
 from harness.stats import (
     Ranks,

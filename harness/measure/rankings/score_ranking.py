@@ -23,12 +23,12 @@ from harness.data.judgments import Judgments
 from harness.errors import UsageError
 from harness.judges.baselines import BASELINES, TrainingCounts
 from harness.measure.cells import bounds, number
-from harness.measure.judged import JudgedData
+from harness.measure.judged_table import JudgedTable, item_key
+from harness.measure.label_counts import LabelCounts, classes_of
 from harness.measure.options import POOLED, CompareOptions, Standardise
 from harness.measure.rankings.ranked import Gain, RankedJudge, RankedTables, Ranking, RankingInput, Statistics
 from harness.measure.score_cells import ScoreCells, source_texts
 from harness.measure.scores import ItemScores, item_scores, numbers
-from harness.measure.units import LabelCounts, classes_of, item_key, units_of
 from harness.stats import Ranks, rank_judges
 from harness.stats.agreement.concordance import ordering_credits
 from harness.stats.agreement.continuous import joined_groups, mean_of_segments
@@ -267,19 +267,18 @@ class _ScoreTables(RankedTables):
         q = self.questions
         given = self.judgments[judge]
         rows, _ = self._places(given, metric)
-        units = units_of(q.data, given.take(rows))
+        answers = given.take(rows)
         scale = q.data.label_scale(metric)
         classes = replace(
-            classes_of(scale, [*q.data.labels.score.used, *units.judgments.score.used], continuous=True),
+            classes_of(scale, [*q.data.labels.score.used, *answers.score.used], continuous=True),
             order_only=metric in q.data.label_scales and judge not in self.on_label_scale,
         )
         labelled = (q.labels[metric].n > 0).astype(np.int64)[:, None]
-        judged = JudgedData(
-            q.data, units, units.take(np.arange(0)), {metric: LabelCounts(classes, labelled, self.options.majority, q.labels[metric])}
-        )
+        labels = LabelCounts(classes, labelled, self.options.majority, q.labels[metric])
+        judged = JudgedTable.lay_out(q.data, answers, {metric: labels})
         cells = ScoreCells(judged, [metric], CompareOptions(by=KEYS, **self.options.drawing))
         key = {"language": self.language, "task": POOLED, "metric": metric, "judge": judge, "variant": self.variant}
-        [found] = cells.cells([key], [np.arange(len(units))])
+        [found] = cells.cells([key], [np.arange(len(judged))])
         values = {name: found.values[name].value for name in names if name in found.values}
         if "leniency" in values and classes.reach:
             values["leniency"] /= classes.reach

@@ -11,8 +11,8 @@ import numpy as np
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.data.own_outputs import OwnComparison
-from harness.measure.answers import KEYS
 from harness.measure.condition_rows import Row, new_row, put_share
+from harness.measure.judged_table import KEYS
 from harness.measure.options import POOLED, CompareOptions
 from harness.model import Item, JudgeCondition
 from harness.reports.sections.own_answers import ControlAnswer, OwnAnswers, own_answers
