@@ -13,7 +13,8 @@ from harness.content.tags import english_name
 from harness.measure.options import POOLED
 from harness.measure.rankings.ranked import RankedJudge, Ranking
 from harness.render.verdicts import sides_of_verdicts
-from harness.reports.answer import LabelPages, answer_of
+from harness.reports.answer.build_answer import build_answer
+from harness.reports.answer.steps import LabelPages
 from harness.reports.answer_parts import Answer, Sentence, plain_cards
 from harness.reports.tables.numbers import counted
 
@@ -52,7 +53,7 @@ def _answer(standings: Standings, tag: str | None, sentences: Iterable[Sentence]
     if not verdicts:
         return Answer("", plain_cards(sentences), "", ())
     renamed = [msgspec.structs.replace(verdict, key=verdict.key | {"judge": names[verdict["judge"]]}) for verdict in verdicts]
-    answer = answer_of(sides_of_verdicts(renamed), LabelPages(""))
+    answer = build_answer(sides_of_verdicts(renamed), LabelPages(""))
     return replace(answer, cards=(*answer.cards, *plain_cards(sentences)), steps=())
 
 

@@ -15,7 +15,7 @@ from harness.render.html.heat_map import Grid
 from harness.render.html.marks import Mark, Point, difference_track, fitted_panel, level_panel, track
 from harness.render.pictured import SEES_NOTHING, DoseResponse, dose_responses, of_judges
 from harness.render.sides import Side, plainest_first, side_name, side_of
-from harness.reports.answer import axis_reach
+from harness.reports.answer.groups import axis_reach
 from harness.reports.sections.minimal_pairs import TEMPTING
 from harness.reports.shown_sections import ShownSection
 from harness.reports.tables.numbers import counted, difference, percent

@@ -16,7 +16,7 @@ from harness.measure.label_score_pairs import LabelScorePairs, best_is_first, la
 from harness.measure.options import POOLED
 from harness.render.html.marks import Point, bar, confusion_matrix, diagonal_panel
 from harness.render.sides import Side, filters_of, is_baseline, plainest_first, side_name, side_of
-from harness.reports.answer import style_of
+from harness.reports.answer.words import style_of
 from harness.reports.tables.numbers import class_shares, percent
 from harness.reports.tables.titles import metric_words
 from harness.text import one_line

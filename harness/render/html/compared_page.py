@@ -26,7 +26,7 @@ from harness.render.human_agreement import two_people_sentence
 from harness.render.sides import Side, languages_of, side_name, side_of, sides_of
 from harness.render.terminal import belongs
 from harness.render.verdicts import judged_sides
-from harness.reports.answer import judges_in_order
+from harness.reports.answer.matrix import judges_in_order
 from harness.reports.comparison import DecidedComparison
 from harness.reports.shown_sections import ShownSection, shown_sections
 from harness.reports.tables.numbers import coefficient, difference, percent

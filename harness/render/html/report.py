@@ -41,7 +41,7 @@ from harness.render.human_agreement import two_people_sentence
 from harness.render.pictured import ConditionFailures, FailureShares, failure_shares, kind_number, kind_words
 from harness.render.terminal import notes, reason_without_agreement, sealed_table, unreviewed_in
 from harness.render.verdicts import judged_sides
-from harness.reports.answer import judges_in_order
+from harness.reports.answer.matrix import judges_in_order
 from harness.reports.run_report import Report
 from harness.reports.sections.section_registry import SECTIONS
 from harness.reports.shown_sections import ShownSection, sections_legend, shown_sections
