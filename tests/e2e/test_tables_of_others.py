@@ -239,3 +239,25 @@ def test_two_annotators_with_equal_scores_are_probably_one_person(cli: Any, othe
     flags = ("--language", "en", "--task", "texts", "--scale", "q=1..5:best=5", "--keep-annotators")
     assert cli("labels", "import", "t.csv", "--to", "d", *flags).code == 0
     assert ("probably one person under two names" in cli("labels", "check", "d").out) is said
+
+
+# What is written can be read
+
+
+def test_a_folder_that_could_not_be_read_afterwards_stays_as_it_was(cli: Any) -> None:
+    Path("s.csv").write_text("item_id,score,output\n" + "".join(f"i{n},{n % 3},Text {n}\n" for n in range(6)), encoding="utf-8")
+    assert cli("import", "s.csv", "--to", "d", "--judge", "a", "--metric", "q", "--scale", "q=0..2", "--language", "en").code == 0
+    with open("d/judgments.jsonl", "a", encoding="utf-8") as file:
+        file.write('{"item_id":"nobody","judge":"a","metric":"q","score":1}\n')
+    before = {path.name: path.read_bytes() for path in Path("d").iterdir()}
+    done = cli("import", "s.csv", "--to", "d", "--append", "--judge", "b", "--metric", "q", "--scale", "q=0..2", "--language", "en")
+    assert done.code == 5 and "d is as it was before" in done.err and "d/judgments.jsonl:7:" in done.err, done.err
+    assert {path.name: path.read_bytes() for path in Path("d").iterdir()} == before
+
+
+@pytest.mark.parametrize("name", ["language", "item_id", "group", "parallel_id"])
+def test_a_text_is_not_called_like_a_key_of_items(cli: Any, name: str) -> None:
+    Path("t.csv").write_text("id,words,A,B\n1,hello there,1,2\n2,second one,2,2\n", encoding="utf-8")
+    flags = ("--task", "texts", "--language", "en", "--wide-annotators", "A,B", "--metric", "q", "--scale", "q=1..3")
+    done = cli("labels", "import", "t.csv", "--to", "d", *flags, "--text", f"{name}=words")
+    assert done.code == 2 and f"a text cannot be called '{name}'" in done.err and not Path("d").exists()

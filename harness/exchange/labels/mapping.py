@@ -12,8 +12,10 @@ import msgspec
 from harness.content.scale_text import MOST_CLASSES, parse_scale, parse_score
 from harness.content.specs import ROLES, LabelMapping, read_spec
 from harness.errors import UsageError
-from harness.model import Scale, Score
+from harness.model import Item, Scale, Score
 from harness.patterns import TOO_SLOW, Pattern, SlowPattern
+
+ITEM_KEYS = Item.__struct_fields__  # what a text cannot be called
 
 
 def load_mapping(path: Path | None, flags: Mapping[str, Any]) -> LabelMapping:
@@ -67,6 +69,8 @@ def _problems(mapping: LabelMapping) -> Iterator[str]:
         yield "the annotator is given twice: by --annotator-from-file, and for all rows or as a column"
     if "score" in mapping.columns and mapping.scored_columns:
         yield "a score column and wide columns exclude each other"
+    for field in mapping.texts.keys() & {*ITEM_KEYS}:
+        yield f"a text cannot be called '{field}', which is a key of items; name it otherwise (--text NAME={mapping.texts[field]})"
     named = [column for role, column in mapping.columns.items() if role in ("item_id", "annotator_id", "metric", "score")]
     for column, times in Counter([*named, *(wide.column for wide in mapping.scored_columns)]).items():
         if times > 1:
