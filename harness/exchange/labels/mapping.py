@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from harness.content.problems import scale_complaints
 from harness.content.scale_text import MOST_CLASSES, parse_scale, parse_score
 from harness.content.specs import ROLES, LabelMapping, read_spec
 from harness.errors import UsageError
@@ -79,20 +80,7 @@ def _problems(mapping: LabelMapping) -> Iterator[str]:
         if name in mapping.rename:
             yield f"metric '{name}' is renamed to '{mapping.rename[name]}'; use the new name"
     for name, scale in mapping.metrics.items():
-        yield from (f"the scale of '{name}': {problem}" for problem in scale_problems(scale))
-
-
-def scale_problems(scale: Scale) -> Iterator[str]:
-    """The reasons why a scale is invalid."""
-    if scale.kind == "interval":
-        if scale.classes:
-            yield "an interval scale has min and max, not classes"
-        if scale.min is not None and scale.max is not None and scale.min >= scale.max:
-            yield f"min {scale.min:g} is not below max {scale.max:g}"
-    elif len(scale.classes) < 2 or len(set(map(str, scale.classes))) < len(scale.classes):
-        yield f"at least two different classes are needed, such as 0,1,2 or 1..5; found: {scale.describe() or 'none'}"
-    elif scale.best is not None and not scale.holds(scale.best):
-        yield f"its best, {scale.best}, is not one of its classes ({scale.describe()})"
+        yield from (f"the scale of '{name}': {problem}" for problem, _ in scale_complaints(scale, needs_best=False))
 
 
 def scale_hint(name: str, scale: Scale) -> str:
