@@ -212,11 +212,24 @@ def test_a_table_of_two_languages_is_asked_about(cli: Any) -> None:
     assert done.code == 2 and "the texts look like several languages: ja (12 of 24), cs (12 of 24)" in done.err and not Path("t").exists()
 
 
-def test_a_quotation_mark_takes_in_no_rows_of_a_tsv(cli: Any) -> None:
-    rows = [f"{k}\t{chr(34) if k == 2 else ''}Text {k}{chr(34) if k == 5 else ''}\t{1 + k % 5}" for k in range(8)]
-    Path("t.tsv").write_text("\n".join(["id\toutput\tscore", *rows]) + "\n", encoding="utf-8")
+@pytest.mark.parametrize(
+    "texts", [{2: '"Text', 5: 'Text 5"'}, {0: '"', 7: '"'}, {3: 'Er sagte: "Ja"', 4: '"Nein'}, {1: '"A" und "B"', 6: 'C "'}]
+)
+@pytest.mark.parametrize("name", ["t.tsv", "t.tab", "t.csv"])
+def test_quotation_marks_of_a_tsv_take_in_no_rows(cli: Any, texts: dict[int, str], name: str) -> None:
+    rows = [f"{k}\t{texts.get(k, f'Text {k}')}\t{1 + k % 5}" for k in range(8)]
+    Path(name).write_text("\n".join(["id\toutput\tscore", *rows]) + "\n", encoding="utf-8")
+    done = cli("labels", "import", name, "--to", "d", *TOOL, "--metric", "q", "--scale", "q=1..5", "--annotator", "x")
+    assert done.code == 0 and "quotation marks were read as part of the texts" in done.err
+    assert [row["output"] for row in lines_of("d/items.jsonl")] == [texts.get(k, f"Text {k}") for k in range(8)]
+    assert [row["score"] for row in lines_of("d/labels.jsonl")] == [1 + k % 5 for k in range(8)]
+
+
+@pytest.mark.parametrize("rows", ['1\t"Text\t3\n2\tText"\n', '1\t"a\tb"\t3\n2\t"Text\t4\n'])
+def test_a_tsv_that_fits_neither_with_quotation_marks_nor_without_is_refused(cli: Any, rows: str) -> None:
+    Path("t.tsv").write_text("id\toutput\tscore\n" + rows, encoding="utf-8")
     done = cli("labels", "import", "t.tsv", "--to", "d", *TOOL, "--metric", "q", "--scale", "q=1..5", "--annotator", "x")
-    assert done.code == 3 and "t.tsv:4: a quotation mark" in done.err and not Path("d").exists()
+    assert done.code == 3 and "a quotation mark" in done.err and not Path("d").exists()
 
 
 def test_a_judges_name_is_a_person_only_where_that_is_said(cli: Any) -> None:
