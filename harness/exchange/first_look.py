@@ -18,7 +18,8 @@ from harness.content.judge_names import is_judge_name, judge_refusal
 from harness.content.specs import LabelMapping
 from harness.errors import UsageError
 from harness.exchange.labels.columns_of_source import find_columns
-from harness.exchange.labels.layouts import ITEM_ID, ROW_NUMBER
+from harness.exchange.labels.layouts import ROW_NUMBER
+from harness.exchange.labels.mapping import ITEM_KEYS
 from harness.exchange.labels.table import SourceTable, Unreadable, is_blank
 from harness.model import Scale
 from harness.text import quoted
@@ -406,4 +407,4 @@ def _field(name: str, taken: Collection[str]) -> str:
     """The name of a text, in letters that a prompt can hold: 'Über uns!' becomes uber_uns."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().casefold()
     field = re.sub(r"[^a-z0-9]+", "_", plain).strip("_") or "text"
-    return field if field not in taken and field != ITEM_ID else f"{field}_{len(taken) + 1}"
+    return field if field not in taken and field not in ITEM_KEYS else f"{field}_{len(taken) + 1}"

@@ -212,11 +212,24 @@ def test_a_table_of_two_languages_is_asked_about(cli: Any) -> None:
     assert done.code == 2 and "the texts look like several languages: ja (12 of 24), cs (12 of 24)" in done.err and not Path("t").exists()
 
 
-def test_a_quotation_mark_takes_in_no_rows_of_a_tsv(cli: Any) -> None:
-    rows = [f"{k}\t{chr(34) if k == 2 else ''}Text {k}{chr(34) if k == 5 else ''}\t{1 + k % 5}" for k in range(8)]
-    Path("t.tsv").write_text("\n".join(["id\toutput\tscore", *rows]) + "\n", encoding="utf-8")
+@pytest.mark.parametrize(
+    "texts", [{2: '"Text', 5: 'Text 5"'}, {0: '"', 7: '"'}, {3: 'Er sagte: "Ja"', 4: '"Nein'}, {1: '"A" und "B"', 6: 'C "'}]
+)
+@pytest.mark.parametrize("name", ["t.tsv", "t.tab", "t.csv"])
+def test_quotation_marks_of_a_tsv_take_in_no_rows(cli: Any, texts: dict[int, str], name: str) -> None:
+    rows = [f"{k}\t{texts.get(k, f'Text {k}')}\t{1 + k % 5}" for k in range(8)]
+    Path(name).write_text("\n".join(["id\toutput\tscore", *rows]) + "\n", encoding="utf-8")
+    done = cli("labels", "import", name, "--to", "d", *TOOL, "--metric", "q", "--scale", "q=1..5", "--annotator", "x")
+    assert done.code == 0 and "quotation marks were read as part of the texts" in done.err
+    assert [row["output"] for row in lines_of("d/items.jsonl")] == [texts.get(k, f"Text {k}") for k in range(8)]
+    assert [row["score"] for row in lines_of("d/labels.jsonl")] == [1 + k % 5 for k in range(8)]
+
+
+@pytest.mark.parametrize("rows", ['1\t"Text\t3\n2\tText"\n', '1\t"a\tb"\t3\n2\t"Text\t4\n'])
+def test_a_tsv_that_fits_neither_with_quotation_marks_nor_without_is_refused(cli: Any, rows: str) -> None:
+    Path("t.tsv").write_text("id\toutput\tscore\n" + rows, encoding="utf-8")
     done = cli("labels", "import", "t.tsv", "--to", "d", *TOOL, "--metric", "q", "--scale", "q=1..5", "--annotator", "x")
-    assert done.code == 3 and "t.tsv:4: a quotation mark" in done.err and not Path("d").exists()
+    assert done.code == 3 and "a quotation mark" in done.err and not Path("d").exists()
 
 
 def test_a_judges_name_is_a_person_only_where_that_is_said(cli: Any) -> None:
@@ -239,3 +252,25 @@ def test_two_annotators_with_equal_scores_are_probably_one_person(cli: Any, othe
     flags = ("--language", "en", "--task", "texts", "--scale", "q=1..5:best=5", "--keep-annotators")
     assert cli("labels", "import", "t.csv", "--to", "d", *flags).code == 0
     assert ("probably one person under two names" in cli("labels", "check", "d").out) is said
+
+
+# What is written can be read
+
+
+def test_a_folder_that_could_not_be_read_afterwards_stays_as_it_was(cli: Any) -> None:
+    Path("s.csv").write_text("item_id,score,output\n" + "".join(f"i{n},{n % 3},Text {n}\n" for n in range(6)), encoding="utf-8")
+    assert cli("import", "s.csv", "--to", "d", "--judge", "a", "--metric", "q", "--scale", "q=0..2", "--language", "en").code == 0
+    with open("d/judgments.jsonl", "a", encoding="utf-8") as file:
+        file.write('{"item_id":"nobody","judge":"a","metric":"q","score":1}\n')
+    before = {path.name: path.read_bytes() for path in Path("d").iterdir()}
+    done = cli("import", "s.csv", "--to", "d", "--append", "--judge", "b", "--metric", "q", "--scale", "q=0..2", "--language", "en")
+    assert done.code == 5 and "d is as it was before" in done.err and "d/judgments.jsonl:7:" in done.err, done.err
+    assert {path.name: path.read_bytes() for path in Path("d").iterdir()} == before
+
+
+@pytest.mark.parametrize("name", ["language", "item_id", "group", "parallel_id"])
+def test_a_text_is_not_called_like_a_key_of_items(cli: Any, name: str) -> None:
+    Path("t.csv").write_text("id,words,A,B\n1,hello there,1,2\n2,second one,2,2\n", encoding="utf-8")
+    flags = ("--task", "texts", "--language", "en", "--wide-annotators", "A,B", "--metric", "q", "--scale", "q=1..3")
+    done = cli("labels", "import", "t.csv", "--to", "d", *flags, "--text", f"{name}=words")
+    assert done.code == 2 and f"a text cannot be called '{name}'" in done.err and not Path("d").exists()

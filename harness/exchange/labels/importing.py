@@ -293,7 +293,7 @@ class _LabelImport:
         }
         nothing = bool(refused) and not (self.labels and self.options.allow_refused)  # the next try finds the folder as it was
         if not nothing:
-            add_rows(self.target.folder, tables, about)
+            add_rows(self.target.folder, tables, about, self.library)
         return ImportSummary(
             rows=len(self.labels) + len(refused),
             labels=len(self.labels),
