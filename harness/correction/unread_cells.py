@@ -7,13 +7,11 @@ from typing import Any
 
 import msgspec
 
-from harness.decide.sentences import unread_words
+from harness.decide.sentences import REPAIR, unread_sentence, unread_words
 from harness.errors import JudgeError
 from harness.measure.answer_counts import AnswerCounts, total_answers
 from harness.measure.item_table import ItemTable
 from harness.model import SIDE
-
-REPAIR = "Look at this answer, repair the prompt, the endpoint or the scale, and ask again (harness run --fresh)"
 
 
 class UnreadCells(msgspec.Struct, frozen=True):
@@ -38,9 +36,8 @@ class UnreadCells(msgspec.Struct, frozen=True):
 
     def sentence(self) -> str:
         """Say what was left out, and why."""
-        words, judge = self.reason, self.key["judge"]
         where = "" if self.of_all else f" in {self.key['language']}/{self.key['metric']}"
-        return f"{words[0].upper()}{words[1:]}: nothing is said of {judge}{where}. {REPAIR}."
+        return unread_sentence(self.answers, f"nothing is said of {self.key['judge']}{where}")
 
     def flat(self) -> dict[str, Any]:
         """One object for programs."""
