@@ -16,7 +16,7 @@ from harness.content.tags import language_named, tag_of_cell
 from harness.data import Dataset
 from harness.data.columns import CodedColumn, Columns, checked_columns
 from harness.data.dataset import assemble
-from harness.data.judgments import JudgmentRow
+from harness.data.judgments import NO_VARIANT, JudgmentRow
 from harness.data.labels import LabelRow
 from harness.errors import ContentError, UsageError, refuse_faults
 from harness.exchange.first_look import are_places
@@ -333,7 +333,7 @@ def _with_repeats(rows: dict[str, list[Any]]) -> dict[str, list[Any]]:
     for key in zip(rows["item_id"], rows["judge"], rows["metric"], strict=True):
         repeats.append(seen[key])
         seen[key] += 1
-    return rows if not any(repeats) else rows | {"repeat": repeats}
+    return rows | {"variant": [NO_VARIANT] * len(repeats)} | ({"repeat": repeats} if any(repeats) else {})
 
 
 def _repeated(rows: Mapping[str, list[Any]], key: Sequence[str], row_of: Mapping[str, int]) -> Iterator[tuple[int, str]]:
