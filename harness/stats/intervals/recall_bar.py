@@ -130,7 +130,7 @@ def share_found(right: ArrayLike, groups: ArrayLike) -> ShareFound:
     if not len(hits):
         return ShareFound(0, 0, 0, (), None, None)
     _, codes = np.unique(np.asarray(groups), return_inverse=True)
-    size, found = np.bincount(codes).astype(np.float64), np.bincount(codes, hits)
+    size, found = np.bincount(codes).astype(np.float64), np.bincount(codes, hits).astype(np.float64)
     samples = [_effective_sample(size, found, len(size) - 1.0)]
     cap, freedom = None, None
     if len(size) > 1 and size.min() < size.max():
