@@ -77,6 +77,18 @@ def test_texts_added_to_a_folder_take_its_tag(cli: Any) -> None:
     assert {row["language"] for row in lines_of("d/items.jsonl")} == {"zh-CN"}
 
 
+def test_traditional_characters_are_no_cantonese(cli: Any) -> None:
+    texts = [
+        "商品簽收後十四天內可以無條件退貨，請保持包裝完整。",
+        "發票會在每個月的第一個工作天以電子郵件寄給您。",
+        "請妥善保存收據，因為保固需要它。",
+    ]
+    rows = [f"q{k},{texts[k % 2]} {k},{1 + k * 7 % 5},{1 + (k * k + 1) % 5}" for k in range(24)]
+    Path("t.csv").write_text("\n".join(["id,text,A,B", *rows]), encoding="utf-8")
+    assert cli("start", "t.csv", "--yes", "--metric", "q").code == 0
+    assert {row["language"] for row in lines_of("t/items.jsonl")} == {"zh"}
+
+
 @pytest.mark.parametrize(
     ("code", "text", "words"),
     [
