@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 CHINESE = "商品签收后十四天内可以无理由退货，请保持包装完好"
@@ -75,6 +77,18 @@ def test_texts_added_to_a_folder_take_its_tag(cli: Any) -> None:
     assert cli("labels", "import", "a.csv", "--to", "d", *LONG).code == 0
     assert cli("labels", "import", "b.csv", "--to", "d", "--append", *LONG).code == 0
     assert {row["language"] for row in lines_of("d/items.jsonl")} == {"zh-CN"}
+
+
+def test_traditional_characters_are_no_cantonese(cli: Any) -> None:
+    texts = [
+        "商品簽收後十四天內可以無條件退貨，請保持包裝完整。",
+        "發票會在每個月的第一個工作天以電子郵件寄給您。",
+        "請妥善保存收據，因為保固需要它。",
+    ]
+    rows = [f"q{k},{texts[k % 2]} {k},{1 + k * 7 % 5},{1 + (k * k + 1) % 5}" for k in range(24)]
+    Path("t.csv").write_text("\n".join(["id,text,A,B", *rows]), encoding="utf-8")
+    assert cli("start", "t.csv", "--yes", "--metric", "q").code == 0
+    assert {row["language"] for row in lines_of("t/items.jsonl")} == {"zh"}
 
 
 @pytest.mark.parametrize(
@@ -252,6 +266,87 @@ def test_two_annotators_with_equal_scores_are_probably_one_person(cli: Any, othe
     flags = ("--language", "en", "--task", "texts", "--scale", "q=1..5:best=5", "--keep-annotators")
     assert cli("labels", "import", "t.csv", "--to", "d", *flags).code == 0
     assert ("probably one person under two names" in cli("labels", "check", "d").out) is said
+
+
+# Several people in one cell
+
+LISTS = {"fluency": [[4, 2, 2], [3, 2], [0, None, 4], [1, 1, 1]], "tone": [[1, 0, 1], [0, 1], [1, 1, 0], [0, 0, 1]]}
+WORDS = [
+    "The parcel can be returned within a fortnight.",
+    "Reset the meter.",
+    "Call the office.",
+    "The invoice is sent by mail.",
+]
+
+
+def write_lists(name: str, lists: dict[str, list[Any]], written: Callable[[Any], Any]) -> None:
+    rows = [{"words": text} | {metric: written(column[at]) for metric, column in lists.items()} for at, text in enumerate(WORDS)]
+    if name.endswith(".parquet"):
+        pd.DataFrame(rows).to_parquet(name)
+    elif name.endswith(".csv"):
+        pd.DataFrame(rows).to_csv(name, index=False)
+    else:
+        Path(name).write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("t.jsonl", list),
+        ("t.parquet", list),
+        ("t.csv", json.dumps),
+        ("t.csv", str),
+        ("t.csv", lambda cell: str(cell).replace(",", "") if None not in cell else str(cell)),
+    ],
+    ids=["jsonl", "parquet", "json-in-csv", "python-in-csv", "numpy-in-csv"],
+)
+@pytest.mark.parametrize("command", ["start", "labels import"])
+def test_a_list_of_scores_is_several_peoples(cli: Any, command: str, name: str, written: Callable[[Any], Any]) -> None:
+    write_lists(name, LISTS, written)
+    texts = ("--task", "texts", "--text", "output=words", "--id-from", "#", "--wide-metrics", "fluency,tone", "--language", "en")
+    scales = ("--scale", "fluency=0..4:best=4", "--scale", "tone=0,1:best=1")
+    done = cli("start", name, "--yes", "--to", "d") if command == "start" else cli(*command.split(), name, "--to", "d", *texts, *scales)
+    assert done.code == 0 and "'fluency', 'tone': the answers of several people, in a list" in done.err, done.err
+    labels = lines_of("d/labels.jsonl")
+    scores = {metric: [[row["score"] for row in labels if row["metric"] == metric and row["item_id"] == item]
+                       for item in dict.fromkeys(row["item_id"] for row in labels)] for metric in LISTS}  # fmt: skip
+    assert scores == {metric: [[part for part in cell if part is not None] for cell in column] for metric, column in LISTS.items()}
+    assert len(lines_of("d/items.jsonl")) == 4 and 'annotators = "positional"' in Path("d/data.toml").read_text("utf-8")
+    assert len({row["annotator_id"] for row in labels}) == 3
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        lambda who, at: {"rater": who, "fluency": 1 + at % 3, "tone": at % 2},
+        lambda who, at: {"annotator": who, "scores": {"fluency": 1 + at % 3, "tone": at % 2}},
+        lambda who, at: {"user_id": who, "fluency": {str(score): score == 1 + at % 3 for score in (1, 2, 3)}, "tone": at % 2},
+    ],
+    ids=["flat", "nested", "one-of-several"],
+)
+@pytest.mark.parametrize("written", [list, json.dumps], ids=["jsonl", "csv"])
+def test_a_list_of_objects_is_several_peoples(cli: Any, entry: Callable[[str, int], Any], written: Callable[[Any], Any]) -> None:
+    name = "t.jsonl" if written is list else "t.csv"
+    write_lists(name, {"ratings": [[entry(who, at + place) for place, who in enumerate("ab")] for at in range(4)]}, written)
+    done = cli("start", name, "--yes", "--to", "d")
+    assert done.code == 0 and "'ratings': read as answers" in done.err, done.err
+    labels = lines_of("d/labels.jsonl")
+    assert {row["metric"].rpartition(".")[2] for row in labels} == {"fluency", "tone"} and len(labels) == 16
+    assert [row["score"] for row in labels if row["metric"].endswith("fluency")] == [
+        1 + (at + place) % 3 for at in range(4) for place in (0, 1)
+    ]
+    assert set(lines_of("d/items.jsonl")[0]) == {"item_id", "language", "task", "words"}
+
+
+@pytest.mark.parametrize(
+    "lists", [{"label_count": [[3, 0, 2], [1, 1, 3], [5, 0, 0], [0, 4, 1]]}, {"dist": [[0.5, 0.5], [0.1, 0.9], [1.0, 0.0], [0.2, 0.8]]},
+              {"order": [[1, 2, 3], [3, 1, 2], [2, 1, 3], [1, 3, 2]]}, {"a": [[{"x": 1}]] * 4, "b": [[{"x": 2}]] * 4}],
+    ids=["counts", "shares", "ranks", "two-lists-of-objects"],
+)  # fmt: skip
+def test_lists_that_are_no_peoples_scores_are_asked_about(cli: Any, lists: dict[str, list[Any]]) -> None:
+    write_lists("t.jsonl", lists, list)
+    done = cli("start", "t.jsonl", "--yes", "--to", "d")
+    assert done.code == 2 and "hold lists or objects, maybe with scores" in done.err and not Path("d").exists()
 
 
 # What is written can be read

@@ -19,9 +19,9 @@ from harness import runs
 LAYERS: list[set[str]] = [
     {"archives", "errors", "exit_codes", "html_pages", "model", "offensive", "patterns", "plugin_errors", "redaction", "row_files", "text"},
     {"content"},
+    {"parse"},
     {"data", "text_measures"},
     {"stats"},
-    {"parse"},
     {"exchange.labels", "authoring"},
     {"published"},
     {"prompts", "perturb", "signature"},
