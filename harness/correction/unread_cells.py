@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
 
+from harness.data.judgments import NO_VARIANT
 from harness.decide.sentences import REPAIR, unread_sentence, unread_words
 from harness.errors import JudgeError
 from harness.measure.answer_counts import AnswerCounts, total_answers
 from harness.measure.item_table import ItemTable
-from harness.model import SIDE
+from harness.model import SIDE, JudgeCondition
 
 
 class UnreadCells(msgspec.Struct, frozen=True):
@@ -37,11 +38,21 @@ class UnreadCells(msgspec.Struct, frozen=True):
     def sentence(self) -> str:
         """Say what was left out, and why."""
         where = "" if self.of_all else f" in {self.key['language']}/{self.key['metric']}"
-        return unread_sentence(self.answers, f"nothing is said of {self.key['judge']}{where}")
+        return unread_sentence(self.answers, f"nothing is said of {judge_words(self.key)}{where}")
 
     def flat(self) -> dict[str, Any]:
         """One object for programs."""
         return {**self.key, **msgspec.to_builtins(self.answers)}
+
+
+def judge_words(key: Mapping[str, Any]) -> str:
+    """Name the judge of a key, with its condition where it has one.
+
+    >>> judge_words({"judge": "openai/one", "variant": "joint", "temperature": 0.7})
+    'openai/one (joint, temperature 0.7)'
+    """
+    words = JudgeCondition.of({name: value for name, value in key.items() if value != NO_VARIANT}).words()
+    return f"{key['judge']} ({words})" if words else str(key["judge"])
 
 
 def split_unread(cells: Iterable[ItemTable]) -> tuple[list[ItemTable], tuple[UnreadCells, ...]]:

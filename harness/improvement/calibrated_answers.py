@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from harness.correction.map_input import MapInput, map_inputs, score_of
 from harness.correction.score_curves import Curve
 from harness.correction.score_maps import cross_fitted, learn
+from harness.correction.unread_cells import UnreadCells, split_unread
 from harness.data.columns import CodedColumn
 from harness.data.judgments import Judgments
 from harness.improvement.halves import ChooseHalf
@@ -104,6 +105,13 @@ class CalibratedAnswers:
                 for at in candidates
             ]
         )
+
+    def unread(self, candidates: Sequence[int], questions: LabelledQuestions) -> dict[int, UnreadCells]:
+        """Those of the candidates most of whose answers cannot be read, among all that are there."""
+        judged = align([self._recording(candidates, questions)], self._compare).judged[0]
+        broken = {JudgeCondition.of(cells.key): cells for cells in split_unread(item_tables(judged))[1] if cells.of_all}
+        read = {at: self.candidates[self._base[at]] for at in candidates}
+        return {at: broken[condition] for at, condition in read.items() if condition in broken}
 
     def constant(self, candidate: int, questions: LabelledQuestions) -> Floats | None:
         """Whether the same map without the judge's score gives the commonest label; None for candidates without a map."""
