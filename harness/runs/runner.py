@@ -275,11 +275,6 @@ def ask_opened(opened: OpenedRun, store: Store, out: Path, watcher: Watcher, set
         watcher.note("a --fresh command of this run was not finished, so the run holds older and newer answers; --fresh continues it")
     for warning in result.answers.warnings:
         watcher.note(warning)
-    if refusals := sum(result.answers.endpoint_refusals.values()):
-        watcher.note(
-            f"{refusals} stored replies are refusals by the endpoint, which an earlier version counted as missing; "
-            "--reask endpoint asks these calls again"
-        )
     _raise_if_incomplete(result, sessions, settings, stale)
     return result
 

@@ -37,7 +37,7 @@ harness generate (generate:generate_texts): let models write the outputs of a ta
     --own-language: ask in the language of the items instead of English
     --allow-unreviewed: allow instructions that no native reader has reviewed
     --seed N (seed default=0): seed of the calls (default: 0)
-    --reask KINDS (reask default=): ask calls again whose reply was: refused (by the model), missing, truncated, endpoint
+    --reask KINDS (reask default=): ask calls again whose reply was: refused (by the model), missing, truncated
     [speed and limits (they change no number)]
     @engine
     @speed
@@ -108,7 +108,6 @@ harness store export (store:export): export the replies of a results folder, for
 
 harness store gc (store:gc): delete unreferenced rows, never answers, and reclaim disk space
     --dry-run: show what would be removed, and remove nothing
-    --endpoint-refusals: also remove replies that are refusals by the endpoint (403 and others), which earlier versions stored as answers
     @out
     @json
 
