@@ -160,7 +160,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "edited": ({"answers": [answer("k0", 1)], "checksum": "00000000"}, "was changed after the page saved it"),
     "of a text that is none": ({"answers": [answer("zz", 1)]}, "was changed after"),
     "not whole": ({"answers": 3}, "not a whole result file"),
-    "of a later version": ({"schema_version": 9}, "not a result file of a labelling page of this version"),
+    "of a later version": ({"schema_version": 9}, "schema version 9; this program reads version 1 only; import it with"),
 }
 
 
