@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from harness.measure.answers import KEYS
 from harness.measure.options import POOLED
 from harness.reports.sections.section import Found, Section, SectionTable
-from harness.reports.sections.section_registry import SECTIONS
+from harness.reports.sections.section_registry import all_sections
 from harness.reports.tables.column import COUNT, COUNT_OR_BLANK, Column, Row
 from harness.reports.tables.text_table import TextTable, key_text, tabulate, varying_keys
 from harness.text import terminal_safe
@@ -35,7 +35,7 @@ class ShownSection:
 
 def shown_sections(found: Mapping[str, Found]) -> list[ShownSection]:
     """The sections of a report, in their order. Agreement by variant is left out where there is one variant, as the report has it."""
-    return [_shown_section(one, found[one.name]) for one in SECTIONS if one.is_shown(found.get(one.name))]
+    return [_shown_section(one, found[one.name]) for one in all_sections() if one.is_shown(found.get(one.name))]
 
 
 def sections_legend(sections: Sequence[ShownSection]) -> list[str]:

@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 from harness.data.judgments import first_share
 from harness.data.marked_errors import OUTPUT
-from harness.measure.answer_counts import LONGEST_EXAMPLE
 from harness.model import ErrorSpan, Failure, JudgeIdentity, Judgment, Query, Reply, Scale
 from harness.parse import Reading, Vocabulary, entropy, expected_score, read_by_rule, read_reply, read_text, score_probabilities
 from harness.parse.error_spans import place
 from harness.parse.language import detect_language, is_identifier_loaded
 from harness.parse.values import failed_reading
 from harness.prompts import OwnPrompt
+from harness.text import LONGEST_EXAMPLE
 
 _MAX_DETECTED = 1 << 15  # languages that are kept until `derive_judgments` needs them
 _BLOCK = 128  # texts identified together: the identifier's tables are large, so single texts between other work cost far more

@@ -45,7 +45,7 @@ from harness.runs.protocol import Majority, RunProtocol
 from harness.runs.record import run_place, write_record
 from harness.runs.run_completeness import RunAnswers, update_judgments
 from harness.runs.specification import ChosenJudges, RunSpec
-from harness.runs.studies import refuse_judges_without_texts
+from harness.runs.study import study_named
 from harness.store import Store
 from harness.text import short_repr
 
@@ -177,7 +177,7 @@ def open_run(spec: RunSpec, out: Path, settings: Settings) -> OpenedRun:
     refuse_in_repository(out, prepared.data.about)  # the store holds prompts and replies
     protocol = _with_judges(prepared.protocol, judges, openings)
     prepared = msgspec.structs.replace(prepared, protocol=protocol)
-    refuse_judges_without_texts(protocol, prepared.data.items)
+    study_named(protocol.texts.study).refuse(protocol, prepared.data.items)
     return OpenedRun(prepared, judges, openings)
 
 
