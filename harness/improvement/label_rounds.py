@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from harness.correction.scored_items import scored_items
 from harness.correction.unread_cells import UnreadCells, refuse_unread
 from harness.data.dataset import Dataset
 from harness.data.labels import Labels, checked_labels, read_label_rows
@@ -21,6 +20,7 @@ from harness.improvement.halves import halves
 from harness.improvement.improve import ImproveOptions
 from harness.improvement.questions import commonest_labels, recorded_answers
 from harness.measure.compare import Recording, align
+from harness.measure.item_table import item_tables
 from harness.measure.options import CompareOptions
 from harness.model import JudgeCondition, Score
 from harness.row_files import find_table
@@ -94,7 +94,7 @@ def compare_rounds(source: Recording, rounds: Sequence[LabelRound], compare: Com
     sources = [msgspec.structs.replace(source, data=msgspec.structs.replace(source.data, labels=each.labels)) for each in rounds]
     answered = [recorded_answers(each, compare) for each in sources]
     candidates = answered[0][1].candidates
-    unread = refuse_unread(scored_items(align([source], compare).judged[0]), "no candidate is chosen by the answers")[1]
+    unread = refuse_unread(item_tables(align([source], compare).judged[0]), "no candidate is chosen by the answers")[1]
     broken = [JudgeCondition.of(cells.key) for cells in unread if cells.of_all]
     if any(answers.candidates != candidates for _, answers in answered):
         raise UsageError("the rounds have labels on other metrics, so that they are not about the same candidates; use --where metric=NAME")

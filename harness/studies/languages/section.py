@@ -144,4 +144,5 @@ LANGUAGE_FACTORS = Section(
         ),
     ),
     of_answers(_compute),
+    after="calibrated_scores",
 )
