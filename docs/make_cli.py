@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.cli.commands import HELP
+from harness.cli.commands import commands
 from harness.cli.help import help_of
 
 
 def page() -> str:
     """Return the whole command line as Markdown."""
-    names = list(HELP)
+    names = list(commands())
     links = " · ".join(f"[harness {name}](#harness-{name})" for name in names if " " not in name)
     parts = ["# The command line", "", f"Contents: {links}", "", "Generated from `--help`; do not edit.", "", "```", help_of(""), "```"]
     for name in names:

@@ -7,7 +7,7 @@ import importlib
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING
@@ -51,15 +51,21 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(command: Command) -> int:
-    module, _, function = command.target.partition(":")
     if command.argv[0] in ("check", "board"):
         from harness.cli.commands.shared import Content
         from harness.cli.content import content_here  # late: it reads content
 
         if isinstance(command, Content):
             command = replace(command, content=tuple(content_here(command.content)))
-    code: int = getattr(_imported(f"harness.cli.{module}"), function)(command)
-    return code
+    return function_of(command)(command)
+
+
+def function_of(command: Command) -> Callable[[Command], int]:
+    """Return the function that runs a command. Those of other packages have the whole path of its module."""
+    module, _, name = command.target.partition(":")
+    bundled = type(command).__module__.startswith("harness.cli.")
+    function: Callable[[Command], int] = getattr(_imported(f"harness.cli.{module}" if bundled else module), name)
+    return function
 
 
 def _imported(name: str) -> ModuleType:

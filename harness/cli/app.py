@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NoReturn
 
-from harness.cli.commands import COMMANDS, HELP, LEAVES
+from harness.cli.commands import commands, known_commands, leaves
 
 if TYPE_CHECKING:
     from cyclopts import App
@@ -27,14 +27,16 @@ What do you want to do?
 
 def read(words: Sequence[str]) -> Command:
     """Return the command that the words of a command line are. Raises SystemExit after a help, and for what cannot be read."""
-    name = next((name for name in (" ".join(words[:count]) for count in (2, 1)) if name in HELP), "")
+    known = known_commands(words)
+    name = next((name for name in (" ".join(words[:count]) for count in (2, 1)) if name in known), "")
+    is_leaf = bool(name and known[name][0])
     rest = list(words[len(name.split()) :])
     flags = rest[: rest.index("--")] if "--" in rest else rest
     if {"--help", "-h"} & set(flags):
         _show_help(name)
-    if "--help-thresholds" in flags and name in LEAVES:
+    if "--help-thresholds" in flags and is_leaf:
         _show_thresholds(name)
-    if name in LEAVES:
+    if is_leaf:
         from harness.cli.flags import read_flags
 
         return read_flags(name, rest)
@@ -56,7 +58,7 @@ def _refuse_command(name: str, rest: Sequence[str]) -> NoReturn:
     from harness.cli.flags import examples_of, refuse
     from harness.content.tags import suggest
 
-    names = [leaf.split()[1] for leaf in LEAVES if leaf.startswith(f"{name} ")] if name else [word for word in HELP if " " not in word]
+    names = [leaf.split()[1] for leaf in leaves([name])] if name else [word for word in commands() if " " not in word]
     if not rest:
         example = examples_of(f"{name} {names[0]}")[0]
         refuse(name, f"COMMAND (one of {', '.join(names)}) is missing; for example: {example}")
@@ -94,10 +96,10 @@ def whole_app() -> App:
 
     app = App(name="harness", version_flags=["--version"])
     groups = {"": app}
-    for name in (name for commands in COMMANDS.values() for name in commands):
+    for name, (target, text) in commands().items():
         group, _, word = name.rpartition(" ")
-        part = groups[name] = app_of(name, explained=True) if name in LEAVES else App(name=word)
-        part.help = HELP[name]
+        part = groups[name] = app_of(name, explained=True) if target else App(name=word)
+        part.help = text
         groups[group].command(part)
     return app
 

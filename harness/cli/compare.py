@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from harness.cli.endings import exit_code_of
 from harness.cli.flags import recorded_arguments, repeats, value_of
 from harness.cli.judged import compare_options, key_and_value, restrictions
 from harness.cli.streams import print_json, told_warnings
+from harness.cli.table import opened_table
 
 
 def compare(arguments: Compare) -> int:
@@ -29,6 +31,9 @@ def compare(arguments: Compare) -> int:
     check_figure(arguments.figure)
     versus = key_and_value(arguments.versus, "--versus judge=NAME") if arguments.versus else None
     decision = decision_options(arguments.settings)
+    table = opened_table(arguments)
+    if table is not None:
+        arguments = replace(arguments, judge=None)  # its columns
     asked = msgspec.structs.replace(
         compare_options(arguments, by=arguments.by, seed=arguments.seed),
         level=arguments.level,
@@ -38,7 +43,7 @@ def compare(arguments: Compare) -> int:
     )
     with working("comparing"):
         compared = sources.compare_sources(
-            arguments.sources,
+            arguments.sources if table is None else [table.data],
             asked,
             decision,
             card=arguments.card,
@@ -70,7 +75,8 @@ def compare(arguments: Compare) -> int:
             write_atomic(page, comparison_page(comparison, pairs, compared.options, _command(arguments)), private=True)
         print(page)
     elif arguments.json:
-        sys.stdout.write(to_json(comparison.as_json()))
+        roles = {} if table is None else {"roles": table.roles.by_column}
+        sys.stdout.write(to_json(comparison.as_json() | roles))
     elif arguments.csv:
         from harness.render.files import cells_csv
 

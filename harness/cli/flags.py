@@ -17,7 +17,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, NoReturn, Type
 from cyclopts import App, Argument, ArgumentCollection, CycloptsError, Group, Parameter, Token
 from cyclopts.exceptions import CoercionError, MissingArgumentError, UnknownOptionError, UnusedCliTokensError, ValidationError
 
-from harness.cli.commands import LEAVES
+from harness.cli.commands import known_commands
 from harness.options import Flag, OneOf, Reads, ReadsEach, field_texts, flag_hints
 
 FIRST = "flags"
@@ -49,7 +49,7 @@ class Command:
     heading: ClassVar[str] = "how much is shown"
     recorded: ClassVar[bool] = False
     target: ClassVar[str] = ""
-    """the function that runs it, `module:function` in harness.cli"""
+    """the function that runs it: `module:function`, for commands of this package in harness.cli"""
     first: ClassVar[tuple[str, ...]] = ()
     """flags of groups or of base classes that the help shows first"""
 
@@ -77,8 +77,8 @@ def command(target: str, first: str = "") -> Callable[[C], C]:
 
 def class_of(name: str) -> type[Command]:
     """Return the dataclass of a command."""
-    module, _, cls = LEAVES[name].partition(":")
-    found: type[Command] = getattr(importlib.import_module(f"harness.cli.commands.{module}"), cls)
+    module, _, cls = known_commands(name.split())[name][0].partition(":")
+    found: type[Command] = getattr(importlib.import_module(module), cls)
     return found
 
 

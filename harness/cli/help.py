@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator
 
-from harness.cli.commands import COMMANDS, HELP, LEAVES
+from harness.cli.commands import COMMANDS, commands, known_commands, leaves
 
 Rows = list[tuple[str, str]]
 
@@ -24,7 +24,8 @@ _EXIT_CODES = """exit codes:
        'harness gate' found a broken limit; 'harness watch check' found a change
   2    a flag or a name is wrong, or flags exclude each other
   3    a content or data file is wrong (the message gives file:line)
-  4    a judge cannot be reached, used or trusted
+  4    a judge cannot be reached, used or trusted, or most of its answers cannot be read: the first line shows one of them, and no
+       verdict, number, certificate or rank rests on them
   5    the results folder is in use, full, read-only, damaged or of a newer version; the system refuses a file or a folder (its
        rights, a name that is too long, no locks, no current folder); or standard output cannot be written
   6    the run ended, but some calls have no answer; the same command continues it. 'harness board check': a board's data are not here;
@@ -36,19 +37,19 @@ _EXIT_CODES = """exit codes:
 
 def help_of(name: str, width: int = 110) -> str:
     """Return the help of a command or a group of commands, of the whole command line for an empty name, in lines of a width."""
-    if name in LEAVES:
-        return _command_help(name, width)
+    known = known_commands(name.split())
+    if name and known[name][0]:
+        return _command_help(name, known[name][1], width)
     if name:
-        commands = [(leaf, HELP[leaf]) for leaf in LEAVES if leaf.startswith(f"{name} ")]
-        return _page(f"harness {name} COMMAND", HELP[name], [("commands", [(leaf.split()[1], text) for leaf, text in commands])], width)
-    by_purpose = [
-        *((purpose, [(name, HELP[name]) for name in commands if " " not in name]) for purpose, commands in COMMANDS.items()),
-        ("this program", _PROGRAM),
-    ]
+        below = [(leaf.split()[1], known[leaf][1]) for leaf in leaves([name])]
+        return _page(f"harness {name} COMMAND", known[name][1], [("commands", below)], width)
+    by_purpose = [(purpose, [(name, known[name][1]) for name in names if " " not in name]) for purpose, names in COMMANDS.items()]
+    others = [(name, text) for name, (_, text) in commands().items() if " " not in name and name not in commands(plugins=False)]
+    by_purpose += [("of other packages", others), ("this program", _PROGRAM)]
     return f"{_page('harness COMMAND', _ABOUT, by_purpose, width)}\n\n{_EXIT_CODES}"
 
 
-def _command_help(name: str, width: int) -> str:
+def _command_help(name: str, about: str, width: int) -> str:
     from harness.cli.flags import FIRST, arguments_of, class_of, examples_of, group_of
 
     groups: dict[str, Rows] = {"arguments": [], FIRST: []}
@@ -71,7 +72,7 @@ def _command_help(name: str, width: int) -> str:
         groups.setdefault("arguments" if positional else FIRST if first else group_of(argument), []).append((label, text))
     usage.insert(1, "[flags]")
     examples = "".join(f"\n  {line}" for line in examples_of(name))
-    return f"{_page(' '.join(usage), HELP[name], groups.items(), width)}\n\nexamples:{examples}"
+    return f"{_page(' '.join(usage), about, groups.items(), width)}\n\nexamples:{examples}"
 
 
 def thresholds_help(width: int = 110) -> str:

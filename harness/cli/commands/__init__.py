@@ -1,11 +1,16 @@
 """The commands, by what they are for: the class of each (none for a group of commands), and its help."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
 COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     "find out": {
         "atlas": ("find_out:ShowAtlas", "what is known of judges by language: which one may be used for what, on people's labels"),
         "start": ("find_out:Start", "begin with a spreadsheet: find its texts and scores, import them, and say what to do next"),
         "run": ("find_out:Run", "ask judges and report how well they agree with the labels"),
-        "compare": ("find_out:Compare", "compare recorded judgments with labels, without asking a judge"),
+        "compare": ("find_out:Compare", "compare judges with people: a table with scores of both, recorded judgments, runs"),
         "report": ("find_out:ShowReport", "rebuild a run's report from the store, without asking a judge"),
         "runs": ("find_out:Runs", "list the runs of a results folder"),
     },
@@ -116,22 +121,6 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "generate": ("studies_and_jobs:Generate", "let models write the outputs of a task, as a data folder to be judged"),
         "pairs": ("studies_and_jobs:Pairs", "make pairs of outputs from a data folder with outputs of several systems"),
         "study": ("", "the section of a published study from recorded answers, and texts for one"),
-        "study self-preference": (
-            "studies_and_jobs:StudySelfPreference",
-            "show whether judges recognise and prefer their own outputs (Panickssery et al. 2024)",
-        ),
-        "study chiang-lee": (
-            "studies_and_jobs:StudyChiangLee",
-            "compare samples of a judge's ratings with people's, by text and by system (Chiang & Lee 2023)",
-        ),
-        "study alter-texts": (
-            "studies_and_jobs:StudyAlterTexts",
-            "make altered texts from the control items, for the task rate_altered_text",
-        ),
-        "study export-finetuning": (
-            "studies_and_jobs:StudyExportFinetuning",
-            "write chats for fine-tuning a judge on a question about pairs, with answers",
-        ),
         "store": ("", "check, export, clean or merge the replies of results folders"),
         "store check": ("studies_and_jobs:StoreCheck", "check the store: its file, and the relations and checksums of its rows"),
         "store export": ("studies_and_jobs:StoreExport", "export the replies of a results folder, for replay/<file>"),
@@ -147,6 +136,35 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     },
 }
 
-HELP = {name: f"{text[0].upper()}{text[1:]}." for commands in COMMANDS.values() for name, (_, text) in commands.items()}
-LEAVES = {name: target for commands in COMMANDS.values() for name, (target, _) in commands.items() if target}
-"""The commands that can be run, with the class of each."""
+OPEN_GROUP = "study"
+"""The group of commands that holds those of entry points."""
+
+
+@cache
+def commands(*, plugins: bool = True) -> dict[str, tuple[str, str]]:
+    """Return the class of each command, `module:class`, empty for a group, and its help.
+
+    Without `plugins`, the commands of entry points are not there: to look for them takes longer than most commands take to begin.
+    """
+    targets = {
+        name: (target and f"harness.cli.commands.{target}", text)
+        for by_name in COMMANDS.values()
+        for name, (target, text) in by_name.items()
+    }
+    if plugins:
+        from harness.plugins import load, registered
+
+        for point in registered("harness.commands", "command").values():
+            targets |= load(point, dict, "command")
+    return {name: (target, f"{text[0].upper()}{text[1:]}.") for name, (target, text) in targets.items()}
+
+
+def known_commands(words: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Return the commands among which the one that words begin with stands: those of entry points only if they are needed."""
+    bundled = commands(plugins=False)
+    return bundled if words and words[0] != OPEN_GROUP and words[0] in bundled else commands()
+
+
+def leaves(words: Sequence[str] = ()) -> list[str]:
+    """Return the commands that can be run, or those of the group that words name."""
+    return [name for name, (target, _) in known_commands(words).items() if target and name.split()[: len(words)] == list(words)]

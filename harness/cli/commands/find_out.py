@@ -98,8 +98,8 @@ class RunAgain(Command, group="how to ask"):
     """Flags of `harness run`."""
 
     reask: Annotated[Reask, flag(metavar="KINDS")] = ()
-    """ask calls again, up to three times, whose reply was: refused (by the judge), missing, truncated; endpoint: whose stored reply is a
-    refusal by the endpoint (stored by earlier versions); several: missing,truncated"""
+    """ask calls again, up to three times, whose reply was: refused (by the judge), missing, truncated; several:
+    missing,truncated"""
     fresh: bool = False
     """ask every call again, even if it has an answer; the last reply counts, and all are kept"""
 
@@ -171,19 +171,49 @@ class CompareOutput(Command, group="output", recorded=False):
     """write one self-contained page"""
 
 
+@dataclass(frozen=True, kw_only=True)
+class CompareTable(Command, group="columns of a table (docs/one-table.md)"):
+    """Flags of `harness compare`."""
+
+    human: Annotated[Names | None, flag(metavar="COLUMNS")] = None
+    """columns with people's scores; a judge's columns are named with --judge"""
+    text: Annotated[Names | None, flag(metavar="COLUMNS")] = None
+    """columns with texts"""
+    language: Annotated[str | None, flag(metavar="COLUMN_OR_TAG")] = None
+    """the column that names each text's language, or the language of all"""
+    id: Annotated[str | None, flag(metavar="COLUMN")] = None
+    """the column of ids; two tables are joined by it"""
+    group: Annotated[str | None, flag(metavar="COLUMN")] = None
+    """what texts share, such as a document: texts of one group are not independent"""
+    metric: Annotated[str | None, flag(metavar="COLUMN_OR_NAME")] = None
+    """the column that names what was scored, or the name of it"""
+    system: Annotated[str | None, flag(metavar="COLUMN")] = None
+    """the column that names whose text it is"""
+    scale: Annotated[tuple[str, ...], flag(metavar="[METRIC=]SCALE")] = ()
+    """the scale, such as 1..5:best=5 or fail,pass:best=pass; repeatable"""
+    drop: Annotated[Names | None, flag(metavar="COLUMNS")] = None
+    """columns that do not matter"""
+    sampling: Literal["random", "convenience", "unknown"] | None = None
+    """how the texts were chosen; corrected means need random ones (default: unknown)"""
+    to: Annotated[Path | None, flag(metavar="DIR")] = None
+    """keep the table as a data folder"""
+
+
 @command("compare:compare", first="langs judge by versus where card full html figure json settings")
 @dataclass(frozen=True, kw_only=True)
-class Compare(Forms, Figures, Rows, Out, Decisions, Restrictions, CompareOutput, CompareRules):
+class Compare(Forms, Figures, Rows, Out, Decisions, CompareTable, Restrictions, CompareOutput, CompareRules):
     """Flags of `harness compare`.
 
     harness compare pariksha
-    harness compare results/first results/second --langs ja --html page.html --set margin=0.05
+    harness compare ratings.xlsx --human ann,bob --judge gpt-4o --html page.html --set margin=0.05
     """
 
-    sources: Annotated[tuple[str, ...], flag(name="DIR_OR_RUN")] = field(kw_only=False)
-    """a data folder with judgments, a run's folder, or the name of a run in --out"""
+    sources: Annotated[tuple[str, ...], flag(name="SOURCE")] = field(kw_only=False)
+    """a table (CSV, TSV, XLSX, JSON, JSONL, Parquet), or two that an id joins; else a data folder with judgments, a run's folder, or the
+    name of a run in --out"""
     judge: Annotated[tuple[str, ...] | None, flag(metavar="NAME", group="what to compare")] = None
-    """only this judge; panel/<file.toml> adds a panel of recorded judges (docs/own.md), and shows its members too; repeatable"""
+    """only this judge; of a table, a column with a judge's scores; panel/<file.toml> adds a panel of recorded judges (docs/own.md), and
+    shows its members too; repeatable"""
 
 
 @command("run:report", first="by_task html json langs settings figures out")

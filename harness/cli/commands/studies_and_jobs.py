@@ -8,7 +8,7 @@ from typing import Annotated
 
 from harness.cli.commands.shared import Body, Card, Content, Engine, Header, Json, Out, Prices, RecordedHeader, ShowTexts, Speed
 from harness.cli.flags import Command, command, flag
-from harness.options import Count, Endpoints, Names, Reask, Seed, Share, Temperature, TopP
+from harness.options import Count, Endpoints, Names, Reask, Seed, Temperature, TopP
 
 
 @command("batch:status")
@@ -67,7 +67,7 @@ class GenerateAsking(Command, group="how to ask"):
     seed: Annotated[Seed, flag(metavar="N")] = 0
     """seed of the calls"""
     reask: Annotated[Reask, flag(metavar="KINDS")] = ()
-    """ask calls again whose reply was: refused (by the model), missing, truncated, endpoint"""
+    """ask calls again whose reply was: refused (by the model), missing, truncated"""
 
 
 @command("generate:generate_texts", first="task by langs data limit base_url own_language temperature out dry_run yes")
@@ -99,7 +99,7 @@ class Generate(Json, ShowTexts, Speed, Engine, Body, Header, Content, GenerateAs
     """send the texts of --data to the endpoint without asking for consent"""
 
 
-@command("study:pairs")
+@command("pairs:pairs")
 @dataclass(frozen=True, kw_only=True)
 class Pairs(Content, Card):
     """Flags of `harness pairs`.
@@ -118,92 +118,6 @@ class Pairs(Content, Card):
     """control questions whose answers are computed and become labels: longer, more_vowels, more_readable"""
     out: Annotated[Path, flag(metavar="DIR")]
     """the data folder to write; it must not exist"""
-
-
-@command("study:self_preference")
-@dataclass(frozen=True, kw_only=True)
-class StudySelfPreference(Json, Card):
-    """Flags of `harness study self-preference`.
-
-    harness study self-preference --data pairs
-    harness study self-preference --data pairs --judge openai/gpt-4o --json
-    """
-
-    data: Annotated[Path, flag(metavar="DIR")]
-    """a data folder with recorded answers about pairs of outputs"""
-    judge: Annotated[tuple[str, ...] | None, flag(metavar="NAME")] = None
-    """only this judge; repeatable"""
-    seed: Annotated[Seed, flag(metavar="N")] = 0
-    """seed for the resamples of the line"""
-
-
-@command("study:chiang_lee_section")
-@dataclass(frozen=True, kw_only=True)
-class StudyChiangLee(Json, Card):
-    """Flags of `harness study chiang-lee`.
-
-    harness study chiang-lee --data pariksha
-    harness study chiang-lee --data pariksha --metric tone --json
-    """
-
-    data: Annotated[Path, flag(metavar="DIR")]
-    """a data folder with recorded scores and people's labels"""
-    judge: Annotated[tuple[str, ...] | None, flag(metavar="NAME")] = None
-    """only this judge; repeatable"""
-    variant: Annotated[tuple[str, ...] | None, flag(metavar="NAME")] = None
-    """only this variant; repeatable"""
-    metric: Annotated[tuple[str, ...] | None, flag(metavar="NAME")] = None
-    """only this metric; repeatable"""
-    seed: Annotated[Seed, flag(metavar="N")] = 0
-    """seed for the resamples of intervals"""
-
-
-@command("study:alter_texts")
-@dataclass(frozen=True, kw_only=True)
-class StudyAlterTexts(Content):
-    """Flags of `harness study alter-texts`.
-
-    harness study alter-texts --out altered
-    harness study alter-texts --langs ja,cs --perturb typos:0.2 --limit 20 --out altered
-    """
-
-    langs: Annotated[Names | None, flag(name=("--langs", "--lang"), metavar="TAGS")] = None
-    """languages, separated by commas (default: all that have items)"""
-    perturb: Annotated[tuple[str, ...] | None, flag(metavar="NAME:DOSE")] = None
-    """a change; repeatable (default: typos:0.1 and shuffle-words:0.5); each text stands unchanged too"""
-    limit: Annotated[Count | None, flag(metavar="N")] = None
-    """only the first N texts of each language"""
-    seed: Annotated[Seed, flag(metavar="N")] = 0
-    """seed of the changes"""
-    out: Annotated[Path, flag(metavar="DIR")]
-    """the data folder to write; it must not exist"""
-
-
-@command("study:export_fine_tuning")
-@dataclass(frozen=True, kw_only=True)
-class StudyExportFinetuning(Content):
-    """Flags of `harness study export-finetuning`.
-
-    harness study export-finetuning --data pairs --question longer --out chats
-    harness study export-finetuning --data pairs --question longer --out chats --seed 1
-    """
-
-    data: Annotated[Path, flag(metavar="DIR")]
-    """a data folder of pairs, as 'harness pairs' writes it"""
-    question: Annotated[str, flag(metavar="NAME")]
-    """recognition, longer, vowels, readable, always-1 or random (the last two are controls that can teach nothing)"""
-    system: Annotated[str | None, flag(metavar="NAME")] = None
-    """for recognition: the system of the data that the tuned model is"""
-    examples: Annotated[Count | None, flag(metavar="N")] = None
-    """at most N training examples (default: all)"""
-    split: Annotated[Share, flag(metavar="SHARE")] = 0.2
-    """the share of source texts that is held out"""
-    langs: Annotated[Names | None, flag(name=("--langs", "--lang"), metavar="TAGS")] = None
-    """languages, separated by commas (default: all of the data)"""
-    seed: Annotated[Seed, flag(metavar="N")] = 0
-    """seed of the split and of random answers"""
-    out: Annotated[Path, flag(metavar="DIR")]
-    """the folder to write; it must not exist"""
 
 
 @command("store:check")
@@ -242,8 +156,6 @@ class StoreGc(Json, Out):
 
     dry_run: bool = False
     """show what would be removed, and remove nothing"""
-    endpoint_refusals: bool = False
-    """also remove replies that are refusals by the endpoint (403 and others), which earlier versions stored as answers"""
 
 
 @command("store:merge")

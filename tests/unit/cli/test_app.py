@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 import shlex
 import subprocess
@@ -12,13 +11,14 @@ from typing import Any, get_args
 
 import pytest
 
-from harness.cli import parse
+from harness.cli import function_of, parse
 from harness.cli.arguments import decision_options
-from harness.cli.commands import HELP, LEAVES
+from harness.cli.commands import commands, leaves
 from harness.cli.flags import FIRST, Command, arguments_of, class_of, examples_of, group_of, value_of
 from harness.cli.help import help_of
 
-COMMANDS = list(dict.fromkeys(words.split()[0] for words in LEAVES))
+LEAVES = leaves()
+COMMANDS = list(dict.fromkeys(words.split()[0] for words in commands()))
 NEEDED = {
     "import": ["file", "--to", "folder"],
     "export promptfoo-judge": ["--judge", "openai/m", "--to", "folder"],
@@ -107,7 +107,7 @@ def test_every_command_has_help_and_all_its_flags_are_explained(name: str, capsy
         parsed(*name.split(), "--help")
     assert caught.value.code == 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert HELP[name] in shown
+    assert commands()[name][1] in shown
     for argument in arguments_of(name, explained=True):
         assert argument.parameter.help, f"{name} {argument.name}"
         assert argument.parameter.help in shown
@@ -116,7 +116,7 @@ def test_every_command_has_help_and_all_its_flags_are_explained(name: str, capsy
 def test_the_overview_names_every_command_with_its_purpose() -> None:
     text = " ".join(help_of("").split())
     for name in COMMANDS:
-        assert f"{name} {HELP[name]}" in text
+        assert f"{name} {commands()[name][1]}" in text
 
 
 @pytest.mark.parametrize("name", LEAVES)
@@ -137,8 +137,7 @@ def test_help_shows_first_what_people_need(name: str) -> None:
 def test_every_command_leads_to_a_function(name: str) -> None:
     arguments = parsed(*name.split(), *NEEDED.get(name, []), "-v")
     assert isinstance(arguments, Command) and arguments.verbose is True
-    module, _, function = arguments.target.partition(":")
-    assert callable(getattr(importlib.import_module(f"harness.cli.{module}"), function))
+    assert callable(function_of(arguments))
 
 
 @pytest.mark.parametrize("flag", ["--limit", "--repeats", "--concurrency"])

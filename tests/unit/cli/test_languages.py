@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from harness import api
-from harness.cli.commands import LEAVES
+from harness.cli.commands import leaves
 from harness.cli.flags import arguments_of
 from harness.errors import UsageError
 
@@ -62,7 +62,7 @@ def test_a_notebook_names_languages_too(folder: Path) -> None:
 
 
 def test_every_command_that_takes_languages_takes_both_spellings() -> None:
-    for name in LEAVES:
+    for name in leaves():
         flags = {flag for argument in arguments_of(name) for flag in argument.names}
         if "--langs" in flags:
             assert "--lang" in flags, name

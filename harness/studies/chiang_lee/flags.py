@@ -1,0 +1,64 @@
+"""Commands of the study of ratings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from harness.cli.commands.shared import Card, Content, Json
+from harness.cli.flags import command, flag
+from harness.options import Count, Names, Seed
+
+COMMANDS = {
+    "study chiang-lee": (
+        "harness.studies.chiang_lee.flags:StudyChiangLee",
+        "compare samples of a judge's ratings with people's, by text and by system (Chiang & Lee 2023)",
+    ),
+    "study alter-texts": (
+        "harness.studies.chiang_lee.flags:StudyAlterTexts",
+        "make altered texts from the control items, for the task rate_altered_text",
+    ),
+}
+
+
+@command("harness.studies.chiang_lee.commands:compare_ratings")
+@dataclass(frozen=True, kw_only=True)
+class StudyChiangLee(Json, Card):
+    """Flags of `harness study chiang-lee`.
+
+    harness study chiang-lee --data pariksha
+    harness study chiang-lee --data pariksha --metric tone --json
+    """
+
+    data: Annotated[Path, flag(metavar="DIR")]
+    """a data folder with recorded scores and people's labels"""
+    judge: Annotated[tuple[str, ...] | None, flag(metavar="NAME")] = None
+    """only this judge; repeatable"""
+    variant: Annotated[tuple[str, ...] | None, flag(metavar="NAME")] = None
+    """only this variant; repeatable"""
+    metric: Annotated[tuple[str, ...] | None, flag(metavar="NAME")] = None
+    """only this metric; repeatable"""
+    seed: Annotated[Seed, flag(metavar="N")] = 0
+    """seed for the resamples of intervals"""
+
+
+@command("harness.studies.chiang_lee.commands:write_texts")
+@dataclass(frozen=True, kw_only=True)
+class StudyAlterTexts(Content):
+    """Flags of `harness study alter-texts`.
+
+    harness study alter-texts --out altered
+    harness study alter-texts --langs ja,cs --perturb typos:0.2 --limit 20 --out altered
+    """
+
+    langs: Annotated[Names | None, flag(name=("--langs", "--lang"), metavar="TAGS")] = None
+    """languages, separated by commas (default: all that have items)"""
+    perturb: Annotated[tuple[str, ...] | None, flag(metavar="NAME:DOSE")] = None
+    """a change; repeatable (default: typos:0.1 and shuffle-words:0.5); each text stands unchanged too"""
+    limit: Annotated[Count | None, flag(metavar="N")] = None
+    """only the first N texts of each language"""
+    seed: Annotated[Seed, flag(metavar="N")] = 0
+    """seed of the changes"""
+    out: Annotated[Path, flag(metavar="DIR")]
+    """the data folder to write; it must not exist"""

@@ -1,0 +1,66 @@
+"""Commands of the study of self-preference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from harness.cli.commands.shared import Card, Content, Json
+from harness.cli.flags import command, flag
+from harness.options import Count, Names, Seed, Share
+
+COMMANDS = {
+    "study self-preference": (
+        "harness.studies.self_preference.flags:StudySelfPreference",
+        "show whether judges recognise and prefer their own outputs (Panickssery et al. 2024)",
+    ),
+    "study export-finetuning": (
+        "harness.studies.self_preference.flags:StudyExportFinetuning",
+        "write chats for fine-tuning a judge on a question about pairs, with answers",
+    ),
+}
+
+
+@command("harness.studies.self_preference.commands:self_preference")
+@dataclass(frozen=True, kw_only=True)
+class StudySelfPreference(Json, Card):
+    """Flags of `harness study self-preference`.
+
+    harness study self-preference --data pairs
+    harness study self-preference --data pairs --judge openai/gpt-4o --json
+    """
+
+    data: Annotated[Path, flag(metavar="DIR")]
+    """a data folder with recorded answers about pairs of outputs"""
+    judge: Annotated[tuple[str, ...] | None, flag(metavar="NAME")] = None
+    """only this judge; repeatable"""
+    seed: Annotated[Seed, flag(metavar="N")] = 0
+    """seed for the resamples of the line"""
+
+
+@command("harness.studies.self_preference.commands:export_fine_tuning")
+@dataclass(frozen=True, kw_only=True)
+class StudyExportFinetuning(Content):
+    """Flags of `harness study export-finetuning`.
+
+    harness study export-finetuning --data pairs --question longer --out chats
+    harness study export-finetuning --data pairs --question longer --out chats --seed 1
+    """
+
+    data: Annotated[Path, flag(metavar="DIR")]
+    """a data folder of pairs, as 'harness pairs' writes it"""
+    question: Annotated[str, flag(metavar="NAME")]
+    """recognition, longer, vowels, readable, always-1 or random (the last two are controls that can teach nothing)"""
+    system: Annotated[str | None, flag(metavar="NAME")] = None
+    """for recognition: the system of the data that the tuned model is"""
+    examples: Annotated[Count | None, flag(metavar="N")] = None
+    """at most N training examples (default: all)"""
+    split: Annotated[Share, flag(metavar="SHARE")] = 0.2
+    """the share of source texts that is held out"""
+    langs: Annotated[Names | None, flag(name=("--langs", "--lang"), metavar="TAGS")] = None
+    """languages, separated by commas (default: all of the data)"""
+    seed: Annotated[Seed, flag(metavar="N")] = 0
+    """seed of the split and of random answers"""
+    out: Annotated[Path, flag(metavar="DIR")]
+    """the folder to write; it must not exist"""
