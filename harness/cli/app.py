@@ -80,7 +80,7 @@ def _show_thresholds(name: str) -> None:
     from harness.cli.flags import class_of
     from harness.cli.help import thresholds_help
 
-    if "settings" in class_of(name).__dataclass_fields__:
+    if hasattr(class_of(name), "settings"):
         print(thresholds_help(min(shutil.get_terminal_size().columns, 110)))
         raise SystemExit(0)
 

@@ -10,9 +10,23 @@ import importlib
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from types import UnionType
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, NoReturn, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    NamedTuple,
+    NoReturn,
+    TypeVar,
+    Union,
+    dataclass_transform,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from cyclopts import App, Argument, ArgumentCollection, CycloptsError, Group, Parameter, Token
 from cyclopts.exceptions import CoercionError, MissingArgumentError, UnknownOptionError, UnusedCliTokensError, ValidationError
@@ -38,7 +52,7 @@ def flag(**settings: Any) -> Parameter:
     return Parameter(**settings)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(dataclass_field,))
 class Command:
     """A command as it was called.
 
@@ -76,9 +90,12 @@ def command(target: str, first: str = "") -> Callable[[C], C]:
 
 
 def class_of(name: str) -> type[Command]:
-    """Return the dataclass of a command."""
+    """Return the dataclass of a command. It becomes one on its first use: to make all of them takes longer than to read a command."""
     module, _, cls = known_commands(name.split())[name][0].partition(":")
     found: type[Command] = getattr(importlib.import_module(module), cls)
+    for base in reversed(found.__mro__):
+        if issubclass(base, Command) and "__dataclass_fields__" not in vars(base):
+            dataclass(frozen=True, kw_only=True)(base)
     return found
 
 
@@ -91,8 +108,8 @@ def read_flags(name: str, words: Sequence[str]) -> Command:
         build, bound, _ = app_of(name).parse_args(list(words), exit_on_error=False, print_error=False)
     except CycloptsError as err:
         refuse(name, _sentence(err, name, words))
-    command: Command = build(*bound.args, **bound.kwargs)
-    return replace(command, argv=(*name.split(), *words))
+    command: Command = build(*bound.args, **bound.kwargs, argv=(*name.split(), *words))
+    return command
 
 
 def app_of(name: str, *, explained: bool = False) -> App:

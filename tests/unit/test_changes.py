@@ -142,7 +142,7 @@ def open_judge(name, options):
 COMMAND = """
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Annotated
 
@@ -150,7 +150,6 @@ from harness.cli.flags import Command, command, flag
 
 
 @command("commands.count:count")
-@dataclass(frozen=True, kw_only=True)
 class Count(Command):
     file: Annotated[Path, flag(name="FILE")] = field(kw_only=False)
     \'\'\'the file\'\'\'

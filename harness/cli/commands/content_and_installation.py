@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -11,7 +11,6 @@ from harness.cli.flags import command, flag
 
 
 @command("content:list_content")
-@dataclass(frozen=True, kw_only=True)
 class List(Json, Content):
     """Flags of `harness list`.
 
@@ -24,7 +23,6 @@ class List(Json, Content):
 
 
 @command("content:check")
-@dataclass(frozen=True, kw_only=True)
 class Check(Json, Content):
     """Flags of `harness check`.
 
@@ -37,7 +35,6 @@ class Check(Json, Content):
 
 
 @command("content:new")
-@dataclass(frozen=True, kw_only=True)
 class New(Out):
     """Flags of `harness new`.
 
@@ -54,7 +51,6 @@ class New(Out):
 
 
 @command("system:models")
-@dataclass(frozen=True, kw_only=True)
 class Models(Json):
     """Flags of `harness models`.
 
@@ -69,7 +65,6 @@ class Models(Json):
 
 
 @command("system:doctor")
-@dataclass(frozen=True, kw_only=True)
 class Doctor(Json):
     """Flags of `harness doctor`.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -37,7 +37,6 @@ from harness.runs import RunSpec
 
 
 @command("atlas:show")
-@dataclass(frozen=True, kw_only=True)
 class ShowAtlas(Json):
     """Flags of `harness atlas`.
 
@@ -64,7 +63,6 @@ class ShowAtlas(Json):
 
 
 @command("start:start", first="to yes plan scale column text language metric annotators map json")
-@dataclass(frozen=True, kw_only=True)
 class Start(Json, People, Scores, Columns, Reading, AllowRefused):
     """Flags of `harness start`.
 
@@ -82,7 +80,6 @@ class Start(Json, People, Scores, Columns, Reading, AllowRefused):
     """only write the mapping, to be corrected and passed as --map"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class RunParts(Command, group="what to judge"):
     """Flags of `harness run`."""
 
@@ -93,7 +90,6 @@ class RunParts(Command, group="what to judge"):
     left, and write who answers each text; usually with --data DIR --unlabelled"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class RunAgain(Command, group="how to ask"):
     """Flags of `harness run`."""
 
@@ -104,7 +100,6 @@ class RunAgain(Command, group="how to ask"):
     """ask every call again, even if it has an answer; the last reply counts, and all are kept"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class RunNow(Command, recorded=False):
     """Flags of `harness run`."""
 
@@ -117,7 +112,6 @@ class RunNow(Command, recorded=False):
 
 
 @command("run:run", first="spec languages board data judges base_url variants limit dry_run yes")
-@dataclass(frozen=True, kw_only=True)
 class Run(Json, Rows, ShowTexts, Out, Speed, Engine, Body, Header, BaseUrl, Content, RunNow, RunAgain, RunParts):
     """Flags of `harness run`.
 
@@ -132,7 +126,6 @@ class Run(Json, Rows, ShowTexts, Out, Speed, Engine, Body, Header, BaseUrl, Cont
     """also show all verdicts, the numbers of each metric and task, and the sections"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class CompareRules(Command, group="how to compare"):
     """Flags of `harness compare`."""
 
@@ -151,7 +144,6 @@ class CompareRules(Command, group="how to compare"):
     """seed for the bootstrap"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class CompareOutput(Command, group="output", recorded=False):
     """Flags of `harness compare`."""
 
@@ -171,7 +163,6 @@ class CompareOutput(Command, group="output", recorded=False):
     """write one self-contained page"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class CompareTable(Command, group="columns of a table (docs/one-table.md)"):
     """Flags of `harness compare`."""
 
@@ -200,7 +191,6 @@ class CompareTable(Command, group="columns of a table (docs/one-table.md)"):
 
 
 @command("compare:compare", first="langs judge by versus where card full html figure json settings")
-@dataclass(frozen=True, kw_only=True)
 class Compare(Forms, Figures, Rows, Out, Decisions, CompareTable, Restrictions, CompareOutput, CompareRules):
     """Flags of `harness compare`.
 
@@ -217,7 +207,6 @@ class Compare(Forms, Figures, Rows, Out, Decisions, CompareTable, Restrictions, 
 
 
 @command("run:report", first="by_task html json langs settings figures out")
-@dataclass(frozen=True, kw_only=True)
 class ShowReport(Out, Forms, Rows, Decisions, Figures):
     """Flags of `harness report`.
 
@@ -240,7 +229,6 @@ class ShowReport(Out, Forms, Rows, Decisions, Figures):
 
 
 @command("run:runs")
-@dataclass(frozen=True, kw_only=True)
 class Runs(Json, Out):
     """Flags of `harness runs`.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -24,7 +24,6 @@ from harness.cli.flags import FORM, Command, command, flag
 from harness.options import Codes, Count, Names, Port, Seed, Share, Shares
 
 
-@dataclass(frozen=True, kw_only=True)
 class LabelsImportResultFiles(Command, group="result files of labelling pages"):
     """Flags of `harness labels import`."""
 
@@ -37,7 +36,6 @@ class LabelsImportResultFiles(Command, group="result files of labelling pages"):
 
 
 @command("labels:import_", first="to append unlabelled second_round scale column text language metric annotators map json")
-@dataclass(frozen=True, kw_only=True)
 class LabelsImport(Json, People, Scores, Columns, Reading, AllowRefused, LabelsImportResultFiles):
     """Flags of `harness labels import`.
 
@@ -60,7 +58,6 @@ class LabelsImport(Json, People, Scores, Columns, Reading, AllowRefused, LabelsI
 
 
 @command("labels:export")
-@dataclass(frozen=True, kw_only=True)
 class LabelsExport(Json, Content):
     """Flags of `harness labels export`.
 
@@ -89,7 +86,6 @@ class LabelsExport(Json, Content):
 
 
 @command("compare:check_labels")
-@dataclass(frozen=True, kw_only=True)
 class LabelsCheck(Json, Restrictions):
     """Flags of `harness labels check`.
 
@@ -107,7 +103,6 @@ class LabelsCheck(Json, Restrictions):
     """seed for the bootstrap"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class LabelsNeededBefore(Command, group="before any run"):
     """Flags of `harness labels needed`."""
 
@@ -126,7 +121,6 @@ class LabelsNeededBefore(Command, group="before any run"):
 
 
 @command("labels:needed", first="judge langs half_width judge_as_good metric people shares cells settings json")
-@dataclass(frozen=True, kw_only=True)
 class LabelsNeeded(Json, Out, Decisions, Restrictions, LabelsNeededBefore):
     """Flags of `harness labels needed`.
 
@@ -145,7 +139,6 @@ class LabelsNeeded(Json, Out, Decisions, Restrictions, LabelsNeededBefore):
 
 
 @command("labelling:plan", first="to budget lang judge metric allocation least least_per_class seed json")
-@dataclass(frozen=True, kw_only=True)
 class LabelsPlan(Json, Out, Card):
     """Flags of `harness labels plan`.
 
@@ -176,7 +169,6 @@ class LabelsPlan(Json, Out, Card):
 
 
 @command("labelling:reviews")
-@dataclass(frozen=True, kw_only=True)
 class LabelsReviews(Content, Json):
     """Flags of `harness labels reviews`.
 
@@ -192,7 +184,6 @@ class LabelsReviews(Content, Json):
     """write one self-contained page, with what people said"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class LabelsPageTexts(Command, group="what is labelled"):
     """Flags of `harness labels page`."""
 
@@ -218,7 +209,6 @@ class LabelsPageTexts(Command, group="what is labelled"):
     """minimal pairs: readers who do not know which text is flawed say which is better, and mark where the flaw is"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class LabelsPageAnnotators(Command, group="who labels"):
     """Flags of `harness labels page`."""
 
@@ -237,7 +227,6 @@ class LabelsPageAnnotators(Command, group="who labels"):
 
 
 @command("labelling:page", first="out lang task metrics items next annotators overlap practice about replace")
-@dataclass(frozen=True, kw_only=True)
 class LabelsPage(Json, Content, LabelsPageAnnotators, LabelsPageTexts):
     """Flags of `harness labels page`.
 
@@ -258,7 +247,6 @@ class LabelsPage(Json, Content, LabelsPageAnnotators, LabelsPageTexts):
 
 
 @command("labelling:serve")
-@dataclass(frozen=True, kw_only=True)
 class LabelsServe(Command):
     """Flags of `harness labels serve`.
 
@@ -275,7 +263,6 @@ class LabelsServe(Command):
 
 
 @command("data:show_list")
-@dataclass(frozen=True, kw_only=True)
 class DataList(Json, Content):
     """Flags of `harness data list`.
 
@@ -288,7 +275,6 @@ class DataList(Json, Content):
 
 
 @command("data:get")
-@dataclass(frozen=True, kw_only=True)
 class DataGet(Content, Home):
     """Flags of `harness data get`.
 
@@ -309,7 +295,6 @@ class DataGet(Content, Home):
 
 
 @command("data:check")
-@dataclass(frozen=True, kw_only=True)
 class DataCheck(Json, Content, Home):
     """Flags of `harness data check`.
 
@@ -322,7 +307,6 @@ class DataCheck(Json, Content, Home):
 
 
 @command("data:remove")
-@dataclass(frozen=True, kw_only=True)
 class DataRemove(Content, Home):
     """Flags of `harness data remove`.
 
@@ -335,7 +319,6 @@ class DataRemove(Content, Home):
 
 
 @command("data:path")
-@dataclass(frozen=True, kw_only=True)
 class DataPath(Content, Home):
     """Flags of `harness data path`.
 

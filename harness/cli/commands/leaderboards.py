@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +12,6 @@ from harness.options import Count, Headers, NumbersPerJudge, PositiveNumber, See
 
 
 @command("boards.standings:show")
-@dataclass(frozen=True, kw_only=True)
 class BoardShow(Json, Opened):
     """Flags of `harness board show`.
 
@@ -29,7 +28,6 @@ class BoardShow(Json, Opened):
 
 
 @command("boards.standings:build")
-@dataclass(frozen=True, kw_only=True)
 class BoardBuild(Opened):
     """Flags of `harness board build`.
 
@@ -46,7 +44,6 @@ class BoardBuild(Opened):
 
 
 @command("boards.board:check")
-@dataclass(frozen=True, kw_only=True)
 class BoardCheck(Json, Opened):
     """Flags of `harness board check`.
 
@@ -60,7 +57,6 @@ class BoardCheck(Json, Opened):
     """check only the commits since BASE (e.g. origin/main), which may add submissions and nothing else"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class BoardRecordFolder(Command, group="what to write, and where"):
     """Flags of `harness board record`."""
 
@@ -75,7 +71,6 @@ class BoardRecordFolder(Command, group="what to write, and where"):
 
 
 @command("boards.board:record", first="origin judge name into replace data title")
-@dataclass(frozen=True, kw_only=True)
 class BoardRecord(Json, Content, About, BoardData, BoardRecordFolder):
     """Flags of `harness board record`.
 
@@ -89,7 +84,6 @@ class BoardRecord(Json, Content, About, BoardData, BoardRecordFolder):
     """where the scores come from, and under which licence; will be published"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class BoardVerifyLimits(Command, group="speed and limits (they change no number)"):
     """Flags of `harness board verify`."""
 
@@ -104,7 +98,6 @@ class BoardVerifyLimits(Command, group="speed and limits (they change no number)
 
 
 @command("boards.verify:verify", first="share seed base_url headers out max_cost yes data json")
-@dataclass(frozen=True, kw_only=True)
 class BoardVerify(Json, Prices, Retries, Content, BoardData, BoardVerifyLimits):
     """Flags of `harness board verify`.
 
@@ -131,7 +124,6 @@ class BoardVerify(Json, Prices, Retries, Content, BoardData, BoardVerifyLimits):
 
 
 @command("boards.seal:seal")
-@dataclass(frozen=True, kw_only=True)
 class BoardSeal(Json, Content, BoardData, Recipients):
     """Flags of `harness board seal`.
 
@@ -148,7 +140,6 @@ class BoardSeal(Json, Content, BoardData, Recipients):
 
 
 @command("boards.seal:open_")
-@dataclass(frozen=True, kw_only=True)
 class BoardOpen(Content, Key):
     """Flags of `harness board open`.
 
@@ -163,7 +154,6 @@ class BoardOpen(Content, Key):
 
 
 @command("boards.seal:rotate")
-@dataclass(frozen=True, kw_only=True)
 class BoardRotate(Content, Recipients, Key):
     """Flags of `harness board rotate`.
 
@@ -175,7 +165,6 @@ class BoardRotate(Content, Recipients, Key):
     """the board"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class SubmitFolder(Command, group="what to submit, and where to write it"):
     """Flags of `harness submit`."""
 
@@ -192,7 +181,6 @@ class SubmitFolder(Command, group="what to submit, and where to write it"):
 
 
 @command("boards.board:submit", first="board judge name into replace part out title contact")
-@dataclass(frozen=True, kw_only=True)
 class Submit(Json, About, Out, SubmitFolder):
     """Flags of `harness submit`.
 

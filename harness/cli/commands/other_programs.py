@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +12,6 @@ from harness.exchange.scores.formats import SCORE_KINDS
 from harness.options import Names, OneOf, Temperature, TopP
 
 
-@dataclass(frozen=True, kw_only=True)
 class ImportScoresReading(Command, group="how to read them"):
     """Flags of `harness import`."""
 
@@ -30,7 +29,6 @@ class ImportScoresReading(Command, group="how to read them"):
     """take the program's own scores, also where the file keeps the judge's raw reply"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class ImportScoresColumns(Command, group="what was scored, and by whom (--map FILE.toml can hold all of this)"):
     """Flags of `harness import`."""
 
@@ -58,7 +56,6 @@ class ImportScoresColumns(Command, group="what was scored, and by whom (--map FI
     """where the items are (default: in the files, or in --to)"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class ImportScoresScores(Command, group="what the scores mean; a scale is never guessed"):
     """Flags of `harness import`."""
 
@@ -72,7 +69,6 @@ class ImportScoresScores(Command, group="what the scores mean; a scale is never 
     """leave a metric out"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class ImportScoresPeople(Command, group="people and folder"):
     """Flags of `harness import`."""
 
@@ -87,7 +83,6 @@ class ImportScoresPeople(Command, group="people and folder"):
 
 
 @command("import_scores:import_", first="to append kind preset item_from language metric judge text scale map json")
-@dataclass(frozen=True, kw_only=True)
 class ImportScores(Json, Content, AllowRefused, ImportScoresPeople, ImportScoresScores, ImportScoresColumns, ImportScoresReading):
     """Flags of `harness import`.
 
@@ -103,7 +98,6 @@ class ImportScores(Json, Content, AllowRefused, ImportScoresPeople, ImportScores
     """add to a folder that already has judgments"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class ExportPromptfooJudgeQuestion(Command, group="what is asked"):
     """Flags of `harness export promptfoo-judge`."""
 
@@ -126,7 +120,6 @@ class ExportPromptfooJudgeQuestion(Command, group="what is asked"):
 
 
 @command("export:promptfoo_judge", first="judge to metrics task prompt variant temperature base_url")
-@dataclass(frozen=True, kw_only=True)
 class ExportPromptfooJudge(Content, ExportPromptfooJudgeQuestion):
     """Flags of `harness export promptfoo-judge`.
 
@@ -141,7 +134,6 @@ class ExportPromptfooJudge(Content, ExportPromptfooJudgeQuestion):
 
 
 @command("export:inspect_scores")
-@dataclass(frozen=True, kw_only=True)
 class ExportInspectScores(Out, Card):
     """Flags of `harness export inspect-scores`.
 
@@ -166,7 +158,6 @@ class ExportInspectScores(Out, Card):
 
 
 @command("export:hub")
-@dataclass(frozen=True, kw_only=True)
 class ExportHub(Out, Card):
     """Flags of `harness export hub`.
 

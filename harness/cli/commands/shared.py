@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -21,7 +21,6 @@ from harness.options import (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
 class Engine(Command, group="speed and limits (they change no number)"):
     """Flags of several commands: engine."""
 
@@ -29,7 +28,6 @@ class Engine(Command, group="speed and limits (they change no number)"):
     """local: ask from this machine (default); batch: the provider's batches, within a day at half the price; ray: a Ray cluster"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Length(Command):
     """Flags of several commands: length."""
 
@@ -37,7 +35,6 @@ class Length(Command):
     """let the map of ordered classes read the text's length too"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class BoardData(Command):
     """Flags of several commands: board data."""
 
@@ -45,7 +42,6 @@ class BoardData(Command):
     """the data, for a board that judges a data folder"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Recipients(Command):
     """Flags of several commands: recipients."""
 
@@ -53,7 +49,6 @@ class Recipients(Command):
     """a public age key that may decrypt the labels; repeatable"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Key(Command):
     """Flags of several commands: key."""
 
@@ -61,7 +56,6 @@ class Key(Command):
     """an age key that decrypts the labels, as written by age-keygen"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Home(Command):
     """Flags of several commands: home."""
 
@@ -69,7 +63,6 @@ class Home(Command):
     """the folder for data folders (default: in the user's folder for data)"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class AllowRefused(Command, group="how to read it"):
     """Flags of several commands: allow refused."""
 
@@ -77,7 +70,6 @@ class AllowRefused(Command, group="how to read it"):
     """import the other rows where some are refused (default: then nothing is written); refused.jsonl holds the refused rows"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class ShowTexts(Command, group="before asking", recorded=False):
     """Flags of several commands: show texts."""
 
@@ -85,7 +77,6 @@ class ShowTexts(Command, group="before asking", recorded=False):
     """with --dry-run: also show texts that their dataset card calls offensive"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Prices(Command, group="speed and limits (they change no number)"):
     """Flags of several commands: prices."""
 
@@ -93,7 +84,6 @@ class Prices(Command, group="speed and limits (they change no number)"):
     """your own prices (TOML); they take precedence over list prices"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Card(Command, group="which judgments and labels count"):
     """Flags of several commands: card."""
 
@@ -101,7 +91,6 @@ class Card(Command, group="which judgments and labels count"):
     """dataset card of the published data in the folder; see 'harness data list'"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class BaseUrl(Command, group="endpoint"):
     """Flags of several commands: base url."""
 
@@ -109,7 +98,6 @@ class BaseUrl(Command, group="endpoint"):
     """the OpenAI-compatible endpoint of all openai/ judges, or of one; repeatable"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Header(Command, group="endpoint"):
     """Flags of several commands: header."""
 
@@ -117,7 +105,6 @@ class Header(Command, group="endpoint"):
     """a further header of each request, for a gateway; only its name is recorded, its value never; repeatable"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class RecordedHeader(Command, group="endpoint"):
     """Flags of several commands: recorded header."""
 
@@ -125,7 +112,6 @@ class RecordedHeader(Command, group="endpoint"):
     """a header that the judge was asked with, as its value is not recorded; repeatable"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Body(Command, group="endpoint"):
     """Flags of several commands: body."""
 
@@ -133,7 +119,6 @@ class Body(Command, group="endpoint"):
     """a further field of each request, such as reasoning_effort=low, or a value in JSON; it is part of the judge's identity; repeatable"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Content(Command, group="content"):
     """Flags of several commands: content."""
 
@@ -141,7 +126,6 @@ class Content(Command, group="content"):
     """another folder with tasks/, languages/, rubrics/; a folder with content.lock (a checkout) replaces the bundled content"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Out(Command):
     """Flags of several commands: out."""
 
@@ -149,7 +133,6 @@ class Out(Command):
     """results folder"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Json(Command, recorded=False):
     """Flags of several commands: json."""
 
@@ -157,7 +140,6 @@ class Json(Command, recorded=False):
     """print JSON for programs, unrounded"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Restrictions(Card, group="which judgments and labels count"):
     """Flags of several commands: restrictions."""
 
@@ -169,7 +151,6 @@ class Restrictions(Card, group="which judgments and labels count"):
     """only items, metrics or variants with these values; repeatable"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Judged(Out, Restrictions):
     """Flags of several commands: judged."""
 
@@ -179,7 +160,6 @@ class Judged(Out, Restrictions):
     """only this judge; repeatable"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Reading(Content, group="how to read it"):
     """Flags of several commands: reading."""
 
@@ -200,7 +180,6 @@ class Reading(Content, group="how to read it"):
     """which split of a Hugging Face data set"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Columns(Command, group="what its columns mean (--map can hold all of this)"):
     """Flags of several commands: columns."""
 
@@ -236,7 +215,6 @@ class Columns(Command, group="what its columns mean (--map can hold all of this)
     r"""columns with the scores of one item each, as forms have: \[(?P<item>[^]]+)\] (?P<metric>.+)"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Scores(Command, group="what its scores mean"):
     """Flags of several commands: scores."""
 
@@ -256,7 +234,6 @@ class Scores(Command, group="what its scores mean"):
     """who made the labels (default: native)"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class People(Command, group="annotators and folder"):
     """Flags of several commands: people."""
 
@@ -274,7 +251,6 @@ class People(Command, group="annotators and folder"):
     """title of the data"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Retries(Command, group="speed and limits (they change no number)"):
     """Flags of several commands: retries."""
 
@@ -284,7 +260,6 @@ class Retries(Command, group="speed and limits (they change no number)"):
     """time limit of one attempt (default: 120)"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Speed(Prices, Retries, group="speed and limits (they change no number)"):
     """Flags of several commands: speed."""
 
@@ -306,7 +281,6 @@ class Speed(Prices, Retries, group="speed and limits (they change no number)"):
     """stop after N minutes"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Acceptance(Command, group="what to guarantee of automatic acceptance"):
     """Flags of several commands: acceptance."""
 
@@ -321,7 +295,6 @@ class Acceptance(Command, group="what to guarantee of automatic acceptance"):
     over those asked so far (default: probabilities where there are any, else repeats)"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Sets(Command, group="what label sets promise"):
     """Flags of several commands: sets."""
 
@@ -333,7 +306,6 @@ class Sets(Command, group="what label sets promise"):
     """hold the level with this probability for this draw of labels, not on average"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class About(Command, group="about the judge, for the tables"):
     """Flags of several commands: about."""
 
@@ -351,7 +323,6 @@ class About(Command, group="about the judge, for the tables"):
     """model families that the judge shares with the systems whose texts it judges"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Opened(Content, BoardData):
     """Flags of several commands: opened."""
 
@@ -359,7 +330,6 @@ class Opened(Content, BoardData):
     """an age key for the board's sealed labels; they are decrypted in memory only"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Figures(Command, group="figures", recorded=False):
     """Flags of several commands: figures."""
 
@@ -369,7 +339,6 @@ class Figures(Command, group="figures", recorded=False):
     """languages by their English or their own names"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Forms(Json, recorded=False):
     """Flags of several commands: forms."""
 
@@ -383,7 +352,6 @@ class Forms(Json, recorded=False):
     """print a LaTeX table (booktabs, siunitx)"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Rows(Command, group="how much is shown", recorded=False):
     """Flags of several commands: rows."""
 
@@ -393,7 +361,6 @@ class Rows(Command, group="how much is shown", recorded=False):
     """print the signature whole, not as a short hash"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class AskedAgain(Speed, Engine, RecordedHeader, BaseUrl, Out, Card):
     """Flags of several commands: asked again."""
 
@@ -401,7 +368,6 @@ class AskedAgain(Speed, Engine, RecordedHeader, BaseUrl, Out, Card):
     """send the texts of a data folder to the endpoint without asking for consent"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Day(Command):
     """Flags of several commands: day."""
 
@@ -411,7 +377,6 @@ class Day(Command):
     """the day, such as 2026-05-31 (default: today, UTC)"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Decisions(Command, group="thresholds of the verdicts (docs/decisions.md)"):
     """The thresholds of the verdicts."""
 

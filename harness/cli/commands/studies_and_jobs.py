@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +12,6 @@ from harness.options import Count, Endpoints, Names, Reask, Seed, Temperature, T
 
 
 @command("batch:status")
-@dataclass(frozen=True, kw_only=True)
 class BatchStatus(Json, Out, RecordedHeader):
     """Flags of `harness batch status`.
 
@@ -25,7 +24,6 @@ class BatchStatus(Json, Out, RecordedHeader):
 
 
 @command("batch:collect")
-@dataclass(frozen=True, kw_only=True)
 class BatchCollect(Json, Out, RecordedHeader, Prices):
     """Flags of `harness batch collect`.
 
@@ -40,7 +38,6 @@ class BatchCollect(Json, Out, RecordedHeader, Prices):
 
 
 @command("batch:forget")
-@dataclass(frozen=True, kw_only=True)
 class BatchForget(Out):
     """Flags of `harness batch forget`.
 
@@ -52,7 +49,6 @@ class BatchForget(Out):
     """the id that 'harness batch status' shows"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class GenerateAsking(Command, group="how to ask"):
     """Flags of `harness generate`."""
 
@@ -71,7 +67,6 @@ class GenerateAsking(Command, group="how to ask"):
 
 
 @command("generate:generate_texts", first="task by langs data limit base_url own_language temperature out dry_run yes")
-@dataclass(frozen=True, kw_only=True)
 class Generate(Json, ShowTexts, Speed, Engine, Body, Header, Content, GenerateAsking):
     """Flags of `harness generate`.
 
@@ -100,7 +95,6 @@ class Generate(Json, ShowTexts, Speed, Engine, Body, Header, Content, GenerateAs
 
 
 @command("pairs:pairs")
-@dataclass(frozen=True, kw_only=True)
 class Pairs(Content, Card):
     """Flags of `harness pairs`.
 
@@ -121,7 +115,6 @@ class Pairs(Content, Card):
 
 
 @command("store:check")
-@dataclass(frozen=True, kw_only=True)
 class StoreCheck(Json, Out):
     """Flags of `harness store check`.
 
@@ -131,7 +124,6 @@ class StoreCheck(Json, Out):
 
 
 @command("store:export")
-@dataclass(frozen=True, kw_only=True)
 class StoreExport(Out):
     """Flags of `harness store export`.
 
@@ -146,7 +138,6 @@ class StoreExport(Out):
 
 
 @command("store:gc")
-@dataclass(frozen=True, kw_only=True)
 class StoreGc(Json, Out):
     """Flags of `harness store gc`.
 
@@ -159,7 +150,6 @@ class StoreGc(Json, Out):
 
 
 @command("store:merge")
-@dataclass(frozen=True, kw_only=True)
 class StoreMerge(Json):
     """Flags of `harness store merge`.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -29,7 +29,6 @@ from harness.cli.flags import Command, command, flag
 from harness.options import Count, Names, NonNegativeShare, PricedJudges, Seed, Share
 
 
-@dataclass(frozen=True, kw_only=True)
 class ImproveCandidates(Command, group="candidates that are asked (of a data folder without recorded answers of --judge)"):
     """Flags of `harness improve`."""
 
@@ -58,7 +57,6 @@ class ImproveCandidates(Command, group="candidates that are asked (of a data fol
     """send the texts without asking for consent"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class ImproveChoice(Command, group="how to choose and confirm"):
     """Flags of `harness improve`."""
 
@@ -84,7 +82,6 @@ class ImproveChoice(Command, group="how to choose and confirm"):
 
 
 @command("improve:improve", first="judge base_url variant prompt start limit dry_run yes to settings")
-@dataclass(frozen=True, kw_only=True)
 class Improve(Json, Decisions, Speed, Engine, Content, Header, BaseUrl, Judged, ImproveChoice, ImproveCandidates):
     """Flags of `harness improve`.
 
@@ -94,7 +91,6 @@ class Improve(Json, Decisions, Speed, Engine, Content, Header, BaseUrl, Judged, 
 
 
 @command("use:explain", first="judge langs by all json")
-@dataclass(frozen=True, kw_only=True)
 class Explain(Json, Judged):
     """Flags of `harness explain`.
 
@@ -109,7 +105,6 @@ class Explain(Json, Judged):
     """a row for each effect that is not shown too"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class CorrectEstimates(Command, group="what to estimate"):
     """Flags of `harness correct`."""
 
@@ -129,7 +124,6 @@ class CorrectEstimates(Command, group="what to estimate"):
 
 
 @command("use:correct", first="judge langs by shares share_of versus prevalence_shift borrow figure json")
-@dataclass(frozen=True, kw_only=True)
 class Correct(Json, Judged, CorrectEstimates):
     """Flags of `harness correct`.
 
@@ -141,7 +135,6 @@ class Correct(Json, Judged, CorrectEstimates):
     """draw three intervals a system: .svg, .pdf or .png (extra 'figures')"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class AcceptCascade(Command, group="several judges, a person last"):
     """Flags of `harness accept`."""
 
@@ -160,7 +153,6 @@ class AcceptCascade(Command, group="several judges, a person last"):
 
 
 @command("use:accept", first="judge langs alpha_risk delta confidence cascade order to json")
-@dataclass(frozen=True, kw_only=True)
 class Accept(Json, Prices, Acceptance, Judged, AcceptCascade):
     """Flags of `harness accept`.
 
@@ -173,7 +165,6 @@ class Accept(Json, Prices, Acceptance, Judged, AcceptCascade):
 
 
 @command("use:calibrate", first="judge langs covariate level per numbers json")
-@dataclass(frozen=True, kw_only=True)
 class Calibrate(Json, Sets, Length, Judged, group="how to learn"):
     """Flags of `harness calibrate`.
 
@@ -187,7 +178,6 @@ class Calibrate(Json, Sets, Length, Judged, group="how to learn"):
     """of the folds and of the halves"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class CertifyTask(Command, group="what to do"):
     """Flags of `harness certify`."""
 
@@ -208,7 +198,6 @@ class CertifyTask(Command, group="what to do"):
 
 
 @command("use:certify", first="judge langs to check probe extend alpha_risk level settings json")
-@dataclass(frozen=True, kw_only=True)
 class Certify(Json, Decisions, Length, Sets, Acceptance, Out, Restrictions, CertifyTask):
     """Flags of `harness certify`.
 
@@ -223,7 +212,6 @@ class Certify(Json, Decisions, Length, Sets, Acceptance, Out, Restrictions, Cert
 
 
 @command("use:prompt_hash")
-@dataclass(frozen=True, kw_only=True)
 class PromptHash(Json, Out):
     """Flags of `harness prompt-hash`.
 
@@ -235,7 +223,6 @@ class PromptHash(Json, Out):
     """a run's folder, or the name of a run in --out"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class GateFiles(Command, group="files to write"):
     """Flags of `harness gate`."""
 
@@ -248,7 +235,6 @@ class GateFiles(Command, group="files to write"):
 
 
 @command("gate:gate")
-@dataclass(frozen=True, kw_only=True)
 class Gate(Out, Card, GateFiles):
     """Flags of `harness gate`.
 
@@ -268,7 +254,6 @@ class Gate(Out, Card, GateFiles):
     """print the signature whole, not as a short hash"""
 
 
-@dataclass(frozen=True, kw_only=True)
 class WatchInitSettings(Command, group="how to watch"):
     """Flags of `harness watch init`."""
 
@@ -291,7 +276,6 @@ class WatchInitSettings(Command, group="how to watch"):
 
 
 @command("watch:init", first="certificate restart anchors repeats per_day alpha tolerance max_age yes base_url date")
-@dataclass(frozen=True, kw_only=True)
 class WatchInit(AskedAgain, Day, WatchInitSettings):
     """Flags of `harness watch init`.
 
@@ -308,7 +292,6 @@ class WatchInit(AskedAgain, Day, WatchInitSettings):
 
 
 @command("watch:add", first="date answers base_url yes max_cost out")
-@dataclass(frozen=True, kw_only=True)
 class WatchAdd(AskedAgain, Day):
     """Flags of `harness watch add`.
 
@@ -323,7 +306,6 @@ class WatchAdd(AskedAgain, Day):
 
 
 @command("watch:check")
-@dataclass(frozen=True, kw_only=True)
 class WatchCheck(Json, Day):
     """Flags of `harness watch check`.
 
@@ -338,7 +320,6 @@ class WatchCheck(Json, Day):
 
 
 @command("watch:draw")
-@dataclass(frozen=True, kw_only=True)
 class WatchDraw(Day):
     """Flags of `harness watch draw`.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -10,20 +9,8 @@ from harness.cli.commands.shared import Card, Content, Json
 from harness.cli.flags import command, flag
 from harness.options import Count, Names, Seed
 
-COMMANDS = {
-    "study chiang-lee": (
-        "harness.studies.chiang_lee.flags:StudyChiangLee",
-        "compare samples of a judge's ratings with people's, by text and by system (Chiang & Lee 2023)",
-    ),
-    "study alter-texts": (
-        "harness.studies.chiang_lee.flags:StudyAlterTexts",
-        "make altered texts from the control items, for the task rate_altered_text",
-    ),
-}
-
 
 @command("harness.studies.chiang_lee.commands:compare_ratings")
-@dataclass(frozen=True, kw_only=True)
 class StudyChiangLee(Json, Card):
     """Flags of `harness study chiang-lee`.
 
@@ -44,7 +31,6 @@ class StudyChiangLee(Json, Card):
 
 
 @command("harness.studies.chiang_lee.commands:write_texts")
-@dataclass(frozen=True, kw_only=True)
 class StudyAlterTexts(Content):
     """Flags of `harness study alter-texts`.
 

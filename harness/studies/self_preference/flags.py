@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -10,20 +9,8 @@ from harness.cli.commands.shared import Card, Content, Json
 from harness.cli.flags import command, flag
 from harness.options import Count, Names, Seed, Share
 
-COMMANDS = {
-    "study self-preference": (
-        "harness.studies.self_preference.flags:StudySelfPreference",
-        "show whether judges recognise and prefer their own outputs (Panickssery et al. 2024)",
-    ),
-    "study export-finetuning": (
-        "harness.studies.self_preference.flags:StudyExportFinetuning",
-        "write chats for fine-tuning a judge on a question about pairs, with answers",
-    ),
-}
-
 
 @command("harness.studies.self_preference.commands:self_preference")
-@dataclass(frozen=True, kw_only=True)
 class StudySelfPreference(Json, Card):
     """Flags of `harness study self-preference`.
 
@@ -40,7 +27,6 @@ class StudySelfPreference(Json, Card):
 
 
 @command("harness.studies.self_preference.commands:export_fine_tuning")
-@dataclass(frozen=True, kw_only=True)
 class StudyExportFinetuning(Content):
     """Flags of `harness study export-finetuning`.
 
