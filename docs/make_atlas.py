@@ -14,8 +14,7 @@ import sys
 from pathlib import Path
 
 from harness.judge_atlas.atlas_file import FILE, read_atlas
-from harness.reports.atlas_answer import wrong_use_words
-from harness.reports.atlas_matrix import QUALITIES, LanguageRow, QualitySquare, atlas_matrix
+from harness.reports.atlas_answer import QUALITIES, LanguageRow, QualitySquare, atlas_matrix, wrong_use_words
 
 ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"(<!-- python docs/make_atlas\.py -->\n).*?(<!-- end -->)", re.DOTALL)

@@ -54,7 +54,7 @@ class DecidedComparison(Comparison, frozen=True, kw_only=True):
         return short_repr(self, self.source, cells=len(self.cells), verdicts=len(self.verdicts))
 
     def as_json(self) -> dict[str, Any]:
-        """One object for programs: that of `Comparison`, and a list for each part that was computed."""
+        """Return one object for programs: that of `Comparison`, and a list for each part that was computed."""
         fields = super().as_json()
         fields.pop("pages")
         for name in ("verdicts", "languages", "calibration", "acceptance"):
@@ -108,7 +108,7 @@ def compare(
 
 
 def _join_sections(sources: Sequence[Recording], laid_out: AlignedData, options: CompareOptions, *, full: bool) -> dict[str, Found]:
-    """The sections of all sources, which hold only what the options keep; those of several sources are joined row by row."""
+    """Return the sections of all sources, which hold only what the options keep; those of several sources are joined row by row."""
     of_source = msgspec.structs.replace(options, where={}, judges=None, versus=None)
     joined: dict[str, dict[str, Any]] = {}
     for source in laid_out.sources:

@@ -34,12 +34,12 @@ class ShownSection:
 
 
 def shown_sections(numbers: Mapping[str, Found]) -> list[ShownSection]:
-    """The sections of a report, in their order. Agreement by variant is left out where there is one variant, as the report has it."""
+    """Return the sections of a report, in their order, without agreement by variant where there is one variant."""
     return [_show_section(section, numbers[section.name]) for section in SECTIONS if section.is_shown(numbers.get(section.name))]
 
 
 def sections_legend(sections: Sequence[ShownSection]) -> list[str]:
-    """What the headings and signs of all tables mean, each once."""
+    """Return the meanings of the headings and signs of all tables, each once."""
     return list(dict.fromkeys(line for section in sections for table in section.tables for line in table.legend))
 
 
@@ -54,7 +54,7 @@ def _show_section(section: Section, numbers: Found) -> ShownSection:
 
 
 def _tabulate_section(rows: Sequence[Row], layout: SectionTable) -> TextTable:
-    """A section's rows as text. What all rows share stands above the table; a table without any number gives the reasons."""
+    """Return a section's rows as text. What all rows share stands above the table; a table without any number gives the reasons."""
     names = tuple(dict.fromkeys((*_KEYS, *layout.keys)))
     keys = varying_keys(rows, names)
     columns = layout.columns(rows) if callable(layout.columns) else layout.columns
@@ -67,7 +67,7 @@ def _tabulate_section(rows: Sequence[Row], layout: SectionTable) -> TextTable:
 
 
 def _explain_no_result(rows: Sequence[Row], table: TextTable, columns: Sequence[Column]) -> str:
-    """Why a table has nothing but counts; empty where it has other numbers."""
+    """Return why a table has nothing but counts; empty where it has other numbers."""
     counts = {column.name for column in columns if column.format in (COUNT, COUNT_OR_BLANK)}
     if any(not heading.key and heading.name not in counts for heading in table.headings):
         return ""
@@ -76,7 +76,7 @@ def _explain_no_result(rows: Sequence[Row], table: TextTable, columns: Sequence[
 
 
 def _select_levels(rows: Sequence[Row], layout: SectionTable) -> list[Row]:
-    """The rows of the coarsest level, and those of finer levels if they are few."""
+    """Return the rows of the coarsest level, and those of finer levels if they are few."""
     by_level = [[row for row in rows if _level_of(row) == set(level)] for level in layout.levels]
     by_level = [at_level for at_level in by_level if at_level]
     if len({row["metric"] for row in rows} - {POOLED}) == 1:  # pooling one metric says the same twice

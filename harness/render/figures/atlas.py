@@ -10,7 +10,7 @@ from typing import Any
 from harness.render.figures.fonts import set_fonts
 from harness.render.figures.style import BASELINE, GROUNDS, INK, VERDICTS, drawing
 from harness.reports.answer_parts import SIGNS, Sentence
-from harness.reports.atlas_matrix import OTHER, QUALITIES, LanguageRow, QualitySquare
+from harness.reports.atlas_answer import OTHER, QUALITIES, LanguageRow, QualitySquare
 from harness.text import terminal_safe
 
 _SHARE_INCHES, _SHARE_DPI = (12.0, 6.3), 100  # 1200 × 630 pixels, which previews of links show whole

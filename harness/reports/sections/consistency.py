@@ -22,50 +22,46 @@ NOTE = (
 
 
 def consistency(answers: AnswerTable) -> Found | None:
-    """Shares of questions with the same score, and the same justification, every time; entropy of the scores."""
+    """Return the shares of questions with the same score, and the same justification, every time, and the entropy of the scores."""
     clean = answers.clean
     question = clean.joint(QUESTION, items=True)
     times = np.bincount(question)
-    asked = times >= 2
-    if not asked.any():
+    repeated = times >= 2
+    if not repeated.any():
         return None
     first = first_rows(question)
-    counts, kind = distinct_counts(_table(question, _answer(clean)))
+    answer = np.where(clean.readable[:], clean.code[:], -2 - clean.columns["failure"].codes.astype(np.int32))  # a class or a failure
+    counts, kind = distinct_counts(_count_answers(question, answer))
     bits = entropy_bits(counts)[kind]
     same = (bits == 0).astype(float)
     worded = _same_wording(clean, question)
     rows = []
-    for key, at in cells_at(clean.take(first), LEVELS):
-        n = at[asked[at]]
-        if not len(n):
+    for key, cell in cells_at(clean.take(first), LEVELS):
+        compared = cell[repeated[cell]]
+        if not len(compared):
             continue
-        most = int(times[n].max())
-        row = new_row(key, n=len(n), repeats=most, incomplete=int((times[at] < most).sum()))
-        groups = clean.group[first[n]]
+        most = int(times[compared].max())
+        row = new_row(key, n=len(compared), repeats=most, incomplete=int((times[cell] < most).sum()))
+        groups = clean.group[first[compared]]
         row["groups"] = len(np.unique(groups))
-        put_share(row, "same_score", same[n], groups, clean.drawing, "no question asked twice")
-        put_share(row, "same_justification", worded[n], groups, clean.drawing, "no justifications")
-        put_mean(row, "entropy_bits", bits[n], groups, (0.0, float(np.log2(most))), "no question asked twice")
+        put_share(row, "same_score", same[compared], groups, clean.drawing, "no question asked twice")
+        put_share(row, "same_justification", worded[compared], groups, clean.drawing, "no justifications")
+        put_mean(row, "entropy_bits", bits[compared], groups, (0.0, float(np.log2(most))), "no question asked twice")
         rows.append(row)
     return section("Consistency over repeats", rows, note=NOTE)
 
 
-def _answer(clean: AnswerTable) -> Ints:
-    """A number for every different answer; an answer is a class or a failure."""
-    return np.where(clean.readable[:], clean.code[:], -2 - clean.columns["failure"].codes.astype(np.int32))
-
-
-def _table(question: Ints, answer: Ints) -> Ints:
-    """Counts of each answer to each question, (questions, answers)."""
+def _count_answers(question: Ints, answer: Ints) -> Ints:
+    """Return counts of each answer to each question, (questions, answers)."""
     lowest = int(answer.min())
-    found, which = unique_integers(answer - lowest, int(answer.max()) - lowest + 1)
-    kinds, many = len(found), int(question.max()) + 1
-    which += question * kinds
-    return np.bincount(which, minlength=many * kinds).reshape(-1, kinds)
+    answers, answer_number = unique_integers(answer - lowest, int(answer.max()) - lowest + 1)
+    kinds, many = len(answers), int(question.max()) + 1
+    answer_number += question * kinds
+    return np.bincount(answer_number, minlength=many * kinds).reshape(-1, kinds)
 
 
 def _same_wording(clean: AnswerTable, question: Ints) -> Floats:
-    """1 if all justifications of a question are the same, else 0; NaN without a justification."""
+    """Return 1 if all justifications of a question are the same, else 0; NaN without a justification."""
     column: CodedColumn = clean.columns["justification"]
     if not column.values:
         return np.full(int(question.max()) + 1, np.nan)

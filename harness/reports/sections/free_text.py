@@ -26,7 +26,7 @@ NOTE = (
 
 
 def free_text(data: Dataset, judgments: Judgments, options: CompareOptions) -> Found | None:
-    """The section of answers in the judge's own words about unchanged texts; None without any. Labels are not needed.
+    """Return the section of answers in the judge's own words about unchanged texts; None without any. Labels are not needed.
 
     `rows` are by language, task, metric, judge and condition (`*`: pooled). `several` is the number of answers with further numbers, and
     `examples` are the first of them (`MOST_EXAMPLES` at most), one for each item, metric and judge.
@@ -44,30 +44,37 @@ def free_text(data: Dataset, judgments: Judgments, options: CompareOptions) -> F
         put_share(row, "several", np.where(read[cell], further[cell].astype(float), np.nan), group[cell], drawing, "no answer has a score")
         put_share(row, "refused", refused[cell].astype(float), group[cell], drawing, "no answer")
         rows.append(row)
-    return section("Answers in own words", rows, note=NOTE, several=int(further.sum()), examples=_examples(judgments, further.nonzero()[0]))
+    return section(
+        "Answers in own words", rows, note=NOTE, several=int(further.sum()), examples=_first_examples(judgments, further.nonzero()[0])
+    )
 
 
-def _examples(judgments: Judgments, rows: Any) -> list[dict[str, Any]]:
+def _first_examples(judgments: Judgments, rows: Any) -> list[dict[str, Any]]:
     names = ("item", "metric", "judge", "score", "further_numbers")
-    found = sorted(zip(*(getattr(judgments.take(rows), name) for name in names), strict=True), key=lambda row: tuple(map(str, row)))
-    first = (next(same) for _, same in groupby(found, key=lambda row: row[:3]))  # one for each item, metric and judge
-    return [dict(zip(names, each, strict=True)) for each in islice(first, MOST_EXAMPLES)]
+    rows_of_values = sorted(
+        zip(*(getattr(judgments.take(rows), name) for name in names), strict=True), key=lambda row: tuple(map(str, row))
+    )
+    first = (next(same) for _, same in groupby(rows_of_values, key=lambda row: row[:3]))  # one for each item, metric and judge
+    return [dict(zip(names, values, strict=True)) for values in islice(first, MOST_EXAMPLES)]
 
 
-def _several_scores(found: Found) -> str:
-    """How many answers name more than one score, and the first of them."""
-    if not found["several"]:
+def _describe_several_scores(numbers: Found) -> str:
+    """Return how many answers name more than one score, and the first of them."""
+    if not numbers["several"]:
         return "No answer with a score names another one."
-    shown = [f"{one['item']} ({one['metric']}): {one['score']}, then {one['further_numbers']}" for one in found["examples"][:FEW_NAMES]]
-    count = found["several"]
+    examples = [
+        f"{example['item']} ({example['metric']}): {example['score']}, then {example['further_numbers']}"
+        for example in numbers["examples"][:FEW_NAMES]
+    ]
+    count = numbers["several"]
     answers = "1 answer names" if count == 1 else f"{count} answers name"
-    return terminal_safe(f"{answers} more than one score: {'; '.join(shown)}{' …' if count > len(shown) else ''}.")
+    return terminal_safe(f"{answers} more than one score: {'; '.join(examples)}{' …' if count > len(examples) else ''}.")
 
 
 FREE_TEXT = Section(
     "free_text",
     "Does the judge give one score when it answers in its own words? The first score that it names counts.",
-    _several_scores,
+    _describe_several_scores,
     (
         SectionTable(
             (
@@ -84,6 +91,6 @@ FREE_TEXT = Section(
             )
         ),
     ),
-    lambda given: free_text(given.recording.data, given.recording.judgments, given.options),
+    lambda inputs: free_text(inputs.recording.data, inputs.recording.judgments, inputs.options),
     needs_labels=False,
 )

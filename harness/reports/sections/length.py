@@ -20,16 +20,16 @@ HYPOTHESIS = (
 
 
 def length_effect(answers: AnswerTable) -> Found | None:
-    """Rank correlation of scores with the length of the output, for judge and people; None without labels or outputs."""
+    """Return the rank correlation of scores with the length of the output, for judge and people; None without labels or outputs."""
     clean = answers.clean
     long = output_lengths(clean)
     clean = clean.take(~(np.isnan(long[clean.item]) | np.isnan(clean.label[:])))
     if not len(clean):
         return None
     rows = []
-    for key, at in cells_at(clean, LEVELS):
-        row = new_row(key, groups=len(np.unique(clean.group[at])))
-        _put_correlations(row, clean, at, long[clean.item[at]])
+    for key, cell in cells_at(clean, LEVELS):
+        row = new_row(key, groups=len(np.unique(clean.group[cell])))
+        _put_correlations(row, clean, cell, long[clean.item[cell]])
         rows.append(row)
     for name in ("tau_given_label", "tau", "human_tau"):
         with_q(rows, name, level_of)
@@ -43,16 +43,16 @@ def output_lengths(answers: AnswerTable) -> Floats:
     return np.array([float(len(text)) if isinstance(text, str) and text else np.nan for text in texts])
 
 
-def _put_correlations(row: Row, clean: AnswerTable, at: Ints, long: Floats) -> None:
-    """The correlations of the rows `at` with their lengths `long`."""
-    task = clean.columns["task"].codes[at].astype(np.int64)
-    points, group, label, reference = clean.points[at], clean.group[at], clean.label[at], clean.reference[at]
+def _put_correlations(row: Row, clean: AnswerTable, cell: Ints, long: Floats) -> None:
+    """Write the correlations of a cell's rows with their lengths `long`."""
+    task = clean.columns["task"].codes[cell].astype(np.int64)
+    points, group, label, reference = clean.points[cell], clean.group[cell], clean.label[cell], clean.reference[cell]
     row["n"] = int((~np.isnan(points)).sum())
     labelled = np.where(reference >= 0, points, np.nan)
     within = task * (int(clean.kinds.reference.max(initial=0)) + 2) + reference + 1
     put_difference(row, "tau_given_label", tau_within(long, labelled, within, group))
     put_difference(row, "tau", tau_within(long, points, task, group))
-    item = np.unique(clean.item[at], return_index=True)[1]
+    item = np.unique(clean.item[cell], return_index=True)[1]
     put_difference(row, "human_tau", tau_within(long[item], label[item], task[item], group[item]))
 
 

@@ -13,7 +13,7 @@ from harness.judges import Panel
 from harness.measure.answers import AnswerTable
 from harness.measure.condition_rows import Row, new_row, put_difference, put_share, section, with_q
 from harness.model import CONDITION
-from harness.reports.sections.section import AGREEMENT_DIFFERENCE, Found, Section, SectionInput, SectionTable, cells_at, tests_shown
+from harness.reports.sections.section import AGREEMENT_DIFFERENCE, Found, Section, SectionTable, cells_at, tests_shown
 from harness.reports.tables.column import COUNT_OR_BLANK, SHARE, TEXT, Column
 from harness.stats import best_on_other_folds, difference_from_best, group_folds, paired_difference
 from harness.stats.core.arrays import Floats, Ints
@@ -35,63 +35,60 @@ _Chosen = tuple[Ints, NDArray[np.bool_], str]  # the best member of each row, wh
 
 
 def panel_gains(answers: AnswerTable, panels: Mapping[str, Panel]) -> Found | None:
-    """The section of panels, each beside the best of its members; None without one. Rows are by language and metric, and by language."""
+    """Return the section of panels beside the best of their members, by language and metric, and by language; None without a panel."""
     clean = answers.clean
     judges = set(clean.columns["judge"].values)
-    known = {name: panel.members for name, panel in panels.items() if judges.issuperset(panel.members)}
-    rows = [_gain_row(clean, key, at, known[key["judge"]]) for key, at in cells_at(clean, LEVELS) if key["judge"] in known]
+    members = {name: panel.members for name, panel in panels.items() if judges.issuperset(panel.members)}
+    rows = [_gain_row(clean, key, cell, members[key["judge"]]) for key, cell in cells_at(clean, LEVELS) if key["judge"] in members]
     with_q(rows, "diff", lambda row: row["metric"] == "*")
     return section("Panels", rows, note=NOTE)
 
 
-def _gain_row(clean: AnswerTable, key: Mapping[str, Any], at: Ints, members: Sequence[str]) -> Row:
-    why = NUMBERS if (np.isnan(clean.credits["pa_failed_wrong"][at]) & ~np.isnan(clean.label[at])).any() else NO_TEXT
-    at, ours, every = _credits(clean, at, members)
-    development = np.array([item.split == "dev" for item in clean.data.items], bool)[clean.item[at]]
-    best, tested, source = _chosen_on_development(every, development) or _chosen_on_other_texts(every, clean.group[at])
-    ours, theirs, groups = ours[tested], every[tested, best[tested]], clean.group[at][tested]
-    row = new_row(key, n=len(ours), groups=len(np.unique(groups)), chosen_on=source if len(ours) else None)
-    names = Counter(members[place] for place in best[tested].tolist())
+def _gain_row(clean: AnswerTable, key: Mapping[str, Any], cell: Ints, members: Sequence[str]) -> Row:
+    why = NUMBERS if (np.isnan(clean.credits["pa_failed_wrong"][cell]) & ~np.isnan(clean.label[cell])).any() else NO_TEXT
+    cell, panel, members_credits = _common_credits(clean, cell, members)
+    development = np.array([item.split == "dev" for item in clean.data.items], bool)[clean.item[cell]]
+    best, tested, source = _choose_on_development(members_credits, development) or _choose_on_other_texts(
+        members_credits, clean.group[cell]
+    )
+    panel, best_member, groups = panel[tested], members_credits[tested, best[tested]], clean.group[cell][tested]
+    row = new_row(key, n=len(panel), groups=len(np.unique(groups)), chosen_on=source if len(panel) else None)
+    names = Counter(members[index] for index in best[tested].tolist())
     row["best"] = ", ".join(name for name, _ in names.most_common()) or None
-    put_share(row, "panel_agreement", ours, groups, clean.drawing, why)
-    put_share(row, "best_agreement", theirs, groups, clean.drawing, why)
-    found = paired_difference(ours, theirs, groups)
-    if source == OTHER_TEXTS and len(ours):
-        found = difference_from_best(ours, every[tested], groups, found.diff)
-    put_difference(row, "diff", found, why=None if len(ours) else why)
+    put_share(row, "panel_agreement", panel, groups, clean.drawing, why)
+    put_share(row, "best_agreement", best_member, groups, clean.drawing, why)
+    difference = paired_difference(panel, best_member, groups)
+    if source == OTHER_TEXTS and len(panel):
+        difference = difference_from_best(panel, members_credits[tested], groups, difference.diff)
+    put_difference(row, "diff", difference, why=None if len(panel) else why)
     return row
 
 
-def _credits(clean: AnswerTable, at: Ints, members: Sequence[str]) -> tuple[Ints, Floats, Floats]:
-    """The rows of a panel that all members have answered too, with the credits of the panel (rows,) and of its members (rows, members)."""
-    judge, every = clean.columns["judge"], clean.credits["pa_failed_wrong"]
-    own = [np.flatnonzero(judge.codes == judge.values.index(member)) for member in members]
-    partner = np.column_stack([clean.partners(at, rows, _SAME) for rows in own])
-    ours, theirs = every[at], np.where(partner >= 0, every[np.maximum(partner, 0)], np.nan)
-    counted = ~(np.isnan(ours) | np.isnan(theirs).any(axis=1))
-    return at[counted], ours[counted], theirs[counted]
+def _common_credits(clean: AnswerTable, cell: Ints, members: Sequence[str]) -> tuple[Ints, Floats, Floats]:
+    """Return the rows that the panel and all members answered, with the credits of the panel (rows,) and of its members (rows, members)."""
+    judge, credits = clean.columns["judge"], clean.credits["pa_failed_wrong"]
+    member_rows = [np.flatnonzero(judge.codes == judge.values.index(member)) for member in members]
+    partner = np.column_stack([clean.partners(cell, rows, _SAME) for rows in member_rows])
+    panel, member_credits = credits[cell], np.where(partner >= 0, credits[np.maximum(partner, 0)], np.nan)
+    counted = ~(np.isnan(panel) | np.isnan(member_credits).any(axis=1))
+    return cell[counted], panel[counted], member_credits[counted]
 
 
-def _chosen_on_development(theirs: Floats, development: NDArray[np.bool_]) -> _Chosen | None:
-    """The member that is right most often on development items, for all others; None without one of both."""
+def _choose_on_development(member_credits: Floats, development: NDArray[np.bool_]) -> _Chosen | None:
+    """Return the member that is right most often on development items, for all other items; None without either kind."""
     if not development.any() or development.all():
         return None
-    best = int(np.argmax(theirs[development].sum(axis=0)))
-    return np.full(len(theirs), best), ~development, DEVELOPMENT
+    best = int(np.argmax(member_credits[development].sum(axis=0)))
+    return np.full(len(member_credits), best), ~development, DEVELOPMENT
 
 
-def _chosen_on_other_texts(theirs: Floats, groups: Ints) -> _Chosen:
-    """For each of several folds of texts, the member that is right most often on the others; nothing is compared with fewer than two."""
+def _choose_on_other_texts(member_credits: Floats, groups: Ints) -> _Chosen:
+    """Return, for each fold of texts, the member that is right most often on the other folds; nothing is compared with one group."""
     count = len(np.unique(groups))
     if count < 2:
-        return np.zeros(len(theirs), np.int64), np.zeros(len(theirs), bool), OTHER_TEXTS
+        return np.zeros(len(member_credits), np.int64), np.zeros(len(member_credits), bool), OTHER_TEXTS
     folds = group_folds(groups, min(FOLDS, count))
-    return best_on_other_folds(theirs, folds), np.ones(len(theirs), bool), OTHER_TEXTS
-
-
-def _compute(given: SectionInput) -> Found | None:
-    panels = given.recording.panels
-    return panel_gains(given.answers, panels) if panels and len(given.answers) else None
+    return best_on_other_folds(member_credits, folds), np.ones(len(member_credits), bool), OTHER_TEXTS
 
 
 PANELS = Section(
@@ -110,7 +107,7 @@ PANELS = Section(
             )
         ),
     ),
-    _compute,
+    lambda inputs: panel_gains(inputs.answers, inputs.recording.panels) if inputs.recording.panels and len(inputs.answers) else None,
     in_comparisons=True,
     apart=True,
 )

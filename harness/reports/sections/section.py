@@ -1,4 +1,4 @@
-"""What a section of a report is: how it is computed, its question, its finding in a sentence, and its tables with their columns."""
+"""A section of a report: its computation, its question, its finding in a sentence, and its tables with their columns."""
 
 from __future__ import annotations
 
@@ -66,14 +66,14 @@ class SectionInput:
 
 
 def of_answers(compute: Callable[[AnswerTable], Found | None]) -> Callable[[SectionInput], Found | None]:
-    """A section that needs nothing but the answers beside their labels; None where there are none."""
+    """Return the computation of a section that needs nothing but the answers beside their labels; None where there are none."""
     return lambda inputs: compute(inputs.answers) if len(inputs.answers) else None
 
 
 def cells_at(
     answers: AnswerTable, levels: Iterable[Sequence[str]], condition: Sequence[str] = CONDITION
 ) -> Iterator[tuple[dict[str, Any], Ints]]:
-    """`(key, rows)` of every cell of several levels, as `AnswerTable.cells` has those of one."""
+    """Return `(key, rows)` of every cell of several levels, as `AnswerTable.cells` has those of one."""
     return chain.from_iterable(answers.cells(level, condition) for level in levels)
 
 
@@ -87,7 +87,7 @@ class PlacedJudgments(NamedTuple):
 
     @classmethod
     def of(cls, data: Dataset, judgments: Judgments, mask: NDArray[np.bool_]) -> PlacedJudgments:
-        """Those of the judgments `kept` whose item is in the data."""
+        """Return the judgments of the mask whose item is in the data."""
         item = judgments.item.recode(data.positions).astype(np.int64)
         rows = np.flatnonzero(mask & (item >= 0))
         judgments, item = judgments.take(rows), item[rows]
@@ -153,7 +153,7 @@ class Section:
 
 
 def rows_across(rows: Sequence[Row], names: Sequence[str], by: str, under: str) -> list[dict[str, Any]]:
-    """Rows with one key `names` as one row, which has them by their value of `by`, under the name `under`."""
+    """Return rows with one key `names` as one row, which has them by their value of `by`, under the name `under`."""
     joined: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in rows:
         key = {name: row.get(name) for name in names}
@@ -162,12 +162,12 @@ def rows_across(rows: Sequence[Row], names: Sequence[str], by: str, under: str) 
 
 
 def mean_of(values: Sequence[float]) -> float:
-    """The mean; NaN without values."""
+    """Return the mean; NaN without values."""
     return sum(values) / len(values) if values else math.nan
 
 
 def q_value(name: str, quantity: str) -> Column:
-    """The column of a p-value that is corrected over the rows of one level."""
+    """Return the column of a p-value that is corrected over the rows of one level."""
     return Column(name, f"q-value of {quantity}", PROBABILITY, "its p-value, corrected over the rows of one level")
 
 
@@ -184,7 +184,7 @@ AGREEMENT_DIFFERENCE = (
 
 
 def tests_shown(name: str, up: str, down: str, part: str = "rows") -> Callable[[Found], str]:
-    """`Shown (q < .05): better in 1, worse in 2 of 12 tests.`, of a test of the rows."""
+    """Return what writes `Shown (q < .05): better in 1, worse in 2 of 12 tests.`, of a test of the rows."""
 
     def finding(numbers: Found) -> str:
         tested = [row for row in numbers.get(part, ()) if row.get(f"{name}_q") is not None]
@@ -198,7 +198,7 @@ def tests_shown(name: str, up: str, down: str, part: str = "rows") -> Callable[[
 
 
 def range_by_language(name: str, what: str) -> Callable[[Found], str]:
-    """The lowest and the highest row by language."""
+    """Return what writes the lowest and the highest row by language."""
 
     def finding(numbers: Found) -> str:
         shares = [row[name] for row in numbers["rows"] if row["language"] != POOLED and row.get(name) is not None]

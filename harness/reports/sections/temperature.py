@@ -38,15 +38,15 @@ HYPOTHESIS = (
 
 
 def temperature(answers: AnswerTable) -> Found | None:
-    """Agreement at each temperature (`rows`) and the trend over them (`trends`), for judges and variants with two temperatures or more."""
+    """Return agreement at each temperature (`rows`) and its trend (`trends`), where a judge and variant have two temperatures or more."""
     clean = answers.clean
     rows: list[Row] = []
     trends: list[Row] = []
-    for key, at in cells_at(clean, LEVELS, OTHERWISE):
-        heats = np.unique(clean.columns["temperature"].codes[at])
-        heats = heats[heats != NO_VALUE]
-        if len(heats) > 1 and not np.isnan(clean.credits["pa_failed_wrong"][at]).all():
-            units = _Units(clean, at, heats)
+    for key, cell in cells_at(clean, LEVELS, OTHERWISE):
+        codes = np.unique(clean.columns["temperature"].codes[cell])
+        codes = codes[codes != NO_VALUE]
+        if len(codes) > 1 and not np.isnan(clean.credits["pa_failed_wrong"][cell]).all():
+            units = _Units(clean, cell, codes)
             rows += units.rows(key)
             trends.append(units.trend(key))
     with_q(rows, "diff", level_of)
@@ -58,52 +58,52 @@ def temperature(answers: AnswerTable) -> Found | None:
 class _Units:
     """One cell's items (by metric), each with its agreement at every temperature, repeats averaged."""
 
-    def __init__(self, clean: AnswerTable, at: Ints, heats: Ints) -> None:
-        self.clean, self.at, self.heat = clean, at, clean.columns["temperature"].codes[at]
-        self.heats = heats
-        self.temperatures = [clean.columns["temperature"].values[code] for code in heats.tolist()]
-        here = clean.take(at)
-        unit = here.joint(("metric",), items=True)
+    def __init__(self, clean: AnswerTable, cell: Ints, codes: Ints) -> None:
+        self.clean, self.cell, self.heat = clean, cell, clean.columns["temperature"].codes[cell]
+        self.codes = codes
+        self.temperatures = [clean.columns["temperature"].values[code] for code in codes.tolist()]
+        in_cell = clean.take(cell)
+        unit = in_cell.joint(("metric",), items=True)
         first = first_rows(unit)
-        self.group = here.group[first]
+        self.group = in_cell.group[first]
         self.hit = np.stack(
-            [_means(unit, np.where(self.heat == code, here.credits["pa_failed_wrong"][:], np.nan)) for code in heats], axis=1
+            [_mean_by_unit(unit, np.where(self.heat == code, in_cell.credits["pa_failed_wrong"][:], np.nan)) for code in codes], axis=1
         )
 
     def rows(self, key: dict[str, Any]) -> Iterator[Row]:
-        for column, (code, degrees) in enumerate(zip(self.heats, self.temperatures, strict=True)):
+        for column, (code, degrees) in enumerate(zip(self.codes, self.temperatures, strict=True)):
             row = new_row({**key, "temperature": degrees})
-            put_agreement(row, self.clean, self.at[self.heat == code])
+            put_agreement(row, self.clean, self.cell[self.heat == code])
             row["versus"] = self.temperatures[0] if column else None
             if column:
-                found = paired_difference(self.hit[:, column], self.hit[:, 0], self.group)
-                put_difference(row, "diff", found)
+                difference = paired_difference(self.hit[:, column], self.hit[:, 0], self.group)
+                put_difference(row, "diff", difference)
             else:
                 put_gap(row, "diff", "the lowest temperature")
             yield row
 
     def trend(self, key: dict[str, Any]) -> Row:
-        """The slope over items with an answer at every temperature, and Page's test over their texts."""
+        """Return the slope over items with an answer at every temperature, and Page's test over their texts."""
         row = new_row({**key, "temperature": "*"}, temperatures=self.temperatures)
-        whole = ~np.isnan(self.hit).any(axis=1)
-        hit, group = self.hit[whole], self.group[whole]
+        complete = ~np.isnan(self.hit).any(axis=1)
+        hit, group = self.hit[complete], self.group[complete]
         heat = np.tile(np.asarray(self.temperatures, np.float64), len(hit))
         put_difference(row, "slope", slope(heat, hit.ravel(), np.repeat(group, hit.shape[1]), **self.clean.drawing))
         row["slope_n"] = len(hit)
         text = np.unique(group, return_inverse=True)[1].astype(np.int64)
-        test = page_falling(np.stack([_means(text, of) for of in hit.T], axis=1))
+        test = page_falling(np.stack([_mean_by_unit(text, hits) for hits in hit.T], axis=1))
         put_number(row, "page_l", test.statistic, why=test.reason)
         put_number(row, "page_p", test.p, why=test.reason)
         row |= {"page_blocks": test.blocks, "page_q": None}
         return row
 
 
-def _means(unit: Ints, values: Floats) -> Floats:
-    """Mean of the values of each unit; NaN without values."""
-    known = ~np.isnan(values)
+def _mean_by_unit(unit: Ints, values: Floats) -> Floats:
+    """Return the mean of the values of each unit; NaN without values."""
+    defined = ~np.isnan(values)
     units = int(unit.max(initial=-1)) + 1
-    n = np.bincount(unit[known], minlength=units)
-    return np.where(n > 0, np.bincount(unit[known], values[known], minlength=units) / np.maximum(n, 1), np.nan)
+    n = np.bincount(unit[defined], minlength=units)
+    return np.where(n > 0, np.bincount(unit[defined], values[defined], minlength=units) / np.maximum(n, 1), np.nan)
 
 
 TEMPERATURE = Section(

@@ -1,8 +1,10 @@
-"""The form of the questions: agreement by variant, by number of examples, and by the position of the score in the answer."""
+"""The form of the questions: agreement and correlations by variant, by number of examples, and by the position of the score."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -20,10 +22,13 @@ from harness.measure.condition_rows import (
     put_difference,
     put_gap,
     put_moved,
+    put_number,
     section,
     versus,
     with_q,
 )
+from harness.measure.score_cells import NO_SEGMENT_KEY, source_texts
+from harness.measure.versus import DIFFERENCES, correlation_differences
 from harness.model import SAMPLING, Variant
 from harness.reports.sections.section import (
     AGREEMENT_DIFFERENCE,
@@ -33,21 +38,26 @@ from harness.reports.sections.section import (
     SectionTable,
     cells_at,
     of_answers,
+    q_value,
     tests_shown,
 )
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, PROBABILITY, SHARE, Column, TableName
 from harness.reports.tables.columns import columns_in
+from harness.stats.agreement.continuous import joined_groups, mean_of_segments, score_correlation, segment_correlations
 from harness.stats.core.arrays import Ints
+from harness.stats.core.functions_of_sums import Estimated
+from harness.stats.intervals.intervals import no_interval
 
 SAME = ("metric", "judge", *SAMPLING, "order", "repeat")
 """The keys in which two answers must be equal to differ in the variant only."""
 Q = "q: Benjamini-Yekutieli over the rows of one level (language and metric, language, …) of this table"
 EQUALLY = "on the same items, failures counted as wrong; two-sided"
 ITSELF = "what the others are compared with"
+WITHIN, OVERALL = "kendall_tau_within", "kendall_tau"
 
 
 def variants(answers: AnswerTable) -> Found | None:
-    """Agreement of every variant, and its paired difference from the plainest variant if there are several."""
+    """Return the agreement of every variant, and its paired difference from the plainest variant if there are several."""
     clean = answers.clean
     if np.isnan(clean.credits["pa_failed_wrong"][:]).all():
         return None
@@ -64,15 +74,15 @@ def variants(answers: AnswerTable) -> Found | None:
 
 
 def few_shot(answers: AnswerTable) -> Found | None:
-    """Agreement by the number of examples, and the paired difference from the smallest number, for variants that differ in nothing else."""
+    """Return the agreement by number of examples, and its difference from the smallest number, of variants that differ in nothing else."""
     clean = answers.clean
     if np.isnan(clean.credits["pa_failed_wrong"][:]).all():
         return None
     rows = []
     for family in families(clean.columns["variant"].values, "shots"):
         names = sorted(family, key=lambda name: family[name].shots)
-        kept = _asked_more_than_once(clean, names)
-        compared = _rows_with_differences(clean.take(kept), dict.fromkeys(names, names[0]))
+        compared_rows = _asked_more_than_once(clean, names)
+        compared = _rows_with_differences(clean.take(compared_rows), dict.fromkeys(names, names[0]))
         rows += [{**row, "shots": family[row["variant"]].shots} for row in compared]
     with_q(rows, "diff", level_of)
     hypothesis = f"H0: with examples the judge agrees with the annotators' aggregate as often as with the fewest, {EQUALLY}. {Q}"
@@ -80,7 +90,7 @@ def few_shot(answers: AnswerTable) -> Found | None:
 
 
 def _asked_more_than_once(clean: AnswerTable, names: Sequence[str]) -> NDArray[np.bool_]:
-    """Rows of these variants under each judge and sampling with two or more of the variants."""
+    """Return a mask of the rows of these variants under each judge and sampling with two or more of the variants."""
     variant, condition = clean.columns["variant"], clean.joint(("judge", *SAMPLING))
     chosen = np.isin(variant.codes, [variant.values.index(name) for name in names])
     pairs = np.unique(np.stack([condition[chosen], variant.codes[chosen]]), axis=1)[0]
@@ -88,20 +98,20 @@ def _asked_more_than_once(clean: AnswerTable, names: Sequence[str]) -> NDArray[n
 
 
 def _rows_with_differences(clean: AnswerTable, against: dict[str, str]) -> list[Row]:
-    """Rows of all variants, each with its difference from the variant that `against` gives, if there are several."""
+    """Return the rows of all variants, each with its difference from the variant that `against` gives, if there are several."""
     rows = []
-    of, partner = clean.columns["variant"], np.full(len(clean), NO_VALUE)
+    variant, partner = clean.columns["variant"], np.full(len(clean), NO_VALUE)
     for name, other in against.items():
         if name != other:
-            mine, theirs = (np.flatnonzero(of.codes == of.values.index(each)) for each in (name, other))
-            partner[mine] = clean.partners(mine, theirs, SAME)
-    for key, ours in cells_at(clean, LEVELS):
+            mine, other_rows = (np.flatnonzero(variant.codes == variant.values.index(name_of_variant)) for name_of_variant in (name, other))
+            partner[mine] = clean.partners(mine, other_rows, SAME)
+    for key, rows_of_variant in cells_at(clean, LEVELS):
         row, other = new_row(key), against[key["variant"]]
-        put_agreement(row, clean, ours)
+        put_agreement(row, clean, rows_of_variant)
         if len(against) > 1:
             row["versus"] = None if other == key["variant"] else other
             if row["versus"]:
-                put_difference(row, "diff", versus(clean, ours, partner[ours]))
+                put_difference(row, "diff", versus(clean, rows_of_variant, partner[rows_of_variant]))
             else:
                 put_gap(row, "diff", ITSELF)
         rows.append(row)
@@ -109,32 +119,32 @@ def _rows_with_differences(clean: AnswerTable, against: dict[str, str]) -> list[
 
 
 def families(names: Sequence[str], axis: str) -> Iterator[dict[str, Variant]]:
-    """Variants that differ in one axis only, two or more at a time."""
-    found: dict[Variant, dict[str, Variant]] = {}
+    """Return variants that differ in one axis only, two or more at a time."""
+    by_rest: dict[Variant, dict[str, Variant]] = {}
     for name in names:
         if variant := variant_of(name):
             rest = msgspec.structs.replace(variant, **{axis: getattr(Variant(), axis)})
-            found.setdefault(rest, {})[name] = variant
-    return (family for family in found.values() if len(family) > 1)
+            by_rest.setdefault(rest, {})[name] = variant
+    return (family for family in by_rest.values() if len(family) > 1)
 
 
-def pairs_by(names: Sequence[str], axis: str, ours: str, theirs: str) -> list[tuple[str, str]]:
-    """Pairs of variants of which the first has `ours` on an axis and the second `theirs`, all else being equal."""
-    found = []
+def pairs_by(names: Sequence[str], axis: str, first: str, second: str) -> list[tuple[str, str]]:
+    """Return the pairs of variants with the values `first` and `second` on an axis, all else being equal."""
+    pairs = []
     for family in families(names, axis):
         by_value = {getattr(variant, axis): name for name, variant in family.items()}
-        if ours in by_value and theirs in by_value:
-            found.append((by_value[ours], by_value[theirs]))
-    return found
+        if first in by_value and second in by_value:
+            pairs.append((by_value[first], by_value[second]))
+    return pairs
 
 
 def score_position(answers: AnswerTable) -> Found | None:
-    """What changes if the score comes before its justification: the score, and the agreement."""
+    """Return what changes if the score comes before its justification: the score, and the agreement."""
     clean = answers.clean
     rows = []
     for after, before in pairs_by(clean.columns["variant"].values, "justification", "after", "before"):
-        for row, ours, theirs in moved_rows(clean, after, before):
-            put_difference(row, "diff", versus(clean, ours, theirs))
+        for row, rows_after, rows_before in moved_rows(clean, after, before):
+            put_difference(row, "diff", versus(clean, rows_after, rows_before))
             rows.append(row)
     for name in ("moved", "diff"):
         with_q(rows, name, level_of)
@@ -145,15 +155,89 @@ def score_position(answers: AnswerTable) -> Found | None:
     return section("Score before or after its justification", rows, hypothesis=hypothesis)
 
 
-def moved_rows(clean: AnswerTable, ours: str, theirs: str) -> Iterator[tuple[Row, Ints, Ints]]:
+def moved_rows(clean: AnswerTable, variant: str, other_variant: str) -> Iterator[tuple[Row, Ints, Ints]]:
     """Yield rows of one variant with its mean score change from another variant, and the numbers of the answers of both."""
-    every, of = np.arange(len(clean)), clean.columns["variant"]
-    mine, other = (every[of.codes == of.values.index(name)] for name in (ours, theirs))
+    all_rows, variants = np.arange(len(clean)), clean.columns["variant"]
+    mine, other = (all_rows[variants.codes == variants.values.index(name)] for name in (variant, other_variant))
     partner = clean.partners(mine, other, SAME)
-    for key, at in cells_at(clean.take(mine), SCORE_LEVELS):
-        row = new_row(key, versus=theirs)
-        put_moved(row, clean, mine[at], partner[at])
-        yield row, mine[at], partner[at]
+    for key, cell_rows in cells_at(clean.take(mine), SCORE_LEVELS):
+        row = new_row(key, versus=other_variant)
+        put_moved(row, clean, mine[cell_rows], partner[cell_rows])
+        yield row, mine[cell_rows], partner[cell_rows]
+
+
+def correlations(answers: AnswerTable) -> Found | None:
+    """Return the rank correlation with people of every variant on interval scales, and its difference from that of the plainest variant.
+
+    The difference is that within source texts where the dataset card names them, else over all texts: on the same texts, those that
+    both variants scored.
+    """
+    clean = answers.clean
+    numeric = [metric for metric in clean.columns["metric"].used if clean.data.label_scale(metric).kind == "interval"]
+    clean = clean.take(clean.columns["metric"].recode(dict.fromkeys(numeric, 0)) == 0)
+    clean = clean.take(~np.isnan(clean.label[:]))
+    names = clean.columns["variant"].used
+    if len(names) < 2:
+        return None
+    variant = clean.columns["variant"]
+    plainest = np.flatnonzero(variant.codes == variant.values.index(names[0]))
+    partner = clean.partners(np.arange(len(clean)), plainest, SAME)
+    rows = []
+    for key, rows_of_cell in clean.cells(("language", "metric")):
+        row = new_row(key, versus=None if key["variant"] == names[0] else names[0])
+        _put_correlations(row, clean, rows_of_cell)
+        if row["versus"]:
+            _put_correlation_differences(row, clean, rows_of_cell, partner[rows_of_cell])
+        else:
+            put_gap(row, "tau_diff", ITSELF)
+        rows.append(row)
+    with_q(rows, "tau_diff", level_of)
+    where = "within source texts" if clean.data.about.segment else "over all texts"
+    hypothesis = (
+        f"H0: Kendall's tau-b with people {where} is the same as under '{names[0]}', on the same texts; two-sided. "
+        "q: Benjamini-Yekutieli over the rows of this table"
+    )
+    return section("Order of texts by variant", rows, hypothesis=hypothesis)
+
+
+def _put_correlations(row: Row, answers: AnswerTable, rows: Ints) -> None:
+    """Write n, and Kendall's tau with people over all texts and within source texts, of the rows with a readable score."""
+    rows = rows[~np.isnan(answers.points[rows])]
+    x, y, item = answers.label[rows], answers.points[rows], answers.item[rows].astype(np.int64)
+    row["n"] = len(rows)
+    overall = score_correlation("kendall", x, y, answers.group[rows])
+    within = _correlation_within(answers, x, y, item)
+    for name, estimate in ((OVERALL, overall), (WITHIN, within)):
+        put_number(row, name, estimate.value, estimate.interval, why=estimate.reason)
+
+
+def _correlation_within(answers: AnswerTable, x: Any, y: Any, item: Ints) -> Estimated:
+    """Return the mean over source texts; repeats of a text are averaged first."""
+    data = answers.data
+    if not data.about.segment:
+        return Estimated(math.nan, 0, no_interval(0, NO_SEGMENT_KEY), math.nan, NO_SEGMENT_KEY)
+    segment, group = source_texts(data), answers.groups.astype(np.int64)
+    has_segment = segment >= 0
+    cluster = joined_groups(segment[has_segment], group[has_segment])
+    _, first, index = np.unique(item, return_index=True, return_inverse=True)
+    times = np.bincount(index, minlength=len(first))
+    mean = np.bincount(index, y, minlength=len(first)) / np.maximum(times, 1)
+    segments = segment_correlations(x[first], mean, segment[item[first]])
+    return mean_of_segments(segments.kendall, cluster[segments.segment])
+
+
+def _put_correlation_differences(row: Row, answers: AnswerTable, variant_rows: Ints, plainest_rows: Ints) -> None:
+    """Write the difference that is tested, `tau_diff`, and those of all correlations as `<name>_diff`."""
+    variant_rows, plainest_rows = variant_rows[plainest_rows >= 0], plainest_rows[plainest_rows >= 0]
+    scored = ~np.isnan(answers.points[variant_rows]) & ~np.isnan(answers.points[plainest_rows])
+    variant_rows, plainest_rows = variant_rows[scored], plainest_rows[scored]
+    item = answers.item[variant_rows].astype(np.int64)
+    differences = correlation_differences(
+        answers.data, item, item, answers.label[variant_rows], answers.points[variant_rows], answers.points[plainest_rows]
+    )
+    put_difference(row, "tau_diff", differences[WITHIN if answers.data.about.segment else OVERALL])
+    for name in DIFFERENCES:
+        put_number(row, f"{name}_diff", differences[name].value, differences[name].interval, why=differences[name].reason)
 
 
 PAIRED_ANSWERS = (
@@ -174,6 +258,30 @@ VARIANTS = Section(
     of_answers(variants),
     in_every_run=True,
     least_values=("variant", 2),
+)
+CORRELATIONS = Section(
+    "correlations",
+    "Does another way of asking order texts more as people do? Differences of Kendall's τ are from the plainest variant, on the same "
+    "texts, within source texts where these are known.",
+    tests_shown("tau_diff", "better", "worse"),
+    (
+        SectionTable(
+            (
+                Column("n", "texts", COUNT_OR_BLANK, "texts with a label and a readable score"),
+                Column("kendall_tau", "Kendall's τ", COEFFICIENT, "rank correlation of the judge's scores and people's"),
+                Column(
+                    "kendall_tau_within",
+                    "τ within source text",
+                    COEFFICIENT,
+                    "rank correlation over the outputs for one source text, the mean over source texts",
+                ),
+                Column("tau_diff", "difference of τ", COEFFICIENT, "the paired difference from the plainest variant"),
+                q_value("tau_diff_q", "the difference of τ"),
+            ),
+            levels=BY_METRIC,
+        ),
+    ),
+    of_answers(correlations),
 )
 FEW_SHOT = Section(
     "few_shot",

@@ -1,4 +1,4 @@
-"""What columns read from a row, and write in its cell, where a name and a format alone cannot; `columns.tsv` names these functions."""
+"""The values and texts of columns for which a name and a format are not enough; `columns.tsv` names these functions."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from harness.reports.tables.obstacles import OBSTACLES
 
 
 def _read_first(*names: str) -> Callable[[Row], Any]:
-    """Reads the first of some statistics that is defined."""
+    """Return a function that reads the first of some statistics that is defined."""
     return lambda row: next((row[name] for name in names if row.get(name) is not None), None)
 
 
 def _read_continuous(name: str) -> Callable[[Row], Any]:
-    """Reads a statistic where scores are continuous; where they are classes, agreement stands in its place."""
+    """Return a function that reads a statistic where scores are continuous; where they are classes, agreement stands in its place."""
     return lambda row: row.get(name) if row.get("pa") is None else None
 
 
 def _read_right(*, interval: bool) -> Callable[[Row], Any]:
-    """Reads the agreement with the labels, or the closeness to them, where nobody is compared with people."""
+    """Return a function that reads agreement with the labels, or closeness to them, where nobody is compared with people."""
     return lambda row: row["right"] if row["people"] is None and bool(row["interval"]) is interval else None
 
 
 def _read_pairs(name: str, *, closeness: bool) -> Callable[[Row], Any]:
-    """Reads a number that is closeness in some rows and a share of equal scores in others: one heading for each."""
+    """Return a function that reads a number that is closeness in some rows and a share of equal scores in the others."""
     return lambda row: row[name] if row["closeness"] is closeness else None
 
 
 def _write_pairs(name: str, *, closeness: bool) -> Callable[[Row], str]:
-    """Writes such a number; blank in the rows of the other kind."""
+    """Return a function that writes such a number; blank in the rows of the other kind."""
     return lambda row: percent(row[name]) if row["closeness"] is closeness else ""
 
 
@@ -43,7 +43,7 @@ def _rank_text(row: Row) -> str:
 
 
 def _write_two_decimals(name: str) -> Callable[[Row], str]:
-    """Writes a number of continuous scores; blank where scores are classes."""
+    """Return a function that writes a number of continuous scores; blank where scores are classes."""
     return lambda row: f"{row[name]:.2f}" if row.get("distribution_labels") is None and row.get(name) is not None else ""
 
 
@@ -58,7 +58,7 @@ def _second_spans_text(row: Row) -> str:
 
 
 def _groups_text(row: Row) -> str:
-    """`41 as 2.2, ≤14.4`: blank where all groups are of one size, and for controls, whose verdict compares nobody with people."""
+    """Return `41 as 2.2, ≤14.4`: blank where all groups are of one size, and for controls, whose verdict compares nobody with people."""
     from harness.decide.sentences import equal_groups
 
     equal = "" if row.get("controls") else equal_groups(row["groups"], row.get("effective_groups"))
@@ -82,7 +82,7 @@ def _verdict_text(row: Row) -> str:
 
 
 def _write_estimate(name: str) -> Callable[[Row], str]:
-    """Writes one of three estimates: a share in percent, a difference of shares in percentage points, a mean in points of its scale."""
+    """Return a function that writes an estimate: a share in percent, a difference of shares in points, a mean in points of its scale."""
 
     def text(row: Row) -> str:
         value, ci = row[name]["value"], row[name]["ci"]
@@ -167,12 +167,12 @@ TEXTS: dict[str, Callable[[Row], str]] = {
 
 
 def points(ends: tuple[float, float] | None) -> str | None:
-    """An interval of differences in percentage points: `-12 to +3`; None without one."""
+    """Return an interval of differences in percentage points: `-12 to +3`; None without one."""
     return None if ends is None else f"{signed(100 * ends[0])} to {signed(100 * ends[1])}"
 
 
 def thousandths(value: float | None, ends: tuple[float, float] | None) -> str | None:
-    """A squared error in thousandths with its interval: `4.1 [-0.2 8.4]`; None without one."""
+    """Return a squared error in thousandths with its interval: `4.1 [-0.2 8.4]`; None without one."""
     if value is None:
         return None
     interval = "" if ends is None else f" [{1000 * ends[0]:.1f} {1000 * ends[1]:.1f}]"
@@ -180,5 +180,5 @@ def thousandths(value: float | None, ends: tuple[float, float] | None) -> str | 
 
 
 def lenient_text(language: str, leniency: float) -> str:
-    """A language with its leniency in points of the scale: `cs +0.12`."""
+    """Return a language with its leniency in points of the scale: `cs +0.12`."""
     return f"{language} {signed(leniency, 2)}"

@@ -57,15 +57,15 @@ COLUMNS = _read_columns()
 
 
 def columns_in(*tables: TableName) -> list[Column]:
-    """The columns of some tables, in the order of the registry."""
+    """Return the columns of some tables, in the order of the registry."""
     return [column for column in COLUMNS if column.tables.intersection(tables)]
 
 
 def shown_intervals() -> frozenset[str]:
-    """The statistics whose intervals a comparison shows on any screen or page."""
+    """Return the statistics whose intervals a comparison shows on any screen or page."""
     return frozenset(column.name for column in columns_in(TableName.COMPARISON, TableName.ANSWER) if column.interval)
 
 
 def legend_lines(columns: Iterable[Column]) -> list[str]:
-    """What headings mean, a line for each column: `agreement: the share of …`."""
+    """Return the meaning of headings, a line for each column: `agreement: the share of …`."""
     return list(dict.fromkeys(column.legend_line for column in columns))

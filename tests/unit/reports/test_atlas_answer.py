@@ -9,8 +9,16 @@ from harness.content.specs import DatasetCard
 from harness.judge_atlas.atlas_file import AtlasJudge, AtlasRow, atlas_bytes, read_atlas
 from harness.judge_atlas.atlas_rows import ComparedSet, across_sets, joined
 from harness.render.html.atlas_site import atlas_site
-from harness.reports.atlas_answer import AtlasAnswer, evidence, full_sentence, judge_answer, language_answer, wrong_use_words
-from harness.reports.atlas_matrix import QUALITIES, atlas_matrix
+from harness.reports.atlas_answer import (
+    QUALITIES,
+    AtlasAnswer,
+    atlas_matrix,
+    evidence,
+    full_sentence,
+    judge_answer,
+    language_answer,
+    wrong_use_words,
+)
 from harness.row_files import write_atomic
 from tests.unit.judge_atlas.atlases import TODAY, about, atlas, row
 
