@@ -80,7 +80,7 @@ class MatrixColumn:
 class VerdictMatrix:
     """Squares by row and column. `rows_are` is `judge`, `condition` or, in one language, `question`: then judges are the columns.
 
-    `axis` says what the numbers are: there is one in each square that holds one verdict. `asked` is the condition, where it is chosen.
+    `axis` says what the numbers are: there is one in each square that holds one verdict. `condition` is how judges were asked.
     `reasons` are what is shown against judges whose number is no reason.
     """
 
@@ -88,7 +88,7 @@ class VerdictMatrix:
     axis: str
     columns: tuple[MatrixColumn, ...]
     rows: tuple[VerdictRow, ...]
-    asked: str = ""
+    condition: str = ""
     reasons: tuple[str, ...] = ()
 
 

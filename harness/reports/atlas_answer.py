@@ -61,7 +61,7 @@ class LanguageRow:
     tag: str
     name: str
     squares: tuple[QualitySquare | None, ...]
-    others: tuple[tuple[str, str, int], ...]
+    other_questions: tuple[tuple[str, str, int], ...]
 
 
 def language_answer(atlas: Atlas, tag: str, rows: Sequence[AtlasRow], today: datetime.date) -> AtlasAnswer:

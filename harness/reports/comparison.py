@@ -16,9 +16,9 @@ from harness.decide.verdicts import Verdict, tests_of_aligned, verdicts_of_tests
 from harness.measure.compare import AlignedData, Comparison, Recording, align, compare_aligned
 from harness.measure.options import CompareOptions
 from harness.reports.answer.steps import LabelPages, label_pages
-from harness.reports.sections.calibrated_scores import calibrated_scores
-from harness.reports.sections.pairs import pairs
-from harness.reports.sections.runs_over_time import runs_over_time
+from harness.reports.sections.calibrated_scores import calibrate_scores
+from harness.reports.sections.pairs import summarise_pairs
+from harness.reports.sections.runs_over_time import compare_runs
 from harness.reports.sections.section import Found
 from harness.reports.sections.section_registry import comparison_sections
 from harness.signature import ComparisonSignature
@@ -101,7 +101,7 @@ def compare(
         languages=language_comparisons(laid_out, tests, options, decision, full=full) if tests else (),
         calibration=calibrations(laid_out, options, decision) if full and tests else None,
         acceptance=acceptances_laid_out(laid_out, options) if full and tests else None,
-        pairs=tuple(filter(None, (pairs(judged.data, judged.units.judgments, options) for judged in in_sections))),
+        pairs=tuple(filter(None, (summarise_pairs(judged.data, judged.units.judgments, options) for judged in in_sections))),
         pages=label_pages(sources[0].name, sources[0].data),
         sections=_join_sections(sources, laid_out, options, full=full) if in_sections else {},
     )
@@ -114,8 +114,8 @@ def _join_sections(sources: Sequence[Recording], laid_out: AlignedData, options:
     for source in laid_out.sources:
         for name, section in comparison_sections(source, of_source).items():
             _add_section(joined.setdefault(name, {}), section, {"source": source.name} if len(laid_out.sources) > 1 else {})
-    sections = {**joined, **runs_over_time(laid_out, options)}
-    return sections | calibrated_scores(sources, options) if full else sections
+    sections = {**joined, **compare_runs(laid_out, options)}
+    return sections | calibrate_scores(sources, options) if full else sections
 
 
 def _add_section(joined: dict[str, Any], section: Found, source: dict[str, str]) -> None:

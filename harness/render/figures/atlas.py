@@ -40,7 +40,7 @@ def draw_matrix(rows: Sequence[LanguageRow], title: str, note: str, about: str =
             panel.text(0.05, y + _LINE / 2, row.name, fontsize=7, color=INK, va="center")
             for column, square in enumerate(row.squares):
                 _draw_square(panel, _NAME + step * column, y, step, square)
-            other_counts = "  ".join(f"{sign} {count}" for _, sign, count in row.others)
+            other_counts = "  ".join(f"{sign} {count}" for _, sign, count in row.other_questions)
             panel.text(_NAME + step * len(row.squares) + 0.05, y + _LINE / 2, other_counts, fontsize=6.5, color=INK, va="center")
         return _png(figure, _DPI, about)
 

@@ -105,7 +105,7 @@ def _finding(rows: Sequence[LanguageRow]) -> str:
     fit = [
         language_square
         for language_square, row in zip(squares, rows, strict=True)
-        if language_square or any(style == "good" for style, _, _ in row.others)
+        if language_square or any(style == "good" for style, _, _ in row.other_questions)
     ]
     if not fit:
         return f"No judge is shown fit for any quality in {languages}."

@@ -33,7 +33,7 @@ def verdict_matrices(sides: Sides) -> Iterator[VerdictMatrix]:
         matrix = _build_matrix(same, side_names(same))
         if condition:  # headings say so, because cards are about all conditions, under another of which more may be known
             rows = tuple(replace(row, group=row.group and f"{row.group}, asked this way") for row in matrix.rows)
-            matrix = replace(matrix, asked=condition, rows=rows)
+            matrix = replace(matrix, condition=condition, rows=rows)
         yield matrix
 
 

@@ -46,7 +46,7 @@ def calibrated_section(metrics: Sequence[CalibratedMetric]) -> Found:
     return numbers or {}
 
 
-def calibrated_scores(sources: Sequence[Recording], options: CompareOptions) -> dict[str, Found]:
+def calibrate_scores(sources: Sequence[Recording], options: CompareOptions) -> dict[str, Found]:
     """Return the section by its name, with the numbers of `calibrate` for every judge and condition but baselines.
 
     Empty where nothing can be mapped, and of several sources.

@@ -21,7 +21,7 @@ NOTE = (
 )
 
 
-def consistency(answers: AnswerTable) -> Found | None:
+def measure_consistency(answers: AnswerTable) -> Found | None:
     """Return the shares of questions with the same score, and the same justification, every time, and the entropy of the scores."""
     clean = answers.clean
     question = clean.joint(QUESTION, items=True)
@@ -86,5 +86,5 @@ CONSISTENCY = Section(
             )
         ),
     ),
-    of_answers(consistency),
+    of_answers(measure_consistency),
 )

@@ -25,7 +25,7 @@ NOTE = (
 )
 
 
-def free_text(data: Dataset, judgments: Judgments, options: CompareOptions) -> Found | None:
+def summarise_free_text(data: Dataset, judgments: Judgments, options: CompareOptions) -> Found | None:
     """Return the section of answers in the judge's own words about unchanged texts; None without any. Labels are not needed.
 
     `rows` are by language, task, metric, judge and condition (`*`: pooled). `several` is the number of answers with further numbers, and
@@ -35,17 +35,23 @@ def free_text(data: Dataset, judgments: Judgments, options: CompareOptions) -> F
     spoken = {variant: 0 for variant in judgments.variant.used if "text" in str(variant).split("+")}
     judgments, _, group, columns = PlacedJudgments.of(data, judgments, judgments.variant.recode(spoken) == 0)
     read = judgments.failure.codes < 0
-    further = judgments.further_numbers.codes >= 0
+    names_further = judgments.further_numbers.codes >= 0
     refused = judgments.failure.equals(str(Failure.REFUSED))
     drawing = options.drawing
     rows: list[Row] = []
     for key, cell in rows_by_level(columns, LEVELS):
-        row = new_row(key, n=len(cell), several_n=int(further[cell].sum()), unreadable=int((~read[cell]).sum()))
-        put_share(row, "several", np.where(read[cell], further[cell].astype(float), np.nan), group[cell], drawing, "no answer has a score")
+        row = new_row(key, n=len(cell), several_n=int(names_further[cell].sum()), unreadable=int((~read[cell]).sum()))
+        put_share(
+            row, "several", np.where(read[cell], names_further[cell].astype(float), np.nan), group[cell], drawing, "no answer has a score"
+        )
         put_share(row, "refused", refused[cell].astype(float), group[cell], drawing, "no answer")
         rows.append(row)
     return section(
-        "Answers in own words", rows, note=NOTE, several=int(further.sum()), examples=_first_examples(judgments, further.nonzero()[0])
+        "Answers in own words",
+        rows,
+        note=NOTE,
+        several=int(names_further.sum()),
+        examples=_first_examples(judgments, names_further.nonzero()[0]),
     )
 
 
@@ -91,6 +97,6 @@ FREE_TEXT = Section(
             )
         ),
     ),
-    lambda inputs: free_text(inputs.recording.data, inputs.recording.judgments, inputs.options),
+    lambda inputs: summarise_free_text(inputs.recording.data, inputs.recording.judgments, inputs.options),
     needs_labels=False,
 )

@@ -19,10 +19,10 @@ HYPOTHESIS = (
 )
 
 
-def length_effect(answers: AnswerTable) -> Found | None:
+def correlate_length(answers: AnswerTable) -> Found | None:
     """Return the rank correlation of scores with the length of the output, for judge and people; None without labels or outputs."""
     clean = answers.clean
-    long = output_lengths(clean)
+    long = measure_output_lengths(clean)
     clean = clean.take(~(np.isnan(long[clean.item]) | np.isnan(clean.label[:])))
     if not len(clean):
         return None
@@ -36,7 +36,7 @@ def length_effect(answers: AnswerTable) -> Found | None:
     return section("Length of the text", rows, hypothesis=HYPOTHESIS)
 
 
-def output_lengths(answers: AnswerTable) -> Floats:
+def measure_output_lengths(answers: AnswerTable) -> Floats:
     """Number of characters of each item's output; NaN if the item has two outputs, or an empty one."""
     outputs = ((item, answers.data.outputs_of(item)) for item in answers.data.items)
     texts = (item.fields.get(names[0]) if len(names) == 1 else None for item, names in outputs)
@@ -79,6 +79,6 @@ LENGTH = Section(
             plainest=True,
         ),
     ),
-    of_answers(length_effect),
+    of_answers(correlate_length),
     in_every_run=True,
 )

@@ -29,7 +29,7 @@ HYPOTHESIS = (
 )
 
 
-def metric_order(answers: AnswerTable, forward: Sequence[str]) -> Found | None:
+def compare_metric_orders(answers: AnswerTable, forward: Sequence[str]) -> Found | None:
     """Return how far scores move (`rows`) and how much closer they follow the metric named first (`drag`) when the order is reversed.
 
     `forward` are the metrics in the order in which a forward call names them.
@@ -130,6 +130,6 @@ METRIC_ORDER = Section(
         SectionTable(_DRAG_COLUMNS, "drag", ("first",), levels=BY_METRIC),
     ),
     lambda inputs: (
-        metric_order(inputs.answers, inputs.metrics or order_of_calls(inputs.recording.judgments)) if len(inputs.answers) else None
+        compare_metric_orders(inputs.answers, inputs.metrics or order_of_calls(inputs.recording.judgments)) if len(inputs.answers) else None
     ),
 )

@@ -78,7 +78,7 @@ class _Entries:
         return replace(parts[0], construction=CodedColumn.concatenate([part.construction for part in parts]), **joined)
 
 
-def minimal_pairs(answers: AnswerTable) -> Found | None:
+def score_minimal_pairs(answers: AnswerTable) -> Found | None:
     """Return the section of minimal pairs; None where no judged item names a `twin` that stands in the data.
 
     `rows` are by language and metric, by language, by metric, and over all. `constructions` has a row a construction over the languages,
@@ -387,7 +387,7 @@ MINIMAL_PAIRS = Section(
         SectionTable(_make_language_columns, "crossed", ("kind", "construction"), levels=OVER_LANGUAGES, across=_join_languages),
         SectionTable(_STRENGTH_COLUMNS, "strengths", ("flaw",), levels=((), ("language",)), title="flaws that come plain and subtle"),
     ),
-    lambda inputs: minimal_pairs(inputs.answers) if has_twins(inputs.recording.data) and len(inputs.answers) else None,
+    lambda inputs: score_minimal_pairs(inputs.answers) if has_twins(inputs.recording.data) and len(inputs.answers) else None,
     in_comparisons=True,
     apart=True,
 )

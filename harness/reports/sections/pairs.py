@@ -68,7 +68,7 @@ class _Choices:
         return np.where(self.swapped, 1 - self.share, self.share)
 
 
-def pairs(data: Dataset, judgments: Judgments, options: CompareOptions) -> Found | None:
+def summarise_pairs(data: Dataset, judgments: Judgments, options: CompareOptions) -> Found | None:
     """Return the section of choices between two outputs; None without any. Labels are not needed.
 
     `rows` are by language, task, metric, judge and condition (`*`: pooled), `systems` adds a row for each system. `identical` names the
@@ -153,30 +153,30 @@ def _find_same_choices(cell: _Choices) -> tuple[Floats, Ints]:
     return np.where(times >= 2, (lowest == highest).astype(float), np.nan), cell.group[first]
 
 
-def _number_questions(cell: _Choices, further: Ints) -> tuple[Ints, Ints]:
-    """Return the number of each row's question, and the first row of each: the same item, task and `further`, under one condition."""
-    key = np.stack([cell.item, further], axis=1)
+def _number_questions(cell: _Choices, second_key: Ints) -> tuple[Ints, Ints]:
+    """Return the number of each row's question, and the first row of each: the same item and second key, under one condition."""
+    key = np.stack([cell.item, second_key], axis=1)
     _, first, question = np.unique(key, axis=0, return_index=True, return_inverse=True)
     return question.ravel(), first
 
 
 def _fit_strengths(cell: _Choices) -> BradleyTerry:
     """Return the Bradley-Terry strengths of all systems that occur; texts are in the order in which they were read."""
-    named = cell.take(cell.named)
-    systems, codes = np.unique(np.concatenate([named.first, named.second]), return_inverse=True)
+    pairs_of_systems = cell.take(cell.named)
+    systems, codes = np.unique(np.concatenate([pairs_of_systems.first, pairs_of_systems.second]), return_inverse=True)
     first, second = np.split(codes.ravel(), 2)
-    read_first, read_second = np.where(named.swapped, second, first), np.where(named.swapped, first, second)
-    return bradley_terry(read_first, read_second, named.shown_first, len(systems), named.group)
+    read_first, read_second = np.where(pairs_of_systems.swapped, second, first), np.where(pairs_of_systems.swapped, first, second)
+    return bradley_terry(read_first, read_second, pairs_of_systems.shown_first, len(systems), pairs_of_systems.group)
 
 
 def _system_rows(key: dict[str, Any], cell: _Choices, fitted: BradleyTerry, drawing: Drawing) -> Iterator[Row]:
-    named = cell.take(cell.named)
-    for index, code in enumerate(np.unique(np.concatenate([named.first, named.second])).tolist()):
-        cell = named.take((named.first == code) != (named.second == code))
-        row = new_row({**key, "system": cell.systems[code]}, n=len(cell.item), pairs=len(np.unique(cell.item)))
-        won = np.where(cell.first == code, cell.share, 1 - cell.share)
-        put_share(row, "win_rate", won, cell.group, drawing, "no choice")
-        confidence, group, source = _system_confidence(cell, code)
+    pairs_of_systems = cell.take(cell.named)
+    for index, code in enumerate(np.unique(np.concatenate([pairs_of_systems.first, pairs_of_systems.second])).tolist()):
+        of_system = pairs_of_systems.take((pairs_of_systems.first == code) != (pairs_of_systems.second == code))
+        row = new_row({**key, "system": of_system.systems[code]}, n=len(of_system.item), pairs=len(np.unique(of_system.item)))
+        won = np.where(of_system.first == code, of_system.share, 1 - of_system.share)
+        put_share(row, "win_rate", won, of_system.group, drawing, "no choice")
+        confidence, group, source = _system_confidence(of_system, code)
         put_share(row, "confidence", confidence, group, drawing, "no choice")
         row["confidence_from"] = source
         interval = _make_interval(fitted.low[index], fitted.high[index], fitted)
@@ -255,6 +255,6 @@ PAIRS = Section(
     "Which of two texts does the judge choose, and does the choice follow the place of a text?",
     _describe_position,
     (SectionTable(_CHOICES), SectionTable(_SYSTEMS, "systems", ("system",))),
-    lambda inputs: pairs(inputs.recording.data, inputs.recording.judgments, inputs.options),
+    lambda inputs: summarise_pairs(inputs.recording.data, inputs.recording.judgments, inputs.options),
     needs_labels=False,
 )

@@ -34,7 +34,7 @@ _SAME = ("metric", *CONDITION[1:], "repeat", "order")
 _Chosen = tuple[Ints, NDArray[np.bool_], str]  # the best member of each row, which rows are compared, and what it was chosen on
 
 
-def panel_gains(answers: AnswerTable, panels: Mapping[str, Panel]) -> Found | None:
+def compare_panels(answers: AnswerTable, panels: Mapping[str, Panel]) -> Found | None:
     """Return the section of panels beside the best of their members, by language and metric, and by language; None without a panel."""
     clean = answers.clean
     judges = set(clean.columns["judge"].values)
@@ -107,7 +107,7 @@ PANELS = Section(
             )
         ),
     ),
-    lambda inputs: panel_gains(inputs.answers, inputs.recording.panels) if inputs.recording.panels and len(inputs.answers) else None,
+    lambda inputs: compare_panels(inputs.answers, inputs.recording.panels) if inputs.recording.panels and len(inputs.answers) else None,
     in_comparisons=True,
     apart=True,
 )

@@ -45,7 +45,7 @@ class _PerturbedPairs(NamedTuple):
     applied: NDArray[np.bool_]
 
 
-def perturbations(answers: AnswerTable, perturbed: Sequence[RealisedPerturbation]) -> Found | None:
+def compare_perturbed_texts(answers: AnswerTable, perturbed: Sequence[RealisedPerturbation]) -> Found | None:
     """Return the shares of scores that fell, rose and stayed, sensitivity, and the achieved amount of change, by perturbation."""
     rows = []
     results, moves = _group_by_perturbation(perturbed), {name: kind.moves for name, kind in registered().items()}
@@ -61,7 +61,7 @@ def perturbations(answers: AnswerTable, perturbed: Sequence[RealisedPerturbation
     return section("Sensitivity to changed texts", rows, note=NOTE)
 
 
-def injection(answers: AnswerTable, perturbed: Sequence[RealisedPerturbation]) -> Found | None:
+def measure_injection(answers: AnswerTable, perturbed: Sequence[RealisedPerturbation]) -> Found | None:
     """Return the shares of scores that rose, fell and became the best one after the text itself asked for the best score."""
     rows = []
     for text, pairs, key, cell in _perturbed_cells(answers, _group_by_perturbation(perturbed), lambda kind: kind == INJECT):
@@ -244,7 +244,7 @@ PERTURBATIONS = Section(
             levels=BY_METRIC,
         ),
     ),
-    lambda inputs: perturbations(inputs.answers, inputs.perturbed) if len(inputs.answers) else None,
+    lambda inputs: compare_perturbed_texts(inputs.answers, inputs.perturbed) if len(inputs.answers) else None,
 )
 INJECTION = Section(
     "injection",
@@ -261,5 +261,5 @@ INJECTION = Section(
             levels=BY_METRIC,
         ),
     ),
-    lambda inputs: injection(inputs.answers, inputs.perturbed) if len(inputs.answers) else None,
+    lambda inputs: measure_injection(inputs.answers, inputs.perturbed) if len(inputs.answers) else None,
 )

@@ -40,7 +40,7 @@ NOTE_ON_SHARES = (
 )
 
 
-def runs_over_time(laid_out: AlignedData, options: CompareOptions) -> dict[str, Found]:
+def compare_runs(laid_out: AlignedData, options: CompareOptions) -> dict[str, Found]:
     """Return the sections `runs` and `run_shares`; empty without a judge and condition that two sources on the same data have.
 
     The others are compared with the source that `options.versus` names, else with the first one. Rows are by language and metric; scores

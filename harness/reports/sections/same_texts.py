@@ -46,7 +46,7 @@ NOTE = (
 )
 
 
-def same_texts(source: Recording, options: CompareOptions) -> Found | None:
+def compare_same_texts(source: Recording, options: CompareOptions) -> Found | None:
     """Return the section of parallel texts of a run; None with fewer than eight independent texts that exist in two languages or more.
 
     `rows` are by language and metric, and by language (`*`); `metrics` has a row for each metric, judge and condition: consistency over
@@ -194,7 +194,7 @@ SAME_TEXTS = Section(
     "metric. Consistent does not mean right.",
     tests_shown("shift", "kinder", "harsher"),
     (SectionTable(_SHIFTS), SectionTable(_METRICS, "metrics", levels=OVER_LANGUAGES)),
-    lambda inputs: same_texts(inputs.recording, inputs.options),
+    lambda inputs: compare_same_texts(inputs.recording, inputs.options),
     in_comparisons=True,
     apart=True,
 )

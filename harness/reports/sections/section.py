@@ -60,8 +60,8 @@ class SectionInput:
     def answers(self) -> AnswerTable:
         """The answers beside their labels, without those to questions that name the systems. Tabulated once for all sections."""
         judgments = self.recording.judgments
-        shown = judgments.shown_source
-        unnamed = judgments.take(shown.codes == NO_VALUE) if shown.values else judgments
+        shown_source = judgments.shown_source
+        unnamed = judgments.take(shown_source.codes == NO_VALUE) if shown_source.values else judgments
         return tabulate_answers(self.recording.data, unnamed, self.options)
 
 

@@ -37,7 +37,7 @@ HYPOTHESIS = (
 )
 
 
-def temperature(answers: AnswerTable) -> Found | None:
+def compare_temperatures(answers: AnswerTable) -> Found | None:
     """Return agreement at each temperature (`rows`) and its trend (`trends`), where a judge and variant have two temperatures or more."""
     clean = answers.clean
     rows: list[Row] = []
@@ -124,5 +124,5 @@ TEMPERATURE = Section(
             "trends",
         ),
     ),
-    of_answers(temperature),
+    of_answers(compare_temperatures),
 )

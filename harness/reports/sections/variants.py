@@ -56,7 +56,7 @@ ITSELF = "what the others are compared with"
 WITHIN, OVERALL = "kendall_tau_within", "kendall_tau"
 
 
-def variants(answers: AnswerTable) -> Found | None:
+def compare_variants(answers: AnswerTable) -> Found | None:
     """Return the agreement of every variant, and its paired difference from the plainest variant if there are several."""
     clean = answers.clean
     if np.isnan(clean.credits["pa_failed_wrong"][:]).all():
@@ -73,7 +73,7 @@ def variants(answers: AnswerTable) -> Found | None:
     return section("Agreement by variant", rows, note=note, **(several if len(names) > 1 else {}))
 
 
-def few_shot(answers: AnswerTable) -> Found | None:
+def compare_examples(answers: AnswerTable) -> Found | None:
     """Return the agreement by number of examples, and its difference from the smallest number, of variants that differ in nothing else."""
     clean = answers.clean
     if np.isnan(clean.credits["pa_failed_wrong"][:]).all():
@@ -138,7 +138,7 @@ def pairs_by(names: Sequence[str], axis: str, first: str, second: str) -> list[t
     return pairs
 
 
-def score_position(answers: AnswerTable) -> Found | None:
+def compare_score_positions(answers: AnswerTable) -> Found | None:
     """Return what changes if the score comes before its justification: the score, and the agreement."""
     clean = answers.clean
     rows = []
@@ -166,7 +166,7 @@ def moved_rows(clean: AnswerTable, variant: str, other_variant: str) -> Iterator
         yield row, mine[cell_rows], partner[cell_rows]
 
 
-def correlations(answers: AnswerTable) -> Found | None:
+def correlate_variants(answers: AnswerTable) -> Found | None:
     """Return the rank correlation with people of every variant on interval scales, and its difference from that of the plainest variant.
 
     The difference is that within source texts where the dataset card names them, else over all texts: on the same texts, those that
@@ -255,7 +255,7 @@ VARIANTS = Section(
     "Does another way of asking agree better with people? Differences are from the plainest variant, on the same items, failures as wrong.",
     tests_shown("diff", "better", "worse"),
     (SectionTable((*columns_in(TableName.CONDITIONS, TableName.CONDITIONS_PAIRWISE), *AGREEMENT_DIFFERENCE)),),
-    of_answers(variants),
+    of_answers(compare_variants),
     in_every_run=True,
     least_values=("variant", 2),
 )
@@ -281,14 +281,14 @@ CORRELATIONS = Section(
             levels=BY_METRIC,
         ),
     ),
-    of_answers(correlations),
+    of_answers(correlate_variants),
 )
 FEW_SHOT = Section(
     "few_shot",
     "Do examples help? Differences are from the fewest examples, on the same items, failures as wrong.",
     tests_shown("diff", "better", "worse"),
     (SectionTable((*columns_in(TableName.CONDITIONS), *AGREEMENT_DIFFERENCE), keys=("shots",)),),
-    of_answers(few_shot),
+    of_answers(compare_examples),
 )
 SCORE_POSITION = Section(
     "score_position",
@@ -296,5 +296,5 @@ SCORE_POSITION = Section(
     "toward the best.",
     tests_shown("moved", "kinder", "harsher"),
     (SectionTable((*PAIRED_ANSWERS, *AGREEMENT_DIFFERENCE, *SCORE_CHANGE), levels=BY_METRIC),),
-    of_answers(score_position),
+    of_answers(compare_score_positions),
 )

@@ -153,7 +153,7 @@ def test_the_matrix_says_how_many_sets_say_so_and_where_labels_wait() -> None:
     assert harm and (harm.style, harm.sign, harm.words, harm.gone) == ("good", "✓", "gpt", True)
     assert harm.note == "1 of 2 metrics · 1 of 2 sets"
     assert waiting and (waiting.style, waiting.words) == ("none", "no judge yet")
-    assert squares["story"] is None and line.others == (("good", "✓", 1), ("none", "·", 1))
+    assert squares["story"] is None and line.other_questions == (("good", "✓", 1), ("none", "·", 1))
 
 
 def test_beside_the_number_of_uses_stands_how_many_wrong_ones_to_expect() -> None:

@@ -14,7 +14,7 @@ from harness.data.dataset import Dataset, load_folder
 from harness.measure.compare import Recording, compare
 from harness.measure.options import CompareOptions
 from tests.translation_folder import CARD, translation_items, write_translations
-from tests.unit.reports.sections.found import ablations
+from tests.unit.reports.sections.section_runs import ablations
 
 
 def judged(folder: Path, *, card: str = CARD, variants: tuple[str, ...] = ("single", "single+detailed")) -> Dataset:
