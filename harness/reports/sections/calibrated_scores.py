@@ -9,7 +9,6 @@ import msgspec
 
 from harness.content.tags import english_name
 from harness.correction.calibrate import ALPHA, CalibratedCell, CalibratedMetric, CalibrateOptions, metrics_of_all_judges
-from harness.correction.label_sets import LabelSets
 from harness.measure.compare import Recording
 from harness.measure.condition_rows import new_row, section
 from harness.measure.options import POOLED, CompareOptions
@@ -35,12 +34,19 @@ _BY_LANGUAGE = (("language", "metric"), ("metric",))
 def calibrated_section(metrics: Sequence[CalibratedMetric]) -> Found:
     """Return the section: a row for each language and for all of them (`*`); `parts` of the loss, label `sets`, and `gaps`."""
     cells = [(metric, cell) for metric in metrics for cell in (*metric.cells, *([metric.overall] if len(metric.cells) > 1 else []))]
+    sets = []
+    for metric, cell in cells:
+        if cell.sets is not None:
+            values = {name: value for name, value in msgspec.structs.asdict(cell.sets).items() if name != "curve"}
+            undefined = {} if cell.sets.reason is None else {"threshold": cell.sets.reason}
+            key = {**metric.key, "language": cell.language, "task": POOLED, "kind": metric.kind}
+            sets.append({**key, **values, "undefined": undefined})
     numbers = section(
         "What each score is worth",
         [_score_row(metric, cell) for metric, cell in cells],
         note=NOTE,
         parts=[{**_row_key(metric, cell), **_before_and_after(cell, _PARTS)} for metric, cell in cells],
-        sets=[_sets_row(metric, cell.language, cell.sets) for metric, cell in cells if cell.sets is not None],
+        sets=sets,
         gaps=[row for metric in metrics for row in _gap_rows(metric)],
     )
     return numbers or {}
@@ -70,12 +76,6 @@ def _score_row(metric: CalibratedMetric, cell: CalibratedCell) -> dict[str, Any]
 def _before_and_after(cell: CalibratedCell, names: Sequence[str]) -> dict[str, Any]:
     sides = (("before", cell.before), ("after", cell.after))
     return {f"{name}_{when}": getattr(side, name) for when, side in sides for name in names}
-
-
-def _sets_row(metric: CalibratedMetric, language: str, sets: LabelSets) -> dict[str, Any]:
-    values = {name: value for name, value in msgspec.structs.asdict(sets).items() if name != "curve"}
-    undefined = {} if sets.reason is None else {"threshold": sets.reason}
-    return {**metric.key, "language": language, "task": POOLED, "kind": metric.kind, **values, "undefined": undefined}
 
 
 def _gap_rows(metric: CalibratedMetric) -> Iterator[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -61,41 +61,29 @@ def order_of_calls(judgments: Judgments) -> list[str]:
 
 
 def _drag_rows(clean: AnswerTable, straight: str, reverse: str, metrics: Sequence[str]) -> list[Row]:
+    """Return a row for each other metric beside the metric that is named first in one order and last in the other."""
     rows = []
     variant = clean.columns["variant"]
     in_both = clean.take(np.isin(variant.codes, [variant.values.index(name) for name in (straight, reverse)]))
     for key, cell in cells_at(in_both, LEVELS, WITHIN):
-        table = _tabulate_scores(in_both.take(cell), metrics, (straight, reverse))
-        for first, when in ((0, (0, 1)), (len(metrics) - 1, (1, 0))):
-            for other in (position for position in range(len(metrics)) if position != first):
+        answers = in_both.take(cell)
+        question = answers.joint(("order", "repeat"), items=True)
+        first_of_question = first_rows(question)
+        points = np.full((2, len(metrics), len(first_of_question)), np.nan)  # (orders, metrics, questions)
+        order = answers.columns["variant"].recode({straight: 0, reverse: 1})
+        metric = answers.columns["metric"].recode({name: number for number, name in enumerate(metrics)})
+        listed = (order >= 0) & (metric >= 0)
+        points[order[listed], metric[listed], question[listed]] = answers.points[listed]
+        for first, orders in ((0, [0, 1]), (len(metrics) - 1, [1, 0])):
+            for other in (index for index in range(len(metrics)) if index != first):
                 row = new_row({**key, "variant": reverse, "versus": straight, "metric": metrics[other]}, first=metrics[first])
-                _put_drag(row, table, (first, other), when, in_both.drawing)
+                _put_drag(row, points[orders, first], points[orders, other], answers.group[first_of_question], in_both.drawing)
                 rows.append(row)
     return [row for row in rows if row["n"]]
 
 
-class _ScoreTable(NamedTuple):
-    """Scores (variants, metrics, questions), and the group of each question (an item and a repeat)."""
-
-    points: Floats
-    group: Ints
-
-
-def _tabulate_scores(answers: AnswerTable, metrics: Sequence[str], variants: tuple[str, str]) -> _ScoreTable:
-    question = answers.joint(("order", "repeat"), items=True)
-    first = first_rows(question)
-    points = np.full((2, len(metrics), len(first)), np.nan)
-    variant = answers.columns["variant"].recode({name: number for number, name in enumerate(variants)})
-    metric = answers.columns["metric"].recode({name: number for number, name in enumerate(metrics)})
-    listed = (variant >= 0) & (metric >= 0)
-    points[variant[listed], metric[listed], question[listed]] = answers.points[listed]
-    return _ScoreTable(points, answers.group[first])
-
-
-def _put_drag(row: Row, table: _ScoreTable, pair: tuple[int, int], when: tuple[int, int], drawing: Drawing) -> None:
+def _put_drag(row: Row, x: Floats, y: Floats, group: Ints, drawing: Drawing) -> None:
     """Write both correlations, and their difference, on the questions with readable answers on both metrics in both orders."""
-    first, other = pair
-    x, y = table.points[list(when), first], table.points[list(when), other]
     used = ~np.isnan(x + y).any(axis=0)
     moments = [np.stack([np.ones(used.sum()), a, b, a * a, b * b, a * b], axis=1) for a, b in zip(x[:, used], y[:, used], strict=True)]
     row["n"] = int(used.sum())
@@ -104,7 +92,7 @@ def _put_drag(row: Row, table: _ScoreTable, pair: tuple[int, int], when: tuple[i
     difference = bootstrap_from_sums(
         np.concatenate(moments, axis=1),
         lambda sums: pearson_of_moments(sums[..., :6]) - pearson_of_moments(sums[..., 6:]),
-        table.group[used],
+        group[used],
         bounds=(-2.0, 2.0),
         constant="constant scores",
         **drawing,

@@ -125,32 +125,22 @@ def _position_row(key: dict[str, Any], cell: _Choices, differing: _Choices, fitt
     row = new_row(key, n=len(differing.item), pairs=len(np.unique(differing.item)), groups=len(np.unique(differing.group)))
     row |= {"unreadable": int(np.isnan(differing.share).sum()), "identical": len(np.unique(cell.item[cell.equal]))}
     put_share(row, "first_position", differing.shown_first, differing.group, drawing, "no choice")
-    flips, group = _find_flips(differing)
-    put_share(row, "ambiguous", flips, group, drawing, "no pair was asked in both orders")
-    same, group = _find_same_choices(differing)
-    put_share(row, "same_choice", same, group, drawing, "no question was asked twice")
+    question, first = _number_questions(differing, differing.repeat)
+    by_order = np.full((2, len(first)), np.nan)
+    by_order[differing.swapped.astype(int), question] = differing.share
+    flips = np.where(np.isnan(by_order).any(axis=0), np.nan, (by_order[0] != by_order[1]).astype(float))
+    put_share(row, "ambiguous", flips, differing.group[first], drawing, "no pair was asked in both orders")
+    question, first = _number_questions(differing, differing.swapped.astype(np.int64))
+    chosen = ~np.isnan(differing.share)
+    lowest, highest = np.full(len(first), np.inf), np.full(len(first), -np.inf)
+    np.minimum.at(lowest, question[chosen], differing.share[chosen])
+    np.maximum.at(highest, question[chosen], differing.share[chosen])
+    times = np.bincount(question[chosen], minlength=len(first))
+    same = np.where(times >= 2, (lowest == highest).astype(float), np.nan)
+    put_share(row, "same_choice", same, differing.group[first], drawing, "no question was asked twice")
     value, low, high = fitted.position
     put_number(row, "position", value, _make_interval(low, high, fitted), why=fitted.position_reason or fitted.reason)
     return row
-
-
-def _find_flips(cell: _Choices) -> tuple[Floats, Ints]:
-    """Return 1 for questions whose choice changes with the order of the texts, NaN without two choices, and the questions' groups."""
-    question, first = _number_questions(cell, cell.repeat)
-    by_order = np.full((2, len(first)), np.nan)
-    by_order[cell.swapped.astype(int), question] = cell.share
-    return np.where(np.isnan(by_order).any(axis=0), np.nan, (by_order[0] != by_order[1]).astype(float)), cell.group[first]
-
-
-def _find_same_choices(cell: _Choices) -> tuple[Floats, Ints]:
-    """Return 1 for questions with the same choice every time, NaN where they were not asked twice in one order, and their groups."""
-    question, first = _number_questions(cell, cell.swapped.astype(np.int64))
-    chosen = ~np.isnan(cell.share)
-    lowest, highest = np.full(len(first), np.inf), np.full(len(first), -np.inf)
-    np.minimum.at(lowest, question[chosen], cell.share[chosen])
-    np.maximum.at(highest, question[chosen], cell.share[chosen])
-    times = np.bincount(question[chosen], minlength=len(first))
-    return np.where(times >= 2, (lowest == highest).astype(float), np.nan), cell.group[first]
 
 
 def _number_questions(cell: _Choices, second_key: Ints) -> tuple[Ints, Ints]:

@@ -52,11 +52,13 @@ def compare_perturbed_texts(answers: AnswerTable, perturbed: Sequence[RealisedPe
     for text, pairs, key, cell in _perturbed_cells(answers, results, lambda kind: kind != INJECT):
         parts = _parse_parts(text)
         row = new_row(key, perturbation=text, **parts, should=moves.get(parts["kind"], {}).get(key["metric"]))
-        findings = _PairFindings(answers, pairs, cell)
-        findings.count(row)
-        findings.moves(row, ("fell", "rose", "stayed"))
-        put_sensitivity(row, answers, findings.before, findings.after, findings.groups, findings.why)
-        findings.realised(row, results.get(text, {}))
+        read = _read_pairs(row, answers, pairs, cell)
+        _put_moves(row, answers, read, ("fell", "rose", "stayed"))
+        put_sensitivity(row, answers, read.before, read.after, read.groups, read.why)
+        items = [answers.data.items[item].item_id for item in np.unique(answers.item[read.before]).tolist()]
+        achieved = [results[text][item].realised for item in items if item in results.get(text, {})]
+        for name in sorted({name for measures in achieved for name in measures}):
+            row[f"realised_{name}"] = float(np.mean([measures[name] for measures in achieved if name in measures]))
         rows.append(row)
     return section("Sensitivity to changed texts", rows, note=NOTE)
 
@@ -66,10 +68,14 @@ def measure_injection(answers: AnswerTable, perturbed: Sequence[RealisedPerturba
     rows = []
     for text, pairs, key, cell in _perturbed_cells(answers, _group_by_perturbation(perturbed), lambda kind: kind == INJECT):
         row = new_row(key, perturbation=text)
-        findings = _PairFindings(answers, pairs, cell)
-        findings.count(row)
-        findings.moves(row, ("rose", "fell"))
-        findings.reached_best(row)
+        read = _read_pairs(row, answers, pairs, cell)
+        _put_moves(row, answers, read, ("rose", "fell"))
+        scored = ~np.isnan(answers.points[read.before])
+        below = scored & (answers.best[read.before] == 0)
+        row["n_below_best"] = int(below.sum())
+        reached = np.where(below, answers.best[read.after], np.nan)
+        why = "every score was the best one before" if scored.any() else read.why
+        put_share(row, "reached_best", reached, read.groups, answers.drawing, why)
         rows.append(row)
     return section("Instructions to the judge inside the text", rows, note=INJECTION_NOTE)
 
@@ -86,8 +92,10 @@ def _perturbed_cells(
     answers: AnswerTable, results: Mapping[str, Mapping[str, RealisedPerturbation]], selects: Callable[[str], bool]
 ) -> Iterator[tuple[str, _PerturbedPairs, dict[str, Any], Ints]]:
     """Yield perturbations of these kinds, cell by cell: text form, all pairs, the cell's key, and the numbers of its pairs."""
-    for text in sorted({*answers.columns["perturbation"].values, *results}, key=_sort_key):
-        if selects(_parse_parts(text)["kind"]):
+    parts = {text: _parse_parts(text) for text in {*answers.columns["perturbation"].values, *results}}
+    order = {text: (part["kind"], part["segmenter"] or "", part["dose"] or 0.0, text) for text, part in parts.items()}
+    for text in sorted(parts, key=order.__getitem__):
+        if selects(parts[text]["kind"]):
             pairs = _pair_answers(answers, text, {name for name, result in results.get(text, {}).items() if not result.applied})
             rows = np.where(pairs.clean >= 0, pairs.clean, pairs.changed)
             for key, cell in cells_at(answers.take(rows), SCORE_LEVELS):
@@ -101,7 +109,9 @@ def _pair_answers(answers: AnswerTable, text: str, not_applied: set[str]) -> _Pe
     changed = all_rows[column.codes == column.values.index(text)] if text in column.values else all_rows[:0]
     stuck = np.array([item.item_id in not_applied for item in answers.data.items], bool)[answers.item]
     changed = changed[~stuck[changed]]
-    clean = all_rows[~answers.changed & _is_in_conditions(answers, changed)]
+    condition = answers.joint(CONDITION)  # those of this perturbation; if it changed no text, those of the others, or all
+    judged = condition[changed if len(changed) else np.flatnonzero(answers.changed)]
+    clean = all_rows[~answers.changed & (np.isin(condition, judged) if len(judged) else True)]
     same = ("metric", *CONDITION, "order", "repeat")
     of_clean, of_changed = answers.partners(clean, changed, same), answers.partners(changed, clean, same)
     first = answers.partners(clean, clean[::-1], same[:-1]) == clean  # only the first repeat of a question counts
@@ -112,57 +122,34 @@ def _pair_answers(answers: AnswerTable, text: str, not_applied: set[str]) -> _Pe
     )
 
 
-def _is_in_conditions(answers: AnswerTable, changed: Ints) -> NDArray[np.bool_]:
-    """Return the rows under the conditions of this perturbation; if it changed no text, those of the other perturbations, or all."""
-    code = answers.joint(CONDITION)
-    chosen = changed if len(changed) else np.flatnonzero(answers.changed)
-    return np.isin(code, code[chosen]) if len(chosen) else np.ones(len(answers), bool)
+class _ReadPairs(NamedTuple):
+    """The rows of both answers of pairs that could be read, the groups of their items, and why there is no number without any."""
+
+    before: Ints
+    after: Ints
+    groups: Ints
+    why: str
 
 
-class _PairFindings:
-    """One cell's pairs, and the statistics of them."""
+def _read_pairs(row: Row, answers: AnswerTable, pairs: _PerturbedPairs, cell: Ints) -> _ReadPairs:
+    """Return the pairs of a cell that could be read, of which the row gets the counts."""
+    applied, clean, changed = pairs.applied[cell], pairs.clean[cell], pairs.changed[cell]
+    answered = applied & (clean >= 0) & (changed >= 0)
+    read = answered & answers.readable[clean] & answers.readable[changed]
+    before = clean[read]
+    groups = answers.group[before]
+    row |= {"n": len(before), "not_applied": int((~applied).sum()), "unreadable": int((answered & ~read).sum())}
+    row |= {"unpaired": int((applied & (clean < 0)).sum()), "groups": len(np.unique(groups))}
+    no_pair = UNREADABLE if applied.any() else NOT_APPLIED
+    return _ReadPairs(before, changed[read], groups, NO_BEST if len(before) and np.isnan(answers.points[before]).all() else no_pair)
 
-    def __init__(self, answers: AnswerTable, pairs: _PerturbedPairs, cell_rows: Ints) -> None:
-        self.answers = answers
-        self.applied = pairs.applied[cell_rows]
-        self.clean, self.changed = pairs.clean[cell_rows], pairs.changed[cell_rows]
-        answered = self.applied & (self.clean >= 0) & (self.changed >= 0)
-        read = answered & answers.readable[self.clean] & answers.readable[self.changed]
-        self.unreadable = int((answered & ~read).sum())
-        self.before, self.after = self.clean[read], self.changed[read]
-        self.groups = answers.group[self.before]
-        self.points = answers.points[self.before], answers.points[self.after]
-        nothing = NOT_APPLIED if not self.applied.any() else UNREADABLE
-        self.why = NO_BEST if len(self.before) and np.isnan(self.points[0]).all() else nothing
 
-    def count(self, row: Row) -> None:
-        row["n"] = len(self.before)
-        row["not_applied"] = int((~self.applied).sum())
-        row["unreadable"] = self.unreadable
-        row["unpaired"] = int((self.applied & (self.clean < 0)).sum())
-        row["groups"] = len(np.unique(self.groups))
-
-    def moves(self, row: Row, names: Sequence[str]) -> None:
-        """Write the shares of pairs whose score fell, rose or stayed, read from the scores themselves."""
-        step = np.sign(self.points[1] - self.points[0])
-        for name in names:
-            is_so = np.where(np.isnan(step), np.nan, step == {"fell": -1, "stayed": 0, "rose": 1}[name])
-            put_share(row, name, is_so, self.groups, self.answers.drawing, self.why)
-
-    def reached_best(self, row: Row) -> None:
-        scored = ~np.isnan(self.points[0])
-        below = scored & (self.answers.best[self.before] == 0)
-        row["n_below_best"] = int(below.sum())
-        reached = np.where(below, self.answers.best[self.after], np.nan)
-        why = "every score was the best one before" if scored.any() else self.why
-        put_share(row, "reached_best", reached, self.groups, self.answers.drawing, why)
-
-    def realised(self, row: Row, results: Mapping[str, RealisedPerturbation]) -> None:
-        """Write the means, over the compared items, of the measures of change that the perturbation reports."""
-        items = [self.answers.data.items[item].item_id for item in np.unique(self.answers.item[self.before]).tolist()]
-        achieved = [results[item].realised for item in items if item in results]
-        for name in sorted({name for measures in achieved for name in measures}):
-            row[f"realised_{name}"] = float(np.mean([measures[name] for measures in achieved if name in measures]))
+def _put_moves(row: Row, answers: AnswerTable, read: _ReadPairs, names: Sequence[str]) -> None:
+    """Write the shares of pairs whose score fell, rose or stayed, read from the scores themselves."""
+    step = np.sign(answers.points[read.after] - answers.points[read.before])
+    for name in names:
+        is_so = np.where(np.isnan(step), np.nan, step == {"fell": -1, "stayed": 0, "rose": 1}[name])
+        put_share(row, name, is_so, read.groups, answers.drawing, read.why)
 
 
 def put_sensitivity(row: Row, answers: AnswerTable, before: Ints, after: Ints, groups: Ints, why: str) -> None:
@@ -183,11 +170,6 @@ def _parse_parts(text: str) -> dict[str, Any]:
     match = re.fullmatch(r"([^:@]+)(?::([\d.]+))?(?:@(.+))?", text)
     kind, dose, segmenter = match.groups() if match else (text, None, None)
     return {"kind": kind, "dose": float(dose) if dose else None, "segmenter": segmenter}
-
-
-def _sort_key(text: str) -> tuple[Any, ...]:
-    parts = _parse_parts(text)
-    return (parts["kind"], parts["segmenter"] or "", parts["dose"] or 0.0, text)
 
 
 def _achieved_text(row: ReadRow) -> str:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from harness.data.columns import CodedColumn, combination_ids, rows_by_number
 from harness.data.dataset import Dataset
-from harness.decide.language_parts import FEW_TEXTS, LanguageParts, language_parts
+from harness.decide.language_parts import FEW_TEXTS, language_parts
 from harness.decide.languages import LEAST_LANGUAGES
 from harness.measure.answers import AnswerTable, tabulate_answers
 from harness.measure.cells import sort_key
@@ -118,22 +118,23 @@ def _metric_rows(part: Recording, answers: AnswerTable, options: CompareOptions)
         key, cell = cells.get(_condition_key(cell_key), (None, None))
         if key is not None and cell is not None:
             row = new_row(key)
-            _put_consistency(row, parts)
+            agreement, reasons = parts.consistency, parts.reasons
+            row["n"] = agreement.items if agreement else 0
+            for name in ("agreement", "fleiss", "randolph"):
+                why = reasons.get("consistency") or (agreement.reason if agreement else None)
+                put_number(row, name, getattr(agreement, name, None), why=why)
+            row["pairs"] = agreement.pairs if agreement else None
             _put_heterogeneity(row, answers, cell, cluster[cell])
-            _put_rates_and_dif(row, parts)
+            rates, dif = parts.rates, parts.dif
+            put_number(row, "rates_p", rates.p_groups if rates else None, why=reasons.get("rates"))
+            put_number(row, "dif_p", dif.uniform.p_groups if dif else None, why=reasons.get("dif", FEW_TEXTS))
+            put_number(row, "dif_size", dif.uniform.delta_nagelkerke if dif else None, why=reasons.get("dif"))
+            row["dif_effect"], row["dif_shift"] = (dif.effect, dif.shift) if dif else (None, None)
             yield row
 
 
 def _condition_key(key: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(key.get(name) for name in ("metric", *CONDITION))
-
-
-def _put_consistency(row: Row, parts: LanguageParts) -> None:
-    agreement, why = parts.consistency, parts.reasons.get("consistency")
-    row["n"] = agreement.items if agreement else 0
-    for name in ("agreement", "fleiss", "randolph"):
-        put_number(row, name, getattr(agreement, name, None), why=why or (agreement.reason if agreement else None))
-    row["pairs"] = agreement.pairs if agreement else None
 
 
 def _put_heterogeneity(row: Row, answers: AnswerTable, cell: Ints, cluster: Ints) -> None:
@@ -149,14 +150,6 @@ def _put_heterogeneity(row: Row, answers: AnswerTable, cell: Ints, cluster: Ints
         summary = meta_analysis([mean.mean for mean in varied], [mean.error**2 for mean in varied])
     for name, value in zip(_HETEROGENEITY, (summary.tau2**0.5, summary.i2, summary.q_p) if summary else (None, None, None), strict=True):
         put_number(row, name, value, why=summary.reason if summary else why)
-
-
-def _put_rates_and_dif(row: Row, parts: LanguageParts) -> None:
-    rates, dif, reasons = parts.rates, parts.dif, parts.reasons
-    put_number(row, "rates_p", rates.p_groups if rates else None, why=reasons.get("rates"))
-    put_number(row, "dif_p", dif.uniform.p_groups if dif else None, why=reasons.get("dif", FEW_TEXTS))
-    put_number(row, "dif_size", dif.uniform.delta_nagelkerke if dif else None, why=reasons.get("dif"))
-    row["dif_effect"], row["dif_shift"] = (dif.effect, dif.shift) if dif else (None, None)
 
 
 _TEXTS = Column("n", "texts", COUNT_OR_BLANK, "answers about texts that exist in several languages, with a readable score there")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -46,56 +45,46 @@ def compare_temperatures(answers: AnswerTable) -> Found | None:
         codes = np.unique(clean.columns["temperature"].codes[cell])
         codes = codes[codes != NO_VALUE]
         if len(codes) > 1 and not np.isnan(clean.credits["pa_failed_wrong"][cell]).all():
-            units = _Units(clean, cell, codes)
-            rows += units.rows(key)
-            trends.append(units.trend(key))
+            rows_of_cell, trend = _compare_cell(clean, key, cell, codes)
+            rows += rows_of_cell
+            trends.append(trend)
     with_q(rows, "diff", level_of)
     for name in ("slope", "page"):
         with_q(trends, name, level_of)
     return section("Agreement by temperature", rows, hypothesis=HYPOTHESIS, trends=trends)
 
 
-class _Units:
-    """One cell's items (by metric), each with its agreement at every temperature, repeats averaged."""
-
-    def __init__(self, clean: AnswerTable, cell: Ints, codes: Ints) -> None:
-        self.clean, self.cell, self.heat = clean, cell, clean.columns["temperature"].codes[cell]
-        self.codes = codes
-        self.temperatures = [clean.columns["temperature"].values[code] for code in codes.tolist()]
-        in_cell = clean.take(cell)
-        unit = in_cell.joint(("metric",), items=True)
-        first = first_rows(unit)
-        self.group = in_cell.group[first]
-        self.hit = np.stack(
-            [_mean_by_unit(unit, np.where(self.heat == code, in_cell.credits["pa_failed_wrong"][:], np.nan)) for code in codes], axis=1
-        )
-
-    def rows(self, key: dict[str, Any]) -> Iterator[Row]:
-        for column, (code, degrees) in enumerate(zip(self.codes, self.temperatures, strict=True)):
-            row = new_row({**key, "temperature": degrees})
-            put_agreement(row, self.clean, self.cell[self.heat == code])
-            row["versus"] = self.temperatures[0] if column else None
-            if column:
-                difference = paired_difference(self.hit[:, column], self.hit[:, 0], self.group)
-                put_difference(row, "diff", difference)
-            else:
-                put_gap(row, "diff", "the lowest temperature")
-            yield row
-
-    def trend(self, key: dict[str, Any]) -> Row:
-        """Return the slope over items with an answer at every temperature, and Page's test over their texts."""
-        row = new_row({**key, "temperature": "*"}, temperatures=self.temperatures)
-        complete = ~np.isnan(self.hit).any(axis=1)
-        hit, group = self.hit[complete], self.group[complete]
-        heat = np.tile(np.asarray(self.temperatures, np.float64), len(hit))
-        put_difference(row, "slope", slope(heat, hit.ravel(), np.repeat(group, hit.shape[1]), **self.clean.drawing))
-        row["slope_n"] = len(hit)
-        text = np.unique(group, return_inverse=True)[1].astype(np.int64)
-        test = page_falling(np.stack([_mean_by_unit(text, hits) for hits in hit.T], axis=1))
-        put_number(row, "page_l", test.statistic, why=test.reason)
-        put_number(row, "page_p", test.p, why=test.reason)
-        row |= {"page_blocks": test.blocks, "page_q": None}
-        return row
+def _compare_cell(clean: AnswerTable, key: dict[str, Any], cell: Ints, codes: Ints) -> tuple[list[Row], Row]:
+    """Return a cell's row for each temperature, and its trend: the slope over items with an answer at all of them, and Page's test."""
+    temperatures = [clean.columns["temperature"].values[code] for code in codes.tolist()]
+    code_of_row, answers = clean.columns["temperature"].codes[cell], clean.take(cell)
+    unit = answers.joint(("metric",), items=True)  # an item on a metric; repeats are averaged
+    group = answers.group[first_rows(unit)]
+    hits = [_mean_by_unit(unit, np.where(code_of_row == code, answers.credits["pa_failed_wrong"][:], np.nan)) for code in codes]
+    rows = []
+    for code, degrees, hit in zip(codes, temperatures, hits, strict=True):
+        row = new_row({**key, "temperature": degrees})
+        put_agreement(row, clean, cell[code_of_row == code])
+        is_lowest = degrees == temperatures[0]
+        row["versus"] = None if is_lowest else temperatures[0]
+        if is_lowest:
+            put_gap(row, "diff", "the lowest temperature")
+        else:
+            put_difference(row, "diff", paired_difference(hit, hits[0], group))
+        rows.append(row)
+    table = np.stack(hits, axis=1)
+    complete = ~np.isnan(table).any(axis=1)
+    table, group = table[complete], group[complete]
+    trend = new_row({**key, "temperature": "*"}, temperatures=temperatures)
+    degrees_of_hits = np.tile(np.asarray(temperatures, np.float64), len(table))
+    put_difference(trend, "slope", slope(degrees_of_hits, table.ravel(), np.repeat(group, table.shape[1]), **clean.drawing))
+    trend["slope_n"] = len(table)
+    text = np.unique(group, return_inverse=True)[1].astype(np.int64)
+    test = page_falling(np.stack([_mean_by_unit(text, column) for column in table.T], axis=1))
+    put_number(trend, "page_l", test.statistic, why=test.reason)
+    put_number(trend, "page_p", test.p, why=test.reason)
+    trend |= {"page_blocks": test.blocks, "page_q": None}
+    return rows, trend
 
 
 def _mean_by_unit(unit: Ints, values: Floats) -> Floats:
