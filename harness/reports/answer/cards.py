@@ -81,7 +81,11 @@ def cards_of_several(sides: Sides, names: Mapping[int, str]) -> Iterator[Card]:
             text = f"{places}: {f'{why}, ' if why else ''}{_describe_extent(list(failed.values()))}."
             yield Card("bad", words.format(verdicts[0]["judge"]), text)
     if remaining:
-        note = _note_unfit_judges(remaining) if len(judges) > 1 else _note_worst_condition(sides, names, len(questions))
+        if len(judges) > 1:
+            note = _note_unfit_judges(remaining)
+        else:  # the condition that is shown unfit for most questions
+            bad, worst = max(((sum(style_of(verdict) == "bad" for verdict in side), side) for side in sides), key=lambda count: count[0])
+            note = f"{names[id(worst[0])]} is shown unfit for {bad} of {counted(len(questions), 'question')}." if bad else ""
         yield Card("open", "Not known yet", f"{_name_places([group[0] for group in remaining.values()], questions)}.", note)
 
 
@@ -177,13 +181,6 @@ def _note_unfit_judges(remaining: Mapping[tuple[str, str], Sequence[Verdict]]) -
                 f"{metric_words(group[0]['metric'])} in {english_name(group[0]['language'])}: {bad} of {len(group)} judges are shown unfit."
             )
     return ""
-
-
-def _note_worst_condition(sides: Sides, names: Mapping[int, str], questions: int) -> str:
-    """Return the condition of one judge that is shown unfit for most questions; empty where none is."""
-    worst = max(sides, key=lambda side: sum(style_of(verdict) == "bad" for verdict in side))
-    bad = sum(style_of(verdict) == "bad" for verdict in worst)
-    return f"{names[id(worst[0])]} is shown unfit for {bad} of {counted(questions, 'question')}." if bad else ""
 
 
 def _cards_without_people(sides: Sides, names: Sequence[str]) -> Iterator[Card]:

@@ -148,7 +148,11 @@ class Column:
         if self.text:
             return self.text(row)
         text = self.format.text(self.value_of(row), self.interval_of(row, tables))
-        return f"{text}{_signs(row, self.name)}" if self.signs else text
+        if self.signs and row.get(f"{self.name}_ci", ()) is None:  # a row without the name is not of cells
+            text += f" {NO_INTERVAL}"
+        if self.signs and row.get("few_rare_cases") and row.get("n_ref"):
+            text += f" {FEW_RARE_CASES}"
+        return text
 
     def sort_key(self, row: Row) -> float | None:
         """Return the number that a page sorts the row by (of counts their sum); None where it sorts by the text."""
@@ -166,10 +170,3 @@ class Column:
         """The heading as tables show it: `judge − people (points)`. Percent signs stand beside the numbers."""
         unit = self.format.unit
         return f"{self.heading} ({unit})" if unit and unit != "%" else self.heading
-
-
-def _signs(row: Row, name: str) -> str:
-    signs = [NO_INTERVAL] if row.get(f"{name}_ci", ()) is None else []  # a row without the name is not of cells
-    if row.get("few_rare_cases") and row.get("n_ref"):
-        signs.append(FEW_RARE_CASES)
-    return "".join(f" {sign}" for sign in signs)

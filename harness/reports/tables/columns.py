@@ -57,14 +57,9 @@ def _write_two_decimals(name: str) -> Callable[[Row], str]:
     return lambda row: f"{row[name]:.2f}" if row.get("distribution_labels") is None and row.get(name) is not None else ""
 
 
-def _second_ratings_text(row: Row) -> str:
-    other = (row.get("second_ratings") or {}).get("another_person") or {}
-    return f"{coefficient(other['pearson'])} (n {other['n']})" if other.get("n") else ""
-
-
-def _second_spans_text(row: Row) -> str:
-    agreement = row.get("second_spans") or {}
-    return f"{coefficient(agreement['kappa'])} (n {agreement['n']})" if agreement.get("n") else ""
+def _coefficient_text(estimate: Mapping[str, Any] | None, name: str) -> str:
+    """Return a coefficient with its number of pairs: `.62 (n 40)`; an empty text without any."""
+    return f"{coefficient(estimate[name])} (n {estimate['n']})" if estimate and estimate.get("n") else ""
 
 
 def _groups_text(row: Row) -> str:
@@ -75,11 +70,6 @@ def _groups_text(row: Row) -> str:
     if not equal:
         return ""
     return f"{row['groups']} as {equal}" + ("" if row["cap"] is None else f", ≤{row['cap']:.1f}")
-
-
-def _replaced_text(row: Row) -> str:
-    test = row.get("alt_test") or {}
-    return UNDEFINED if test.get("omega") is None else f"{round(test['omega'] * test['annotators'])} of {test['annotators']}"
 
 
 def _verdict_text(row: Row) -> str:
@@ -98,23 +88,12 @@ def _write_estimate(name: str) -> Callable[[Row], str]:
         value, ci = row[name]["value"], row[name]["ci"]
         if row["quantity"] == "share":
             return difference(value, ci) if row["versus"] is not None else percent(value, ci)
-        return _points_of_scale(value, ci, signed=row["versus"] is not None)
+        if value is None:
+            return UNDEFINED
+        sign = "" if row["versus"] is None else "+"
+        return f"{value:{sign}.2f}" + (f" [{ci[0]:{sign}.2f} to {ci[1]:{sign}.2f}]" if ci else "")
 
     return text
-
-
-def _points_of_scale(value: float | None, ci: Any, *, signed: bool) -> str:
-    if value is None:
-        return UNDEFINED
-    sign = "+" if signed else ""
-    ends = f" [{ci[0]:{sign}.2f} to {ci[1]:{sign}.2f}]" if ci else ""
-    return f"{value:{sign}.2f}{ends}"
-
-
-def _borrowed_text(row: Row) -> str:
-    if row.get("borrowed") is None:
-        return ""
-    return row["borrowed"]["reason"] or f"~ {_write_estimate('borrowed')(row)}"
 
 
 VALUES: dict[str, Callable[[Row], Any]] = {
@@ -146,15 +125,19 @@ TEXTS: dict[str, Callable[[Row], str]] = {
     "variance_shares": lambda row: ", ".join(
         f"{name} {percent(share)}" for name, share in (row.get("variance_shares") or {}).items() if share is not None
     ),
-    "second_ratings": _second_ratings_text,
-    "second_spans": _second_spans_text,
+    "second_ratings": lambda row: _coefficient_text((row.get("second_ratings") or {}).get("another_person"), "pearson"),
+    "second_spans": lambda row: _coefficient_text(row.get("second_spans"), "kappa"),
     "equal_scores": _write_pairs("agreement", closeness=False),
     "equal_scores_of_people": _write_pairs("people", closeness=False),
     "closeness": _write_pairs("agreement", closeness=True),
     "closeness_of_people": _write_pairs("people", closeness=True),
     "incomplete_coverage": lambda row: "" if row["coverage"] == 1 else percent(row["coverage"]),
     "groups": _groups_text,
-    "replaced": _replaced_text,
+    "replaced": lambda row: (
+        UNDEFINED
+        if (test := row.get("alt_test") or {}).get("omega") is None
+        else f"{round(test['omega'] * test['annotators'])} of {test['annotators']}"
+    ),
     # `240` further texts, `>3,000`, or nothing where more labels would not help
     "labels_needed": lambda row: "" if row.get("k") is None else f"{'>' if row.get('more_than_k') else ''}{row['k']:,}",
     "obstacles": lambda row: " ".join(OBSTACLES[name].code for name in row["obstacles"]),
@@ -165,7 +148,7 @@ TEXTS: dict[str, Callable[[Row], str]] = {
     "judge_alone": _write_estimate("judge_alone"),
     "labels_alone": _write_estimate("labels_alone"),
     "corrected": _write_estimate("corrected"),
-    "borrowed": _borrowed_text,
+    "borrowed": lambda row: "" if row.get("borrowed") is None else row["borrowed"]["reason"] or f"~ {_write_estimate('borrowed')(row)}",
     "labels_saved": lambda row: UNDEFINED if row["labels_saved"] is None else signed(row["labels_saved"]),
     "why_not_corrected": lambda row: next(
         (reason for name in ("corrected", "labels_alone", "judge_alone") if (reason := row[name]["reason"])), ""
