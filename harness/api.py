@@ -47,7 +47,6 @@ from harness.offensive import refuse_in_repository
 from harness.reports import run_report
 from harness.row_files import sha256_of, to_json, write_atomic
 from harness.runs import (
-    SELF_PREFERENCE,
     Generated,
     GenerateSpec,
     RunResult,
@@ -56,7 +55,7 @@ from harness.runs import (
     generate_outputs,
     keep_report,
     kept_report,
-    refused_controls,
+    study_named,
 )
 from harness.runs import run as run_spec
 from harness.sources import (
@@ -154,7 +153,7 @@ def _report_inputs(result: RunResult, decision: DecisionOptions) -> str:
     inputs = (
         (result.name, result.protocol, data.sha256, data.sealed, training.sha256, training.id),
         (sha256_of(result.derived / "judgments.parquet"), result.answers, result.realised, sorted(result.absent.items())),
-        (unreviewed(result), unreviewed_instructions(result), str(decision), _refused_controls(result)),
+        (unreviewed(result), unreviewed_instructions(result), str(decision), _study_facts(result)),
     )
     digest.update(msgspec.json.encode(inputs, order="sorted"))
     return digest.hexdigest()
@@ -180,16 +179,15 @@ def _compute_report(result: RunResult, decision: DecisionOptions) -> NotebookRep
         realised=result.realised,
         absent=result.absent,
         native_data=prepared.library.native_data(result.protocol.texts.languages),
-        refused_controls=_refused_controls(result),
+        study_facts=_study_facts(result),
     )
     computed = run_report.report(result.name, result.protocol, result.judgments, prepared.data, prepared.training, about, decision)
     return NotebookReport(**msgspec.structs.asdict(computed))
 
 
-def _refused_controls(result: RunResult) -> dict[str, dict[str, str]]:
-    """Return the control questions of a study that the languages of a run do not have."""
-    texts, questions = result.protocol.texts, result.protocol.questions
-    return refused_controls(texts.languages, questions.metrics, result.prepared.library) if texts.study == SELF_PREFERENCE else {}
+def _study_facts(result: RunResult) -> Mapping[str, Any]:
+    """Return what the sections of a run's study need besides its judgments."""
+    return study_named(result.protocol.texts.study).facts(result.protocol, result.prepared.library)
 
 
 def write_page(result: RunResult, path: Path | str | None = None) -> Path:

@@ -8,7 +8,9 @@ from typing import Any, NoReturn
 
 from harness.cli.flags import content_and_here, finding_out, labels_and_data, leaderboards, other_programs, studies_and_jobs, using_scores
 from harness.cli.listing import add_commands, first_words
+from harness.plugins import load, registered
 
+GROUP = "harness.commands"
 LISTINGS = {
     "find out": finding_out.COMMANDS,
     "use a judge's scores": using_scores.COMMANDS,
@@ -48,9 +50,16 @@ _EXIT_CODES = """exit codes:
 """
 
 
+OPEN_GROUP = "study"
+"""The group of commands that holds those of entry points."""
+
+
 @cache
-def build_parser() -> argparse.ArgumentParser:
-    """The whole command line; made once, as a run reads its flags a second time to keep them."""
+def build_parser(*, plugins: bool = True) -> argparse.ArgumentParser:
+    """Return the whole command line; made once, as a run reads its flags a second time to keep them.
+
+    Without `plugins`, the commands of entry points are not there: to look for them takes longer than most commands take to begin.
+    """
     parser = _Parser(
         prog="harness",
         description="Does a language model score texts like native speakers do, in each language? Asks judges, keeps every reply, and "
@@ -63,6 +72,8 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     for listing in LISTINGS.values():
         add_commands(commands, listing)
+    for point in registered(GROUP, "command").values() if plugins else ():
+        add_commands(commands, load(point, str, "command"))
     return parser
 
 

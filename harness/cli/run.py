@@ -184,7 +184,6 @@ def engine_settings(arguments: argparse.Namespace) -> Settings:
         **given_fields(arguments, Settings) | speed,
         batches="detach" if detach else "wait",
         limits=Limits(arguments.max_cost, arguments.max_calls, arguments.max_minutes),
-        reask_endpoint="endpoint" in reask,
         reask_failures=tuple(kind for kind in (Failure.MISSING, Failure.TRUNCATED) if kind in reask),
         cluster=Cluster(arguments.ray_address or "auto", arguments.ray_actors),
     )

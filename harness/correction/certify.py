@@ -274,7 +274,6 @@ def _summarised(share_of: Score | None, sample: Sample, weights: Floats | None) 
     failure_value = float(np.nanmean(sample.f))
     scores = np.where(np.isnan(sample.f), failure_value, sample.f)
     found: LabelledSummary = summarise_labelled(sample.y, scores, sample.group, weights=weights)
-    assert found.spread is not None  # of any texts
     numbers = (found.mean_label, found.mean_judge, found.variance_label, found.variance_judge, found.covariance)
     return Correction(share_of, found.n, found.groups, *numbers, failure_value, found.spread)
 

@@ -9,9 +9,7 @@ import numpy as np
 
 from harness.data.judgments import Judgments
 from harness.stats.core.arrays import Ints
-from harness.text import one_line
-
-LONGEST_EXAMPLE = 80  # characters of an answer that a sentence shows
+from harness.text import LONGEST_EXAMPLE, one_line
 
 
 class AnswerCounts(msgspec.Struct, frozen=True):

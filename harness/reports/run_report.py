@@ -86,7 +86,7 @@ class AboutRun(msgspec.Struct, frozen=True):
         realised: the results of perturbations.
         absent: the classes without an example, by language, task and metric.
         native_data: the dataset cards with native labels, by language.
-        refused_controls: the control questions that a language does not have, with the reasons.
+        study_facts: what the study of the run states beside judgments and protocol (`Study.facts`).
     """
 
     answers: RunAnswers = msgspec.field(default_factory=RunAnswers)
@@ -95,7 +95,7 @@ class AboutRun(msgspec.Struct, frozen=True):
     realised: Sequence[RealisedPerturbation] = ()
     absent: Mapping[tuple[str, str, str], Sequence[Score]] = {}
     native_data: Mapping[str, Sequence[DatasetCard]] = {}
-    refused_controls: Mapping[str, Mapping[str, str]] = {}
+    study_facts: Mapping[str, Any] = {}
 
 
 def report(
@@ -140,7 +140,7 @@ def report(
         reasoning=dict(answers.reasoning),
         few_shot=_describe_examples(protocol, training, about.absent),
         ablations=run_sections(
-            SectionInput(source, rule, about.realised, protocol.questions.metrics, protocol, about.refused_controls),
+            SectionInput(source, rule, about.realised, protocol.questions.metrics, protocol, about.study_facts),
             labelled=bool(comparable),
         ),
         unlabelled=data.sealed and protocol.texts.board is None,

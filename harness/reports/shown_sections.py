@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from harness.measure.answers import KEYS
 from harness.measure.options import POOLED
 from harness.reports.sections.section import Found, Section, SectionTable
-from harness.reports.sections.section_registry import SECTIONS
+from harness.reports.sections.section_registry import all_sections
 from harness.reports.tables.column import COUNT, COUNT_OR_BLANK, Column, Row
 from harness.reports.tables.text_table import TextTable, key_text, tabulate, varying_keys
 from harness.text import terminal_safe
@@ -35,7 +35,7 @@ class ShownSection:
 
 def shown_sections(numbers: Mapping[str, Found]) -> list[ShownSection]:
     """Return the sections of a report, in their order, without agreement by variant where there is one variant."""
-    return [_show_section(section, numbers[section.name]) for section in SECTIONS if section.is_shown(numbers.get(section.name))]
+    return [_show_section(section, numbers[section.name]) for section in all_sections() if section.is_shown(numbers.get(section.name))]
 
 
 def sections_legend(sections: Sequence[ShownSection]) -> list[str]:

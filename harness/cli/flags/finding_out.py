@@ -69,7 +69,7 @@ harness run (run:run): ask judges and report how well they agree with the labels
     --seed N (seed default=0): seed for everything random (default: 0)
     --majority ({drop,median,strict}): how the labels of several annotators become one reference (default: the board's, or drop)
     --reask KINDS (reask default=): ask calls again, up to three times, whose reply was: refused (by the judge), missing, truncated;
-        endpoint: whose stored reply is a refusal by the endpoint (stored by earlier versions); several: missing,truncated
+        several: missing,truncated
     --fresh: ask every call again, even if it has an answer; the last reply counts, and all are kept
     [speed and limits (they change no number)]
     @engine

@@ -42,7 +42,7 @@ from harness.render.terminal import notes, reason_without_agreement, sealed_tabl
 from harness.render.verdicts import judged_sides
 from harness.reports.answer.matrix import judges_in_order
 from harness.reports.run_report import Report
-from harness.reports.sections.section_registry import SECTIONS
+from harness.reports.sections.section_registry import all_sections
 from harness.reports.shown_sections import ShownSection, sections_legend, shown_sections
 from harness.reports.tables.numbers import UNDEFINED, counted, percent
 from harness.reports.tables.text_table import Heading, TextTable
@@ -59,7 +59,6 @@ SCRIPTS = (
     "items_share.js",
     "items.js",
 )
-OWN_SECTIONS = frozenset(section.name for section in SECTIONS if section.apart)
 _MANY_ROWS = 24  # a longer table is folded away
 _FEW_ROWS = 3  # the same of tables that few readers need
 
@@ -76,7 +75,8 @@ def report_page(result: RunResult, report: Report) -> str:
     unreviewed = {row.language: unreviewed_in(report, row.language) for row in report.summaries}
     parts = judged_parts(judged_of_report(report), [(None, judged)], report.by_metric, report.verdicts, unreviewed)
     sections = shown_sections(report.ablations)
-    study_sections, ablations = ([row for row in sections if (row.name in OWN_SECTIONS) is is_study] for is_study in (True, False))
+    names_apart = {section.name for section in all_sections() if section.apart}
+    study_sections, ablations = ([row for row in sections if (row.name in names_apart) is is_study] for is_study in (True, False))
     path = result.folder / "run.json"
     record = read_record(path.read_bytes()) if path.is_file() else {}
     unreadable = failure_shares(report.failures)

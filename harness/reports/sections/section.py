@@ -20,6 +20,7 @@ from harness.measure.compare import Recording
 from harness.measure.options import POOLED, CompareOptions
 from harness.measure.units import item_key
 from harness.model import CONDITION, RealisedPerturbation
+from harness.reports.answer_parts import Card
 from harness.reports.tables.column import POINTS, PROBABILITY, Column, Row
 from harness.reports.tables.numbers import percent
 from harness.runs import RunProtocol
@@ -46,7 +47,7 @@ class SectionInput:
         perturbed: the result of each perturbation for each item; a text that could not be changed is counted, not judged.
         metrics: in the order in which a forward joint call names them; by default in the order of the judgments.
         protocol: that of the run; None in a comparison.
-        refused_controls: the control questions that a language does not have, with the reasons.
+        study_facts: what the study of the run states beside judgments and protocol (`Study.facts`).
     """
 
     recording: Recording
@@ -54,7 +55,7 @@ class SectionInput:
     perturbed: Sequence[RealisedPerturbation] = ()
     metrics: Sequence[str] | None = None
     protocol: RunProtocol | None = None
-    refused_controls: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    study_facts: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
     def answers(self) -> AnswerTable:
@@ -119,6 +120,15 @@ class SectionTable:
     across: Callable[[Sequence[Row]], Sequence[Row]] | None = None
 
 
+class Opening(NamedTuple):
+    """What a section puts on the first screen of a page: its question, the facts beside it, its answer, and what the verdicts below are."""
+
+    question: str
+    facts: str
+    cards: tuple[Card, ...]
+    verdicts: str
+
+
 @dataclass(frozen=True)
 class Section:
     """One section, whole.
@@ -134,6 +144,8 @@ class Section:
         in_every_run: whether it needs no further condition, so that alone it is no reason to print the sections of a run.
         apart: whether it stands on pages by itself, apart from the sections on what changes the scores.
         least_values: how many values of a key its rows must have to be shown, such as two variants.
+        opening: the first screen that it gives a page, from its numbers; None where it has no answer.
+        after: the bundled section behind which it stands; empty: behind all of them. For sections of entry points.
     """
 
     name: str
@@ -146,6 +158,8 @@ class Section:
     in_every_run: bool = False
     apart: bool = False
     least_values: tuple[str, int] = ("", 0)
+    opening: Callable[[Found], Opening | None] | None = None
+    after: str = ""
 
     def is_shown(self, numbers: Found | None) -> bool:
         name, least = self.least_values

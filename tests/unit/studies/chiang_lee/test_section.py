@@ -13,7 +13,7 @@ from harness.data.judgments import Judgments
 from harness.data.labels import Labels
 from harness.measure.options import CompareOptions
 from harness.model import Failure, Item, Judgment, Label, Scale
-from harness.reports.sections.chiang_lee import chiang_lee
+from harness.studies.chiang_lee.section import chiang_lee
 from tests.unit.made_judgments import made_judgment
 
 SCALE = Scale(kind="interval", min=1, max=5, best=5)

@@ -19,7 +19,6 @@ import numpy as np
 
 from harness.content.tags import choose_from
 from harness.data.dataset import Dataset
-from harness.data.own_outputs import QUESTION_METRICS, OwnComparison, read_own_comparisons
 from harness.errors import UsageError
 from harness.measure.condition_rows import Row
 from harness.model import Item
@@ -30,6 +29,7 @@ from harness.stats.core.arrays import Floats
 from harness.stats.core.functions_of_sums import left_out_interval, of_group_sums, sums_by_group
 from harness.stats.intervals.intervals import Interval, no_interval
 from harness.stats.intervals.trend import Line, fit_line
+from harness.studies.self_preference.own_comparisons import QUESTION_METRICS, OwnComparison, read_own_comparisons
 
 ALL_SOURCES = "*"
 QUESTIONS = ("recognition", "preference")

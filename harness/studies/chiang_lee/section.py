@@ -21,12 +21,13 @@ from harness.model import CONDITION, Failure, Scale
 from harness.reports.sections.section import BY_TASK, Found, PlacedJudgments, Section, SectionInput, SectionTable, mean_of
 from harness.reports.tables.column import COEFFICIENT, COUNT, COUNT_OR_BLANK, PROBABILITY, SHARE, TEXT, Column
 from harness.reports.tables.column import Row as ReadRow
-from harness.runs import CHIANG_LEE as STUDY
 from harness.stats import count_classes, estimate, intervals, kendall_tau, paired_difference, pearson, tabulate
 from harness.stats.agreement.alpha import alpha_of_humans
 from harness.stats.core.arrays import Estimate, Floats, Ints, Kind
 from harness.stats.core.functions_of_sums import Estimated
 from harness.stats.intervals.intervals import no_interval, welch_test
+from harness.studies.chiang_lee.opening import open_page
+from harness.studies.chiang_lee.study import STUDY
 
 LEVELS = (("language", "task", "metric"),)
 HUMAN = "human"
@@ -300,7 +301,7 @@ def _identical_pairs(found: Found) -> str:
 
 
 def _compute(given: SectionInput) -> Found | None:
-    if given.protocol is None or given.protocol.texts.study != STUDY:
+    if given.protocol is None or given.protocol.texts.study != STUDY.name:
         return None
     return chiang_lee(given.recording.data, given.recording.judgments, given.options)
 
@@ -355,4 +356,6 @@ CHIANG_LEE = Section(
     ),
     _compute,
     needs_labels=False,
+    opening=open_page,
+    after="pairs",
 )

@@ -6,9 +6,9 @@ import pytest
 
 from harness.data import Dataset
 from harness.data.labels import Labels
-from harness.data.own_outputs import OwnComparison
 from harness.model import Item
-from harness.reports.sections.own_differences import language_differences, tuning_differences
+from harness.studies.self_preference.differences import language_differences, tuning_differences
+from harness.studies.self_preference.own_comparisons import OwnComparison
 
 
 def compared(judge: str, language: str, confidences: list[float], other: str = "b") -> list[OwnComparison]:

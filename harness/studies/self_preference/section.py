@@ -10,21 +10,21 @@ import numpy as np
 
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
-from harness.data.own_outputs import OwnComparison
 from harness.measure.answers import KEYS
 from harness.measure.condition_rows import Row, new_row, put_share
 from harness.measure.options import POOLED, CompareOptions
 from harness.model import Item, JudgeCondition
-from harness.reports.sections.own_answers import ControlAnswer, OwnAnswers, own_answers
-from harness.reports.sections.own_differences import language_differences, tuning_differences
 from harness.reports.sections.section import Found, Section, SectionInput, SectionTable, rows_across
-from harness.reports.sections.self_preference import ALL_SOURCES, analyse_self_preference, fitted_points, line_json, pair_rows
 from harness.reports.tables.column import COEFFICIENT, COUNT, POINTS, PROBABILITY, SHARE, TEXT, Column
 from harness.reports.tables.column import Row as ReadRow
 from harness.reports.tables.numbers import coefficient
 from harness.reports.tables.titles import metric_words
-from harness.runs import SELF_PREFERENCE as STUDY
-from harness.runs import own_system
+from harness.studies.self_preference.analysis import ALL_SOURCES, analyse_self_preference, fitted_points, line_json, pair_rows
+from harness.studies.self_preference.differences import language_differences, tuning_differences
+from harness.studies.self_preference.opening import open_page
+from harness.studies.self_preference.own_answers import ControlAnswer, OwnAnswers, own_answers
+from harness.studies.self_preference.own_comparisons import OwnComparison
+from harness.studies.self_preference.study import STUDY, own_system
 from harness.text import terminal_safe
 
 NOTE = (
@@ -240,11 +240,11 @@ def _line_words(line: Mapping[str, Any] | None, what: str) -> str:
 
 def _compute(given: SectionInput) -> Found | None:
     protocol, recording = given.protocol, given.recording
-    if protocol is None or protocol.texts.study != STUDY:
+    if protocol is None or protocol.texts.study != STUDY.name:
         return None
     systems = {identity.name: own_system(protocol, identity.name) for identity in protocol.judges.identities}
     return self_preference_section(
-        recording.data, recording.judgments, systems, given.options, tuned=protocol.judges.tuned, refused=given.refused_controls
+        recording.data, recording.judgments, systems, given.options, tuned=protocol.judges.tuned, refused=given.study_facts
     )
 
 
@@ -308,4 +308,6 @@ SELF_PREFERENCE = Section(
     ),
     _compute,
     needs_labels=False,
+    opening=open_page,
+    after="pairs",
 )

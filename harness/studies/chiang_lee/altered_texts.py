@@ -19,7 +19,7 @@ from harness.errors import UsageError
 from harness.model import Item
 from harness.perturb import apply, parse_perturbation
 from harness.row_files import to_jsonl
-from harness.runs.sources import first_items
+from harness.runs import first_items
 from harness.text import sentences
 
 TASK = "rate_altered_text"

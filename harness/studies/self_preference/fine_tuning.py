@@ -17,9 +17,7 @@ from harness.errors import UsageError
 from harness.model import Item
 from harness.prompts.templates import program_hash
 from harness.row_files import to_json, to_jsonl
-from harness.runs.preparation import Prepared, prepare
-from harness.runs.shown_items import SYSTEM_KEYS
-from harness.runs.specification import RunSpec
+from harness.runs import SYSTEM_KEYS, Prepared, RunSpec, prepare
 from harness.text_measures import control_answer
 
 Part = Literal["train", "test"]

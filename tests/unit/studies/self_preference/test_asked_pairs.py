@@ -11,8 +11,8 @@ from harness.errors import UsageError
 from harness.model import Item
 from harness.runs import RunSpec
 from harness.runs.preparation import Prepared, prepare
-from harness.runs.self_preference_data import first_pairs, refused_controls
-from harness.runs.studies import SELF_PREFERENCE
+from harness.studies.self_preference.asked_pairs import first_pairs, refused_controls
+from harness.studies.self_preference.study import STUDY
 from tests.conftest import write_rows
 
 LIBRARY = Library()
@@ -32,7 +32,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def prepared(folder: Path, **more: object) -> Prepared:
-    return prepare(RunSpec(study=SELF_PREFERENCE, data=folder, **more))  # type: ignore[arg-type]
+    return prepare(RunSpec(study=STUDY.name, data=folder, **more))  # type: ignore[arg-type]
 
 
 def test_single_texts_are_paired_and_asked_about_alone(folder: Path) -> None:

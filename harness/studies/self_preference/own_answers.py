@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
-from harness.data.own_outputs import OwnComparison, Question
 from harness.exchange.labels.pairs_of_outputs import COMPUTED
 from harness.model import CONDITION, Item, JudgeCondition, Scale
 from harness.reports.sections.section import mean_of
-from harness.runs import PREFERENCE, RECOGNITION, SINGLE_METRICS
+from harness.studies.self_preference.asked_pairs import PREFERENCE, RECOGNITION, SINGLE_METRICS
+from harness.studies.self_preference.own_comparisons import OwnComparison, Question
 from harness.text_measures import CONTROL_MEASURES
 
 QUESTIONS: dict[str, Question] = {RECOGNITION: "recognition", PREFERENCE: "preference"}

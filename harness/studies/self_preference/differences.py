@@ -8,12 +8,12 @@ from itertools import combinations
 from typing import Any
 
 from harness.data.dataset import Dataset
-from harness.data.own_outputs import OwnComparison
 from harness.exchange.labels.pairs_of_outputs import parallel_source
 from harness.measure.condition_rows import Row, new_row, put_difference, put_gap, put_number, with_q
 from harness.reports.sections.section import mean_of
 from harness.stats import paired_difference
 from harness.stats.intervals.intervals import welch_test
+from harness.studies.self_preference.own_comparisons import OwnComparison
 
 _NO_PARALLEL = "the languages have no source texts in common; source texts in common have one parallel_source"
 _NO_COMMON = "the two judges have no pair of one system in common"

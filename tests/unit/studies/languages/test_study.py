@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import msgspec
 import pytest
 
 from harness.content import Library
@@ -10,13 +9,13 @@ from harness.errors import UsageError
 from harness.model import parse_variant
 from harness.runs import RunSpec
 from harness.runs.preparation import prepare
-from harness.runs.studies import LANGUAGES, with_preset
+from harness.runs.study import specified
 
 LIBRARY = Library()
 
 
 def test_english_stands_beside_the_languages_that_are_named() -> None:
-    spec = with_preset(RunSpec(study=LANGUAGES, languages=("ja", "cs")), LIBRARY)
+    spec = specified(RunSpec(study="languages", languages=("ja", "cs")), LIBRARY)
     named = ("single", "single+reasons:ja", "single+in:ja", "single+in:ja+reasons:en")
     assert (spec.board, spec.languages) == ("controls-parallel", ("ja", "cs", "en"))
     assert spec.variants == (*named, *(text.replace("ja", "cs") for text in named[1:]))
@@ -24,17 +23,17 @@ def test_english_stands_beside_the_languages_that_are_named() -> None:
 
 
 def test_without_languages_all_of_the_board_are_compared() -> None:
-    spec = with_preset(RunSpec(study=LANGUAGES), LIBRARY)
+    spec = specified(RunSpec(study="languages"), LIBRARY)
     assert spec.languages is not None and len(spec.languages) == 9 and spec.variants is not None and len(spec.variants) == 1 + 3 * 8
 
 
 def test_flags_of_the_user_take_precedence() -> None:
-    spec = with_preset(RunSpec(study=LANGUAGES, languages=("ja",), board="controls", variants=("joint",)), LIBRARY)
+    spec = specified(RunSpec(study="languages", languages=("ja",), board="controls", variants=("joint",)), LIBRARY)
     assert (spec.board, spec.variants) == ("controls", ("joint",))
 
 
 def test_a_language_is_asked_about_its_own_and_english_items_only() -> None:
-    prepared = prepare(RunSpec(study=LANGUAGES, languages=("ja", "cs"), allow_unreviewed=True))
+    prepared = prepare(RunSpec(study="languages", languages=("ja", "cs"), allow_unreviewed=True))
     asked = {(query.item.language, str(query.condition.variant)) for query in prepared.plan(None).queries()}
     assert ("en", "single+in:ja") in asked and ("ja", "single+in:ja") in asked and ("cs", "single+in:ja") not in asked
     assert len(asked) == 7 + 4 + 4 and set(prepared.protocol.wording.instructions) == {"ja", "cs"}
@@ -42,18 +41,6 @@ def test_a_language_is_asked_about_its_own_and_english_items_only() -> None:
 
 def test_what_cannot_be_studied() -> None:
     with pytest.raises(UsageError, match="compares English with another language; name one, such as --langs ja"):
-        with_preset(RunSpec(study=LANGUAGES, languages=("en",)), LIBRARY)
+        specified(RunSpec(study="languages", languages=("en",)), LIBRARY)
     with pytest.raises(UsageError, match="no native reader has reviewed the instructions in 'ja'; --allow-unreviewed uses them"):
-        prepare(RunSpec(study=LANGUAGES, languages=("ja",)))
-
-
-def test_all_that_instructions_lack_is_said_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever allows unreviewed instructions should not learn only then that a task is not translated."""
-    whole = LIBRARY.instructions("ja")
-    short = msgspec.structs.replace(whole, rubrics={name: each for name, each in whole.rubrics.items() if name != "task_quality"})
-    monkeypatch.setattr(Library, "instructions", lambda self, tag: short if tag == "ja" else whole)
-    with pytest.raises(
-        UsageError, match=r"(?s)reviewed the instructions in 'cs', 'ja'; .*'ja' also lacks \[rubrics.task_quality\]: "
-    ) as told:
-        prepare(RunSpec(variants=("single+own-language",), languages=("ja", "cs")))
-    assert "'cs' also" not in str(told.value)
+        prepare(RunSpec(study="languages", languages=("ja",)))

@@ -1,4 +1,4 @@
-"""The data of the study self-preference: pairs with computed answers to control questions, and each text of them alone."""
+"""The texts that are asked about: pairs with computed answers to control questions, and each text of them alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from harness.data.labels import Labels
 from harness.errors import UsageError
 from harness.exchange.labels.pairs_of_outputs import COMPUTED, make_pairs
 from harness.model import Condition, Item, Label, Variant
-from harness.runs.sources import first_items
+from harness.runs import RunSpec, SelectedTexts, choose_languages, choose_names, first_items
 from harness.text_measures import CONTROL_MEASURES, control_answer, control_refusal
 
 RECOGNITION, PREFERENCE = "authorship", "forced_preference"
@@ -23,6 +23,21 @@ SINGLE_METRICS = ("overall_quality", "own_text")
 """The questions about one text alone: a score, and whether the judge wrote it."""
 _SIDES = (("item_a", "system_a", "output_a"), ("item_b", "system_b", "output_b"))
 _ITEM_KEYS = ("item_id", "language", "task", "split", "group")
+
+
+def prepare_pairs(spec: RunSpec, everything: Dataset, library: Library) -> SelectedTexts:
+    """Return the pairs of the chosen languages, tasks and metrics, and each text of them alone.
+
+    Raises UsageError where nothing can be asked.
+    """
+    metrics = choose_names(spec.metrics, (*PAIR_METRICS, *SINGLE_METRICS), "metric")
+    languages = choose_languages(spec, {item.language for item in everything.items})
+    data = with_pairs(everything.only(item for item in everything.items if item.language in languages), library, metrics)
+    tasks = choose_names(spec.tasks, sorted({item.task for item in data.items}), "task")
+    test_items = [item for item in data.items if item.split == "test"]
+    items = [item for item in first_pairs(test_items, spec.limit) if item.task in tasks]
+    refuse_no_question(data, items, languages, metrics, library)
+    return SelectedTexts(data, items, tasks, metrics, languages)
 
 
 def with_pairs(data: Dataset, library: Library, metrics: Collection[str]) -> Dataset:

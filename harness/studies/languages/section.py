@@ -143,4 +143,5 @@ LANGUAGE_FACTORS = Section(
         ),
     ),
     of_answers(_compute),
+    after="calibrated_scores",
 )
