@@ -19,7 +19,7 @@ from harness.reports.answer.steps import LabelPages, label_pages
 from harness.reports.sections.calibrated_scores import calibrate_scores
 from harness.reports.sections.pairs import summarise_pairs
 from harness.reports.sections.runs_over_time import compare_runs
-from harness.reports.sections.section import Found
+from harness.reports.sections.section import SectionNumbers
 from harness.reports.sections.section_registry import comparison_sections
 from harness.signature import ComparisonSignature
 from harness.text import short_repr
@@ -107,7 +107,9 @@ def compare(
     )
 
 
-def _join_sections(sources: Sequence[Recording], laid_out: AlignedData, options: CompareOptions, *, full: bool) -> dict[str, Found]:
+def _join_sections(
+    sources: Sequence[Recording], laid_out: AlignedData, options: CompareOptions, *, full: bool
+) -> dict[str, SectionNumbers]:
     """Return the sections of all sources, which hold only what the options keep; those of several sources are joined row by row."""
     of_source = msgspec.structs.replace(options, where={}, judges=None, versus=None)
     joined: dict[str, dict[str, Any]] = {}
@@ -118,7 +120,7 @@ def _join_sections(sources: Sequence[Recording], laid_out: AlignedData, options:
     return sections | calibrate_scores(sources, options) if full else sections
 
 
-def _add_section(joined: dict[str, Any], section: Found, source: dict[str, str]) -> None:
+def _add_section(joined: dict[str, Any], section: SectionNumbers, source: dict[str, str]) -> None:
     """Add a section to the one of other sources; its rows name their source."""
     for name, value in section.items():
         if isinstance(value, list):

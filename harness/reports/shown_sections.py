@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from harness.measure.answers import KEYS
 from harness.measure.options import POOLED
-from harness.reports.sections.section import Found, Section, SectionTable
+from harness.reports.sections.section import Section, SectionNumbers, SectionTable
 from harness.reports.sections.section_registry import all_sections
 from harness.reports.tables.column import COUNT, COUNT_OR_BLANK, Column, Row
 from harness.reports.tables.text_table import TextTable, key_text, tabulate, varying_keys
@@ -26,14 +26,14 @@ class ShownSection:
     tables: tuple[TextTable, ...]
     rows: tuple[tuple[Row, ...], ...] = ()
     name: str = ""
-    section: Found = field(default_factory=dict)
+    section: SectionNumbers = field(default_factory=dict)
 
     @property
     def legend(self) -> tuple[str, ...]:
         return tuple(sections_legend([self]))
 
 
-def shown_sections(numbers: Mapping[str, Found]) -> list[ShownSection]:
+def shown_sections(numbers: Mapping[str, SectionNumbers]) -> list[ShownSection]:
     """Return the sections of a report, in their order, without agreement by variant where there is one variant."""
     return [_show_section(section, numbers[section.name]) for section in all_sections() if section.is_shown(numbers.get(section.name))]
 
@@ -43,7 +43,7 @@ def sections_legend(sections: Sequence[ShownSection]) -> list[str]:
     return list(dict.fromkeys(line for section in sections for table in section.tables for line in table.legend))
 
 
-def _show_section(section: Section, numbers: Found) -> ShownSection:
+def _show_section(section: Section, numbers: SectionNumbers) -> ShownSection:
     first, *more_tables = section.tables
     layouts = [first] if numbers["rows"] or not more_tables else []
     layouts += [layout for layout in more_tables if numbers.get(layout.part)]

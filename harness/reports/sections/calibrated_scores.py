@@ -12,7 +12,7 @@ from harness.correction.calibrate import ALPHA, CalibratedCell, CalibratedMetric
 from harness.measure.compare import Recording
 from harness.measure.condition_rows import new_row, section
 from harness.measure.options import POOLED, CompareOptions
-from harness.reports.sections.section import FEW_NAMES, Found, Section, SectionTable
+from harness.reports.sections.section import FEW_NAMES, Section, SectionNumbers, SectionTable
 from harness.reports.tables.column import COUNT_OR_BLANK, PROBABILITY, TEXT, Column, Row
 from harness.reports.tables.numbers import UNDEFINED, coefficient, counted, percent, points, signed
 
@@ -31,7 +31,7 @@ _PARTS = ("miscalibration", "discrimination", "uncertainty")
 _BY_LANGUAGE = (("language", "metric"), ("metric",))
 
 
-def calibrated_section(metrics: Sequence[CalibratedMetric]) -> Found:
+def calibrated_section(metrics: Sequence[CalibratedMetric]) -> SectionNumbers:
     """Return the section: a row for each language and for all of them (`*`); `parts` of the loss, label `sets`, and `gaps`."""
     cells = [(metric, cell) for metric in metrics for cell in (*metric.cells, *([metric.overall] if len(metric.cells) > 1 else []))]
     sets = []
@@ -52,7 +52,7 @@ def calibrated_section(metrics: Sequence[CalibratedMetric]) -> Found:
     return numbers or {}
 
 
-def calibrate_scores(sources: Sequence[Recording], options: CompareOptions) -> dict[str, Found]:
+def calibrate_scores(sources: Sequence[Recording], options: CompareOptions) -> dict[str, SectionNumbers]:
     """Return the section by its name, with the numbers of `calibrate` for every judge and condition but baselines.
 
     Empty where nothing can be mapped, and of several sources.
@@ -107,7 +107,7 @@ def _set_size(row: Row) -> str:
     return UNDEFINED if size is None else f"{size:.1f} {'points wide' if row['kind'] == 'numbers' else 'scores'}"
 
 
-def _describe_gains(numbers: Found) -> str:
+def _describe_gains(numbers: SectionNumbers) -> str:
     rows = [row for row in numbers["rows"] if row["language"] != POOLED]
     several = len({row["metric"] for row in rows}) > 1 or len({row["judge"] for row in rows}) > 1
     gaining = [row for row in rows if row["advice"] == "use the map"]
@@ -139,7 +139,7 @@ def _name_languages(rows: Sequence[Row], several: bool) -> str:
     return ", ".join(names[: FEW_NAMES if more else None]) + more
 
 
-def _gap_sentence(numbers: Found) -> str:
+def _gap_sentence(numbers: SectionNumbers) -> str:
     """Return the gap before and after; that it grows is said only where it grows by more than 95 of 100 gaps of equal languages."""
     sides = {row["when"]: row for row in numbers["gaps"]}
     if len(sides) < 2:

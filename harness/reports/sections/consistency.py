@@ -8,7 +8,7 @@ from harness.data.columns import NO_VALUE, CodedColumn, first_rows, unique_integ
 from harness.measure.answers import AnswerTable
 from harness.measure.condition_rows import new_row, put_mean, put_share, section
 from harness.model import CONDITION
-from harness.reports.sections.section import Found, Section, SectionTable, cells_at, of_answers, range_by_language
+from harness.reports.sections.section import Section, SectionNumbers, SectionTable, cells_at, of_answers, range_by_language
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, SHARE, Column
 from harness.stats import distinct_counts, entropy_bits
 from harness.stats.core.arrays import Floats, Ints
@@ -21,7 +21,7 @@ NOTE = (
 )
 
 
-def measure_consistency(answers: AnswerTable) -> Found | None:
+def measure_consistency(answers: AnswerTable) -> SectionNumbers | None:
     """Return the shares of questions with the same score, and the same justification, every time, and the entropy of the scores."""
     clean = answers.clean
     question = clean.joint(QUESTION, items=True)

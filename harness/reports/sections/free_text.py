@@ -12,7 +12,7 @@ from harness.data.judgments import Judgments
 from harness.measure.condition_rows import Row, new_row, put_share, rows_by_level, section
 from harness.measure.options import CompareOptions
 from harness.model import Failure
-from harness.reports.sections.section import FEW_NAMES, Found, PlacedJudgments, Section, SectionTable
+from harness.reports.sections.section import FEW_NAMES, JudgmentsWithItems, Section, SectionNumbers, SectionTable
 from harness.reports.tables.column import COUNT_OR_BLANK, SHARE, Column
 from harness.text import terminal_safe
 
@@ -25,7 +25,7 @@ NOTE = (
 )
 
 
-def summarise_free_text(data: Dataset, judgments: Judgments, options: CompareOptions) -> Found | None:
+def summarise_free_text(data: Dataset, judgments: Judgments, options: CompareOptions) -> SectionNumbers | None:
     """Return the section of answers in the judge's own words about unchanged texts; None without any. Labels are not needed.
 
     `rows` are by language, task, metric, judge and condition (`*`: pooled). `several` is the number of answers with further numbers, and
@@ -33,7 +33,7 @@ def summarise_free_text(data: Dataset, judgments: Judgments, options: CompareOpt
     """
     judgments = judgments.clean
     spoken = {variant: 0 for variant in judgments.variant.used if "text" in str(variant).split("+")}
-    judgments, _, group, columns = PlacedJudgments.of(data, judgments, judgments.variant.recode(spoken) == 0)
+    judgments, _, group, columns = JudgmentsWithItems.select(data, judgments, judgments.variant.recode(spoken) == 0)
     read = judgments.failure.codes < 0
     names_further = judgments.further_numbers.codes >= 0
     refused = judgments.failure.equals(str(Failure.REFUSED))
@@ -64,7 +64,7 @@ def _first_examples(judgments: Judgments, rows: Any) -> list[dict[str, Any]]:
     return [dict(zip(names, values, strict=True)) for values in islice(first, MOST_EXAMPLES)]
 
 
-def _describe_several_scores(numbers: Found) -> str:
+def _describe_several_scores(numbers: SectionNumbers) -> str:
     """Return how many answers name more than one score, and the first of them."""
     if not numbers["several"]:
         return "No answer with a score names another one."

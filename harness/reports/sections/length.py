@@ -6,7 +6,7 @@ import numpy as np
 
 from harness.measure.answers import AnswerTable
 from harness.measure.condition_rows import Row, level_of, new_row, put_difference, section, with_q
-from harness.reports.sections.section import BY_METRIC, Found, Section, SectionTable, cells_at, of_answers, q_value, tests_shown
+from harness.reports.sections.section import BY_METRIC, Section, SectionNumbers, SectionTable, cells_at, of_answers, q_value, tests_shown
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, Column
 from harness.stats import tau_within
 from harness.stats.core.arrays import Floats, Ints
@@ -19,7 +19,7 @@ HYPOTHESIS = (
 )
 
 
-def correlate_length(answers: AnswerTable) -> Found | None:
+def correlate_length(answers: AnswerTable) -> SectionNumbers | None:
     """Return the rank correlation of scores with the length of the output, for judge and people; None without labels or outputs."""
     clean = answers.clean
     long = measure_output_lengths(clean)

@@ -13,7 +13,7 @@ from harness.measure.answers import AnswerTable, variant_of
 from harness.measure.condition_rows import Row, level_of, new_row, put_difference, put_number, section, with_q
 from harness.measure.options import Drawing
 from harness.model import SAMPLING
-from harness.reports.sections.section import BY_METRIC, Found, Section, SectionTable, cells_at, q_value, tests_shown
+from harness.reports.sections.section import BY_METRIC, Section, SectionNumbers, SectionTable, cells_at, q_value, tests_shown
 from harness.reports.sections.variants import PAIRED_ANSWERS, SCORE_CHANGE, Q, moved_rows, pairs_by
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, Column
 from harness.stats import bootstrap_from_sums
@@ -29,7 +29,7 @@ HYPOTHESIS = (
 )
 
 
-def compare_metric_orders(answers: AnswerTable, forward: Sequence[str]) -> Found | None:
+def compare_metric_orders(answers: AnswerTable, forward: Sequence[str]) -> SectionNumbers | None:
     """Return how far scores move (`rows`) and how much closer they follow the metric named first (`drag`) when the order is reversed.
 
     `forward` are the metrics in the order in which a forward call names them.

@@ -26,7 +26,7 @@ from harness.measure.options import POOLED
 from harness.measure.parallel_texts import text_clusters
 from harness.model import CONDITION
 from harness.reports.sections.perturbations import SENSITIVITY_FROM, put_sensitivity
-from harness.reports.sections.section import OVER_LANGUAGES, Found, Section, SectionTable, cells_at, rows_across
+from harness.reports.sections.section import OVER_LANGUAGES, Section, SectionNumbers, SectionTable, cells_at, rows_across
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, SHARE, TEXT, Column
 from harness.reports.tables.column import Row as ReadRow
 from harness.reports.tables.numbers import UNDEFINED, counted, percent
@@ -78,7 +78,7 @@ class _Entries:
         return replace(parts[0], construction=CodedColumn.concatenate([part.construction for part in parts]), **joined)
 
 
-def score_minimal_pairs(answers: AnswerTable) -> Found | None:
+def score_minimal_pairs(answers: AnswerTable) -> SectionNumbers | None:
     """Return the section of minimal pairs; None where no judged item names a `twin` that stands in the data.
 
     `rows` are by language and metric, by language, by metric, and over all. `constructions` has a row a construction over the languages,
@@ -359,7 +359,7 @@ def counts_text(row: ReadRow | None) -> str:
     return f"{row['false_alarms_n']}/{row['n_flawless']}" if row["n_flawless"] else UNDEFINED
 
 
-def _describe_flaws(numbers: Found) -> str:
+def _describe_flaws(numbers: SectionNumbers) -> str:
     """Return, for each judge and condition, how often the flawless text is scored higher, equal and lower."""
     pooled = [row for row in numbers["rows"] if row["language"] == row["task"] == row["metric"] == POOLED]
     judged = [row for row in pooled if row["higher"] is not None and not traits_of(str(row["judge"])).is_baseline]
@@ -389,5 +389,5 @@ MINIMAL_PAIRS = Section(
     ),
     lambda inputs: score_minimal_pairs(inputs.answers) if has_twins(inputs.recording.data) and len(inputs.answers) else None,
     in_comparisons=True,
-    apart=True,
+    standalone=True,
 )

@@ -14,7 +14,7 @@ from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.measure.condition_rows import Row, new_row, put_number, put_share, rows_by_level, section
 from harness.measure.options import CompareOptions, Drawing
-from harness.reports.sections.section import FEW_NAMES, Found, PlacedJudgments, Section, SectionTable, range_by_language
+from harness.reports.sections.section import FEW_NAMES, JudgmentsWithItems, Section, SectionNumbers, SectionTable, range_by_language
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, SHARE, Column
 from harness.stats import BradleyTerry, Interval, bradley_terry
 from harness.stats.core.arrays import Floats, Ints
@@ -68,7 +68,7 @@ class _Choices:
         return np.where(self.swapped, 1 - self.share, self.share)
 
 
-def summarise_pairs(data: Dataset, judgments: Judgments, options: CompareOptions) -> Found | None:
+def summarise_pairs(data: Dataset, judgments: Judgments, options: CompareOptions) -> SectionNumbers | None:
     """Return the section of choices between two outputs; None without any. Labels are not needed.
 
     `rows` are by language, task, metric, judge and condition (`*`: pooled), `systems` adds a row for each system. `identical` names the
@@ -97,7 +97,7 @@ def summarise_pairs(data: Dataset, judgments: Judgments, options: CompareOptions
 def _collect_choices(data: Dataset, judgments: Judgments) -> _Choices:
     """Return the judgments on scales that an exchange of texts can turn, of known items."""
     credits = {metric: data.scales[metric].share_of_first for metric in judgments.metric.used if data.scales[metric].swap}
-    placed = PlacedJudgments.of(data, judgments, judgments.metric.recode(dict.fromkeys(credits, 0)) == 0)
+    placed = JudgmentsWithItems.select(data, judgments, judgments.metric.recode(dict.fromkeys(credits, 0)) == 0)
     judgments, item = placed.judgments, placed.item
     share = [credits[metric].get(score, np.nan) for metric, score in zip(judgments.metric, judgments.score, strict=True)]
     names = [[item.fields.get(key) or None for item in data.items] for key in ("system_a", "system_b")]
@@ -194,7 +194,7 @@ def _make_interval(low: float, high: float, fitted: BradleyTerry) -> Interval:
     return Interval(float(low), float(high), "clustered by source text", fitted.groups, None, fitted.interval_reason)
 
 
-def _describe_position(numbers: Found) -> str:
+def _describe_position(numbers: SectionNumbers) -> str:
     """Return the range of choices of the first place, where confidences are from, and the pairs of equal texts."""
     sentences = [range_by_language("first_position", "The text that is read first is chosen")(numbers)]
     sources = {row["confidence_from"] for row in numbers["systems"]}

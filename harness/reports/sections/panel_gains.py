@@ -13,7 +13,7 @@ from harness.judges import Panel
 from harness.measure.answers import AnswerTable
 from harness.measure.condition_rows import Row, new_row, put_difference, put_share, section, with_q
 from harness.model import CONDITION
-from harness.reports.sections.section import AGREEMENT_DIFFERENCE, Found, Section, SectionTable, cells_at, tests_shown
+from harness.reports.sections.section import AGREEMENT_DIFFERENCE, Section, SectionNumbers, SectionTable, cells_at, tests_shown
 from harness.reports.tables.column import COUNT_OR_BLANK, SHARE, TEXT, Column
 from harness.stats import best_on_other_folds, difference_from_best, group_folds, paired_difference
 from harness.stats.core.arrays import Floats, Ints
@@ -34,7 +34,7 @@ _SAME = ("metric", *CONDITION[1:], "repeat", "order")
 _Chosen = tuple[Ints, NDArray[np.bool_], str]  # the best member of each row, which rows are compared, and what it was chosen on
 
 
-def compare_panels(answers: AnswerTable, panels: Mapping[str, Panel]) -> Found | None:
+def compare_panels(answers: AnswerTable, panels: Mapping[str, Panel]) -> SectionNumbers | None:
     """Return the section of panels beside the best of their members, by language and metric, and by language; None without a panel."""
     clean = answers.clean
     judges = set(clean.columns["judge"].values)
@@ -109,5 +109,5 @@ PANELS = Section(
     ),
     lambda inputs: compare_panels(inputs.answers, inputs.recording.panels) if inputs.recording.panels and len(inputs.answers) else None,
     in_comparisons=True,
-    apart=True,
+    standalone=True,
 )

@@ -13,7 +13,7 @@ from harness.measure.answers import AnswerTable
 from harness.measure.condition_rows import SCORE_LEVELS, Row, new_row, put_number, put_share, section
 from harness.model import CONDITION, RealisedPerturbation
 from harness.perturb import registered
-from harness.reports.sections.section import BY_METRIC, Found, Section, SectionTable, cells_at, range_by_language
+from harness.reports.sections.section import BY_METRIC, Section, SectionNumbers, SectionTable, cells_at, range_by_language
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, SHARE, TEXT, Column
 from harness.reports.tables.column import Row as ReadRow
 from harness.reports.tables.numbers import two_digits
@@ -45,7 +45,7 @@ class _PerturbedPairs(NamedTuple):
     applied: NDArray[np.bool_]
 
 
-def compare_perturbed_texts(answers: AnswerTable, perturbed: Sequence[RealisedPerturbation]) -> Found | None:
+def compare_perturbed_texts(answers: AnswerTable, perturbed: Sequence[RealisedPerturbation]) -> SectionNumbers | None:
     """Return the shares of scores that fell, rose and stayed, sensitivity, and the achieved amount of change, by perturbation."""
     rows = []
     results, moves = _group_by_perturbation(perturbed), {name: kind.moves for name, kind in registered().items()}
@@ -63,7 +63,7 @@ def compare_perturbed_texts(answers: AnswerTable, perturbed: Sequence[RealisedPe
     return section("Sensitivity to changed texts", rows, note=NOTE)
 
 
-def measure_injection(answers: AnswerTable, perturbed: Sequence[RealisedPerturbation]) -> Found | None:
+def measure_injection(answers: AnswerTable, perturbed: Sequence[RealisedPerturbation]) -> SectionNumbers | None:
     """Return the shares of scores that rose, fell and became the best one after the text itself asked for the best score."""
     rows = []
     for text, pairs, key, cell in _perturbed_cells(answers, _group_by_perturbation(perturbed), lambda kind: kind == INJECT):
@@ -178,7 +178,7 @@ def _achieved_text(row: ReadRow) -> str:
     return ", ".join(f"{name.removeprefix(start)} {two_digits(value)}" for name, value in row.items() if name.startswith(start))
 
 
-def _describe_sensitivity(numbers: Found) -> str:
+def _describe_sensitivity(numbers: SectionNumbers) -> str:
     """Return how many intervals of the sensitivity lie on one side of ½, and in how many rows no text could be changed."""
     intervals = [row["sensitivity_ci"] for row in numbers["rows"] if row.get("sensitivity_ci")]
     above, below = sum(low > 0.5 for low, _ in intervals), sum(high < 0.5 for _, high in intervals)

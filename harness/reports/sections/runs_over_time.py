@@ -20,8 +20,8 @@ from harness.reports.sections.section import (
     AGREEMENT_DIFFERENCE,
     BY_METRIC,
     SHOWN_BELOW,
-    Found,
     Section,
+    SectionNumbers,
     SectionTable,
     q_value,
     tests_shown,
@@ -40,7 +40,7 @@ NOTE_ON_SHARES = (
 )
 
 
-def compare_runs(laid_out: AlignedData, options: CompareOptions) -> dict[str, Found]:
+def compare_runs(laid_out: AlignedData, options: CompareOptions) -> dict[str, SectionNumbers]:
     """Return the sections `runs` and `run_shares`; empty without a judge and condition that two sources on the same data have.
 
     The others are compared with the source that `options.versus` names, else with the first one. Rows are by language and metric; scores
@@ -105,7 +105,7 @@ def _shares_row(cell: Cell) -> Row:
     return row
 
 
-def _count_changed_shares(numbers: Found) -> str:
+def _count_changed_shares(numbers: SectionNumbers) -> str:
     tested = [row["margins_q"] for row in numbers["rows"] if row["margins_q"] is not None]
     return f"Shown (q < .05): a change in {sum(q < SHOWN_BELOW for q in tested)} of {len(tested)} tests." if tested else ""
 

@@ -24,7 +24,7 @@ from harness.measure.condition_rows import Row, new_row, put_difference, put_num
 from harness.measure.options import CompareOptions
 from harness.measure.parallel_texts import parallel_numbers, text_clusters
 from harness.model import CONDITION
-from harness.reports.sections.section import OVER_LANGUAGES, Found, Section, SectionTable, cells_at, q_value, tests_shown
+from harness.reports.sections.section import OVER_LANGUAGES, Section, SectionNumbers, SectionTable, cells_at, q_value, tests_shown
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, PERCENT_OF_SCALE, PROBABILITY, SHARE, TEXT, Column
 from harness.stats import meta_analysis, paired_difference
 from harness.stats.core.arrays import Floats, Ints
@@ -46,7 +46,7 @@ NOTE = (
 )
 
 
-def compare_same_texts(source: Recording, options: CompareOptions) -> Found | None:
+def compare_same_texts(source: Recording, options: CompareOptions) -> SectionNumbers | None:
     """Return the section of parallel texts of a run; None with fewer than eight independent texts that exist in two languages or more.
 
     `rows` are by language and metric, and by language (`*`); `metrics` has a row for each metric, judge and condition: consistency over
@@ -189,5 +189,5 @@ SAME_TEXTS = Section(
     (SectionTable(_SHIFTS), SectionTable(_METRICS, "metrics", levels=OVER_LANGUAGES)),
     lambda inputs: compare_same_texts(inputs.recording, inputs.options),
     in_comparisons=True,
-    apart=True,
+    standalone=True,
 )

@@ -26,7 +26,7 @@ from harness.reports.tables.numbers import percent
 from harness.runs import RunProtocol
 from harness.stats.core.arrays import Ints
 
-Found = Mapping[str, Any]
+SectionNumbers = Mapping[str, Any]
 """A section's numbers as `report.json` has them: `title`, `hypothesis` or `note`, `rows`, and further tables by name."""
 SHOWN_BELOW = 0.05
 """The q-value below which a difference counts as shown."""
@@ -66,7 +66,7 @@ class SectionInput:
         return tabulate_answers(self.recording.data, unnamed, self.options)
 
 
-def of_answers(compute: Callable[[AnswerTable], Found | None]) -> Callable[[SectionInput], Found | None]:
+def of_answers(compute: Callable[[AnswerTable], SectionNumbers | None]) -> Callable[[SectionInput], SectionNumbers | None]:
     """Return the computation of a section that needs nothing but the answers beside their labels; None where there are none."""
     return lambda inputs: compute(inputs.answers) if len(inputs.answers) else None
 
@@ -78,7 +78,7 @@ def cells_at(
     return chain.from_iterable(answers.cells(level, condition) for level in levels)
 
 
-class PlacedJudgments(NamedTuple):
+class JudgmentsWithItems(NamedTuple):
     """Judgments with the position and the group of each one's item, and the columns of its key: for sections that need no labels."""
 
     judgments: Judgments
@@ -87,7 +87,7 @@ class PlacedJudgments(NamedTuple):
     columns: dict[str, CodedColumn]
 
     @classmethod
-    def of(cls, data: Dataset, judgments: Judgments, mask: NDArray[np.bool_]) -> PlacedJudgments:
+    def select(cls, data: Dataset, judgments: Judgments, mask: NDArray[np.bool_]) -> JudgmentsWithItems:
         """Return the judgments of the mask whose item is in the data."""
         item = judgments.item.recode(data.positions).astype(np.int64)
         rows = np.flatnonzero(mask & (item >= 0))
@@ -142,7 +142,7 @@ class Section:
         needs_labels: whether it is left out of runs without labels.
         in_comparisons: whether a comparison has it too, because it needs one condition only.
         in_every_run: whether it needs no further condition, so that alone it is no reason to print the sections of a run.
-        apart: whether it stands on pages by itself, apart from the sections on what changes the scores.
+        standalone: whether it stands on pages by itself, apart from the sections on what changes the scores.
         least_values: how many values of a key its rows must have to be shown, such as two variants.
         opening: the first screen that it gives a page, from its numbers; None where it has no answer.
         after: the bundled section behind which it stands; empty: behind all of them. For sections of entry points.
@@ -150,18 +150,18 @@ class Section:
 
     name: str
     question: str
-    finding: Callable[[Found], str]
+    finding: Callable[[SectionNumbers], str]
     tables: tuple[SectionTable, ...]
-    compute: Callable[[SectionInput], Found | None] | None = None
+    compute: Callable[[SectionInput], SectionNumbers | None] | None = None
     needs_labels: bool = True
     in_comparisons: bool = False
     in_every_run: bool = False
-    apart: bool = False
+    standalone: bool = False
     least_values: tuple[str, int] = ("", 0)
-    opening: Callable[[Found], Opening | None] | None = None
+    opening: Callable[[SectionNumbers], Opening | None] | None = None
     after: str = ""
 
-    def is_shown(self, numbers: Found | None) -> bool:
+    def is_shown(self, numbers: SectionNumbers | None) -> bool:
         name, least = self.least_values
         return bool(numbers) and (not name or len({row[name] for row in (numbers or {})["rows"]}) >= least)
 
@@ -197,10 +197,10 @@ AGREEMENT_DIFFERENCE = (
 )
 
 
-def tests_shown(name: str, up: str, down: str, part: str = "rows") -> Callable[[Found], str]:
+def tests_shown(name: str, up: str, down: str, part: str = "rows") -> Callable[[SectionNumbers], str]:
     """Return what writes `Shown (q < .05): better in 1, worse in 2 of 12 tests.`, of a test of the rows."""
 
-    def finding(numbers: Found) -> str:
+    def finding(numbers: SectionNumbers) -> str:
         tested = [row for row in numbers.get(part, ()) if row.get(f"{name}_q") is not None]
         if not tested:
             return "No row could be tested."
@@ -211,10 +211,10 @@ def tests_shown(name: str, up: str, down: str, part: str = "rows") -> Callable[[
     return finding
 
 
-def range_by_language(name: str, what: str) -> Callable[[Found], str]:
+def range_by_language(name: str, what: str) -> Callable[[SectionNumbers], str]:
     """Return what writes the lowest and the highest row by language."""
 
-    def finding(numbers: Found) -> str:
+    def finding(numbers: SectionNumbers) -> str:
         shares = [row[name] for row in numbers["rows"] if row["language"] != POOLED and row.get(name) is not None]
         if not shares:
             return ""

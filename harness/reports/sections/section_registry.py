@@ -29,7 +29,7 @@ from harness.reports.sections.panel_gains import PANELS
 from harness.reports.sections.perturbations import INJECTION, PERTURBATIONS
 from harness.reports.sections.runs_over_time import RUN_SHARES, RUNS
 from harness.reports.sections.same_texts import SAME_TEXTS
-from harness.reports.sections.section import Found, Section, SectionInput
+from harness.reports.sections.section import Section, SectionInput, SectionNumbers
 from harness.reports.sections.temperature import TEMPERATURE
 from harness.reports.sections.variants import CORRELATIONS, FEW_SHOT, SCORE_POSITION, VARIANTS
 
@@ -71,7 +71,7 @@ def all_sections() -> tuple[Section, ...]:
     return (*chain.from_iterable((section, *behind[section.name]) for section in BUNDLED), *last)
 
 
-def run_sections(inputs: SectionInput, *, labelled: bool = True) -> dict[str, Found]:
+def run_sections(inputs: SectionInput, *, labelled: bool = True) -> dict[str, SectionNumbers]:
     """Return every section that a run contains, by name. The order of the judgments does not matter; those of unknown items are ignored.
 
     Without labels (`labelled`), only the sections that need none.
@@ -79,12 +79,12 @@ def run_sections(inputs: SectionInput, *, labelled: bool = True) -> dict[str, Fo
     return _compute_sections([section for section in all_sections() if labelled or not section.needs_labels], inputs)
 
 
-def comparison_sections(source: Recording, options: CompareOptions) -> dict[str, Found]:
+def comparison_sections(source: Recording, options: CompareOptions) -> dict[str, SectionNumbers]:
     """Return the sections of a comparison: minimal pairs, the same texts in several languages, and panels."""
     clean = msgspec.structs.replace(source, judgments=source.judgments.clean)
     return _compute_sections([section for section in all_sections() if section.in_comparisons], SectionInput(clean, options))
 
 
-def _compute_sections(sections: list[Section], inputs: SectionInput) -> dict[str, Found]:
+def _compute_sections(sections: list[Section], inputs: SectionInput) -> dict[str, SectionNumbers]:
     computed = {section.name: section.compute(inputs) for section in sections if section.compute}
     return {name: numbers for name, numbers in computed.items() if numbers}

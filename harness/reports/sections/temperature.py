@@ -21,7 +21,16 @@ from harness.measure.condition_rows import (
     with_q,
 )
 from harness.model import CONDITION
-from harness.reports.sections.section import AGREEMENT_DIFFERENCE, Found, Section, SectionTable, cells_at, of_answers, q_value, tests_shown
+from harness.reports.sections.section import (
+    AGREEMENT_DIFFERENCE,
+    Section,
+    SectionNumbers,
+    SectionTable,
+    cells_at,
+    of_answers,
+    q_value,
+    tests_shown,
+)
 from harness.reports.tables.column import COUNT_OR_BLANK, NUMBER, POINTS, Column, TableName
 from harness.reports.tables.columns import columns_in
 from harness.stats import page_falling, paired_difference, slope
@@ -36,7 +45,7 @@ HYPOTHESIS = (
 )
 
 
-def compare_temperatures(answers: AnswerTable) -> Found | None:
+def compare_temperatures(answers: AnswerTable) -> SectionNumbers | None:
     """Return agreement at each temperature (`rows`) and its trend (`trends`), where a judge and variant have two temperatures or more."""
     clean = answers.clean
     rows: list[Row] = []

@@ -33,8 +33,8 @@ from harness.model import SAMPLING, Variant
 from harness.reports.sections.section import (
     AGREEMENT_DIFFERENCE,
     BY_METRIC,
-    Found,
     Section,
+    SectionNumbers,
     SectionTable,
     cells_at,
     of_answers,
@@ -56,7 +56,7 @@ ITSELF = "what the others are compared with"
 WITHIN, OVERALL = "kendall_tau_within", "kendall_tau"
 
 
-def compare_variants(answers: AnswerTable) -> Found | None:
+def compare_variants(answers: AnswerTable) -> SectionNumbers | None:
     """Return the agreement of every variant, and its paired difference from the plainest variant if there are several."""
     clean = answers.clean
     if np.isnan(clean.credits["pa_failed_wrong"][:]).all():
@@ -73,7 +73,7 @@ def compare_variants(answers: AnswerTable) -> Found | None:
     return section("Agreement by variant", rows, note=note, **(several if len(names) > 1 else {}))
 
 
-def compare_examples(answers: AnswerTable) -> Found | None:
+def compare_examples(answers: AnswerTable) -> SectionNumbers | None:
     """Return the agreement by number of examples, and its difference from the smallest number, of variants that differ in nothing else."""
     clean = answers.clean
     if np.isnan(clean.credits["pa_failed_wrong"][:]).all():
@@ -138,7 +138,7 @@ def pairs_by(names: Sequence[str], axis: str, first: str, second: str) -> list[t
     return pairs
 
 
-def compare_score_positions(answers: AnswerTable) -> Found | None:
+def compare_score_positions(answers: AnswerTable) -> SectionNumbers | None:
     """Return what changes if the score comes before its justification: the score, and the agreement."""
     clean = answers.clean
     rows = []
@@ -166,7 +166,7 @@ def moved_rows(clean: AnswerTable, variant: str, other_variant: str) -> Iterator
         yield row, mine[cell_rows], partner[cell_rows]
 
 
-def correlate_variants(answers: AnswerTable) -> Found | None:
+def correlate_variants(answers: AnswerTable) -> SectionNumbers | None:
     """Return the rank correlation with people of every variant on interval scales, and its difference from that of the plainest variant.
 
     The difference is that within source texts where the dataset card names them, else over all texts: on the same texts, those that

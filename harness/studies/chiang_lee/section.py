@@ -18,7 +18,7 @@ from harness.data.judgments import Judgments
 from harness.measure.condition_rows import Row, new_row, put_difference, put_mean, put_number, put_share, rows_by_level, with_q
 from harness.measure.options import CompareOptions, Drawing
 from harness.model import CONDITION, Failure, Scale
-from harness.reports.sections.section import BY_TASK, Found, PlacedJudgments, Section, SectionInput, SectionTable, mean_of
+from harness.reports.sections.section import BY_TASK, JudgmentsWithItems, Section, SectionInput, SectionNumbers, SectionTable, mean_of
 from harness.reports.tables.column import COEFFICIENT, COUNT, COUNT_OR_BLANK, PROBABILITY, SHARE, TEXT, Column
 from harness.reports.tables.column import Row as ReadRow
 from harness.stats import count_classes, estimate, intervals, kendall_tau, paired_difference, pearson, tabulate
@@ -84,7 +84,7 @@ class _Ratings:
         return dict(sorted(found.items()))
 
 
-def chiang_lee(data: Dataset, judgments: Judgments, options: CompareOptions) -> Found | None:
+def chiang_lee(data: Dataset, judgments: Judgments, options: CompareOptions) -> SectionNumbers | None:
     """The section of ratings of unchanged texts; None if no metric has numeric scores.
 
     `rows` are by language, task, metric, judge and condition: agreement of the samples and of people, refusals, identical pairs.
@@ -110,7 +110,7 @@ def _cells(data: Dataset, judgments: Judgments) -> Iterator[tuple[Row, _Ratings,
     judgments = judgments.clean
     shown, order = judgments.shown_source.codes < 0, judgments.order.recode({"swapped": 0}) < 0
     numeric = {name: 0 for name in judgments.metric.used if _is_numeric(data.scales[name])}
-    judgments, place, _, columns = PlacedJudgments.of(data, judgments, shown & order & (judgments.metric.recode(numeric) == 0))
+    judgments, place, _, columns = JudgmentsWithItems.select(data, judgments, shown & order & (judgments.metric.recode(numeric) == 0))
     group, people = data.clusters.codes.astype(np.int64), _labels(data)
     systems = {position: str(item.system) for position, item in enumerate(data.items) if item.system}
     for key, own in rows_by_level(columns, LEVELS):
@@ -294,13 +294,13 @@ def _order(row: ReadRow) -> str:
     return "".join(f"{sign}{name} ({mean:.2f})" for sign, name, mean in zip(signs, row["order"], means, strict=True))
 
 
-def _identical_pairs(found: Found) -> str:
+def _identical_pairs(found: SectionNumbers) -> str:
     """Whether the meaning of texts that are the same as their original counts as preserved."""
     means = [row["identical_mean"] for row in found["rows"] if row["identical"]]
     return f"Texts that are the same as their original have mean scores from {min(means):.2f} to {max(means):.2f}." if means else ""
 
 
-def _compute(given: SectionInput) -> Found | None:
+def _compute(given: SectionInput) -> SectionNumbers | None:
     if given.protocol is None or given.protocol.texts.study != STUDY.name:
         return None
     return chiang_lee(given.recording.data, given.recording.judgments, given.options)

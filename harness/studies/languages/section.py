@@ -17,7 +17,7 @@ from harness.measure.condition_rows import Row, new_row, put_difference, section
 from harness.measure.options import POOLED
 from harness.measure.parallel_texts import parallel_numbers, text_clusters
 from harness.model import SAMPLING
-from harness.reports.sections.section import Found, Section, SectionTable, of_answers, q_value, tests_shown
+from harness.reports.sections.section import Section, SectionNumbers, SectionTable, of_answers, q_value, tests_shown
 from harness.reports.tables.column import COUNT_OR_BLANK, PERCENT_OF_SCALE, Column
 from harness.stats import paired_difference
 from harness.stats.core.arrays import Floats, Ints
@@ -32,7 +32,7 @@ NOTE = (
 )
 
 
-def language_factors(answers: AnswerTable) -> Found | None:
+def language_factors(answers: AnswerTable) -> SectionNumbers | None:
     """The effects of the three languages, by language, metric, judge and the rest of the condition; None without all eight cells."""
     rows = [row for metric in (True, False) for row in _rows(answers.clean, by_metric=metric)]
     with_q(rows, "effect", lambda row: row["metric"] == POOLED)
@@ -113,7 +113,7 @@ def _eight(language: str) -> list[tuple[str, str, str]]:
     return [(rubric, item, reasons) for rubric in ("en", language) for item in ("en", language) for reasons in ("en", language)]
 
 
-def _compute(answers: AnswerTable) -> Found | None:
+def _compute(answers: AnswerTable) -> SectionNumbers | None:
     """None unless a variant names a language of the rubric or of the justification."""
     known = map(variant_of, answers.columns["variant"].values)
     names_one = any(variant and (variant.reasons or variant.language not in ("english", "own")) for variant in known)

@@ -14,7 +14,7 @@ from harness.measure.answers import KEYS
 from harness.measure.condition_rows import Row, new_row, put_share
 from harness.measure.options import POOLED, CompareOptions
 from harness.model import Item, JudgeCondition
-from harness.reports.sections.section import Found, Section, SectionInput, SectionTable, rows_across
+from harness.reports.sections.section import Section, SectionInput, SectionNumbers, SectionTable, rows_across
 from harness.reports.tables.column import COEFFICIENT, COUNT, POINTS, PROBABILITY, SHARE, TEXT, Column
 from harness.reports.tables.column import Row as ReadRow
 from harness.reports.tables.numbers import coefficient
@@ -48,7 +48,7 @@ def self_preference_section(
     *,
     tuned: Mapping[str, str] = {},
     refused: Mapping[str, Mapping[str, str]] = {},
-) -> Found | None:
+) -> SectionNumbers | None:
     """The section of self-recognition and self-preference; None if no text is of its judge.
 
     Args:
@@ -216,7 +216,7 @@ def _system_columns(rows: Sequence[ReadRow]) -> list[Column]:
     return [column(name) for name in sorted({str(name) for row in rows for name in row["by_system"]})]
 
 
-def _preference_by_recognition(found: Found) -> str:
+def _preference_by_recognition(found: SectionNumbers) -> str:
     """The line of preference against recognition, and judges that both prefer themselves."""
     told = [_line_words(found["line"], "recognition")]
     told += [_line_words(one["line"], f"the answer to '{metric_words(one['metric'])}'") for one in found["control_lines"]]
@@ -238,7 +238,7 @@ def _line_words(line: Mapping[str, Any] | None, what: str) -> str:
     return f"Preference changes by {slope} for each 1 of confidence in {what}, over {line['points']} points."
 
 
-def _compute(given: SectionInput) -> Found | None:
+def _compute(given: SectionInput) -> SectionNumbers | None:
     protocol, recording = given.protocol, given.recording
     if protocol is None or protocol.texts.study != STUDY.name:
         return None
