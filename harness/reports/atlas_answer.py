@@ -144,28 +144,25 @@ def full_sentence(card: Card) -> str:
 
 def _quality_card(atlas: Atlas, quality: KnownOfQuality, today: datetime.date, prefix: str = "") -> Card:
     """Return the answer about one quality; its note is the evidence and what it rests on."""
-    text, note = _words_and_evidence(atlas, quality, today)
-    return Card(STYLES[quality.answer], f"{prefix}{metric_words(quality.quality)}", f"{text}.", note)
-
-
-def _words_and_evidence(atlas: Atlas, quality: KnownOfQuality, today: datetime.date) -> tuple[str, str]:
     gone = ", no longer served" if atlas.judge(quality.best.judge).is_gone(today) else ""
     judge, names = f"{quality.best.judge}{gone}", {row.judge for row in quality.rows}
     judges = quality.best.judge if len(names) == 1 else counted(len(names), "judge")
+    note = _evidence(atlas, quality.best)
+    closest = f"the closest: {note}" if len(names) == 1 else f"the closest: {judge}; {note}"
     if all(row.verdict == NO_VERDICT for row in quality.rows):
-        return f"not known of {judges}, because nobody can say how far people agree", _without_people(quality.best)
-    evidence = _evidence(atlas, quality.best)
-    if quality.allowed:
+        text = f"not known of {judges}, because nobody can say how far people agree"
+    elif quality.allowed:
         part = f" for {joined(list(map(metric_words, quality.allowed)))} only" if len(quality.allowed) < quality.metrics else ""
         how = " with corrected means only" if quality.answer == CORRECTED else ""
-        differ = ", but sets differ" if quality.differ else ""
-        return f"use {quality.best.judge}{part}{how}{gone}{differ}", evidence
-    alone = len(names) == 1
-    closest = f"the closest: {evidence}" if alone else f"the closest: {judge}; {evidence}"
-    if quality.answer == AGAINST:
-        return (f"do not use {judge}", evidence) if alone else (f"use no judge; every verdict on {judges} is against it", closest)
-    against = against_words(quality)
-    return f"not known yet of {judge if alone else judges}{f'; {against}' if against else ''}", closest
+        text = f"use {quality.best.judge}{part}{how}{gone}{', but sets differ' if quality.differ else ''}"
+    elif quality.answer == AGAINST and len(names) == 1:
+        text = f"do not use {judge}"
+    elif quality.answer == AGAINST:
+        text, note = f"use no judge; every verdict on {judges} is against it", closest
+    else:
+        against = against_words(quality)
+        text, note = f"not known yet of {judge if len(names) == 1 else judges}{f'; {against}' if against else ''}", closest
+    return Card(STYLES[quality.answer], f"{prefix}{metric_words(quality.quality)}", f"{text}.", note)
 
 
 def against_words(quality: KnownOfQuality) -> str:
@@ -265,19 +262,15 @@ def released_words(atlas: Atlas, judge: str, today: datetime.date) -> str:
 
 
 def _evidence(atlas: Atlas, row: AtlasRow) -> str:
-    people = _PEOPLE[atlas.sets[row.set].labels]
     kind = "closeness to" if row.closeness else "agreement with"
+    if row.verdict == NO_VERDICT:
+        labels = f"{kind} the labels {percent(row.right)}, {difference(row.over_constant)} points beside one constant answer"
+        return f"{metric_words(row.metric)} in {row.set}: one score a text; {condition_words(row)}: {labels}; {counted(row.texts, 'text')}"
+    people = _PEOPLE[atlas.sets[row.set].labels]
     agrees = f"{kind} {people} {percent(row.agreement)}, of {people} with each other {percent(row.people)}"
     stand_for = min(row.effective_groups or row.groups, row.groups)
     groups = f", as if {stand_for:,.0f} independent ones" if round(stand_for) < row.texts else ""
     return f"{metric_words(row.metric)} in {row.set}: {agrees}; {counted(row.texts, 'text')}{groups}"
-
-
-def _without_people(row: AtlasRow) -> str:
-    kind = "closeness to" if row.closeness else "agreement with"
-    constant = f"{difference(row.over_constant)} points beside one constant answer"
-    labels = f"{kind} the labels {percent(row.right)}, {constant}"
-    return f"{metric_words(row.metric)} in {row.set}: one score a text; {condition_words(row)}: {labels}; {counted(row.texts, 'text')}"
 
 
 def _lead_sentence(atlas: Atlas, tag: str, qualities: Sequence[KnownOfQuality], today: datetime.date) -> str:

@@ -115,15 +115,11 @@ def _join_sections(
     joined: dict[str, dict[str, Any]] = {}
     for source in laid_out.sources:
         for name, section in comparison_sections(source, of_source).items():
-            _add_section(joined.setdefault(name, {}), section, {"source": source.name} if len(laid_out.sources) > 1 else {})
+            of_all, key = joined.setdefault(name, {}), {"source": source.name} if len(laid_out.sources) > 1 else {}
+            for part, value in section.items():
+                if isinstance(value, list):
+                    of_all[part] = [*of_all.get(part, []), *({**key, **row} for row in value)]
+                else:
+                    of_all.setdefault(part, value)
     sections = {**joined, **compare_runs(laid_out, options)}
     return sections | calibrate_scores(sources, options) if full else sections
-
-
-def _add_section(joined: dict[str, Any], section: SectionNumbers, source: dict[str, str]) -> None:
-    """Add a section to the one of other sources; its rows name their source."""
-    for name, value in section.items():
-        if isinstance(value, list):
-            joined[name] = [*joined.get(name, []), *({**source, **row} for row in value)]
-        else:
-            joined.setdefault(name, value)

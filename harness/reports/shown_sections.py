@@ -59,9 +59,8 @@ def _tabulate_section(rows: Sequence[Row], layout: SectionTable) -> TextTable:
     keys = varying_keys(rows, names)
     columns = layout.columns(rows) if callable(layout.columns) else layout.columns
     table = tabulate(rows, columns, keys)
-    shared = [
-        f"{name.replace('_', ' ')} {key_text(name, rows[0][name])}" for name in names if name not in keys and _is_shared(rows[0].get(name))
-    ]
+    shared_keys = [name for name in names if name not in keys and rows[0].get(name) not in (None, POOLED, "")]
+    shared = [f"{name.replace('_', ' ')} {key_text(name, rows[0][name])}" for name in shared_keys]
     heading_text = ": ".join(filter(None, (layout.title, ", ".join(shared))))
     return replace(table, shared=heading_text, no_result="" if layout.across else _explain_no_result(rows, table, columns))
 
@@ -77,7 +76,12 @@ def _explain_no_result(rows: Sequence[Row], table: TextTable, columns: Sequence[
 
 def _select_levels(rows: Sequence[Row], layout: SectionTable) -> list[Row]:
     """Return the rows of the coarsest level, and those of finer levels if they are few."""
-    by_level = [[row for row in rows if _level_of(row) == set(level)] for level in layout.levels]
+    by_level: list[list[Row]] = [[] for _ in layout.levels]
+    for row in rows:
+        keys = {name for name in ("language", "task", "metric") if row.get(name) != POOLED}
+        for level, at_level in zip(layout.levels, by_level, strict=True):
+            if keys == set(level):
+                at_level.append(row)
     by_level = [at_level for at_level in by_level if at_level]
     if len({row["metric"] for row in rows} - {POOLED}) == 1:  # pooling one metric says the same twice
         by_level = [at_level for at_level in by_level if any(row["metric"] != POOLED for row in at_level)] or by_level
@@ -88,11 +92,3 @@ def _select_levels(rows: Sequence[Row], layout: SectionTable) -> list[Row]:
     if layout.plainest and len(selected) > _FEW_ROWS:
         selected = [row for row in selected if (row["variant"], row["temperature"]) == (rows[0]["variant"], rows[0]["temperature"])]
     return selected
-
-
-def _level_of(row: Row) -> set[str]:
-    return {name for name in ("language", "task", "metric") if row.get(name) != POOLED}
-
-
-def _is_shared(value: object) -> bool:
-    return value not in (None, POOLED, "")

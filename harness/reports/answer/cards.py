@@ -134,16 +134,11 @@ def _describe_certainty(verdicts: Sequence[Verdict]) -> str:
         return f"{why[0].upper()}{why[1:]}; {texts}." if why else ""
     worst = min(bounds)
     behind = f"{points(-worst)} less than people" if whole_points(worst) < 0 else "as good as people"
-    return f"At worst {behind}{_describe_agreement(verdicts)}; {texts}."
-
-
-def _describe_agreement(verdicts: Sequence[Verdict]) -> str:
-    """Return the agreement of one verdict's judge with people, and of people with each other; of several, nothing."""
-    [first, *rest] = verdicts
-    agreement = first.agreement
-    if rest or agreement.judge is None:
-        return ""
-    return f" ({percent(agreement.judge)} {'closeness' if first.texts.closeness else 'agreement'}, people {percent(agreement.people)})"
+    agreement = ""
+    if len(verdicts) == 1 and (share := verdicts[0].agreement.judge) is not None:
+        kind = "closeness" if verdicts[0].texts.closeness else "agreement"
+        agreement = f" ({percent(share)} {kind}, people {percent(verdicts[0].agreement.people)})"
+    return f"At worst {behind}{agreement}; {texts}."
 
 
 def _range_words(texts: Sequence[str]) -> str:

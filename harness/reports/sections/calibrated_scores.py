@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -33,23 +33,26 @@ _BY_LANGUAGE = (("language", "metric"), ("metric",))
 
 def calibrated_section(metrics: Sequence[CalibratedMetric]) -> SectionNumbers:
     """Return the section: a row for each language and for all of them (`*`); `parts` of the loss, label `sets`, and `gaps`."""
-    cells = [(metric, cell) for metric in metrics for cell in (*metric.cells, *([metric.overall] if len(metric.cells) > 1 else []))]
-    sets = []
-    for metric, cell in cells:
-        if cell.sets is not None:
-            values = {name: value for name, value in msgspec.structs.asdict(cell.sets).items() if name != "curve"}
-            undefined = {} if cell.sets.reason is None else {"threshold": cell.sets.reason}
-            key = {**metric.key, "language": cell.language, "task": POOLED, "kind": metric.kind}
-            sets.append({**key, **values, "undefined": undefined})
-    numbers = section(
-        "What each score is worth",
-        [_score_row(metric, cell) for metric, cell in cells],
-        note=NOTE,
-        parts=[{**_row_key(metric, cell), **_before_and_after(cell, _PARTS)} for metric, cell in cells],
-        sets=sets,
-        gaps=[row for metric in metrics for row in _gap_rows(metric)],
-    )
-    return numbers or {}
+    rows, parts, sets, gaps = [], [], [], []
+    for metric in metrics:
+        for cell in (*metric.cells, *([metric.overall] if len(metric.cells) > 1 else [])):
+            key = {**metric.key, "language": cell.language, "task": POOLED}
+            row = {**new_row(key), "n": cell.n, "labels": cell.labels, "groups": cell.groups, **_before_and_after(cell, _SIDES)}
+            row |= {name: getattr(cell, name) for name in ("over_scores", "over_constant", "p", "q", "advice")}
+            row |= {"kind": metric.kind, "method": metric.method}
+            row["undefined"] = {name: cell.advice for name in ("p", "q") if row[name] is None}
+            rows.append(row)
+            parts.append({**new_row(key), **_before_and_after(cell, _PARTS)})
+            if cell.sets is not None:
+                values = {name: value for name, value in msgspec.structs.asdict(cell.sets).items() if name != "curve"}
+                undefined = {} if cell.sets.reason is None else {"threshold": cell.sets.reason}
+                sets.append({**key, "kind": metric.kind, **values, "undefined": undefined})
+        quantity = "squared error" if metric.kind == "numbers" else "agreement"
+        for when, gap in (("before", metric.gap_before), ("after", metric.gap_after)):
+            if gap is not None:
+                values = {name: getattr(gap, name) for name in ("gap", "by_chance", "by_chance_95", "p")}
+                gaps.append(new_row({**metric.key, "language": POOLED, "task": POOLED}, when=when, gap_of=quantity, **values))
+    return section("What each score is worth", rows, note=NOTE, parts=parts, sets=sets, gaps=gaps) or {}
 
 
 def calibrate_scores(sources: Sequence[Recording], options: CompareOptions) -> dict[str, SectionNumbers]:
@@ -61,29 +64,9 @@ def calibrate_scores(sources: Sequence[Recording], options: CompareOptions) -> d
     return {NAME: calibrated_section(metrics)} if metrics else {}
 
 
-def _row_key(metric: CalibratedMetric, cell: CalibratedCell) -> dict[str, Any]:
-    return new_row({**metric.key, "language": cell.language, "task": POOLED})
-
-
-def _score_row(metric: CalibratedMetric, cell: CalibratedCell) -> dict[str, Any]:
-    row = {**_row_key(metric, cell), "n": cell.n, "labels": cell.labels, "groups": cell.groups, **_before_and_after(cell, _SIDES)}
-    row |= {name: getattr(cell, name) for name in ("over_scores", "over_constant", "p", "q", "advice")}
-    row |= {"kind": metric.kind, "method": metric.method}
-    row["undefined"] = {name: cell.advice for name in ("p", "q") if row[name] is None}
-    return row
-
-
 def _before_and_after(cell: CalibratedCell, names: Sequence[str]) -> dict[str, Any]:
     sides = (("before", cell.before), ("after", cell.after))
     return {f"{name}_{when}": getattr(side, name) for when, side in sides for name in names}
-
-
-def _gap_rows(metric: CalibratedMetric) -> Iterator[dict[str, Any]]:
-    quantity = "squared error" if metric.kind == "numbers" else "agreement"
-    for when, gap in (("before", metric.gap_before), ("after", metric.gap_after)):
-        if gap is not None:
-            values = {name: getattr(gap, name) for name in ("gap", "by_chance", "by_chance_95", "p")}
-            yield new_row({**metric.key, "language": POOLED, "task": POOLED}, when=when, gap_of=quantity, **values)
 
 
 def _write_before_and_after(name: str, write: Callable[[Any, Any], str], *, intervals: bool = False) -> Callable[[Row], str]:

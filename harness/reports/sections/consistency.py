@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.data.columns import NO_VALUE, CodedColumn, first_rows, unique_integers
+from harness.data.columns import NO_VALUE, first_rows, unique_integers
 from harness.measure.answers import AnswerTable
 from harness.measure.condition_rows import new_row, put_mean, put_share, section
 from harness.model import CONDITION
 from harness.reports.sections.section import Section, SectionNumbers, SectionTable, cells_at, of_answers, range_by_language
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, SHARE, Column
 from harness.stats import distinct_counts, entropy_bits
-from harness.stats.core.arrays import Floats, Ints
 
 LEVELS = (("language",), ("language", "metric"))
 QUESTION = ("metric", *CONDITION, "order")
@@ -31,10 +30,15 @@ def measure_consistency(answers: AnswerTable) -> SectionNumbers | None:
         return None
     first = first_rows(question)
     answer = np.where(clean.readable[:], clean.code[:], -2 - clean.columns["failure"].codes.astype(np.int32))  # a class or a failure
-    counts, kind = distinct_counts(_count_answers(question, answer))
+    distinct, number = unique_integers(answer - int(answer.min()), int(answer.max() - answer.min()) + 1)
+    table = np.bincount(number + question * len(distinct), minlength=len(times) * len(distinct)).reshape(len(times), -1)
+    counts, kind = distinct_counts(table)
     bits = entropy_bits(counts)[kind]
     same = (bits == 0).astype(float)
-    worded = _same_wording(clean, question)
+    justification = clean.columns["justification"]
+    different = np.unique(question * (len(justification.values) + 1) + justification.codes + 1) // (len(justification.values) + 1)
+    is_justified = np.bincount(question, justification.codes != NO_VALUE) > 0
+    worded = np.where(is_justified, (np.bincount(different) == 1).astype(float), np.nan)  # 1: all justifications are the same
     rows = []
     for key, cell in cells_at(clean.take(first), LEVELS):
         compared = cell[repeated[cell]]
@@ -49,26 +53,6 @@ def measure_consistency(answers: AnswerTable) -> SectionNumbers | None:
         put_mean(row, "entropy_bits", bits[compared], groups, (0.0, float(np.log2(most))), "no question asked twice")
         rows.append(row)
     return section("Consistency over repeats", rows, note=NOTE)
-
-
-def _count_answers(question: Ints, answer: Ints) -> Ints:
-    """Return counts of each answer to each question, (questions, answers)."""
-    lowest = int(answer.min())
-    answers, answer_number = unique_integers(answer - lowest, int(answer.max()) - lowest + 1)
-    kinds, many = len(answers), int(question.max()) + 1
-    answer_number += question * kinds
-    return np.bincount(answer_number, minlength=many * kinds).reshape(-1, kinds)
-
-
-def _same_wording(clean: AnswerTable, question: Ints) -> Floats:
-    """Return 1 if all justifications of a question are the same, else 0; NaN without a justification."""
-    column: CodedColumn = clean.columns["justification"]
-    if not column.values:
-        return np.full(int(question.max()) + 1, np.nan)
-    width = len(column.values) + 1
-    different = np.unique(question * width + column.codes + 1) // width
-    any_at_all = np.bincount(question, column.codes != NO_VALUE) > 0
-    return np.where(any_at_all, (np.bincount(different) == 1).astype(float), np.nan)
 
 
 CONSISTENCY = Section(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import groupby, islice
-from typing import Any
 
 import numpy as np
 
@@ -46,22 +45,12 @@ def summarise_free_text(data: Dataset, judgments: Judgments, options: CompareOpt
         )
         put_share(row, "refused", refused[cell].astype(float), group[cell], drawing, "no answer")
         rows.append(row)
-    return section(
-        "Answers in own words",
-        rows,
-        note=NOTE,
-        several=int(names_further.sum()),
-        examples=_first_examples(judgments, names_further.nonzero()[0]),
-    )
-
-
-def _first_examples(judgments: Judgments, rows: Any) -> list[dict[str, Any]]:
+    several = judgments.take(names_further.nonzero()[0])
     names = ("item", "metric", "judge", "score", "further_numbers")
-    rows_of_values = sorted(
-        zip(*(getattr(judgments.take(rows), name) for name in names), strict=True), key=lambda row: tuple(map(str, row))
-    )
-    first = (next(same) for _, same in groupby(rows_of_values, key=lambda row: row[:3]))  # one for each item, metric and judge
-    return [dict(zip(names, values, strict=True)) for values in islice(first, MOST_EXAMPLES)]
+    answers = sorted(zip(*(getattr(several, name) for name in names), strict=True), key=lambda answer: tuple(map(str, answer)))
+    first = (next(same) for _, same in groupby(answers, key=lambda answer: answer[:3]))  # one for each item, metric and judge
+    examples = [dict(zip(names, answer, strict=True)) for answer in islice(first, MOST_EXAMPLES)]
+    return section("Answers in own words", rows, note=NOTE, several=len(several), examples=examples)
 
 
 def _describe_several_scores(numbers: SectionNumbers) -> str:

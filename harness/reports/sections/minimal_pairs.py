@@ -363,16 +363,17 @@ def _describe_flaws(numbers: SectionNumbers) -> str:
     """Return, for each judge and condition, how often the flawless text is scored higher, equal and lower."""
     pooled = [row for row in numbers["rows"] if row["language"] == row["task"] == row["metric"] == POOLED]
     judged = [row for row in pooled if row["higher"] is not None and not traits_of(str(row["judge"])).is_baseline]
-    sides = varying_keys(judged, ("source", *CONDITION))
-    return terminal_safe(" ".join(_describe_judge(row, ", ".join(key_text(name, row[name]) for name in sides)) for row in judged))
-
-
-def _describe_judge(row: ReadRow, side: str) -> str:
-    shares = f"higher in {percent(row['higher'])}, equal in {percent(row['equal'])}, lower in {percent(row['lower'])}"
-    alarms = (
-        "" if row["false_alarms"] is None else f"; false alarms: {percent(row['false_alarms'])} of {counted(row['n_flawless'], 'text')}"
-    )
-    return f"{side}{': the' if side else 'The'} flawless text is scored {shares} of {counted(row['n'], 'pair')}{alarms}."
+    varying = varying_keys(judged, ("source", *CONDITION))
+    sentences = []
+    for row in judged:
+        side = ", ".join(key_text(name, row[name]) for name in varying)
+        shares = f"higher in {percent(row['higher'])}, equal in {percent(row['equal'])}, lower in {percent(row['lower'])}"
+        alarms = ""
+        if row["false_alarms"] is not None:
+            alarms = f"; false alarms: {percent(row['false_alarms'])} of {counted(row['n_flawless'], 'text')}"
+        subject = f"{side}: the" if side else "The"
+        sentences.append(f"{subject} flawless text is scored {shares} of {counted(row['n'], 'pair')}{alarms}.")
+    return terminal_safe(" ".join(sentences))
 
 
 MINIMAL_PAIRS = Section(
