@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from harness.measure.answers import AnswerTable
-from harness.measure.condition_rows import Row, level_of, new_row, put_difference, section, with_q
+from harness.measure.condition_rows import level_of, new_row, put_difference, section, with_q
 from harness.reports.sections.section import BY_METRIC, Section, SectionNumbers, SectionTable, cells_at, of_answers, q_value, tests_shown
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, Column
 from harness.stats import tau_within
-from harness.stats.core.arrays import Floats, Ints
+from harness.stats.core.arrays import Floats
 
 LEVELS = (("language", "metric"), ("language", "task", "metric"))
 HYPOTHESIS = (
@@ -29,7 +29,15 @@ def correlate_length(answers: AnswerTable) -> SectionNumbers | None:
     rows = []
     for key, cell in cells_at(clean, LEVELS):
         row = new_row(key, groups=len(np.unique(clean.group[cell])))
-        _put_correlations(row, clean, cell, long[clean.item[cell]])
+        task, lengths = clean.columns["task"].codes[cell].astype(np.int64), long[clean.item[cell]]
+        points, group, label, reference = clean.points[cell], clean.group[cell], clean.label[cell], clean.reference[cell]
+        row["n"] = int((~np.isnan(points)).sum())
+        task_and_label = task * (int(clean.kinds.reference.max(initial=0)) + 2) + reference + 1
+        labelled = np.where(reference >= 0, points, np.nan)
+        put_difference(row, "tau_given_label", tau_within(lengths, labelled, task_and_label, group))
+        put_difference(row, "tau", tau_within(lengths, points, task, group))
+        item = np.unique(clean.item[cell], return_index=True)[1]
+        put_difference(row, "human_tau", tau_within(lengths[item], label[item], task[item], group[item]))
         rows.append(row)
     for name in ("tau_given_label", "tau", "human_tau"):
         with_q(rows, name, level_of)
@@ -37,23 +45,10 @@ def correlate_length(answers: AnswerTable) -> SectionNumbers | None:
 
 
 def measure_output_lengths(answers: AnswerTable) -> Floats:
-    """Number of characters of each item's output; NaN if the item has two outputs, or an empty one."""
+    """Return the number of characters of each item's output; NaN if the item has two outputs, or an empty one."""
     outputs = ((item, answers.data.outputs_of(item)) for item in answers.data.items)
     texts = (item.fields.get(names[0]) if len(names) == 1 else None for item, names in outputs)
     return np.array([float(len(text)) if isinstance(text, str) and text else np.nan for text in texts])
-
-
-def _put_correlations(row: Row, clean: AnswerTable, cell: Ints, long: Floats) -> None:
-    """Write the correlations of a cell's rows with their lengths `long`."""
-    task = clean.columns["task"].codes[cell].astype(np.int64)
-    points, group, label, reference = clean.points[cell], clean.group[cell], clean.label[cell], clean.reference[cell]
-    row["n"] = int((~np.isnan(points)).sum())
-    labelled = np.where(reference >= 0, points, np.nan)
-    within = task * (int(clean.kinds.reference.max(initial=0)) + 2) + reference + 1
-    put_difference(row, "tau_given_label", tau_within(long, labelled, within, group))
-    put_difference(row, "tau", tau_within(long, points, task, group))
-    item = np.unique(clean.item[cell], return_index=True)[1]
-    put_difference(row, "human_tau", tau_within(long[item], label[item], task[item], group[item]))
 
 
 LENGTH = Section(

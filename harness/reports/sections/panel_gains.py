@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from harness.judges import Panel
 from harness.measure.answers import AnswerTable
@@ -31,7 +30,6 @@ NOTE = (
     "shown better if it is shown better than every member, and worse if it is shown worse than one, corrected for their number."
 )
 _SAME = ("metric", *CONDITION[1:], "repeat", "order")
-_Chosen = tuple[Ints, NDArray[np.bool_], str]  # the best member of each row, which rows are compared, and what it was chosen on
 
 
 def compare_panels(answers: AnswerTable, panels: Mapping[str, Panel]) -> SectionNumbers | None:
@@ -45,12 +43,17 @@ def compare_panels(answers: AnswerTable, panels: Mapping[str, Panel]) -> Section
 
 
 def _gain_row(clean: AnswerTable, key: Mapping[str, Any], cell: Ints, members: Sequence[str]) -> Row:
+    """Return the row of a panel in a cell, beside its best member: that of the development items, else that of other folds of texts."""
     why = NUMBERS if (np.isnan(clean.credits["pa_failed_wrong"][cell]) & ~np.isnan(clean.label[cell])).any() else NO_TEXT
     cell, panel, members_credits = _common_credits(clean, cell, members)
     development = np.array([item.split == "dev" for item in clean.data.items], bool)[clean.item[cell]]
-    best, tested, source = _choose_on_development(members_credits, development) or _choose_on_other_texts(
-        members_credits, clean.group[cell]
-    )
+    folds = min(FOLDS, len(np.unique(clean.group[cell])))
+    source = DEVELOPMENT if development.any() and not development.all() else OTHER_TEXTS
+    best, tested = np.zeros(len(panel), np.int64), np.zeros(len(panel), bool)  # the best member for each row, and the rows compared
+    if source == DEVELOPMENT:
+        best, tested = np.full(len(panel), members_credits[development].sum(axis=0).argmax()), ~development
+    elif folds > 1:
+        best, tested = best_on_other_folds(members_credits, group_folds(clean.group[cell], folds)), np.ones(len(panel), bool)
     panel, best_member, groups = panel[tested], members_credits[tested, best[tested]], clean.group[cell][tested]
     row = new_row(key, n=len(panel), groups=len(np.unique(groups)), chosen_on=source if len(panel) else None)
     names = Counter(members[index] for index in best[tested].tolist())
@@ -72,23 +75,6 @@ def _common_credits(clean: AnswerTable, cell: Ints, members: Sequence[str]) -> t
     panel, member_credits = credits[cell], np.where(partner >= 0, credits[np.maximum(partner, 0)], np.nan)
     counted = ~(np.isnan(panel) | np.isnan(member_credits).any(axis=1))
     return cell[counted], panel[counted], member_credits[counted]
-
-
-def _choose_on_development(member_credits: Floats, development: NDArray[np.bool_]) -> _Chosen | None:
-    """Return the member that is right most often on development items, for all other items; None without either kind."""
-    if not development.any() or development.all():
-        return None
-    best = int(np.argmax(member_credits[development].sum(axis=0)))
-    return np.full(len(member_credits), best), ~development, DEVELOPMENT
-
-
-def _choose_on_other_texts(member_credits: Floats, groups: Ints) -> _Chosen:
-    """Return, for each fold of texts, the member that is right most often on the other folds; nothing is compared with one group."""
-    count = len(np.unique(groups))
-    if count < 2:
-        return np.zeros(len(member_credits), np.int64), np.zeros(len(member_credits), bool), OTHER_TEXTS
-    folds = group_folds(groups, min(FOLDS, count))
-    return best_on_other_folds(member_credits, folds), np.ones(len(member_credits), bool), OTHER_TEXTS
 
 
 PANELS = Section(

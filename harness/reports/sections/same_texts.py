@@ -62,7 +62,15 @@ def compare_same_texts(source: Recording, options: CompareOptions) -> SectionNum
     part = msgspec.structs.replace(source, data=parallel, judgments=source.judgments.clean.for_items(parallel.by_id))
     answers = tabulate_answers(part.data, part.judgments, options)
     shifts = _score_shifts(answers)
-    rows = [_shift_row(answers, shifts, key, cell) for key, cell in cells_at(answers, LEVELS)]
+    rows = []
+    for key, cell in cells_at(answers, LEVELS):
+        score, mean_of_others, cluster = (values[cell] for values in shifts)
+        compared = ~np.isnan(mean_of_others)
+        row = new_row(key, n=int(compared.sum()), unreadable=int((~answers.readable[cell]).sum()))
+        row["groups"] = len(np.unique(cluster[compared]))
+        difference = paired_difference(score, mean_of_others, cluster)
+        put_difference(row, "shift", difference, why=NO_OTHER if difference.n == 0 else None)
+        rows.append(row)
     with_q(rows, "shift", lambda row: row["metric"] == "*")
     languages = len({row["language"] for row in rows})
     title = f"The same texts in {_WORDS.get(languages, str(languages))} languages"
@@ -97,15 +105,6 @@ def _score_shifts(answers: AnswerTable) -> tuple[Floats, Floats, Ints]:
         scored & (other_count > 0), (total[question] - np.where(scored, score, 0.0)) / np.maximum(other_count, 1), np.nan
     )
     return score, mean_of_others, cluster[items]
-
-
-def _shift_row(answers: AnswerTable, shifts: tuple[Floats, Floats, Ints], key: Mapping[str, Any], cell: Ints) -> Row:
-    score, mean_of_others, cluster = (values[cell] for values in shifts)
-    row = new_row(key, n=int((~np.isnan(mean_of_others)).sum()), unreadable=int((~answers.readable[cell]).sum()))
-    row["groups"] = len(np.unique(cluster[~np.isnan(mean_of_others)]))
-    difference = paired_difference(score, mean_of_others, cluster)
-    put_difference(row, "shift", difference, why=NO_OTHER if difference.n == 0 else None)
-    return row
 
 
 def _metric_rows(part: Recording, answers: AnswerTable, options: CompareOptions) -> Iterator[Row]:

@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from harness.data.columns import NO_VALUE
 from harness.measure.answers import AnswerTable, variant_of
@@ -78,23 +77,18 @@ def compare_examples(answers: AnswerTable) -> SectionNumbers | None:
     clean = answers.clean
     if np.isnan(clean.credits["pa_failed_wrong"][:]).all():
         return None
+    variant, condition = clean.columns["variant"], clean.joint(("judge", *SAMPLING))
     rows = []
-    for family in families(clean.columns["variant"].values, "shots"):
+    for family in families(variant.values, "shots"):
         names = sorted(family, key=lambda name: family[name].shots)
-        compared_rows = _asked_more_than_once(clean, names)
-        compared = _rows_with_differences(clean.take(compared_rows), dict.fromkeys(names, names[0]))
+        in_family = np.isin(variant.codes, [variant.values.index(name) for name in names])
+        pairs = np.unique(np.stack([condition[in_family], variant.codes[in_family]]), axis=1)[0]
+        with_several = np.isin(condition, np.flatnonzero(np.bincount(pairs, minlength=1) > 1))  # of the variants
+        compared = _rows_with_differences(clean.take(in_family & with_several), dict.fromkeys(names, names[0]))
         rows += [{**row, "shots": family[row["variant"]].shots} for row in compared]
     with_q(rows, "diff", level_of)
     hypothesis = f"H0: with examples the judge agrees with the annotators' aggregate as often as with the fewest, {EQUALLY}. {Q}"
     return section("Agreement by number of examples", rows, hypothesis=hypothesis)
-
-
-def _asked_more_than_once(clean: AnswerTable, names: Sequence[str]) -> NDArray[np.bool_]:
-    """Return a mask of the rows of these variants under each judge and sampling with two or more of the variants."""
-    variant, condition = clean.columns["variant"], clean.joint(("judge", *SAMPLING))
-    chosen = np.isin(variant.codes, [variant.values.index(name) for name in names])
-    pairs = np.unique(np.stack([condition[chosen], variant.codes[chosen]]), axis=1)[0]
-    return np.asarray(chosen & np.isin(condition, np.flatnonzero(np.bincount(pairs, minlength=1) > 1)))
 
 
 def _rows_with_differences(clean: AnswerTable, against: dict[str, str]) -> list[Row]:
@@ -183,11 +177,22 @@ def correlate_variants(answers: AnswerTable) -> SectionNumbers | None:
     plainest = np.flatnonzero(variant.codes == variant.values.index(names[0]))
     partner = clean.partners(np.arange(len(clean)), plainest, SAME)
     rows = []
-    for key, rows_of_cell in clean.cells(("language", "metric")):
+    for key, cell in clean.cells(("language", "metric")):
         row = new_row(key, versus=None if key["variant"] == names[0] else names[0])
-        _put_correlations(row, clean, rows_of_cell)
+        cell = cell[~np.isnan(clean.points[cell])]
+        label, points, item = clean.label[cell], clean.points[cell], clean.item[cell].astype(np.int64)
+        row["n"] = len(cell)
+        overall = score_correlation("kendall", label, points, clean.group[cell])
+        for name, estimate in ((OVERALL, overall), (WITHIN, _correlation_within(clean, label, points, item))):
+            put_number(row, name, estimate.value, estimate.interval, why=estimate.reason)
         if row["versus"]:
-            _put_correlation_differences(row, clean, rows_of_cell, partner[rows_of_cell])
+            other = partner[cell]
+            both = (other >= 0) & ~np.isnan(clean.points[np.maximum(other, 0)])
+            scores = points[both], clean.points[other[both]]
+            differences = correlation_differences(clean.data, item[both], item[both], label[both], *scores)
+            put_difference(row, "tau_diff", differences[WITHIN if clean.data.about.segment else OVERALL])
+            for name in DIFFERENCES:
+                put_number(row, f"{name}_diff", differences[name].value, differences[name].interval, why=differences[name].reason)
         else:
             put_gap(row, "tau_diff", ITSELF)
         rows.append(row)
@@ -198,17 +203,6 @@ def correlate_variants(answers: AnswerTable) -> SectionNumbers | None:
         "q: Benjamini-Yekutieli over the rows of this table"
     )
     return section("Order of texts by variant", rows, hypothesis=hypothesis)
-
-
-def _put_correlations(row: Row, answers: AnswerTable, rows: Ints) -> None:
-    """Write n, and Kendall's tau with people over all texts and within source texts, of the rows with a readable score."""
-    rows = rows[~np.isnan(answers.points[rows])]
-    x, y, item = answers.label[rows], answers.points[rows], answers.item[rows].astype(np.int64)
-    row["n"] = len(rows)
-    overall = score_correlation("kendall", x, y, answers.group[rows])
-    within = _correlation_within(answers, x, y, item)
-    for name, estimate in ((OVERALL, overall), (WITHIN, within)):
-        put_number(row, name, estimate.value, estimate.interval, why=estimate.reason)
 
 
 def _correlation_within(answers: AnswerTable, x: Any, y: Any, item: Ints) -> Estimated:
@@ -224,20 +218,6 @@ def _correlation_within(answers: AnswerTable, x: Any, y: Any, item: Ints) -> Est
     mean = np.bincount(index, y, minlength=len(first)) / np.maximum(times, 1)
     segments = segment_correlations(x[first], mean, segment[item[first]])
     return mean_of_segments(segments.kendall, cluster[segments.segment])
-
-
-def _put_correlation_differences(row: Row, answers: AnswerTable, variant_rows: Ints, plainest_rows: Ints) -> None:
-    """Write the difference that is tested, `tau_diff`, and those of all correlations as `<name>_diff`."""
-    variant_rows, plainest_rows = variant_rows[plainest_rows >= 0], plainest_rows[plainest_rows >= 0]
-    scored = ~np.isnan(answers.points[variant_rows]) & ~np.isnan(answers.points[plainest_rows])
-    variant_rows, plainest_rows = variant_rows[scored], plainest_rows[scored]
-    item = answers.item[variant_rows].astype(np.int64)
-    differences = correlation_differences(
-        answers.data, item, item, answers.label[variant_rows], answers.points[variant_rows], answers.points[plainest_rows]
-    )
-    put_difference(row, "tau_diff", differences[WITHIN if answers.data.about.segment else OVERALL])
-    for name in DIFFERENCES:
-        put_number(row, f"{name}_diff", differences[name].value, differences[name].interval, why=differences[name].reason)
 
 
 PAIRED_ANSWERS = (
