@@ -14,9 +14,9 @@ from harness.parse.error_spans import place
 from harness.parse.language import detect_language, is_identifier_loaded
 from harness.parse.values import failed_reading
 from harness.prompts import OwnPrompt
-from harness.text import LONGEST_EXAMPLE
 
 _MAX_DETECTED = 1 << 15  # languages that are kept until `derive_judgments` needs them
+_LONGEST_EXCERPT = 80  # characters of a reply without a score that are kept beside its failure
 _BLOCK = 128  # texts identified together: the identifier's tables are large, so single texts between other work cost far more
 _detected: dict[tuple[str, Vocabulary], str] = {}
 _waiting: list[tuple[str, Vocabulary]] = []
@@ -120,7 +120,7 @@ def derive_judgments(
 
 def _excerpt(reply: Reply) -> str | None:
     """Return how a reply begins of which no score can be read, so that a reader sees what was answered; None of an empty one."""
-    return (reply.text or reply.refusal or "").strip()[:LONGEST_EXAMPLE] or None
+    return (reply.text or reply.refusal or "").strip()[:_LONGEST_EXCERPT] or None
 
 
 def _spans(query: Query, reading: Reading) -> tuple[ErrorSpan, ...] | None:

@@ -1093,7 +1093,7 @@ def test_no_more_of_a_body_is_read_than_is_needed(
 ) -> None:
     for limit in ("LONGEST_BODY", "LONGEST_REFUSAL", "LONGEST_RESULT"):
         monkeypatch.setattr(f"harness.judges.batches.{limit}", 20_000)
-    monkeypatch.setattr("harness.engines.polling.LONGEST_OUTAGE_SECONDS", 0)
+    monkeypatch.setattr("harness.engines.retry.LONGEST_OUTAGE_SECONDS", 0)
     provider.endless[what] = status
     refused(batch(), code, problem)
     assert 0 < provider.endless_bytes < 50_000_000

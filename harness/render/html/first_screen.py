@@ -15,14 +15,12 @@ from harness.measure.options import POOLED
 from harness.render.html.marks import difference_track, gap_track
 from harness.render.sides import side_of
 from harness.render.verdicts import judged_sides
-from harness.reports.answer import (
-    LabelPages,
+from harness.reports.answer.build_answer import build_answer
+from harness.reports.answer.groups import axis_reach, beside_people, groups_of
+from harness.reports.answer.steps import LabelPages
+from harness.reports.answer.words import (
     annotators_of,
-    answer_of,
-    axis_reach,
-    beside_people,
     difference_words,
-    groups_of,
     place_of,
     reason_against,
     shown_value,
@@ -241,7 +239,7 @@ def first_screen(verdicts: Sequence[Verdict], facts: Known = Known()) -> FirstSc
 
 
 def _view(tag: str, sides: Sides, facts: Known) -> ScreenView:
-    answer = answer_of(sides, facts.pages)
+    answer = build_answer(sides, facts.pages)
     names = side_names(sides) if len(sides) > 1 else [""]
     several = len({side[0]["judge"] for side in sides}) > 1
     return ScreenView(
@@ -278,7 +276,7 @@ def _answer(verdicts: Sequence[Verdict], name: str, pairs: Sequence[PairRow], la
     pairs_by_cell = {(row["language"], row["metric"]): row for row in pairs if side_of(row) == side_of(verdicts[0].key)}
     pooled = pairs_by_cell.get((language, POOLED))
     sentences = (_pair_sentence(pooled),) if pooled and pooled["n"] else ()
-    return JudgeAnswer(name, answer_of([verdicts]).cards, sentences, verdict_list(verdicts, pairs_by_cell))
+    return JudgeAnswer(name, build_answer([verdicts]).cards, sentences, verdict_list(verdicts, pairs_by_cell))
 
 
 def _pair_sentence(row: PairRow) -> Sentence:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from harness.content.tags import english_name
 from harness.render.sides import Side, plainest_first, side_of
-from harness.reports.answer import condition_words
+from harness.reports.answer.words import condition_words
 from harness.reports.answer_parts import Card
 from harness.reports.sections.section import Found, Opening
 from harness.reports.tables.column import Row

@@ -12,12 +12,13 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from harness.measure.answers import AnswerTable, variant_of
 from harness.measure.condition_rows import Row, new_row, put_difference, section, with_q
+from harness.measure.judged_table import JudgedTable
 from harness.measure.options import POOLED
 from harness.measure.parallel_texts import parallel_numbers, text_clusters
 from harness.model import SAMPLING
 from harness.reports.sections.section import Found, Section, SectionTable, of_answers, q_value, tests_shown
+from harness.reports.sections.variants import variant_of
 from harness.reports.tables.column import COUNT_OR_BLANK, PERCENT_OF_SCALE, Column
 from harness.stats import paired_difference
 from harness.stats.core.arrays import Floats, Ints
@@ -32,14 +33,14 @@ NOTE = (
 )
 
 
-def language_factors(answers: AnswerTable) -> Found | None:
+def language_factors(answers: JudgedTable) -> Found | None:
     """The effects of the three languages, by language, metric, judge and the rest of the condition; None without all eight cells."""
     rows = [row for metric in (True, False) for row in _rows(answers.clean, by_metric=metric)]
     with_q(rows, "effect", lambda row: row["metric"] == POOLED)
     return section("Languages of rubric, item and justification", rows, note=NOTE)
 
 
-def _rows(clean: AnswerTable, *, by_metric: bool) -> Iterator[Row]:
+def _rows(clean: JudgedTable, *, by_metric: bool) -> Iterator[Row]:
     cells = _Cells(clean)
     if not cells.languages:
         return
@@ -53,7 +54,7 @@ def _rows(clean: AnswerTable, *, by_metric: bool) -> Iterator[Row]:
                     yield from _effects({**key, "language": language, "variant": rest}, *found, clean)
 
 
-def _effects(key: Row, table: Floats, texts: Ints, clean: AnswerTable) -> Iterator[Row]:
+def _effects(key: Row, table: Floats, texts: Ints, clean: JudgedTable) -> Iterator[Row]:
     """A row for each factor and each of their products. `table` (questions, 2, 2, 2) has English first, on each axis a factor."""
     complete = ~np.isnan(table).any(axis=(1, 2, 3))
     for size in (1, 2, 3):
@@ -72,13 +73,13 @@ def _effects(key: Row, table: Floats, texts: Ints, clean: AnswerTable) -> Iterat
 class _Cells:
     """Which cell of which language each answer is of."""
 
-    def __init__(self, clean: AnswerTable) -> None:
+    def __init__(self, clean: JudgedTable) -> None:
         self.clean = clean
         items = np.asarray(clean.item)
-        variants = {text: variant_of(text) for text in clean.columns["variant"].values}
+        variants = {text: variant_of(text) for text in clean.column("variant").values}
         known = {text: variant for text, variant in variants.items() if variant is not None and not variant.prompt}
         rest = {text: str(msgspec.structs.replace(variant, language="english", reasons="")) for text, variant in known.items()}
-        texts = [clean.value("variant", row) for row in range(len(clean))]
+        texts = [clean.column("variant").at(row) for row in range(len(clean))]
         language = [clean.data.items[item].language for item in items.tolist()]
         self.rest = np.array([rest.get(text, "") for text in texts], object)
         self.tags = [
@@ -100,8 +101,8 @@ class _Cells:
         table = np.full((len(own), 8), np.nan)
         text = np.zeros(len(own), np.int64)
         for row in own:
-            metric = str(self.clean.value("metric", row))
-            question = (metric, int(self.parallel[row]), self.clean.value("repeat", row), self.clean.value("order", row))
+            metric = str(self.clean.column("metric").at(row))
+            question = (metric, int(self.parallel[row]), self.clean.column("repeat").at(row), self.clean.column("order").at(row))
             number = questions.setdefault(question, len(questions))
             table[number, place[self.tags[row]]] = self.clean.points[row] / (self.clean.reach[metric] or np.nan)
             text[number] = self.cluster[row]
@@ -113,9 +114,9 @@ def _eight(language: str) -> list[tuple[str, str, str]]:
     return [(rubric, item, reasons) for rubric in ("en", language) for item in ("en", language) for reasons in ("en", language)]
 
 
-def _compute(answers: AnswerTable) -> Found | None:
+def _compute(answers: JudgedTable) -> Found | None:
     """None unless a variant names a language of the rubric or of the justification."""
-    known = map(variant_of, answers.columns["variant"].values)
+    known = map(variant_of, answers.column("variant").values)
     names_one = any(variant and (variant.reasons or variant.language not in ("english", "own")) for variant in known)
     return language_factors(answers) if names_one else None
 

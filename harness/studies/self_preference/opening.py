@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from harness.measure.options import POOLED
-from harness.reports.answer import condition_words
+from harness.reports.answer.words import condition_words
 from harness.reports.answer_parts import Card
 from harness.reports.sections.section import Found, Opening
 from harness.reports.tables.column import Row

@@ -10,8 +10,8 @@ import numpy as np
 
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
-from harness.measure.answers import KEYS
 from harness.measure.condition_rows import Row, new_row, put_share
+from harness.measure.judged_table import KEYS
 from harness.measure.options import POOLED, CompareOptions
 from harness.model import Item, JudgeCondition
 from harness.reports.sections.section import Found, Section, SectionInput, SectionTable, rows_across

@@ -52,7 +52,6 @@ def test_file_has_one_sorted_line_a_unit(root: Path, copy: Library) -> None:
         "languages",
         "leaderboards",
         "lexicons",
-        "packs",
         "rubrics",
         "tasks",
         "writing",

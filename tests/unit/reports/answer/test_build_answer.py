@@ -11,7 +11,8 @@ import pytest
 import harness
 from harness.decide.verdicts import Verdict
 from harness.render.verdicts import answer_lines
-from harness.reports.answer import LabelPages, answer_of, label_pages
+from harness.reports.answer.build_answer import build_answer
+from harness.reports.answer.steps import LabelPages, label_pages
 from tests.conftest import write_rows
 
 MakeVerdict = Callable[..., Verdict]
@@ -20,19 +21,19 @@ UNCLEAR: dict[str, Any] = {"verdict": "too few labels", "gap": -0.03, "obstacles
 
 
 def sentences(*sides: list[Verdict]) -> list[str]:
-    return [sentence for _, sentence in answer_of(sides).sentences]
+    return [sentence for _, sentence in build_answer(sides).sentences]
 
 
 def test_an_answer_needs_a_verdict() -> None:
     with pytest.raises(ValueError, match="at least one verdict"):
-        answer_of([])
+        build_answer([])
     assert list(answer_lines([])) == []
 
 
 def test_of_several_judges_the_one_for_most_questions_is_named(make_verdict: MakeVerdict) -> None:
     wide = [make_verdict(judge="wide", metric=metric, **USE | {"gap": 0.0, "family_bound": -0.08}) for metric in ("a", "b")]
     close = [make_verdict(judge="close", metric="a", **USE | {"gap": 0.2}), make_verdict(judge="close", metric="b", **UNCLEAR)]
-    [card] = answer_of([wide, close]).cards
+    [card] = build_answer([wide, close]).cards
     assert card.sentence == "Use wide in Czech."
     assert card.note == "At worst 8 points less than people; 40 texts each. Next best: close, 1 of 2 questions."
 
@@ -51,15 +52,15 @@ def test_a_card_gives_the_reason_beside_a_number_that_is_none(make_verdict: Make
         f"Use no judge in Czech: {below}, shown for both."
     ]
     mixed = [make_verdict(metric="a", obstacles=("worse",)), make_verdict(metric="b", **odd)]
-    assert answer_of([mixed]).cards[0].note == f"Up to 20 points below people, or {below}; 40 texts each."
+    assert build_answer([mixed]).cards[0].note == f"Up to 20 points below people, or {below}; 40 texts each."
 
 
 def test_the_title_of_several_judges_says_that_there_is_none(make_verdict: MakeVerdict) -> None:
     bad, open_, use = [make_verdict(judge="bad")], [make_verdict(judge="open", **UNCLEAR)], [make_verdict(judge="good", **USE)]
     asked = "Which judge may score Czech texts?"
-    assert answer_of([bad, [make_verdict(judge="worse")]]).title == f"{asked} None"
-    assert answer_of([bad, open_]).title == f"{asked} None yet"
-    assert answer_of([bad, use]).title == asked
+    assert build_answer([bad, [make_verdict(judge="worse")]]).title == f"{asked} None"
+    assert build_answer([bad, open_]).title == f"{asked} None yet"
+    assert build_answer([bad, use]).title == asked
 
 
 def test_headings_of_a_matrix_of_one_condition_say_so(make_verdict: MakeVerdict) -> None:
@@ -72,20 +73,20 @@ def test_headings_of_a_matrix_of_one_condition_say_so(make_verdict: MakeVerdict)
         for judge in ("one", "two")
         for variant in ("single", "joint")
     ]
-    [single, _] = answer_of(sides).matrices
+    [single, _] = build_answer(sides).matrices
     assert [row.group for row in single.rows] == ["Not known yet, asked this way", "No judge may be used, asked this way"]
 
 
 def test_conditions_of_one_judge_are_named_in_plain_words(make_verdict: MakeVerdict) -> None:
     asked = [[make_verdict(variant="single", **UNCLEAR)], [make_verdict(variant="joint", **USE)]]
-    answer = answer_of(asked)
+    answer = build_answer(asked)
     assert answer.title == "openai/one may be used for the only question under one condition or more"
     assert answer.cards[0].sentence == "Use openai/one (all metrics in one call) in Czech."
-    half = answer_of([[make_verdict(variant="single", **UNCLEAR)], [make_verdict(variant="joint")]])
+    half = build_answer([[make_verdict(variant="single", **UNCLEAR)], [make_verdict(variant="joint")]])
     assert half.cards[0].note == "openai/one (all metrics in one call) is shown unfit for 1 of 1 question."
     other = [[make_verdict(judge="two", variant="Prompt 3", temperature=t, **USE)] for t in (0.0, 0.7)]
     assert "Use two (temperature 0) in Czech." in sentences(*other, [make_verdict(judge="three")])
-    never = answer_of([[make_verdict(variant=name)] for name in ("single", "joint")])
+    never = build_answer([[make_verdict(variant=name)] for name in ("single", "joint")])
     assert never.title == "Do not use openai/one, however it is asked"
     assert never.cards[0].sentence == "Do not use openai/one in Czech: up to 20 points below people, shown under all 2 conditions."
 
@@ -94,7 +95,7 @@ def test_without_second_scores_an_answer_says_why_what_is_known_and_what_to_do(m
     alone: dict[str, Any] = {"verdict": "no verdict", "gap": None, "people": None, "obstacles": ("annotators",)}
     settings = "margin=0.1 alpha=0.05 correction=holm family=judge items=40 groups=25"
     near, far = ([make_verdict(judge=name, base_diff=diff, settings=settings, **alone)] for name, diff in (("near", 0.02), ("far", -0.15)))
-    answer = answer_of([near, far], LabelPages("harness labels page set --fields source,output", {"cs": 60.0}))
+    answer = build_answer([near, far], LabelPages("harness labels page set --fields source,output", {"cs": 60.0}))
     assert answer.title == "Which judge may score Czech texts? Nobody can know yet" and not answer.sure
     why, known, todo = answer.cards
     assert why.sentence.startswith("Why no answer: No judge can be held against how far people agree")
@@ -103,7 +104,7 @@ def test_without_second_scores_an_answer_says_why_what_is_known_and_what_to_do(m
     [step] = answer.steps
     assert step.text == "make the pages for a second person (about 40 min for 40 texts)"
     assert step.command == "harness labels page set --fields source,output --lang cs --second --next 40 --annotators 1 --out pages"
-    assert answer_of([near]).title == "Nobody can know yet whether near may be used"
+    assert build_answer([near]).title == "Nobody can know yet whether near may be used"
 
 
 def test_many_languages_are_counted(make_verdict: MakeVerdict) -> None:
@@ -114,7 +115,7 @@ def test_many_languages_are_counted(make_verdict: MakeVerdict) -> None:
 
 
 def test_corrected_means_say_what_a_label_counts(make_verdict: MakeVerdict) -> None:
-    [card] = answer_of([[make_verdict(verdict="use corrected", gain=2.51)]]).cards
+    [card] = build_answer([[make_verdict(verdict="use corrected", gain=2.51)]]).cards
     assert (card.sentence, card.note) == ("Use it with corrected means only in Czech.", "Each label counts as 2.51 labels.")
 
 
@@ -126,7 +127,7 @@ def test_how_sure_an_answer_is_comes_from_the_thresholds_of_the_verdicts(make_ve
             [make_verdict(judge=name, metric=f"m{n}", **USE, settings=settings, family=family, margin=0.05) for n in range(shown)]
             for name in judges
         )
-        return answer_of(list(own)).sure
+        return build_answer(list(own)).sure
 
     means = "'As good as people' means: at most 5 points less agreement with people than they have with each other."
     assert sure("a", family=2, shown=2) == f"A wrong 'use' has at most a 10 % chance over these 2 tests. {means}"
@@ -142,7 +143,7 @@ def test_how_sure_an_answer_is_comes_from_the_thresholds_of_the_verdicts(make_ve
 
 def test_lines_have_the_command_of_the_next_step(make_verdict: MakeVerdict) -> None:
     found = list(answer_lines([make_verdict(**UNCLEAR | {"k": 60}), make_verdict(language="ja", **USE)]))
-    lines = [line.whole for line in found]
+    lines = [line.full_text for line in found]
     assert found[0].style == "title" and lines[0] == "openai/one may be used for 1 of 2 questions" and len(lines) <= 6
     assert any(line.startswith("✓ Use it in Japanese. At worst 35 points less than people") for line in lines), "with the card's note"
     assert "○ Not known yet in Czech." in lines
@@ -160,7 +161,7 @@ def test_lines_have_the_command_of_the_next_step(make_verdict: MakeVerdict) -> N
 )
 def test_a_step_asks_only_for_texts_that_the_set_has(make_verdict: MakeVerdict, waiting: int, said: str, flags: str) -> None:
     pages = LabelPages("harness labels page set", {}, {"cs": {"task_quality": waiting}})
-    [step, *_] = answer_of([[make_verdict(**UNCLEAR | {"k": 60})]], pages).steps
+    [step, *_] = build_answer([[make_verdict(**UNCLEAR | {"k": 60})]], pages).steps
     assert said in step.text and step.command == (
         f"harness labels page set --lang cs --metrics task_quality {flags} --out pages" if flags else ""
     )

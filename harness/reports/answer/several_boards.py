@@ -41,28 +41,28 @@ class BoardVerdicts:
 
 def answer_of_boards(boards: Sequence[BoardVerdicts]) -> Answer | None:
     """The answer of several boards: a sentence for each language, judge and verdict. None without any score to compare."""
-    every = [verdict for board in boards for verdict in board.verdicts]
-    judges = sorted({verdict["judge"] for verdict in every} | {judge for board in boards for _, judge, _ in board.by_order})
+    verdicts = [verdict for board in boards for verdict in board.verdicts]
+    judges = sorted({verdict["judge"] for verdict in verdicts} | {judge for board in boards for _, judge, _ in board.by_order})
     if not judges:
         return None
     about = {id(verdict): board.matter(verdict["metric"]) for board in boards for verdict in board.verdicts}
     sides: dict[tuple[str, str], list[Verdict]] = {}
     ordered: dict[tuple[str, str], dict[str, None]] = {}
-    for verdict in every:
+    for verdict in verdicts:
         sides.setdefault((verdict["language"], verdict["judge"]), []).append(verdict)
     for board in boards:
         for tag, judge, metric in board.by_order:
             ordered.setdefault((tag, judge), {})[board.matter(metric)] = None
-    sentences: list[Sentence] = [(card.style, card.text) for card in copied_cards(every)]
+    sentences: list[Sentence] = [(card.style, card.text) for card in copied_cards(verdicts)]
     for tag, judge in sorted({*sides, *ordered}):
         head = f"{english_name(tag)}, {judge}" if len(judges) > 1 else english_name(tag)
-        sentences += _in_language(sides.get((tag, judge), ()), head, about)
+        sentences += _language_sentences(sides.get((tag, judge), ()), head, about)
         if matters := [*ordered.get((tag, judge), ())]:
             sentences.append(("open", f"{head}: no verdict for {joined(matters)}: its scores stand beside people's by order alone."))
-    return Answer(_title(judges, every, closed=not ordered), plain_cards(sentences), _sure(every), ())
+    return Answer(_write_title(judges, verdicts, closed=not ordered), plain_cards(sentences), _describe_error_rate(verdicts), ())
 
 
-def _title(judges: Sequence[str], verdicts: Sequence[Verdict], *, closed: bool) -> str:
+def _write_title(judges: Sequence[str], verdicts: Sequence[Verdict], *, closed: bool) -> str:
     """What was found of one judge, or the question that several answer; not `closed`: for other questions there is no verdict."""
     total = len(verdicts)
     if len(judges) > 1:
@@ -78,34 +78,34 @@ def _title(judges: Sequence[str], verdicts: Sequence[Verdict], *, closed: bool) 
     )
 
 
-def _in_language(verdicts: Sequence[Verdict], head: str, about: Mapping[int, str]) -> Iterator[Sentence]:
+def _language_sentences(verdicts: Sequence[Verdict], head: str, about: Mapping[int, str]) -> Iterator[Sentence]:
     """One judge in one language on several boards: `Japanese: use it for preference.`"""
-    left = list(verdicts)
+    remaining = list(verdicts)
     for answer, words in _FOR.items():
-        own = [verdict for verdict in left if verdict.answer == answer]
-        left = [verdict for verdict in left if verdict.answer != answer]
-        if own:
-            yield style_of(own[0]), f"{head}: {words} {_matters(own, verdicts, about)}."
-    alone = [verdict for verdict in left if "annotators" in verdict.words.obstacles]
-    if unclear := [verdict for verdict in left if verdict not in alone]:
-        yield "open", f"{head}: not known yet for {_matters(unclear, verdicts, about)}."
-    if alone:
-        yield "open", f"{head}: no second annotator to compare with for {_matters(alone, verdicts, about)}."
+        matching = [verdict for verdict in remaining if verdict.answer == answer]
+        remaining = [verdict for verdict in remaining if verdict.answer != answer]
+        if matching:
+            yield style_of(matching[0]), f"{head}: {words} {_name_qualities(matching, verdicts, about)}."
+    without_people = [verdict for verdict in remaining if "annotators" in verdict.words.obstacles]
+    if unclear := [verdict for verdict in remaining if verdict not in without_people]:
+        yield "open", f"{head}: not known yet for {_name_qualities(unclear, verdicts, about)}."
+    if without_people:
+        yield "open", f"{head}: no second annotator to compare with for {_name_qualities(without_people, verdicts, about)}."
 
 
-def _matters(own: Sequence[Verdict], every: Sequence[Verdict], about: Mapping[int, str]) -> str:
+def _name_qualities(chosen: Sequence[Verdict], verdicts: Sequence[Verdict], about: Mapping[int, str]) -> str:
     """`preference and harm (self harm)`: what verdicts are about, with their metrics where others have another answer."""
     texts = []
-    for quality in dict.fromkeys(about[id(verdict)] for verdict in own):
-        here = [verdict for verdict in own if about[id(verdict)] == quality]
-        of_all = sum(about[id(verdict)] == quality for verdict in every)
-        words = list(dict.fromkeys(metric_words(verdict["metric"]) for verdict in here))
-        named = ", ".join(words) if len(here) <= _FEW_METRICS else f"{len(here)} of {of_all} metrics"
-        texts.append(quality if len(here) == of_all or words == [quality] else f"{quality} ({named})")
+    for quality in dict.fromkeys(about[id(verdict)] for verdict in chosen):
+        on_quality = [verdict for verdict in chosen if about[id(verdict)] == quality]
+        of_all = sum(about[id(verdict)] == quality for verdict in verdicts)
+        words = list(dict.fromkeys(metric_words(verdict["metric"]) for verdict in on_quality))
+        metrics = ", ".join(words) if len(on_quality) <= _FEW_METRICS else f"{len(on_quality)} of {of_all} metrics"
+        texts.append(quality if len(on_quality) == of_all or words == [quality] else f"{quality} ({metrics})")
     return joined(texts)
 
 
-def _sure(verdicts: Sequence[Verdict]) -> str:
+def _describe_error_rate(verdicts: Sequence[Verdict]) -> str:
     """How often `use` is wrong at most: tests are corrected together board by board, as for the board alone."""
     if not verdicts or setting(verdicts[0], "correction") != "holm" or all(verdict.controls for verdict in verdicts):
         return ""

@@ -20,49 +20,55 @@ _MOST_STEPS = 3
 _HOWEVER = ", however it is asked"
 
 
-def answer_of(sides: Sides, pages: LabelPages = LabelPages()) -> Answer:
+def build_answer(sides: Sides, pages: LabelPages = LabelPages()) -> Answer:
     """The answer of verdicts by judge and condition, baselines left out; `pages` says how people label more of the data.
 
     Raises ValueError without any verdict.
     """
-    every = [verdict for own in sides for verdict in own]
-    if not every:
+    verdicts = [verdict for side in sides for verdict in side]
+    if not verdicts:
         raise ValueError("an answer needs at least one verdict")
-    several = len({judge_of(verdict) for verdict in every}) > 1
+    several = len({judge_of(verdict) for verdict in verdicts}) > 1
     if len(sides) == 1:
-        steps = tuple(next_steps(every, {}, pages))[:_MOST_STEPS]
-        return Answer(_finding(sides), (*copied_cards(every), *cards_of_one(every)), _sure(sides), steps)
+        steps = tuple(next_steps(verdicts, {}, pages))[:_MOST_STEPS]
+        return Answer(_title_of_one_judge(sides), (*copied_cards(verdicts), *cards_of_one(verdicts)), _describe_error_rate(sides), steps)
     names = side_names(sides)
-    named = {id(verdict): name for name, own in zip(names, sides, strict=True) for verdict in own}
-    judges = named if several else {place: f"{every[0]['judge']} ({name})" for place, name in named.items()}
-    steps = tuple(next_steps(every, named, pages))[:_MOST_STEPS]
-    title = _which(every) if several else _finding(sides)
-    broken = [words for own in sides if (words := unread_title(own))]
+    names_by_id = {id(verdict): name for name, side in zip(names, sides, strict=True) for verdict in side}
+    judges = names_by_id if several else {identity: f"{verdicts[0]['judge']} ({name})" for identity, name in names_by_id.items()}
+    steps = tuple(next_steps(verdicts, names_by_id, pages))[:_MOST_STEPS]
+    title = _title_of_several_judges(verdicts) if several else _title_of_one_judge(sides)
+    broken = [words for side in sides if (words := unread_title(side))]
     if several and 0 < len(broken) < len(sides):
         title = ". ".join((*broken, title))
-    return Answer(title, (*copied_cards(every), *cards_of_several(sides, judges)), _sure(sides), steps, tuple(verdict_matrices(sides)))
+    return Answer(
+        title,
+        (*copied_cards(verdicts), *cards_of_several(sides, judges)),
+        _describe_error_rate(sides),
+        steps,
+        tuple(verdict_matrices(sides)),
+    )
 
 
-def _finding(sides: Sides) -> str:
+def _title_of_one_judge(sides: Sides) -> str:
     """The title of one judge: in how many questions it may be used, or that nothing is known yet; of several conditions, under any."""
-    verdicts = [verdict for own in sides for verdict in own]
-    judge, asked = verdicts[0]["judge"], len(sides) > 1
-    by_place: dict[object, list[Verdict]] = {}
+    verdicts = [verdict for side in sides for verdict in side]
+    judge, several_conditions = verdicts[0]["judge"], len(sides) > 1
+    by_question: dict[object, list[Verdict]] = {}
     for verdict in verdicts:
-        by_place.setdefault((verdict["language"], verdict["metric"]) if asked else id(verdict), []).append(verdict)
-    total = len(by_place)
+        by_question.setdefault((verdict["language"], verdict["metric"]) if several_conditions else id(verdict), []).append(verdict)
+    total = len(by_question)
     if unread := unread_title(verdicts):
         return unread
     if nobody_to_compare(verdicts):
         return f"Nobody can know yet whether {judge} may be used"
-    against = sum(all(style_of(verdict) == "bad" for verdict in own) for own in by_place.values())
+    against = sum(all(style_of(verdict) == "bad" for verdict in question_verdicts) for question_verdicts in by_question.values())
     questions = "the only question" if total == 1 else f"all {total} questions"
     for answer, words in _MAY.items():
-        if count := sum(any(verdict.answer == answer for verdict in own) for own in by_place.values()):
+        if count := sum(any(verdict.answer == answer for verdict in question_verdicts) for question_verdicts in by_question.values()):
             but = f", not for {against}" if against and count < total else ""
-            condition = " under one condition or more" if asked else ""
+            condition = " under one condition or more" if several_conditions else ""
             return f"{judge} {words} for {questions if count == total else f'{count} of {total} questions'}{condition}{but}"
-    however = _HOWEVER if asked else ""
+    however = _HOWEVER if several_conditions else ""
     if not against:
         return f"It is not known yet whether {judge} {'passes the controls' if verdicts[0].controls else 'may be used'}{however}"
     if verdicts[0].controls:
@@ -71,7 +77,7 @@ def _finding(sides: Sides) -> str:
     return f"{f'Do not use {judge}' if against == total else no_use}{however}"
 
 
-def _which(verdicts: Sequence[Verdict]) -> str:
+def _title_of_several_judges(verdicts: Sequence[Verdict]) -> str:
     """The title of several judges: the question that the cards answer, and where no judge has a good verdict, that there is none."""
     tags = list(dict.fromkeys(verdict["language"] for verdict in verdicts))
     where = f"{english_name(tags[0])} texts" if len(tags) == 1 else "texts, in which language"
@@ -80,8 +86,8 @@ def _which(verdicts: Sequence[Verdict]) -> str:
         return unread
     which = "Which judge" if len(names) > 1 else f"Which recording of {names.pop()}"
     if verdicts[0].controls:
-        return f"{which} passes the controls?{_none(verdicts)}"
-    return f"{which} may score {where}?{' Nobody can know yet' if nobody_to_compare(verdicts) else _none(verdicts)}"
+        return f"{which} passes the controls?{_none_words(verdicts)}"
+    return f"{which} may score {where}?{' Nobody can know yet' if nobody_to_compare(verdicts) else _none_words(verdicts)}"
 
 
 def unread_title(verdicts: Sequence[Verdict]) -> str:
@@ -94,7 +100,7 @@ def unread_title(verdicts: Sequence[Verdict]) -> str:
     return f"{words[0].upper()}{words[1:]}: nothing is known of {judges[0] if len(judges) == 1 else counted(len(judges), 'judge')}"
 
 
-def _none(verdicts: Sequence[Verdict]) -> str:
+def _none_words(verdicts: Sequence[Verdict]) -> str:
     """That no judge may be used, or that none is known yet; empty where a judge may be."""
     styles = {style_of(verdict) for verdict in verdicts}
     if "good" in styles or any(verdict.answer in _MAY for verdict in verdicts):
@@ -102,9 +108,9 @@ def _none(verdicts: Sequence[Verdict]) -> str:
     return " None" if styles == {"bad"} else " None yet"
 
 
-def _sure(sides: Sides) -> str:
+def _describe_error_rate(sides: Sides) -> str:
     """How often `use` is wrong at most, over the tests that are corrected together, and what "as good as people" means."""
-    verdicts = [verdict for own in sides for verdict in own]
+    verdicts = [verdict for side in sides for verdict in side]
     if all(verdict.controls for verdict in verdicts) or nobody_to_compare(verdicts) or unread_title(verdicts):
         return ""
     tests = max(verdict.corrected.family for verdict in verdicts)
@@ -113,17 +119,17 @@ def _sure(sides: Sides) -> str:
     if setting(verdicts[0], "correction") != "holm" or not tests:
         return means
     chance = percent(float(setting(verdicts[0], "alpha")))
-    return f"A wrong 'use' has at most a {chance} chance {_over(sides, tests)}. {means}"
+    return f"A wrong 'use' has at most a {chance} chance {_describe_family(sides, tests)}. {means}"
 
 
-def _over(sides: Sides, tests: int) -> str:
+def _describe_family(sides: Sides, tests: int) -> str:
     """`over the 30 tests of each judge`: what is corrected together, and how much of it is shown."""
-    every = [verdict for own in sides for verdict in own]
-    if setting(every[0], "family") == "all":
+    verdicts = [verdict for side in sides for verdict in side]
+    if setting(verdicts[0], "family") == "all":
         return f"over the {tests} tests of all judges"
-    shown = max(map(len, sides))
-    part = f" in all languages, of which {shown} are shown" if shown < tests else ""
+    visible = max(map(len, sides))
+    part = f" in all languages, of which {visible} are shown" if visible < tests else ""
     if len(sides) == 1:
         return "in this test" if tests == 1 else f"over {'all' if part else 'these'} {tests} tests{part}"
-    each = "each judge" if len({judge_of(verdict) for verdict in every}) == len(sides) else "each judge and condition"
-    return f"in the test of {each}" if tests == 1 else f"over the {tests} tests of {each}{part}"
+    unit = "each judge" if len({judge_of(verdict) for verdict in verdicts}) == len(sides) else "each judge and condition"
+    return f"in the test of {unit}" if tests == 1 else f"over the {tests} tests of {unit}{part}"

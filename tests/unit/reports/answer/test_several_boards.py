@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from harness.decide.verdicts import Verdict
-from harness.reports.collection_answer import BoardVerdicts, answer_of_boards
+from harness.reports.answer.several_boards import BoardVerdicts, answer_of_boards
 
 MakeVerdict = Callable[..., Verdict]
 USE: dict[str, Any] = {"verdict": "use", "reason": "", "obstacles": (), "gap": 0.05}
