@@ -32,6 +32,8 @@ from harness.data.named_folders import located
 from harness.decide.options import DecisionOptions
 from harness.engines import Settings
 from harness.errors import UsageError
+from harness.exchange.one_table.read_table import is_table_file, read_one_table
+from harness.exchange.one_table.roles import TableOptions
 from harness.gate.check import GateResult, gate
 from harness.gate.policy import Policy, load_policy
 from harness.improvement.asking import Asking, PlannedImprovement, planned
@@ -270,7 +272,7 @@ def build_atlas(kept: Atlas | None = None, watch: Callable[[str], object] = lamb
 
 
 def compare(
-    *sources: Dataset | RunResult | Path | str,
+    *sources: Any,
     judges: str | Sequence[str] | None = None,
     by: str | Sequence[str] | None = None,
     annotators: str | None = None,
@@ -285,11 +287,13 @@ def compare(
     decision: DecisionOptions | None = None,
     full: bool = False,
     standardise: Literal["none", "annotator"] = "none",
+    table: TableOptions | None = None,
 ) -> NotebookComparison:
-    """Compare recorded judgments with labels, like `harness compare`.
+    """Compare judges with people, like `harness compare`.
 
     Args:
-        sources: data sets (`load`, `from_frames`), runs, paths of data folders, or names of runs.
+        sources: data sets (`load`, `from_frames`), runs, paths of data folders, or names of runs; or a table with scores of people and
+            judges: the path of a file, a frame of pandas, Polars or PyArrow, or two of these that an id joins.
         judges: compare only this judge, or these. `panel/<file.toml>` adds a panel, computed from its members' judgments; members are
             compared too.
         by: the key to group by, or several; by default language, task, metric, judge, variant and temperature.
@@ -306,13 +310,17 @@ def compare(
         full: whether to add the calibration of confidences, and the comparisons of languages that take longer.
         standardise: `annotator` takes out how strict each person is: correlations on interval scales then use people's scores less the
             person's own mean, divided by the person's standard deviation.
+        table: what the columns of a table are, where their names and cells do not show it.
 
     Raises:
-        UsageError: for unknown names, for sources without labels or judgments, and if scores cannot be standardised.
+        UsageError: for unknown names, for sources without labels or judgments, for columns of a table that nothing explains, and if scores
+            cannot be standardised.
         ContentError, StoreError: if a source cannot be read.
     """
     counted = compare_options(judges, annotators, restricted(where, langs), by=by, majority=majority, seed=seed)
     requested = msgspec.structs.replace(counted, level=level, versus=versus, standardise=standardise)
+    if all(map(is_table_file, sources)):
+        sources = (read_one_table(sources, table).data,)
     compared = compare_sources(sources, requested, decision, card=card, out=Path(out), full=full).comparison
     return NotebookComparison(**msgspec.structs.asdict(compared))
 

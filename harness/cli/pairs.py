@@ -15,7 +15,7 @@ def pairs(arguments: argparse.Namespace) -> int:
     equal = EqualScores.parse(arguments.equal) if arguments.equal else None
     data = load_folder(arguments.data, library, card=arguments.card)
     made = make_pairs(data, library, arguments.against, equal, arguments.control)
-    write_pairs(arguments.out, made, data)
+    write_pairs(arguments.out, made, data, library)
     counts = ", ".join(f"{count:,} in {language}" for language, count in sorted(made.by_language.items()))
     print(f"{arguments.out}: {len(made.rows):,} pairs, {counts}")
     if made.identical:

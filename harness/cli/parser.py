@@ -39,7 +39,8 @@ _EXIT_CODES = """exit codes:
        'harness gate' found a broken limit; 'harness watch check' found a change
   2    a flag or a name is wrong, or flags exclude each other
   3    a content or data file is wrong (the message gives file:line)
-  4    a judge cannot be reached, used or trusted
+  4    a judge cannot be reached, used or trusted, or most of its answers cannot be read: the first line shows one of them, and no
+       verdict, number, certificate or rank rests on them
   5    the results folder is in use, full, read-only, damaged or of a newer version; the system refuses a file or a folder (its
        rights, a name that is too long, no locks, no current folder); or standard output cannot be written
   6    the run ended, but some calls have no answer; the same command continues it. 'harness board check': a board's data are not here;

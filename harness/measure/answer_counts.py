@@ -44,6 +44,11 @@ def count_answers(judgments: Judgments, asked: int, unread: Ints) -> AnswerCount
     return AnswerCounts(asked, failures, example and one_line(example)[:LONGEST_EXAMPLE])
 
 
+def count_all_answers(judgments: Judgments) -> AnswerCounts:
+    """Return the counts of all of these judgments."""
+    return count_answers(judgments, len(judgments), np.flatnonzero(judgments.score.codes < 0))
+
+
 def total_answers(cells: Iterable[AnswerCounts]) -> AnswerCounts:
     """Return the counts of several cells together, with the example of the cell that has the most unread answers.
 

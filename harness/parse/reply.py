@@ -197,8 +197,9 @@ def _read_otherwise(pairs: JsonPairs, scale: Scale, vocabulary: Vocabulary, *, c
 
 
 def _holds_another_number(key: str, vocabulary: Vocabulary) -> bool:
-    """Whether an object under this key is about a number that is no score, such as "confidence"; "item_1" counts what is scored."""
-    return not key[-1:].isdecimal() and vocabulary.names_another_number(_words_of(key))
+    """Whether an object under this key is about a number that is no score, such as "confidence"; "item" and "item_1" are what is scored."""
+    words = _words_of(key)
+    return not key[-1:].isdecimal() and vocabulary.names_another_number(words) and not vocabulary.names_a_text(words)
 
 
 def _words_of(key: str) -> str:

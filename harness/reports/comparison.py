@@ -101,7 +101,7 @@ def compare(
         languages=language_comparisons(laid_out, tests, options, decision, full=full) if tests else (),
         calibration=calibrations(laid_out, options, decision) if full and tests else None,
         acceptance=acceptances_laid_out(laid_out, options) if full and tests else None,
-        pairs=tuple(filter(None, (summarise_pairs(judged.data, judged.units.judgments, options) for judged in in_sections))),
+        pairs=tuple(filter(None, (summarise_pairs(judged.data, judged.judgments, options) for judged in in_sections))),
         pages=label_pages(sources[0].name, sources[0].data),
         sections=_join_sections(sources, laid_out, options, full=full) if in_sections else {},
     )

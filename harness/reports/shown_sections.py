@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from harness.measure.answers import KEYS
+from harness.measure.judged_table import KEYS
 from harness.measure.options import POOLED
 from harness.reports.sections.section import Section, SectionNumbers, SectionTable
 from harness.reports.sections.section_registry import all_sections

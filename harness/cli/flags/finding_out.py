@@ -84,12 +84,14 @@ harness run (run:run): ask judges and report how well they agree with the labels
     @rows
     @json
 
-harness compare (compare:compare): compare recorded judgments with labels, without asking a judge
-    sources DIR_OR_RUN (nargs=+): a data folder with judgments, a run's folder, or the name of a run in --out
+harness compare (compare:compare): compare judges with people: a table with scores of both, recorded judgments, runs
+    sources SOURCE (nargs=+): a table (CSV, TSV, XLSX, JSON, JSONL, Parquet), or two that an id joins; else a data folder with judgments, a
+        run's folder, or the name of a run in --out
     [what to compare]
-    --judge NAME ...: only this judge; panel/<file.toml> adds a panel of recorded judges (docs/own.md), and shows its members too;
-        repeatable
+    --judge NAME ...: only this judge; of a table, a column with a judge's scores; panel/<file.toml> adds a panel of recorded judges
+        (docs/own.md), and shows its members too; repeatable
     @restrictions
+    @table
     [how to compare]
     --by KEYS (names): keys to group by (default: language,task,metric,judge,variant,temperature); also system, agreement, group, source, or
         any key of the items

@@ -8,7 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from harness.content.tags import english_name
-from harness.measure.answers import KEYS
+from harness.measure.judged_table import KEYS
 from harness.measure.options import POOLED
 from harness.render.html.answer import FigureColumn
 from harness.render.html.heat_map import Grid

@@ -16,8 +16,9 @@ from harness.content import Board, Library
 from harness.decide.verdicts import Verdict
 from harness.judges import opening_name
 from harness.measure.cells import Cell
+from harness.measure.compare import table_of_all
+from harness.measure.judged_table import JudgedTable
 from harness.measure.options import of_rule
-from harness.measure.outcomes import Outcomes, outcomes
 from harness.measure.recorded_run import recording
 from harness.model import SAMPLING, Failure
 from harness.render.html.ablations import ablation_figures, difference_grid, dose_grids, preference_grid, row_links
@@ -67,7 +68,7 @@ def report_page(result: RunResult, report: Report) -> str:
     """One self-contained page of a run and its report. Deterministic, except for the date and the cost, which run.json has."""
     protocol = result.protocol
     source = recording(result.judgments, result.prepared.data, result.prepared.training, report.run)
-    judged = outcomes(source, of_rule(protocol.rule.majority, protocol.rule.annotators))
+    judged = table_of_all(source, of_rule(protocol.rule.majority, protocol.rule.annotators))
     [selected] = chosen([judged])
     browsed = BrowserSource(report.run, judged, selected, read_evidence(result, judged.row[selected]))
     library = result.prepared.library
@@ -115,7 +116,7 @@ def report_page(result: RunResult, report: Report) -> str:
 
 def judged_parts(
     judged: Sequence[JudgedCells],
-    sources: Sequence[tuple[str | None, Outcomes]],
+    sources: Sequence[tuple[str | None, JudgedTable]],
     cells: Sequence[Cell],
     verdicts: Sequence[Verdict],
     unreviewed: Mapping[str, Sequence[str]] = {},

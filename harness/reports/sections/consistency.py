@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from harness.data.columns import NO_VALUE, first_rows, unique_integers
-from harness.measure.answers import AnswerTable
 from harness.measure.condition_rows import new_row, put_mean, put_share, section
+from harness.measure.judged_table import JudgedTable
 from harness.model import CONDITION
 from harness.reports.sections.section import Section, SectionNumbers, SectionTable, cells_at, of_answers, range_by_language
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, SHARE, Column
@@ -20,7 +20,7 @@ NOTE = (
 )
 
 
-def measure_consistency(answers: AnswerTable) -> SectionNumbers | None:
+def measure_consistency(answers: JudgedTable) -> SectionNumbers | None:
     """Return the shares of questions with the same score, and the same justification, every time, and the entropy of the scores."""
     clean = answers.clean
     question = clean.joint(QUESTION, items=True)
@@ -29,13 +29,15 @@ def measure_consistency(answers: AnswerTable) -> SectionNumbers | None:
     if not repeated.any():
         return None
     first = first_rows(question)
-    answer = np.where(clean.readable[:], clean.code[:], -2 - clean.columns["failure"].codes.astype(np.int32))  # a class or a failure
+    answer = np.where(
+        clean.readable, clean.judgments.score.codes.astype(np.int64), -2 - clean.judgments.failure.codes.astype(np.int32)
+    )  # a class or a failure
     distinct, number = unique_integers(answer - int(answer.min()), int(answer.max() - answer.min()) + 1)
     table = np.bincount(number + question * len(distinct), minlength=len(times) * len(distinct)).reshape(len(times), -1)
     counts, kind = distinct_counts(table)
     bits = entropy_bits(counts)[kind]
     same = (bits == 0).astype(float)
-    justification = clean.columns["justification"]
+    justification = clean.judgments.justification
     different = np.unique(question * (len(justification.values) + 1) + justification.codes + 1) // (len(justification.values) + 1)
     is_justified = np.bincount(question, justification.codes != NO_VALUE) > 0
     worded = np.where(is_justified, (np.bincount(different) == 1).astype(float), np.nan)  # 1: all justifications are the same

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.measure.answers import AnswerTable
 from harness.measure.condition_rows import level_of, new_row, put_difference, section, with_q
+from harness.measure.judged_table import JudgedTable
 from harness.reports.sections.section import BY_METRIC, Section, SectionNumbers, SectionTable, cells_at, of_answers, q_value, tests_shown
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, Column
 from harness.stats import tau_within
@@ -19,20 +19,20 @@ HYPOTHESIS = (
 )
 
 
-def correlate_length(answers: AnswerTable) -> SectionNumbers | None:
+def correlate_length(answers: JudgedTable) -> SectionNumbers | None:
     """Return the rank correlation of scores with the length of the output, for judge and people; None without labels or outputs."""
     clean = answers.clean
     long = measure_output_lengths(clean)
-    clean = clean.take(~(np.isnan(long[clean.item]) | np.isnan(clean.label[:])))
+    clean = clean.take(~(np.isnan(long[clean.item]) | np.isnan(clean.label_points[:])))
     if not len(clean):
         return None
     rows = []
     for key, cell in cells_at(clean, LEVELS):
         row = new_row(key, groups=len(np.unique(clean.group[cell])))
-        task, lengths = clean.columns["task"].codes[cell].astype(np.int64), long[clean.item[cell]]
-        points, group, label, reference = clean.points[cell], clean.group[cell], clean.label[cell], clean.reference[cell]
+        task, lengths = clean.column("task").codes[cell].astype(np.int64), long[clean.item[cell]]
+        points, group, label, reference = clean.points[cell], clean.group[cell], clean.label_points[cell], clean.reference_class[cell]
         row["n"] = int((~np.isnan(points)).sum())
-        task_and_label = task * (int(clean.kinds.reference.max(initial=0)) + 2) + reference + 1
+        task_and_label = task * (int(reference.max(initial=0)) + 2) + reference + 1
         labelled = np.where(reference >= 0, points, np.nan)
         put_difference(row, "tau_given_label", tau_within(lengths, labelled, task_and_label, group))
         put_difference(row, "tau", tau_within(lengths, points, task, group))
@@ -44,7 +44,7 @@ def correlate_length(answers: AnswerTable) -> SectionNumbers | None:
     return section("Length of the text", rows, hypothesis=HYPOTHESIS)
 
 
-def measure_output_lengths(answers: AnswerTable) -> Floats:
+def measure_output_lengths(answers: JudgedTable) -> Floats:
     """Return the number of characters of each item's output; NaN if the item has two outputs, or an empty one."""
     outputs = ((item, answers.data.outputs_of(item)) for item in answers.data.items)
     texts = (item.fields.get(names[0]) if len(names) == 1 else None for item, names in outputs)

@@ -9,12 +9,12 @@ import numpy as np
 
 from harness.data.columns import first_rows
 from harness.data.judgments import Judgments
-from harness.measure.answers import AnswerTable, variant_of
 from harness.measure.condition_rows import Row, level_of, new_row, put_difference, put_number, section, with_q
+from harness.measure.judged_table import JudgedTable
 from harness.measure.options import Drawing
 from harness.model import SAMPLING
 from harness.reports.sections.section import BY_METRIC, Section, SectionNumbers, SectionTable, cells_at, q_value, tests_shown
-from harness.reports.sections.variants import PAIRED_ANSWERS, SCORE_CHANGE, Q, moved_rows, pairs_by
+from harness.reports.sections.variants import PAIRED_ANSWERS, SCORE_CHANGE, Q, moved_rows, pairs_by, variant_of
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, Column
 from harness.stats import bootstrap_from_sums
 from harness.stats.agreement.correlation import pearson_of_moments
@@ -29,7 +29,7 @@ HYPOTHESIS = (
 )
 
 
-def compare_metric_orders(answers: AnswerTable, forward: Sequence[str]) -> SectionNumbers | None:
+def compare_metric_orders(answers: JudgedTable, forward: Sequence[str]) -> SectionNumbers | None:
     """Return how far scores move (`rows`) and how much closer they follow the metric named first (`drag`) when the order is reversed.
 
     `forward` are the metrics in the order in which a forward call names them.
@@ -37,9 +37,9 @@ def compare_metric_orders(answers: AnswerTable, forward: Sequence[str]) -> Secti
     clean = answers.clean
     rows: list[Row] = []
     drag: list[Row] = []
-    for reverse, straight in pairs_by(clean.columns["variant"].values, "metric_order", "reversed", "forward"):
+    for reverse, straight in pairs_by(clean.column("variant").values, "metric_order", "reversed", "forward"):
         rows += [row for row, _, _ in moved_rows(clean, reverse, straight)]
-        drag += _drag_rows(clean, straight, reverse, [metric for metric in forward if metric in clean.columns["metric"].values])
+        drag += _drag_rows(clean, straight, reverse, [metric for metric in forward if metric in clean.column("metric").values])
     with_q(rows, "moved", level_of)
     with_q(drag, "drag", level_of)
     return section("Order of the metrics in a joint call", rows, hypothesis=HYPOTHESIS, **({"drag": drag} if drag else {}))
@@ -60,18 +60,18 @@ def order_of_calls(judgments: Judgments) -> list[str]:
     return [*longest, *(metric for metric in judgments.metric.values if metric not in longest)]
 
 
-def _drag_rows(clean: AnswerTable, straight: str, reverse: str, metrics: Sequence[str]) -> list[Row]:
+def _drag_rows(clean: JudgedTable, straight: str, reverse: str, metrics: Sequence[str]) -> list[Row]:
     """Return a row for each other metric beside the metric that is named first in one order and last in the other."""
     rows = []
-    variant = clean.columns["variant"]
+    variant = clean.column("variant")
     in_both = clean.take(np.isin(variant.codes, [variant.values.index(name) for name in (straight, reverse)]))
     for key, cell in cells_at(in_both, LEVELS, WITHIN):
         answers = in_both.take(cell)
         question = answers.joint(("order", "repeat"), items=True)
         first_of_question = first_rows(question)
         points = np.full((2, len(metrics), len(first_of_question)), np.nan)  # (orders, metrics, questions)
-        order = answers.columns["variant"].recode({straight: 0, reverse: 1})
-        metric = answers.columns["metric"].recode({name: number for number, name in enumerate(metrics)})
+        order = answers.column("variant").recode({straight: 0, reverse: 1})
+        metric = answers.column("metric").recode({name: number for number, name in enumerate(metrics)})
         listed = (order >= 0) & (metric >= 0)
         points[order[listed], metric[listed], question[listed]] = answers.points[listed]
         for first, orders in ((0, [0, 1]), (len(metrics) - 1, [1, 0])):

@@ -20,8 +20,8 @@ from harness.content.tags import english_name
 from harness.data.columns import NO_VALUE, CodedColumn, combination_ids, last_matching_rows
 from harness.data.dataset import Dataset
 from harness.judges import traits_of
-from harness.measure.answers import AnswerTable
 from harness.measure.condition_rows import Row, new_row, put_number, put_share, section
+from harness.measure.judged_table import JudgedTable
 from harness.measure.options import POOLED
 from harness.measure.parallel_texts import text_clusters
 from harness.model import CONDITION
@@ -78,7 +78,7 @@ class _Entries:
         return replace(parts[0], construction=CodedColumn.concatenate([part.construction for part in parts]), **joined)
 
 
-def score_minimal_pairs(answers: AnswerTable) -> SectionNumbers | None:
+def score_minimal_pairs(answers: JudgedTable) -> SectionNumbers | None:
     """Return the section of minimal pairs; None where no judged item names a `twin` that stands in the data.
 
     `rows` are by language and metric, by language, by metric, and over all. `constructions` has a row a construction over the languages,
@@ -94,10 +94,8 @@ def score_minimal_pairs(answers: AnswerTable) -> SectionNumbers | None:
     entries = _Entries.concatenate([pairs, *_flawless_entries(clean, pairs, cluster)])
     if not len(entries.row):
         return None
-    table = clean.take(entries.row)
-    table = replace(
-        table, columns={**table.columns, "construction": entries.construction, "kind": CodedColumn.from_values(entries.kind.tolist())}
-    )
+    kind = CodedColumn.from_values(entries.kind.tolist())
+    table = clean.take(entries.row).with_keys(construction=entries.construction, kind=kind)
     has_name = entries.construction.codes != NO_VALUE
     each_text = np.flatnonzero(~(entries.flawless & has_name))  # every text without a flaw also stands among those without a name
     rows = [_put_shares(new_row(key), clean, entries, each_text[cell]) for key, cell in cells_at(table.take(each_text), LEVELS)]
@@ -111,7 +109,7 @@ def score_minimal_pairs(answers: AnswerTable) -> SectionNumbers | None:
     return section("Minimal pairs", rows, note=NOTE, constructions=constructions, crossed=crossed, **more)
 
 
-def _strength_rows(clean: AnswerTable, entries: _Entries) -> list[Row]:
+def _strength_rows(clean: JudgedTable, entries: _Entries) -> list[Row]:
     """Return rows over all flaws (`flaw` is `*`), by flaw, and by language; none without flaws at two strengths.
 
     A row also has the false alarms on texts that tempt: those of its language and, of one flaw, those on the metric of the flaw.
@@ -119,8 +117,7 @@ def _strength_rows(clean: AnswerTable, entries: _Entries) -> list[Row]:
     subtle, seen_subtle, seen_plain, flaw = _pair_strengths(clean, entries)
     if not len(subtle):
         return []
-    table = clean.take(entries.row[subtle])
-    by_flaw = replace(table, columns={**table.columns, "flaw": flaw})
+    by_flaw = clean.take(entries.row[subtle]).with_keys(flaw=flaw)
     tempting = np.flatnonzero(entries.kind == TEMPTING)
     texts, alarm = clean.take(entries.row[tempting]), 1.0 - clean.best[entries.row[tempting]]
     rows = []
@@ -142,7 +139,7 @@ def _strength_rows(clean: AnswerTable, entries: _Entries) -> list[Row]:
     return rows
 
 
-def _pair_strengths(clean: AnswerTable, entries: _Entries) -> tuple[Ints, Floats, Floats, CodedColumn]:
+def _pair_strengths(clean: JudgedTable, entries: _Entries) -> tuple[Ints, Floats, Floats, CodedColumn]:
     """Return the entries of subtle flaws that were also scored plain, 1 where each strength was seen (else 0), and the flaws' names."""
     paired = (entries.kind == FLAW) & (entries.construction.codes != NO_VALUE) & (entries.better >= 0) & (entries.worse >= 0)
     flaws = np.flatnonzero(paired)
@@ -152,7 +149,7 @@ def _pair_strengths(clean: AnswerTable, entries: _Entries) -> tuple[Ints, Floats
     flaw = CodedColumn.from_values(name for name, _, _ in names)
     strength = np.array([strength if name else "" for name, _, strength in names], object)
     twins = [clean.data.items[item].fields["twin"] for item in np.asarray(clean.item)[entries.row[flaws]].tolist()]
-    columns = [clean.columns[name].take(entries.row[flaws]) for name in ("metric", *CONDITION, "order", "repeat")]
+    columns = [clean.column(name).take(entries.row[flaws]) for name in ("metric", *CONDITION, "order", "repeat")]
     question = combination_ids([*columns, CodedColumn.from_values(twins), flaw], np.zeros(len(flaws), np.int8))
     readable = ~np.isnan(step)
     subtle = np.flatnonzero(readable & (strength == SUBTLE))
@@ -166,7 +163,7 @@ def has_twins(data: Dataset) -> bool:
     return any(_is_name(item.fields.get("twin")) for item in data.items)
 
 
-def _find_twins(answers: AnswerTable) -> dict[int, int]:
+def _find_twins(answers: JudgedTable) -> dict[int, int]:
     """Return `{item: its flawless text}`, of items that name another item of the data which names none itself."""
     data = answers.data
     base_of = {
@@ -181,7 +178,7 @@ def _is_name(value: Any) -> bool:
     return isinstance(value, str) and bool(value)
 
 
-def _pair_answers(clean: AnswerTable, twins: Mapping[int, int], cluster: Ints) -> _Entries:
+def _pair_answers(clean: JudgedTable, twins: Mapping[int, int], cluster: Ints) -> _Entries:
     """Return every answer about a twin beside the one about its flawless text, on metrics on which both are labelled."""
     base_of = np.full(len(clean.data.items), -1, np.int64)
     base_of[list(twins)] = list(twins.values())
@@ -189,7 +186,7 @@ def _pair_answers(clean: AnswerTable, twins: Mapping[int, int], cluster: Ints) -
     twin = np.flatnonzero(base_of[items] >= 0)
     base = _answers_about(clean, twin, base_of[items[twin]])
     has_base = base >= 0
-    gap = np.where(has_base, clean.label[np.maximum(base, 0)] - clean.label[twin], np.nan)
+    gap = np.where(has_base, clean.label_points[np.maximum(base, 0)] - clean.label_points[twin], np.nan)
     usable = ~has_base | ~np.isnan(gap)
     twin, base, gap = twin[usable], base[usable], gap[usable]
     turned = gap < 0  # the text with the flaw is the one that the other names
@@ -205,17 +202,17 @@ def _pair_answers(clean: AnswerTable, twins: Mapping[int, int], cluster: Ints) -
     )
 
 
-def _answers_about(clean: AnswerTable, rows: Ints, items: Ints) -> Ints:
+def _answers_about(clean: JudgedTable, rows: Ints, items: Ints) -> Ints:
     """Return, for each row, the row about another item with the same metric, condition and repeat; -1 without one."""
     size = len(clean)
     rows_and_questions = np.concatenate([np.arange(size), rows])
-    columns = [clean.columns[name].take(rows_and_questions) for name in ("metric", *CONDITION, "order", "repeat")]
+    columns = [clean.column(name).take(rows_and_questions) for name in ("metric", *CONDITION, "order", "repeat")]
     about = CodedColumn(tuple(clean.data.items), np.concatenate([clean.item, items]).astype(np.int32))
     ids = combination_ids([*columns, about], np.zeros(len(rows_and_questions), np.int8))
     return last_matching_rows(ids, np.arange(size))[size:]
 
 
-def _flawless_entries(clean: AnswerTable, pairs: _Entries, cluster: Ints) -> list[_Entries]:
+def _flawless_entries(clean: JudgedTable, pairs: _Entries, cluster: Ints) -> list[_Entries]:
     """Return the texts without a flaw: all of them once; those after a harmless change, by the change; those that tempt, by what tempts."""
     flaw = pairs.kind == FLAW
     paired = (pairs.better >= 0) & (pairs.worse >= 0)
@@ -229,7 +226,7 @@ def _flawless_entries(clean: AnswerTable, pairs: _Entries, cluster: Ints) -> lis
     ]
 
 
-def _find_tempting(clean: AnswerTable) -> tuple[Ints, CodedColumn]:
+def _find_tempting(clean: JudgedTable) -> tuple[Ints, CodedColumn]:
     """Return the rows about texts that tempt a judge to a false alarm on this metric, and what tempts (`tempts = {name: metric}`)."""
     tempts = {
         position: item.fields["tempts"] for position, item in enumerate(clean.data.items) if isinstance(item.fields.get("tempts"), dict)
@@ -239,12 +236,12 @@ def _find_tempting(clean: AnswerTable) -> tuple[Ints, CodedColumn]:
         (row, name)
         for row in np.flatnonzero(np.isin(items, list(tempts))).tolist()
         for name, metric in tempts[int(items[row])].items()
-        if _is_name(name) and metric == clean.value("metric", row)
+        if _is_name(name) and metric == clean.column("metric").at(row)
     ]
     return np.array([row for row, _ in matches], np.int64), CodedColumn.from_values(name for _, name in matches)
 
 
-def _text_entries(clean: AnswerTable, rows: Ints, cluster: Ints, construction: CodedColumn, kind: str) -> _Entries:
+def _text_entries(clean: JudgedTable, rows: Ints, cluster: Ints, construction: CodedColumn, kind: str) -> _Entries:
     nothing, size = np.full(len(rows), -1), len(rows)
     cluster = cluster[np.asarray(clean.item)[rows]]
     return _Entries(rows, nothing, nothing, np.ones(size, bool), cluster, construction, np.full(size, kind))
@@ -262,7 +259,7 @@ class _ReadPairs:
     alarm_groups: Ints
 
 
-def _read_pairs(row: Row, clean: AnswerTable, entries: _Entries, entry_rows: Ints) -> _ReadPairs:
+def _read_pairs(row: Row, clean: JudgedTable, entries: _Entries, entry_rows: Ints) -> _ReadPairs:
     """Return the pairs of some entries, of which the row gets the counts. Harmless changes count only where they stand alone."""
     texts, pairs = (
         entry_rows[entries.flawless[entry_rows]],
@@ -278,7 +275,7 @@ def _read_pairs(row: Row, clean: AnswerTable, entries: _Entries, entry_rows: Int
     return _ReadPairs(better, worse, entries.cluster[read], step, alarm, entries.cluster[texts])
 
 
-def _put_shares(row: Row, clean: AnswerTable, entries: _Entries, cell: Ints) -> Row:
+def _put_shares(row: Row, clean: JudgedTable, entries: _Entries, cell: Ints) -> Row:
     """Return the row with shares and their intervals."""
     pairs = _read_pairs(row, clean, entries, cell)
     why = NO_BEST if len(pairs.step) and np.isnan(pairs.step).all() else NO_PAIR
@@ -289,7 +286,7 @@ def _put_shares(row: Row, clean: AnswerTable, entries: _Entries, cell: Ints) -> 
     return row
 
 
-def _put_counts(row: Row, clean: AnswerTable, entries: _Entries, cell: Ints) -> Row:
+def _put_counts(row: Row, clean: JudgedTable, entries: _Entries, cell: Ints) -> Row:
     """Return the row with counts alone: one language has too few texts of one construction for more."""
     pairs = _read_pairs(row, clean, entries, cell)
     row |= {f"{name}_n": int((pairs.step == sign).sum()) for name, sign in _SIGNS.items()}

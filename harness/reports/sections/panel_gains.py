@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from harness.judges import Panel
-from harness.measure.answers import AnswerTable
 from harness.measure.condition_rows import Row, new_row, put_difference, put_share, section, with_q
+from harness.measure.judged_table import JudgedTable
 from harness.model import CONDITION
 from harness.reports.sections.section import AGREEMENT_DIFFERENCE, Section, SectionNumbers, SectionTable, cells_at, tests_shown
 from harness.reports.tables.column import COUNT_OR_BLANK, SHARE, TEXT, Column
@@ -32,19 +32,19 @@ NOTE = (
 _SAME = ("metric", *CONDITION[1:], "repeat", "order")
 
 
-def compare_panels(answers: AnswerTable, panels: Mapping[str, Panel]) -> SectionNumbers | None:
+def compare_panels(answers: JudgedTable, panels: Mapping[str, Panel]) -> SectionNumbers | None:
     """Return the section of panels beside the best of their members, by language and metric, and by language; None without a panel."""
     clean = answers.clean
-    judges = set(clean.columns["judge"].values)
+    judges = set(clean.column("judge").values)
     members = {name: panel.members for name, panel in panels.items() if judges.issuperset(panel.members)}
     rows = [_gain_row(clean, key, cell, members[key["judge"]]) for key, cell in cells_at(clean, LEVELS) if key["judge"] in members]
     with_q(rows, "diff", lambda row: row["metric"] == "*")
     return section("Panels", rows, note=NOTE)
 
 
-def _gain_row(clean: AnswerTable, key: Mapping[str, Any], cell: Ints, members: Sequence[str]) -> Row:
+def _gain_row(clean: JudgedTable, key: Mapping[str, Any], cell: Ints, members: Sequence[str]) -> Row:
     """Return the row of a panel in a cell, beside its best member: that of the development items, else that of other folds of texts."""
-    why = NUMBERS if (np.isnan(clean.credits["pa_failed_wrong"][cell]) & ~np.isnan(clean.label[cell])).any() else NO_TEXT
+    why = NUMBERS if (np.isnan(clean.hit[cell]) & ~np.isnan(clean.label_points[cell])).any() else NO_TEXT
     cell, panel, members_credits = _common_credits(clean, cell, members)
     development = np.array([item.split == "dev" for item in clean.data.items], bool)[clean.item[cell]]
     folds = min(FOLDS, len(np.unique(clean.group[cell])))
@@ -67,9 +67,9 @@ def _gain_row(clean: AnswerTable, key: Mapping[str, Any], cell: Ints, members: S
     return row
 
 
-def _common_credits(clean: AnswerTable, cell: Ints, members: Sequence[str]) -> tuple[Ints, Floats, Floats]:
+def _common_credits(clean: JudgedTable, cell: Ints, members: Sequence[str]) -> tuple[Ints, Floats, Floats]:
     """Return the rows that the panel and all members answered, with the credits of the panel (rows,) and of its members (rows, members)."""
-    judge, credits = clean.columns["judge"], clean.credits["pa_failed_wrong"]
+    judge, credits = clean.column("judge"), clean.hit
     member_rows = [np.flatnonzero(judge.codes == judge.values.index(member)) for member in members]
     partner = np.column_stack([clean.partners(cell, rows, _SAME) for rows in member_rows])
     panel, member_credits = credits[cell], np.where(partner >= 0, credits[np.maximum(partner, 0)], np.nan)

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.measure.answers import AnswerTable
 from harness.measure.condition_rows import SCORE_LEVELS, Row, new_row, put_number, put_share, section
+from harness.measure.judged_table import JudgedTable
 from harness.model import CONDITION, RealisedPerturbation
 from harness.perturb import registered
 from harness.reports.sections.section import BY_METRIC, Section, SectionNumbers, SectionTable, cells_at, range_by_language
@@ -45,7 +45,7 @@ class _PerturbedPairs(NamedTuple):
     applied: NDArray[np.bool_]
 
 
-def compare_perturbed_texts(answers: AnswerTable, perturbed: Sequence[RealisedPerturbation]) -> SectionNumbers | None:
+def compare_perturbed_texts(answers: JudgedTable, perturbed: Sequence[RealisedPerturbation]) -> SectionNumbers | None:
     """Return the shares of scores that fell, rose and stayed, sensitivity, and the achieved amount of change, by perturbation."""
     rows = []
     results, moves = _group_by_perturbation(perturbed), {name: kind.moves for name, kind in registered().items()}
@@ -63,7 +63,7 @@ def compare_perturbed_texts(answers: AnswerTable, perturbed: Sequence[RealisedPe
     return section("Sensitivity to changed texts", rows, note=NOTE)
 
 
-def measure_injection(answers: AnswerTable, perturbed: Sequence[RealisedPerturbation]) -> SectionNumbers | None:
+def measure_injection(answers: JudgedTable, perturbed: Sequence[RealisedPerturbation]) -> SectionNumbers | None:
     """Return the shares of scores that rose, fell and became the best one after the text itself asked for the best score."""
     rows = []
     for text, pairs, key, cell in _perturbed_cells(answers, _group_by_perturbation(perturbed), lambda kind: kind == INJECT):
@@ -89,10 +89,10 @@ def _group_by_perturbation(perturbed: Sequence[RealisedPerturbation]) -> dict[st
 
 
 def _perturbed_cells(
-    answers: AnswerTable, results: Mapping[str, Mapping[str, RealisedPerturbation]], selects: Callable[[str], bool]
+    answers: JudgedTable, results: Mapping[str, Mapping[str, RealisedPerturbation]], selects: Callable[[str], bool]
 ) -> Iterator[tuple[str, _PerturbedPairs, dict[str, Any], Ints]]:
     """Yield perturbations of these kinds, cell by cell: text form, all pairs, the cell's key, and the numbers of its pairs."""
-    parts = {text: _parse_parts(text) for text in {*answers.columns["perturbation"].values, *results}}
+    parts = {text: _parse_parts(text) for text in {*answers.judgments.perturbation.values, *results}}
     order = {text: (part["kind"], part["segmenter"] or "", part["dose"] or 0.0, text) for text, part in parts.items()}
     for text in sorted(parts, key=order.__getitem__):
         if selects(parts[text]["kind"]):
@@ -102,9 +102,9 @@ def _perturbed_cells(
                 yield text, pairs, key, cell
 
 
-def _pair_answers(answers: AnswerTable, text: str, not_applied: set[str]) -> _PerturbedPairs:
+def _pair_answers(answers: JudgedTable, text: str, not_applied: set[str]) -> _PerturbedPairs:
     """Return the answers about changed texts (or those that could not be changed) beside the answers about the unchanged texts."""
-    column = answers.columns["perturbation"]
+    column = answers.judgments.perturbation
     all_rows = np.arange(len(answers))
     changed = all_rows[column.codes == column.values.index(text)] if text in column.values else all_rows[:0]
     stuck = np.array([item.item_id in not_applied for item in answers.data.items], bool)[answers.item]
@@ -131,7 +131,7 @@ class _ReadPairs(NamedTuple):
     why: str
 
 
-def _read_pairs(row: Row, answers: AnswerTable, pairs: _PerturbedPairs, cell: Ints) -> _ReadPairs:
+def _read_pairs(row: Row, answers: JudgedTable, pairs: _PerturbedPairs, cell: Ints) -> _ReadPairs:
     """Return the pairs of a cell that could be read, of which the row gets the counts."""
     applied, clean, changed = pairs.applied[cell], pairs.clean[cell], pairs.changed[cell]
     answered = applied & (clean >= 0) & (changed >= 0)
@@ -144,7 +144,7 @@ def _read_pairs(row: Row, answers: AnswerTable, pairs: _PerturbedPairs, cell: In
     return _ReadPairs(before, changed[read], groups, NO_BEST if len(before) and np.isnan(answers.points[before]).all() else no_pair)
 
 
-def _put_moves(row: Row, answers: AnswerTable, read: _ReadPairs, names: Sequence[str]) -> None:
+def _put_moves(row: Row, answers: JudgedTable, read: _ReadPairs, names: Sequence[str]) -> None:
     """Write the shares of pairs whose score fell, rose or stayed, read from the scores themselves."""
     step = np.sign(answers.points[read.after] - answers.points[read.before])
     for name in names:
@@ -152,12 +152,12 @@ def _put_moves(row: Row, answers: AnswerTable, read: _ReadPairs, names: Sequence
         put_share(row, name, is_so, read.groups, answers.drawing, read.why)
 
 
-def put_sensitivity(row: Row, answers: AnswerTable, before: Ints, after: Ints, groups: Ints, why: str) -> None:
+def put_sensitivity(row: Row, answers: JudgedTable, before: Ints, after: Ints, groups: Ints, why: str) -> None:
     """Write how often the score of the rows `before` is above that of `after`, and `from` what: expected scores or scores.
 
     Expected scores count if every pair has both; a row never mixes the two.
     """
-    expected = answers.expected[before], answers.expected[after]
+    expected = answers.expected_points[before], answers.expected_points[after]
     fine = len(before) > 0 and not (np.isnan(expected[0]) | np.isnan(expected[1])).any()
     first, second = expected if fine else (answers.points[before], answers.points[after])
     estimate = superiority(first, second, groups, **answers.drawing)

@@ -17,10 +17,10 @@ from harness.data.columns import CodedColumn, combination_ids, rows_by_number
 from harness.data.dataset import Dataset
 from harness.decide.language_parts import FEW_TEXTS, language_parts
 from harness.decide.languages import LEAST_LANGUAGES
-from harness.measure.answers import AnswerTable, tabulate_answers
 from harness.measure.cells import sort_key
 from harness.measure.compare import Recording, judged_data
 from harness.measure.condition_rows import Row, new_row, put_difference, put_number, section, with_q
+from harness.measure.judged_table import JudgedTable, ordered_table
 from harness.measure.options import CompareOptions
 from harness.measure.parallel_texts import parallel_numbers, text_clusters
 from harness.model import CONDITION
@@ -60,7 +60,7 @@ def compare_same_texts(source: Recording, options: CompareOptions) -> SectionNum
         return None
     parallel = source.data.only([source.data.items[position] for position in np.flatnonzero(items).tolist()])
     part = msgspec.structs.replace(source, data=parallel, judgments=source.judgments.clean.for_items(parallel.by_id))
-    answers = tabulate_answers(part.data, part.judgments, options)
+    answers = ordered_table(part.data, part.judgments, options)
     shifts = _score_shifts(answers)
     rows = []
     for key, cell in cells_at(answers, LEVELS):
@@ -88,13 +88,13 @@ def _parallel_items(data: Dataset) -> NDArray[np.bool_]:
     return np.asarray((number >= 0) & fine[np.maximum(number, 0)]) if len(fine) else np.zeros(len(number), bool)
 
 
-def _score_shifts(answers: AnswerTable) -> tuple[Floats, Floats, Ints]:
+def _score_shifts(answers: JudgedTable) -> tuple[Floats, Floats, Ints]:
     """Return, for every answer, its score and the mean score of the same text in other languages, as shares of the scale; and its text."""
     parallel, cluster = parallel_numbers(answers.data), text_clusters(answers.data)
     items = np.asarray(answers.item)
-    reach = np.array([answers.reach[answers.value("metric", row)] for row in range(len(answers))], np.float64)
+    reach = np.array([answers.reach[answers.column("metric").at(row)] for row in range(len(answers))], np.float64)
     score = answers.points[:] / np.where(reach > 0, reach, np.nan)
-    columns = [answers.columns[name] for name in ("metric", *CONDITION, "order", "repeat")]
+    columns = [answers.column(name) for name in ("metric", *CONDITION, "order", "repeat")]
     question = combination_ids(columns, parallel[items])
     scored = ~np.isnan(score)
     size = int(question.max(initial=-1)) + 1
@@ -107,7 +107,7 @@ def _score_shifts(answers: AnswerTable) -> tuple[Floats, Floats, Ints]:
     return score, mean_of_others, cluster[items]
 
 
-def _metric_rows(part: Recording, answers: AnswerTable, options: CompareOptions) -> Iterator[Row]:
+def _metric_rows(part: Recording, answers: JudgedTable, options: CompareOptions) -> Iterator[Row]:
     """Yield consistency, heterogeneity and differential functioning of each metric, judge and condition."""
     judged = judged_data([part], msgspec.structs.replace(options, by=("language", "metric", "judge", "variant", "temperature")))
     cells = {_condition_key(key): (key, cell) for key, cell in answers.cells(("metric",))}
@@ -136,12 +136,12 @@ def _condition_key(key: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(key.get(name) for name in ("metric", *CONDITION))
 
 
-def _put_heterogeneity(row: Row, answers: AnswerTable, cell: Ints, cluster: Ints) -> None:
+def _put_heterogeneity(row: Row, answers: JudgedTable, cell: Ints, cluster: Ints) -> None:
     """Write the random-effects summary of the mean score of each language, as a share of the scale."""
     reach = answers.reach[row["metric"]]
     scores = answers.points[cell] / reach if reach > 0 else answers.points[cell] * np.nan
     scored = np.flatnonzero(~np.isnan(scores))
-    by_language = rows_by_number(answers.columns["language"].codes[cell][scored])
+    by_language = rows_by_number(answers.column("language").codes[cell][scored])
     means = [cluster_mean(scores[scored[rows]], cluster[scored[rows]]) for rows in by_language if len(rows)]
     varied = [mean for mean in means if mean.error > 0]
     summary, why = None, f"fewer than {LEAST_LANGUAGES} languages in which the score varies between texts"

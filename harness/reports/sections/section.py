@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 from harness.data.columns import NO_VALUE, CodedColumn
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
-from harness.measure.answers import AnswerTable, tabulate_answers
 from harness.measure.compare import Recording
+from harness.measure.judged_table import JudgedTable, item_key, ordered_table
 from harness.measure.options import POOLED, CompareOptions
-from harness.measure.units import item_key
 from harness.model import CONDITION, RealisedPerturbation
 from harness.reports.answer_parts import Card
 from harness.reports.tables.column import POINTS, PROBABILITY, Column, Row
@@ -58,23 +57,23 @@ class SectionInput:
     study_facts: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
-    def answers(self) -> AnswerTable:
+    def answers(self) -> JudgedTable:
         """The answers beside their labels, without those to questions that name the systems. Tabulated once for all sections."""
         judgments = self.recording.judgments
         shown_source = judgments.shown_source
         unnamed = judgments.take(shown_source.codes == NO_VALUE) if shown_source.values else judgments
-        return tabulate_answers(self.recording.data, unnamed, self.options)
+        return ordered_table(self.recording.data, unnamed, self.options)
 
 
-def of_answers(compute: Callable[[AnswerTable], SectionNumbers | None]) -> Callable[[SectionInput], SectionNumbers | None]:
+def of_answers(compute: Callable[[JudgedTable], SectionNumbers | None]) -> Callable[[SectionInput], SectionNumbers | None]:
     """Return the computation of a section that needs nothing but the answers beside their labels; None where there are none."""
     return lambda inputs: compute(inputs.answers) if len(inputs.answers) else None
 
 
 def cells_at(
-    answers: AnswerTable, levels: Iterable[Sequence[str]], condition: Sequence[str] = CONDITION
+    answers: JudgedTable, levels: Iterable[Sequence[str]], condition: Sequence[str] = CONDITION
 ) -> Iterator[tuple[dict[str, Any], Ints]]:
-    """Return `(key, rows)` of every cell of several levels, as `AnswerTable.cells` has those of one."""
+    """Return `(key, rows)` of every cell of several levels, as `JudgedTable.cells` has those of one."""
     return chain.from_iterable(answers.cells(level, condition) for level in levels)
 
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from harness.data.columns import NO_VALUE, first_rows
-from harness.measure.answers import AnswerTable
 from harness.measure.condition_rows import (
     LEVELS,
     Row,
@@ -20,6 +19,7 @@ from harness.measure.condition_rows import (
     section,
     with_q,
 )
+from harness.measure.judged_table import JudgedTable, means_by
 from harness.model import CONDITION
 from harness.reports.sections.section import (
     AGREEMENT_DIFFERENCE,
@@ -34,7 +34,7 @@ from harness.reports.sections.section import (
 from harness.reports.tables.column import COUNT_OR_BLANK, NUMBER, POINTS, Column, TableName
 from harness.reports.tables.columns import columns_in
 from harness.stats import page_falling, paired_difference, slope
-from harness.stats.core.arrays import Floats, Ints
+from harness.stats.core.arrays import Ints
 
 OTHERWISE = tuple(name for name in CONDITION if name != "temperature")
 HYPOTHESIS = (
@@ -45,15 +45,15 @@ HYPOTHESIS = (
 )
 
 
-def compare_temperatures(answers: AnswerTable) -> SectionNumbers | None:
+def compare_temperatures(answers: JudgedTable) -> SectionNumbers | None:
     """Return agreement at each temperature (`rows`) and its trend (`trends`), where a judge and variant have two temperatures or more."""
     clean = answers.clean
     rows: list[Row] = []
     trends: list[Row] = []
     for key, cell in cells_at(clean, LEVELS, OTHERWISE):
-        codes = np.unique(clean.columns["temperature"].codes[cell])
+        codes = np.unique(clean.column("temperature").codes[cell])
         codes = codes[codes != NO_VALUE]
-        if len(codes) > 1 and not np.isnan(clean.credits["pa_failed_wrong"][cell]).all():
+        if len(codes) > 1 and not np.isnan(clean.hit[cell]).all():
             rows_of_cell, trend = _compare_cell(clean, key, cell, codes)
             rows += rows_of_cell
             trends.append(trend)
@@ -63,13 +63,13 @@ def compare_temperatures(answers: AnswerTable) -> SectionNumbers | None:
     return section("Agreement by temperature", rows, hypothesis=HYPOTHESIS, trends=trends)
 
 
-def _compare_cell(clean: AnswerTable, key: dict[str, Any], cell: Ints, codes: Ints) -> tuple[list[Row], Row]:
+def _compare_cell(clean: JudgedTable, key: dict[str, Any], cell: Ints, codes: Ints) -> tuple[list[Row], Row]:
     """Return a cell's row for each temperature, and its trend: the slope over items with an answer at all of them, and Page's test."""
-    temperatures = [clean.columns["temperature"].values[code] for code in codes.tolist()]
-    code_of_row, answers = clean.columns["temperature"].codes[cell], clean.take(cell)
+    temperatures = [clean.column("temperature").values[code] for code in codes.tolist()]
+    code_of_row, hit_of_row, answers = clean.column("temperature").codes[cell], clean.hit[cell], clean.take(cell)
     unit = answers.joint(("metric",), items=True)  # an item on a metric; repeats are averaged
     group = answers.group[first_rows(unit)]
-    hits = [_mean_by_unit(unit, np.where(code_of_row == code, answers.credits["pa_failed_wrong"][:], np.nan)) for code in codes]
+    hits = [means_by(unit, np.where(code_of_row == code, hit_of_row, np.nan)) for code in codes]
     rows = []
     for code, degrees, hit in zip(codes, temperatures, hits, strict=True):
         row = new_row({**key, "temperature": degrees})
@@ -89,19 +89,11 @@ def _compare_cell(clean: AnswerTable, key: dict[str, Any], cell: Ints, codes: In
     put_difference(trend, "slope", slope(degrees_of_hits, table.ravel(), np.repeat(group, table.shape[1]), **clean.drawing))
     trend["slope_n"] = len(table)
     text = np.unique(group, return_inverse=True)[1].astype(np.int64)
-    test = page_falling(np.stack([_mean_by_unit(text, column) for column in table.T], axis=1))
+    test = page_falling(np.stack([means_by(text, column) for column in table.T], axis=1))
     put_number(trend, "page_l", test.statistic, why=test.reason)
     put_number(trend, "page_p", test.p, why=test.reason)
     trend |= {"page_blocks": test.blocks, "page_q": None}
     return rows, trend
-
-
-def _mean_by_unit(unit: Ints, values: Floats) -> Floats:
-    """Return the mean of the values of each unit; NaN without values."""
-    defined = ~np.isnan(values)
-    units = int(unit.max(initial=-1)) + 1
-    n = np.bincount(unit[defined], minlength=units)
-    return np.where(n > 0, np.bincount(unit[defined], values[defined], minlength=units) / np.maximum(n, 1), np.nan)
 
 
 TEMPERATURE = Section(

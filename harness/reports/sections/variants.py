@@ -10,7 +10,6 @@ import msgspec
 import numpy as np
 
 from harness.data.columns import NO_VALUE
-from harness.measure.answers import AnswerTable, variant_of
 from harness.measure.condition_rows import (
     LEVELS,
     SCORE_LEVELS,
@@ -26,9 +25,10 @@ from harness.measure.condition_rows import (
     versus,
     with_q,
 )
+from harness.measure.judged_table import JudgedTable
 from harness.measure.score_cells import NO_SEGMENT_KEY, source_texts
 from harness.measure.versus import DIFFERENCES, correlation_differences
-from harness.model import SAMPLING, Variant
+from harness.model import SAMPLING, Variant, parse_variant
 from harness.reports.sections.section import (
     AGREEMENT_DIFFERENCE,
     BY_METRIC,
@@ -55,12 +55,12 @@ ITSELF = "what the others are compared with"
 WITHIN, OVERALL = "kendall_tau_within", "kendall_tau"
 
 
-def compare_variants(answers: AnswerTable) -> SectionNumbers | None:
+def compare_variants(answers: JudgedTable) -> SectionNumbers | None:
     """Return the agreement of every variant, and its paired difference from the plainest variant if there are several."""
     clean = answers.clean
-    if np.isnan(clean.credits["pa_failed_wrong"][:]).all():
+    if np.isnan(clean.hit[:]).all():
         return None
-    names = [*clean.columns["variant"].values]
+    names = [*clean.column("variant").values]
     rows = _rows_with_differences(clean, {name: names[0] for name in names})
     if len(names) > 1:
         with_q(rows, "diff", level_of)
@@ -72,12 +72,12 @@ def compare_variants(answers: AnswerTable) -> SectionNumbers | None:
     return section("Agreement by variant", rows, note=note, **(several if len(names) > 1 else {}))
 
 
-def compare_examples(answers: AnswerTable) -> SectionNumbers | None:
+def compare_examples(answers: JudgedTable) -> SectionNumbers | None:
     """Return the agreement by number of examples, and its difference from the smallest number, of variants that differ in nothing else."""
     clean = answers.clean
-    if np.isnan(clean.credits["pa_failed_wrong"][:]).all():
+    if np.isnan(clean.hit[:]).all():
         return None
-    variant, condition = clean.columns["variant"], clean.joint(("judge", *SAMPLING))
+    variant, condition = clean.column("variant"), clean.joint(("judge", *SAMPLING))
     rows = []
     for family in families(variant.values, "shots"):
         names = sorted(family, key=lambda name: family[name].shots)
@@ -91,10 +91,10 @@ def compare_examples(answers: AnswerTable) -> SectionNumbers | None:
     return section("Agreement by number of examples", rows, hypothesis=hypothesis)
 
 
-def _rows_with_differences(clean: AnswerTable, against: dict[str, str]) -> list[Row]:
+def _rows_with_differences(clean: JudgedTable, against: dict[str, str]) -> list[Row]:
     """Return the rows of all variants, each with its difference from the variant that `against` gives, if there are several."""
     rows = []
-    variant, partner = clean.columns["variant"], np.full(len(clean), NO_VALUE)
+    variant, partner = clean.column("variant"), np.full(len(clean), NO_VALUE)
     for name, other in against.items():
         if name != other:
             mine, other_rows = (np.flatnonzero(variant.codes == variant.values.index(name_of_variant)) for name_of_variant in (name, other))
@@ -110,6 +110,14 @@ def _rows_with_differences(clean: AnswerTable, against: dict[str, str]) -> list[
                 put_gap(row, "diff", ITSELF)
         rows.append(row)
     return rows
+
+
+def variant_of(text: str) -> Variant | None:
+    """Return the variant that a text names; None if the text is not a variant, which is possible in data folders."""
+    try:
+        return parse_variant(text)
+    except ValueError:
+        return None
 
 
 def families(names: Sequence[str], axis: str) -> Iterator[dict[str, Variant]]:
@@ -132,11 +140,11 @@ def pairs_by(names: Sequence[str], axis: str, first: str, second: str) -> list[t
     return pairs
 
 
-def compare_score_positions(answers: AnswerTable) -> SectionNumbers | None:
+def compare_score_positions(answers: JudgedTable) -> SectionNumbers | None:
     """Return what changes if the score comes before its justification: the score, and the agreement."""
     clean = answers.clean
     rows = []
-    for after, before in pairs_by(clean.columns["variant"].values, "justification", "after", "before"):
+    for after, before in pairs_by(clean.column("variant").values, "justification", "after", "before"):
         for row, rows_after, rows_before in moved_rows(clean, after, before):
             put_difference(row, "diff", versus(clean, rows_after, rows_before))
             rows.append(row)
@@ -149,9 +157,9 @@ def compare_score_positions(answers: AnswerTable) -> SectionNumbers | None:
     return section("Score before or after its justification", rows, hypothesis=hypothesis)
 
 
-def moved_rows(clean: AnswerTable, variant: str, other_variant: str) -> Iterator[tuple[Row, Ints, Ints]]:
+def moved_rows(clean: JudgedTable, variant: str, other_variant: str) -> Iterator[tuple[Row, Ints, Ints]]:
     """Yield rows of one variant with its mean score change from another variant, and the numbers of the answers of both."""
-    all_rows, variants = np.arange(len(clean)), clean.columns["variant"]
+    all_rows, variants = np.arange(len(clean)), clean.column("variant")
     mine, other = (all_rows[variants.codes == variants.values.index(name)] for name in (variant, other_variant))
     partner = clean.partners(mine, other, SAME)
     for key, cell_rows in cells_at(clean.take(mine), SCORE_LEVELS):
@@ -160,27 +168,27 @@ def moved_rows(clean: AnswerTable, variant: str, other_variant: str) -> Iterator
         yield row, mine[cell_rows], partner[cell_rows]
 
 
-def correlate_variants(answers: AnswerTable) -> SectionNumbers | None:
+def correlate_variants(answers: JudgedTable) -> SectionNumbers | None:
     """Return the rank correlation with people of every variant on interval scales, and its difference from that of the plainest variant.
 
     The difference is that within source texts where the dataset card names them, else over all texts: on the same texts, those that
     both variants scored.
     """
     clean = answers.clean
-    numeric = [metric for metric in clean.columns["metric"].used if clean.data.label_scale(metric).kind == "interval"]
-    clean = clean.take(clean.columns["metric"].recode(dict.fromkeys(numeric, 0)) == 0)
-    clean = clean.take(~np.isnan(clean.label[:]))
-    names = clean.columns["variant"].used
+    numeric = [metric for metric in clean.column("metric").used if clean.data.label_scale(metric).kind == "interval"]
+    clean = clean.take(clean.column("metric").recode(dict.fromkeys(numeric, 0)) == 0)
+    clean = clean.take(~np.isnan(clean.label_points[:]))
+    names = clean.column("variant").used
     if len(names) < 2:
         return None
-    variant = clean.columns["variant"]
+    variant = clean.column("variant")
     plainest = np.flatnonzero(variant.codes == variant.values.index(names[0]))
     partner = clean.partners(np.arange(len(clean)), plainest, SAME)
     rows = []
     for key, cell in clean.cells(("language", "metric")):
         row = new_row(key, versus=None if key["variant"] == names[0] else names[0])
         cell = cell[~np.isnan(clean.points[cell])]
-        label, points, item = clean.label[cell], clean.points[cell], clean.item[cell].astype(np.int64)
+        label, points, item = clean.label_points[cell], clean.points[cell], clean.item[cell].astype(np.int64)
         row["n"] = len(cell)
         overall = score_correlation("kendall", label, points, clean.group[cell])
         for name, estimate in ((OVERALL, overall), (WITHIN, _correlation_within(clean, label, points, item))):
@@ -205,7 +213,7 @@ def correlate_variants(answers: AnswerTable) -> SectionNumbers | None:
     return section("Order of texts by variant", rows, hypothesis=hypothesis)
 
 
-def _correlation_within(answers: AnswerTable, x: Any, y: Any, item: Ints) -> Estimated:
+def _correlation_within(answers: JudgedTable, x: Any, y: Any, item: Ints) -> Estimated:
     """Return the mean over source texts; repeats of a text are averaged first."""
     data = answers.data
     if not data.about.segment:

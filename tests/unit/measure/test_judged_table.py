@@ -13,8 +13,9 @@ from harness.content.specs import Asked
 from harness.data.judgments import Judgments
 from harness.errors import UsageError
 from harness.measure.compare import Recording
+from harness.measure.judged_table import JudgedTable, item_key, with_missing
+from harness.measure.label_counts import MAX_VALUES, classes_of, continuous_metrics, count_labels
 from harness.measure.options import Annotators
-from harness.measure.units import MAX_VALUES, Units, asked_and_not, classes_of, continuous_metrics, item_key, joined_units, units_of, votes
 from harness.model import Failure, Judgment, Scale, Score
 
 MakeRecording = Callable[..., Recording]
@@ -60,14 +61,14 @@ def test_metrics_with_one_scale_are_continuous_together(make_recording: MakeReco
     labels |= {("i0", "few"): [1], ("i1", "few"): [2], ("i0", "own"): [1]}
     made = make_recording(labels, {}, scales=scales)
     assert continuous_metrics(made.data, made.judgments) == {"many", "few"}
-    counted = votes(made.data, made.judgments, ONE, "drop")
+    counted = count_labels(made.data, made.judgments, ONE, "drop")
     assert {metric for metric, of in counted.items() if of.classes.continuous} == {"many", "few"}
     assert counted["few"].counts.sum() == 2 and counted["few"].scores is not None
 
 
 def test_votes_count_annotators_by_class(make_recording: MakeRecording) -> None:
     made = make_recording({"a": [2, 2, 0], "b": [1], ("b", "n"): [0, 1]}, {}, scales={m: THREE for m in "mn"}, more_items=["c"])
-    counted = votes(made.data, made.judgments, ONE, "drop")
+    counted = count_labels(made.data, made.judgments, ONE, "drop")
     assert counted["m"].counts.tolist() == [[1, 0, 2], [0, 1, 0], [0, 0, 0]]
     assert counted["n"].counts.tolist() == [[0, 0, 0], [1, 1, 0], [0, 0, 0]]
 
@@ -82,7 +83,7 @@ THREE = Scale(kind="ordinal", classes=(0, 1, 2), best=2)
 )
 def test_items_with_another_number_of_annotators_have_no_votes(make_recording: MakeRecording, needed: Annotators, kept: str) -> None:
     made = make_recording({"a": [2], "b": [2, 2], "c": [2, 2, 2], "d": [2, 2, 2, 2]}, {})
-    counts = votes(made.data, made.judgments, needed, "drop")["m"].counts
+    counts = count_labels(made.data, made.judgments, needed, "drop")["m"].counts
     assert "".join(item.item_id for item, n in zip(made.data.items, counts.sum(axis=1), strict=True) if n) == kept
 
 
@@ -92,29 +93,29 @@ def test_items_with_another_number_of_annotators_have_no_votes(make_recording: M
 def test_a_number_of_annotators_that_no_item_has_is_refused(make_recording: MakeRecording, needed: Annotators, words: str) -> None:
     made = make_recording({"a": [2], "b": [2, 2, 2, 2]}, {})
     with pytest.raises(UsageError, match=f"no item has {words} on a metric; the largest number is 4"):
-        votes(made.data, made.judgments, needed, "drop")
+        count_labels(made.data, made.judgments, needed, "drop")
 
 
 def test_the_judges_scores_are_classes_of_an_interval_scale_too(make_recording: MakeRecording) -> None:
     made = make_recording({"a": [1.0, 2.0], "b": [2.0, 2.0]}, {"a": 1.5, "b": 2.0}, scales={"m": Scale(kind="interval", min=0, max=3)})
-    assert votes(made.data, made.judgments, ONE, "drop")["m"].classes.scores == (1.0, 1.5, 2.0)
+    assert count_labels(made.data, made.judgments, ONE, "drop")["m"].classes.scores == (1.0, 1.5, 2.0)
 
 
 def test_metrics_are_counted_together_only_on_one_scale(make_recording: MakeRecording) -> None:
     scales = {"m": THREE, "n": THREE, "o": Scale(kind="ordinal", classes=(0, 1, 2), best=0), "p": Scale(kind="nominal", classes=(0, 1, 2))}
     made = make_recording({("a", metric): [1] for metric in scales}, {}, scales=scales)
-    keys = {metric: of.classes.key for metric, of in votes(made.data, made.judgments, ONE, "drop").items()}
+    keys = {metric: of.classes.key for metric, of in count_labels(made.data, made.judgments, ONE, "drop").items()}
     assert keys["m"] == keys["n"] and len(set(keys.values())) == 3
 
 
-def rows(units: Units) -> list[tuple[int, str, str, Score | None, str | None]]:
-    j = units.judgments
-    return list(zip(units.item.tolist(), j.judge, j.metric, j.score, j.failure, strict=True))
+def rows(table: JudgedTable) -> list[tuple[int, str, str, Score | None, str | None]]:
+    j = table.judgments
+    return list(zip(table.item.tolist(), j.judge, j.metric, j.score, j.failure, strict=True))
 
 
 def completed(made: Recording, needed: Annotators = ONE) -> list[tuple[int, str, str, Score | None, str | None]]:
-    counted = votes(made.data, made.judgments, needed, "drop")
-    return rows(asked_and_not(units_of(made.data, made.judgments), made.data, counted, made.asked, made.judgments)[0])
+    counted = count_labels(made.data, made.judgments, needed, "drop")
+    return rows(with_missing(JudgedTable.lay_out(made.data, made.judgments, counted), made.asked, made.judgments))
 
 
 def test_labelled_items_without_a_row_become_failures(make_recording: MakeRecording) -> None:
@@ -142,10 +143,10 @@ def test_what_is_missing_is_told_by_judge_variant_temperature_metric_language_an
         judged("ja", 1, judge="k", metric="n"),
     ]
     made = make_recording(labels, given, scales={"m": THREE, "n": THREE}, places=places)
-    counted = votes(made.data, made.judgments, ONE, "drop")
-    units, unasked = asked_and_not(units_of(made.data, made.judgments), made.data, counted, Asked("all"), made.judgments)
-    added = units.judgments.take(np.arange(len(given), len(units)))
-    assert len(unasked) == 0
+    counted = count_labels(made.data, made.judgments, ONE, "drop")
+    table = with_missing(JudgedTable.lay_out(made.data, made.judgments, counted), Asked("all"), made.judgments)
+    added = table.judgments.take(np.arange(len(given), len(table)))
+    assert table.unasked is not None and len(table.unasked) == 0
     assert sorted(zip(added.item, added.judge, added.variant, added.temperature, added.metric, strict=True)) == [
         ("a", "j", "joint", 0.0, "m"),
         ("b", "j", "single", 0.7, "m"),
@@ -160,10 +161,11 @@ def test_items_that_too_few_annotators_labelled_are_not_missed(make_recording: M
 
 def of_rule(made: Recording, asked: Asked | None) -> tuple[set[tuple[str, str, str]], set[tuple[str, str, str]]]:
     """`(judge, metric, item)` of what was asked and has no judgment, and of what was not asked."""
-    given = units_of(made.data, made.judgments)
-    units, unasked = asked_and_not(given, made.data, votes(made.data, made.judgments, ONE, "drop"), asked, made.judgments)
-    assert not any(unasked.judgments.failure) and not any(unasked.judgments.score)
-    both = (units.judgments.take(np.arange(len(given), len(units))), unasked.judgments)
+    given = JudgedTable.lay_out(made.data, made.judgments, count_labels(made.data, made.judgments, ONE, "drop"))
+    table = with_missing(given, asked, made.judgments)
+    unasked = table.unasked.judgments if table.unasked else Judgments.from_rows(())
+    assert not any(unasked.failure) and not any(unasked.score)
+    both = (table.judgments.take(np.arange(len(given), len(table))), unasked)
     missing, left = (set(zip(j.judge, j.metric, j.item, strict=True)) for j in both)
     return missing, left
 
@@ -190,17 +192,17 @@ def test_what_counts_as_asked_is_as_the_data_say(make_recording: MakeRecording, 
 def test_what_is_missing_has_nothing_of_the_judgment_that_it_is_like(make_recording: MakeRecording, judged: Judged) -> None:
     given = msgspec.structs.replace(judged("a", 1, expected=0.5, entropy=0.1, detected_language="en"), justification="so")
     made = make_recording({"a": 1, "b": 1}, [given])
-    units, _ = asked_and_not(
-        units_of(made.data, made.judgments), made.data, votes(made.data, made.judgments, ONE, "drop"), Asked("all"), made.judgments
-    )
-    missing = {name: list(column)[1] for name, column in units.judgments.columns.items()}
+    given = JudgedTable.lay_out(made.data, made.judgments, count_labels(made.data, made.judgments, ONE, "drop"))
+    table = with_missing(given, Asked("all"), made.judgments)
+    assert table.row.tolist() == [0, -1]
+    missing = {name: list(column)[1] for name, column in table.judgments.columns.items()}
     assert [missing[name] for name in ("item", "judge", "variant", "failure")] == ["b", "j", "single", Failure.MISSING]
     assert {missing[name] for name in ("score", *Judgments.OPTIONAL)} == {None}
 
 
-def test_units_are_joined_with_their_sources(make_recording: MakeRecording) -> None:
+def test_tables_are_joined_with_their_sources(make_recording: MakeRecording) -> None:
     one, other = (make_recording({"a": 1, "b": 2}, answers) for answers in ({"a": 1}, {"b": 0}))
-    both = joined_units([units_of(one.data, one.judgments, "x"), units_of(other.data, other.judgments, "y")])
+    both = JudgedTable.concatenate([JudgedTable.lay_out(made.data, made.judgments, {}, name) for made, name in ((one, "x"), (other, "y"))])
     assert rows(both) == [(0, "j", "m", 1, None), (1, "j", "m", 0, None)] and list(both.source) == ["x", "y"]
 
 
@@ -223,3 +225,17 @@ def test_an_items_keys_are_its_own_and_any_field_that_holds_texts_or_numbers(mak
             item_key(data, absent)
     with pytest.raises(UsageError, match=r"no item has 'rond'\. Did you mean 'round'\?"):
         item_key(data, "rond")
+
+
+def test_continuous_scores_have_no_level_of_agreement(make_recording: MakeRecording) -> None:
+    scores = {f"i{number}": [float(number), float(number)] for number in range(MAX_VALUES + 1)}
+    made = make_recording(scores, {"i0": 0.0}, scales={"m": Scale(kind="interval", min=0, max=99)})
+    table = JudgedTable.lay_out(made.data, made.judgments, count_labels(made.data, made.judgments, ONE, "drop"))
+    assert list(table.agreement) == [None] and list(table.reference) == [0.0] and list(table.outcome) == ["number"]
+
+
+def test_labels_say_nothing_about_changed_texts(make_recording: MakeRecording, judged: Judged) -> None:
+    made = make_recording({"a": [1, 1]}, [judged("a", 1), judged("a", 1, perturbation="truncate:0.5")])
+    table = JudgedTable.lay_out(made.data, made.judgments, count_labels(made.data, made.judgments, ONE, "drop"))
+    assert list(table.outcome) == ["right", "changed text"] and table.counted.tolist() == [True, False]
+    assert table.hit[0] == 1 and np.isnan(table.hit[1])
