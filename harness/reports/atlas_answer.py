@@ -7,7 +7,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from harness.judge_atlas.atlas_file import Atlas, AtlasRow, AtlasSet
-from harness.judge_atlas.known import AGAINST, ALPHA, CORRECTED, NO_VERDICT, OPEN, USE, KnownOfQuality, known_of, wrong_uses
+from harness.judge_atlas.quality_answers import (
+    AGAINST,
+    ALPHA,
+    CORRECTED,
+    NO_VERDICT,
+    OPEN,
+    USE,
+    QualityAnswer,
+    answers_by_quality,
+    wrong_uses,
+)
 from harness.reports.answer_parts import Answer, Card, NextStep, joined
 from harness.reports.tables.numbers import counted, difference, percent, points, whole_points
 
@@ -36,7 +46,7 @@ def language_answer(atlas: Atlas, tag: str, rows: Sequence[AtlasRow], today: dat
 
     `today` decides which judges are served no more.
     """
-    found, name = known_of(rows), atlas.languages[tag]
+    found, name = answers_by_quality(rows), atlas.languages[tag]
     whole = len(rows) == sum(row.language == tag for row in atlas.rows)
     cards = tuple(_card(atlas, each, today) for each in found)
     steps = tuple(_next_steps(atlas, tag, found, today)) if whole else ()
@@ -46,7 +56,9 @@ def language_answer(atlas: Atlas, tag: str, rows: Sequence[AtlasRow], today: dat
 
 def judge_answer(atlas: Atlas, judge: str, rows: Sequence[AtlasRow], today: datetime.date) -> AtlasAnswer:
     """The answer about a judge from its rows, language by language. That it is no longer served is said once, not in every sentence."""
-    by_language = {tag: known_of(row for row in rows if row.language == tag) for tag in dict.fromkeys(row.language for row in rows)}
+    by_language = {
+        tag: answers_by_quality(row for row in rows if row.language == tag) for tag in dict.fromkeys(row.language for row in rows)
+    }
     cards = tuple(
         _card(atlas, each, datetime.date.min, f"{atlas.languages[tag]}, ") for tag, found in by_language.items() for each in found
     )
@@ -63,13 +75,13 @@ def full_sentence(card: Card) -> str:
     return f"{card.sentence.removesuffix('.')} ({card.note})."
 
 
-def _card(atlas: Atlas, known: KnownOfQuality, today: datetime.date, place: str = "") -> Card:
+def _card(atlas: Atlas, known: QualityAnswer, today: datetime.date, place: str = "") -> Card:
     """The answer about one quality; its note is the evidence and what it rests on."""
     text, note = _words_and_evidence(atlas, known, today)
     return Card(STYLES[known.answer], f"{place}{metric_words(known.quality)}", f"{text}.", note)
 
 
-def _words_and_evidence(atlas: Atlas, known: KnownOfQuality, today: datetime.date) -> tuple[str, str]:
+def _words_and_evidence(atlas: Atlas, known: QualityAnswer, today: datetime.date) -> tuple[str, str]:
     gone = ", no longer served" if atlas.judge(known.best.judge).is_gone(today) else ""
     judge, names = f"{known.best.judge}{gone}", {row.judge for row in known.rows}
     judges = known.best.judge if len(names) == 1 else counted(len(names), "judge")
@@ -89,7 +101,7 @@ def _words_and_evidence(atlas: Atlas, known: KnownOfQuality, today: datetime.dat
     return f"not known yet of {judge if alone else judges}{f'; {against}' if against else ''}", closest
 
 
-def against_words(known: KnownOfQuality) -> str:
+def against_words(known: QualityAnswer) -> str:
     """How many verdicts speak against the judges; empty if none does."""
     against, every = sum(row.verdict == AGAINST for row in known.rows), len(known.rows)
     return f"{against} of {counted(every, 'verdict')} {'is' if against == 1 else 'are'} against use" if against else ""
@@ -201,7 +213,7 @@ def _without_people(row: AtlasRow) -> str:
     return f"{metric_words(row.metric)} in {row.set}: one score a text; {condition_words(row)}: {labels}; {counted(row.texts, 'text')}"
 
 
-def _lead(atlas: Atlas, tag: str, found: Sequence[KnownOfQuality], today: datetime.date) -> str:
+def _lead(atlas: Atlas, tag: str, found: Sequence[QualityAnswer], today: datetime.date) -> str:
     name = atlas.languages[tag]
     if not found:
         sets = [each for each, about in atlas.sets.items() if tag in about.languages]
@@ -220,7 +232,7 @@ def _lead(atlas: Atlas, tag: str, found: Sequence[KnownOfQuality], today: dateti
     return f"In {name}, {'; '.join(clauses)}."
 
 
-def _next_steps(atlas: Atlas, tag: str, found: Sequence[KnownOfQuality], today: datetime.date) -> Iterator[NextStep]:
+def _next_steps(atlas: Atlas, tag: str, found: Sequence[QualityAnswer], today: datetime.date) -> Iterator[NextStep]:
     """What would find out more: a judge asked about labels that there are, or labels of one's own texts.
 
     Nothing is left to find out of a quality only where a judge that is still served may be used for all of its metrics.

@@ -9,7 +9,7 @@ from typing import get_args
 
 from harness.content.specs import Quality
 from harness.judge_atlas.atlas_file import Atlas
-from harness.judge_atlas.known import AGAINST, KnownOfQuality, known_of
+from harness.judge_atlas.quality_answers import AGAINST, QualityAnswer, answers_by_quality
 from harness.reports.answer_parts import SIGNS
 from harness.reports.atlas_answer import STYLES
 from harness.reports.tables.numbers import counted
@@ -54,7 +54,7 @@ def atlas_matrix(atlas: Atlas, today: datetime.date, tags: Sequence[str] | None 
 
 
 def _row(atlas: Atlas, tag: str, today: datetime.date) -> LanguageRow:
-    found = {each.quality: each for each in known_of(row for row in atlas.rows if row.language == tag)}
+    found = {each.quality: each for each in answers_by_quality(row for row in atlas.rows if row.language == tag)}
     labelled = {quality for about in atlas.sets.values() if tag in about.languages for quality in about.qualities}
     squares = tuple(
         _square(atlas, found[quality], today)
@@ -70,7 +70,7 @@ def _row(atlas: Atlas, tag: str, today: datetime.date) -> LanguageRow:
     return LanguageRow(tag, atlas.languages[tag], squares, counts)
 
 
-def _square(atlas: Atlas, known: KnownOfQuality, today: datetime.date) -> QualitySquare:
+def _square(atlas: Atlas, known: QualityAnswer, today: datetime.date) -> QualitySquare:
     style, sets = STYLES[known.answer], counted(known.sets, "set")
     say = sets if known.agreeing == known.sets else f"{known.agreeing} of {sets}"
     if known.allowed:
