@@ -105,8 +105,8 @@ class TrainingCounts:
         """The ratios of lengths (as logarithms, rising) outside the group of `item`."""
         key = (item.language, item.task, item.group)
         if key not in self._other_ratios:
-            others = self._without_group(self._ratios, item, "dev") or self._without_group(self._ratios, item)
-            self._other_ratios[key] = tuple(sorted(map(float, others.elements())))
+            counts = self._without_group(self._ratios, item, "dev") or self._without_group(self._ratios, item)
+            self._other_ratios[key] = tuple(sorted(map(float, counts.elements())))
         return self._other_ratios[key]
 
     def text_length(self, item: Item) -> int:
@@ -156,8 +156,8 @@ def length(item: Item, metric: str, scale: Scale, training: TrainingCounts, draw
     lengths = training.lengths(item)
     if not lengths:
         return None
-    own = training.text_length(item)
-    below = sum(count for other, count in lengths.items() if int(other) < own) + lengths[own] / 2
+    text_length = training.text_length(item)
+    below = sum(count for other, count in lengths.items() if int(other) < text_length) + lengths[text_length] / 2
     return _score_at(min(below / lengths.total(), 1 - 1e-9), scale)
 
 
@@ -170,13 +170,13 @@ def _on_scale_of_answers(score: Score | None, labels: Scale, answers: Scale) -> 
 
 
 def length_ratio(item: Item, metric: str, scale: Scale, training: TrainingCounts, draw: str) -> Score | None:
-    own, others = training.log_length_ratio(item), training.ratios(item)
-    if own is None or not others:
+    ratio, ratios = training.log_length_ratio(item), training.ratios(item)
+    if ratio is None or not ratios:
         return None
-    usual = statistics.median(others)
-    distance = abs(own - usual)
-    farther = sum((abs(other - usual) > distance) + (abs(other - usual) == distance) / 2 for other in others)
-    return _score_at(min(farther / len(others), 1 - 1e-9), scale)
+    usual = statistics.median(ratios)
+    distance = abs(ratio - usual)
+    farther = sum((abs(other - usual) > distance) + (abs(other - usual) == distance) / 2 for other in ratios)
+    return _score_at(min(farther / len(ratios), 1 - 1e-9), scale)
 
 
 def _score_at(fraction: float, scale: Scale) -> Score:

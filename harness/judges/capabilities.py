@@ -102,9 +102,9 @@ class EndpointCapabilities(msgspec.Struct, frozen=True):
         if "max_completion_tokens" in words and "max_tokens" in sent and _RENAMED.search(words):
             return replace(self, length_name="max_completion_tokens", reasoning_tokens=REASONING_TOKENS)
         if "top_logprobs" in words or ("logprob" in words and _COUNTED.search(words)):
-            asked = sent.get("top_logprobs", 0)
-            fewer = max((number for number in _numbers(words) if 0 < number < asked), default=FEW_TOKENS)
-            if fewer < asked:
+            requested = sent.get("top_logprobs", 0)
+            fewer = max((number for number in _numbers(words) if 0 < number < requested), default=FEW_TOKENS)
+            if fewer < requested:
                 return replace(self, top_tokens=min(fewer, self.top_tokens))
         if refused := next((names for word, names in _OPTIONAL_PARAMETERS.items() if word in words and set(names) & set(sent)), ()):
             return replace(self, left_out=tuple(sorted({*self.left_out, *refused})))
@@ -117,8 +117,8 @@ class EndpointCapabilities(msgspec.Struct, frozen=True):
 
     def with_less_output(self, message: str, request: Request) -> EndpointCapabilities | None:
         """What is left after a refusal of so long an answer, by a limit that holds for every text; None if it cannot be shorter."""
-        asked = request.output_tokens
-        shorter = max((number for number in _numbers(message) if _LEAST_OUTPUT <= number < asked), default=asked // 2)
+        requested = request.output_tokens
+        shorter = max((number for number in _numbers(message) if _LEAST_OUTPUT <= number < requested), default=requested // 2)
         if shorter < _LEAST_OUTPUT:
             return None
         return replace(self, most_output=min(shorter, self.most_output or shorter))  # another call in flight may have been refused first
@@ -131,8 +131,8 @@ class EndpointCapabilities(msgspec.Struct, frozen=True):
         if not request.reasoning_tokens:
             return None
         numbers = [number for number in _numbers(message) if number != request.output_tokens]
-        own = request.output_tokens - request.reasoning_tokens
-        rests = [first - second - own for first in numbers for second in numbers]
+        answer_tokens = request.output_tokens - request.reasoning_tokens
+        rests = [first - second - answer_tokens for first in numbers for second in numbers]
         most = request.reasoning_tokens - _LEAST_STEP  # so that a series of refusals ends
         shorter = max((rest for rest in rests if _LEAST_REASONING_TOKENS <= rest <= most), default=request.reasoning_tokens // 2)
         return replace(self, reasoning_tokens=shorter if shorter >= _LEAST_REASONING_TOKENS else 0, reasoning_refused=True)
@@ -157,9 +157,9 @@ def _numbers(message: str) -> list[int]:
 def merged_system_role(messages: Sequence[Message]) -> list[Message]:
     """The messages with the text of the system at the beginning of the first text of the user."""
     system = "\n\n".join(message.content for message in messages if message.role == "system")
-    others = [message for message in messages if message.role != "system"]
-    first = next((number for number, message in enumerate(others) if message.role == "user"), None)
+    remaining = [message for message in messages if message.role != "system"]
+    first = next((number for number, message in enumerate(remaining) if message.role == "user"), None)
     if first is None:
-        return [Message("user", system), *others]
-    merged = Message("user", f"{system}\n\n{others[first].content}")
-    return [*others[:first], merged, *others[first + 1 :]]
+        return [Message("user", system), *remaining]
+    merged = Message("user", f"{system}\n\n{remaining[first].content}")
+    return [*remaining[:first], merged, *remaining[first + 1 :]]

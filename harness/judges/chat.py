@@ -57,7 +57,7 @@ class Chat:
         secrets: Iterable[str] = (),
         clean: Callable[[str], str] = str,
         shape: Callable[[Call], Any] = lambda call: call.prompt.schema,
-        further: Mapping[str, Any] = {},
+        user_fields: Mapping[str, Any] = {},
     ) -> None:
         self.rate_limit_status: RateLimitStatus | None = None
         self._transport = transport
@@ -66,7 +66,7 @@ class Chat:
         self._redact = Redactor(secrets)
         self._clean = clean
         self._shape = shape
-        self._further = further  # fields of requests that the user adds
+        self._user_fields = user_fields  # fields of requests that the user adds
         self.capabilities = EndpointCapabilities()
         self._answered = False
         self._all_forms_refused = False  # for a reason that was not named
@@ -227,7 +227,7 @@ class Chat:
             ),
             **self._answer_format(call, capabilities.form),
             **{name: value for name, value in sampling.items() if name not in left_out},
-            **self._further,
+            **self._user_fields,
         }
         output_tokens = capabilities.output_tokens(call)
         return Request(
@@ -274,11 +274,11 @@ class Chat:
         """The beginning of a text, as long as any answer may be, as it may be stored."""
         return self.safe(text[:LONGEST_TEXT])
 
-    def _beside(self, beside: Mapping[str, str]) -> dict[str, str]:
+    def _beside(self, members: Mapping[str, str]) -> dict[str, str]:
         """What a message holds beside its text, as it may be stored; together as long as any answer may be."""
         stored: dict[str, str] = {}
         free = LONGEST_TEXT
-        for name, words in beside.items():
+        for name, words in members.items():
             cut = f" [cut: {len(words):,} characters]" if len(words) > free else ""
             if free and len(stored) < _MOST_BESIDE:
                 stored[self._name(name) or ""] = self.safe(words[:free]) + cut

@@ -134,27 +134,27 @@ def _sorted(completion: Completion, requested: Collection[str]) -> Answer:
         return Answer("failed", problem=problem, model=completion.model, usage=usage)
     choice = completion.choices[0]
     message = choice.message if isinstance(choice.message, dict) else {"content": choice.text if choice.message is None else choice.message}
-    text, beside, refusal = _content(message.get("content"))
+    text, members, refusal = _content(message.get("content"))
     refusal = _stated(message.get("refusal")) or refusal
     for name, value in message.items():
-        if name not in _NOT_WORDS and (words := _words(value)) and words not in beside.values():
-            beside[name] = words
+        if name not in _NOT_WORDS and (words := _words(value)) and words not in members.values():
+            members[name] = words
     reason = None if choice.finish_reason is None else as_text(choice.finish_reason)
     ending, text_field, problem = ending_of(reason), "", ""
     texts = ["content", *(name for name in _REASONING if isinstance(message.get(name), (str, list)))]  # some send it under two names
     if ending == "normal" and not text.strip() and not refusal:
-        text_field = next((name for name, words in beside.items() if _is_requested(words, requested)), "")
-        text = beside.pop(text_field, text)
+        text_field = next((name for name, words in members.items() if _is_requested(words, requested)), "")
+        text = members.pop(text_field, text)
     if error := choice.error or completion.error:
         problem = describe_error(error)
     elif ending == "failed":
         problem = f"finish reason '{reason}', {'no text' if not text else 'its text begins: ' + repr(text[:_LONGEST_BEGINNING])}"
-    elif ending == "normal" and not (text or beside or refusal or usage.completion_tokens):
+    elif ending == "normal" and not (text or members or refusal or usage.completion_tokens):
         problem = f"no text and no token of an answer, finish reason {reason!r}"
-    reasoning = max(len(beside.get(name, "")) for name in texts)
+    reasoning = max(len(members.get(name, "")) for name in texts)
     kind: Any = "failed" if problem else ending if ending != "normal" else "filtered" if refusal and not text.strip() else "answer"
     return Answer(
-        kind, text, text_field, choice.finish_reason, refusal, beside, problem, completion.model, usage, choice.logprobs, reasoning
+        kind, text, text_field, choice.finish_reason, refusal, members, problem, completion.model, usage, choice.logprobs, reasoning
     )
 
 
@@ -163,7 +163,7 @@ def _content(content: Any) -> tuple[str, dict[str, str], str | None]:
     parts = [content] if isinstance(content, dict) and {"type", "text"} == content.keys() else content
     if not isinstance(parts, list) or not all(isinstance(part, str) or _is_part(part) for part in parts):
         return "" if content is None else _stated(content, of_any=True) or "", {}, None
-    texts, others, refusal = [], [], None
+    texts, other_parts, refusal = [], [], None
     for part in parts:
         if isinstance(part, str):
             texts.append(part)
@@ -172,9 +172,9 @@ def _content(content: Any) -> tuple[str, dict[str, str], str | None]:
         elif part.get("type") == "refusal":
             refusal = _stated(part.get("refusal"))
         else:
-            others.append(_words({name: value for name, value in part.items() if name != "type"}))
-    beside = {"content": "".join(others)} if any(others) else {}
-    return "".join(texts), beside, refusal
+            other_parts.append(_words({name: value for name, value in part.items() if name != "type"}))
+    members = {"content": "".join(other_parts)} if any(other_parts) else {}
+    return "".join(texts), members, refusal
 
 
 def _is_part(value: Any) -> bool:
@@ -264,8 +264,8 @@ def read_tokens(logprobs: Any) -> Iterator[Token]:
         if not isinstance(token, dict) or not isinstance(token.get("token"), str):
             return
         reported = token.get("top_logprobs")
-        others = reported if reported and isinstance(reported, list) else [token]
-        alternatives = [(other.get("token"), other.get("logprob")) for other in others if isinstance(other, dict)]
+        candidates = reported if reported and isinstance(reported, list) else [token]
+        alternatives = [(other.get("token"), other.get("logprob")) for other in candidates if isinstance(other, dict)]
         yield Token(
             without_half_characters(token["token"]),
             {without_half_characters(text): float(p) for text, p in alternatives if isinstance(text, str) and _is_logprob(p)},

@@ -82,8 +82,8 @@ class Panel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """The panel as a judge: its file's content, and the identities of its members where they are known."""
         settings = {"members": " + ".join(self.members), "rule": self.rule, "ties": self.ties}
         if members is not None:
-            each = [members[member] for member in self.members]
-            settings["identities"] = hashlib.sha256(msgspec.json.encode(each, order="sorted")).hexdigest()
+            identities = [members[member] for member in self.members]
+            settings["identities"] = hashlib.sha256(msgspec.json.encode(identities, order="sorted")).hexdigest()
         return JudgeIdentity(KIND, name.removeprefix(f"{KIND}/"), settings)
 
 
@@ -96,7 +96,7 @@ def _commonest(failures: Iterable[Failure]) -> Failure:
 
 def _lower_median(scores: Sequence[Score], scale: Scale) -> Score:
     """The middle one of the scores; of an even number the lower one of the two in the middle."""
-    rank = {score: place for place, score in enumerate(scale.classes)}
+    rank = {score: index for index, score in enumerate(scale.classes)}
     rising = sorted(scores, key=lambda score: rank.get(score, score))  # type: ignore[arg-type]
     return rising[(len(rising) - 1) // 2]
 
@@ -121,8 +121,8 @@ def read_panel(name: str) -> tuple[str, Panel]:
     Raises UsageError without such a file; ContentError with the line for a file that is no panel, a member that is named twice, and a
     member that is a panel.
     """
-    found = _FILE.fullmatch(name)
-    path = Path(found["path"]) if found else Path(f"{name.removeprefix(f'{KIND}/')}.toml")
+    match = _FILE.fullmatch(name)
+    path = Path(match["path"]) if match else Path(f"{name.removeprefix(f'{KIND}/')}.toml")
     if not path.is_file():
         raise UsageError(f"judge '{name}': there is no panel file '{path}'; write its path, such as panel/jury.toml")
     panel = read_spec(path, Panel)
@@ -147,13 +147,13 @@ def split_panels(judges: Sequence[str]) -> tuple[tuple[str, ...], dict[str, Pane
     panels: dict[str, Panel] = {}
     for name in judges:
         if name.startswith(f"{KIND}/"):
-            own, panel = read_panel(name)
-            if own in panels:
-                raise UsageError(f"two panels would have the name '{own}' in the report; rename one of the files")
-            panels[own] = panel
+            panel_name, panel = read_panel(name)
+            if panel_name in panels:
+                raise UsageError(f"two panels would have the name '{panel_name}' in the report; rename one of the files")
+            panels[panel_name] = panel
     members = [member for panel in panels.values() for member in panel.members]
-    asked = [name for name in judges if not name.startswith(f"{KIND}/")]
-    return (*asked, *(member for member in dict.fromkeys(members) if member not in asked)), panels
+    named_judges = [name for name in judges if not name.startswith(f"{KIND}/")]
+    return (*named_judges, *(member for member in dict.fromkeys(members) if member not in named_judges)), panels
 
 
 def refuse_unfit_panels(panels: Mapping[str, Panel], scales: Mapping[str, Scale]) -> None:

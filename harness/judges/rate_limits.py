@@ -112,9 +112,9 @@ def wait_in_text(text: str) -> float | None:
     >>> [wait_in_text(text) for text in ("Please retry in 1.2s.", "try again in 7m12s", "retryDelay: 35s", "Retry later")]
     [1.2, 432.0, 35.0, None]
     """
-    asked = _ASKED_WAIT.search(text.lower())
-    if asked is None:
+    match = _ASKED_WAIT.search(text.lower())
+    if match is None:
         return None
-    parts = _SPAN_PART.findall(asked[1] or asked[2])
+    parts = _SPAN_PART.findall(match[1] or match[2])
     seconds = sum(float(number[:_MOST_DIGITS]) * (_SECONDS["ms"] if unit in ("ms", "milli") else _SECONDS[unit]) for number, unit in parts)
     return min(seconds, LONGEST_WAIT_SECONDS)

@@ -162,9 +162,9 @@ def read_refusal(body: bytes) -> Refusal:
             sentences.append(text.strip())
     message = ": ".join(filter(None, sentences)) or body[:_LONGEST_WORDS].decode(errors="replace")
     code = next((text for name, text in parts if name == "code"), "")
-    shown = f"{message} ({code})" if code and code not in message else message
+    message_and_code = f"{message} ({code})" if code and code not in message else message
     words = "\n".join(f"{name}: {text}" for name, text in parts).lower()
-    return Refusal(shown, words[: 2 * _LONGEST_WORDS], generation, is_error=bool(parts))
+    return Refusal(message_and_code, words[: 2 * _LONGEST_WORDS], generation, is_error=bool(parts))
 
 
 def _parts(value: Any, name: str, depth: int) -> Iterator[tuple[str, str]]:

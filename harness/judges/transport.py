@@ -153,8 +153,8 @@ def _described(err: BaseException) -> str:
 def _tls_reason(err: BaseException) -> str:
     """What is wrong with the certificate, and where a further authority can be named."""
     reason = str(getattr(err, "reason", None) or "TLS failed").replace("_", " ").lower()
-    named = os.environ.get("SSL_CERT_FILE")
-    if named and not os.path.isfile(named):
+    file = os.environ.get("SSL_CERT_FILE")
+    if file and not os.path.isfile(file):
         return f"{reason}; SSL_CERT_FILE names a file that does not exist"
     return f"{reason}; SSL_CERT_FILE can name a file (PEM) with the authorities that your network trusts"
 
@@ -163,5 +163,5 @@ def _certificates() -> ssl.SSLContext:
     """The usual certificate authorities, or those that the environment names."""
     import certifi
 
-    named = os.environ.get("SSL_CERT_FILE") or os.environ.get("SSL_CERT_DIR")
-    return ssl.create_default_context(cafile=None if named else certifi.where())
+    from_environment = os.environ.get("SSL_CERT_FILE") or os.environ.get("SSL_CERT_DIR")
+    return ssl.create_default_context(cafile=None if from_environment else certifi.where())

@@ -22,8 +22,8 @@ def token_count(value: Any) -> int:
 
 def usage_of(prompt: Any, cached: Any, completion: Any, reasoning: Any) -> Usage:
     """The possible counts. Cached tokens are part of the prompt, so there are at most as many."""
-    known = token_count(prompt)
-    return Usage(known, min(token_count(cached), known), token_count(completion), token_count(reasoning))
+    tokens = token_count(prompt)
+    return Usage(tokens, min(token_count(cached), tokens), token_count(completion), token_count(reasoning))
 
 
 def stored_reply(text: str | bytes) -> Reply:
