@@ -56,7 +56,7 @@ class Endpoint(msgspec.Struct, frozen=True):
     user_headers: Mapping[str, str] = {}  # headers that the user adds; they take precedence
 
     def completions_url(self, model: str) -> str:
-        """The URL of chat completions."""
+        """Return the URL of chat completions."""
         base = self.url.rstrip("/")
         if self.azure_version is None:
             return f"{base}/chat/completions" + (f"?{urlencode(self.query)}" if self.query else "")
@@ -111,7 +111,7 @@ class OpenAIJudge:
         self._chat = Chat(transport, self._model, self._host, self._secrets, user_fields=self._body)
 
     def batches(self) -> Batches:
-        """The endpoint's batch interface. Sends no request. Raises JudgeError if the key is missing."""
+        """Return the endpoint's batch interface. Sends no request. Raises JudgeError if the key is missing."""
         from harness.judges.batches import Batches
         from harness.judges.chat import Chat
 
@@ -143,7 +143,7 @@ class OpenAIJudge:
 
 
 def _client(endpoint: Endpoint, timeout: float, *, on_this_machine: bool) -> openai.AsyncOpenAI:
-    """The openai client for an endpoint. It never retries, follows no redirect, and uses no proxy to this machine."""
+    """Return the openai client for an endpoint. It never retries, follows no redirect, and uses no proxy to this machine."""
     import openai  # imported late: it takes half a second
 
     from harness.judges.batches import raise_refused
@@ -167,13 +167,13 @@ def _client(endpoint: Endpoint, timeout: float, *, on_this_machine: bool) -> ope
 
 
 def _joined(headers: Mapping[str, str], user_headers: Mapping[str, str]) -> dict[str, str]:
-    """Headers with further ones, which take the place of those of the same name in any case."""
+    """Return headers with those of the user, which replace headers of the same name in any case."""
     names = {name.lower() for name in user_headers}
     return {name: value for name, value in headers.items() if name.lower() not in names} | dict(user_headers)
 
 
 def _without_query(url: str) -> tuple[str, dict[str, str]]:
-    """A base URL without the version in its query, and that query. Any other query stays, and is refused with the address."""
+    """Return a base URL without the version in its query, and that query. Any other query stays, and is refused with the address."""
     base, _, query = url.partition("?")
     fields = parse_qsl(query, keep_blank_values=True)
     if not fields or any(name.lower() not in _VERSION_NAMES or not re.fullmatch(r"[\w.-]{1,40}", value) for name, value in fields):
@@ -194,7 +194,7 @@ def _check_request(headers: Mapping[str, str], body: Mapping[str, Any]) -> None:
 
 
 def _host(url: str) -> str:
-    """The host of a base URL. Raises UsageError unless it is a plain web address, without a key or a query."""
+    """Return the host of a base URL. Raises UsageError unless it is a plain web address, without a key or a query."""
     try:
         parts = urlsplit(url)
         host, invalid = parts.hostname, parts.port == 0
@@ -218,7 +218,7 @@ def _key(environment: Mapping[str, str], name: str) -> str | None:
 
 
 def open_judge(model: str, options: JudgeOptions) -> OpenAIJudge:
-    """The judge `openai/<model>`, or `openai/<model>@<label>`, which asks for the same model under another name.
+    """Return the judge `openai/<model>`, or `openai/<model>@<label>`, which asks for the same model under another name.
 
     `--base-url` takes precedence over OPENAI_BASE_URL. Azure's variables are used if neither is given.
     """
@@ -228,7 +228,7 @@ def open_judge(model: str, options: JudgeOptions) -> OpenAIJudge:
 
 
 def endpoint_of(options: JudgeOptions) -> Endpoint:
-    """The endpoint of options and environment. Raises UsageError or JudgeError for an invalid one."""
+    """Return the endpoint of options and environment. Raises UsageError or JudgeError for an invalid one."""
     env = options.environment
     url = options.base_url if options.base_url is not None else env.get("OPENAI_BASE_URL") or None
     azure = env.get("AZURE_OPENAI_ENDPOINT")

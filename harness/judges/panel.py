@@ -43,7 +43,7 @@ class Panel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ties: Literal["none", "median", "first"] = "none"
 
     def score(self, votes: Sequence[Vote], scale: Scale) -> Vote:
-        """The panel's score of one question, or why it has none. `votes` are of members that were asked, in the order of `members`.
+        """Return the panel's score of one question, or why it has none. `votes` are of members that were asked, in the order of `members`.
 
         >>> panel = Panel(("a", "b", "c"))
         >>> scale = Scale(kind="ordinal", classes=(0, 1, 2), best=2)
@@ -66,7 +66,7 @@ class Panel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return _lower_median(scores, scale) if self.ties == "median" else Failure.TIED
 
     def problem_with(self, metric: str, scale: Scale) -> str:
-        """Why the rule does not fit the scale of a metric, as a clause; empty if it does."""
+        """Return why the rule does not fit the scale of a metric, as a clause; empty if it does."""
         if scale.kind == "interval":
             if self.rule == "majority":
                 return f'takes a majority, but the scores of \'{metric}\' are numbers without classes; take rule = "median" or "mean"'
@@ -79,7 +79,7 @@ class Panel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return ""
 
     def identity(self, name: str, members: Mapping[str, JudgeIdentity] | None = None) -> JudgeIdentity:
-        """The panel as a judge: its file's content, and the identities of its members where they are known."""
+        """Return the panel as a judge: its file's content, and the identities of its members where they are known."""
         settings = {"members": " + ".join(self.members), "rule": self.rule, "ties": self.ties}
         if members is not None:
             identities = [members[member] for member in self.members]
@@ -88,26 +88,26 @@ class Panel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def _commonest(failures: Iterable[Failure]) -> Failure:
-    """The failure of most members; `missing` if there is no such one."""
+    """Return the failure of most members; `missing` if there is no such one."""
     ranked = Counter(failures).most_common(2)
     alone = len(ranked) == 1 or (len(ranked) == 2 and ranked[0][1] > ranked[1][1])
     return ranked[0][0] if alone else Failure.MISSING
 
 
 def _lower_median(scores: Sequence[Score], scale: Scale) -> Score:
-    """The middle one of the scores; of an even number the lower one of the two in the middle."""
+    """Return the middle one of the scores; of an even number the lower one of the two in the middle."""
     rank = {score: index for index, score in enumerate(scale.classes)}
     rising = sorted(scores, key=lambda score: rank.get(score, score))  # type: ignore[arg-type]
     return rising[(len(rising) - 1) // 2]
 
 
 def is_panel_file(name: str) -> bool:
-    """Whether a judge's name is the path of a panel's file: `panel/jury.toml`. `panel/jury` is a panel whose scores are recorded."""
+    """Return True if a judge's name is the path of a panel's file: `panel/jury.toml`. `panel/jury` is a panel whose scores are recorded."""
     return _FILE.fullmatch(name) is not None
 
 
 def panel_file_in(folder: Path, name: str) -> str:
-    """The name of a panel whose file is in a folder: `panel//home/me/study/jury.toml`.
+    """Return the name of a panel whose file is in a folder: `panel//home/me/study/jury.toml`.
 
     >>> panel_file_in(Path("/home/me/study"), "panel/jury.toml")
     'panel//home/me/study/jury.toml'
@@ -116,7 +116,7 @@ def panel_file_in(folder: Path, name: str) -> str:
 
 
 def read_panel(name: str) -> tuple[str, Panel]:
-    """The panel `panel/<file.toml>`, with the name that its rows have: `panel/` and the name of the file.
+    """Return the panel `panel/<file.toml>`, with the name that its rows have: `panel/` and the name of the file.
 
     Raises UsageError without such a file; ContentError with the line for a file that is no panel, a member that is named twice, and a
     member that is a panel.
@@ -140,7 +140,7 @@ def read_panel(name: str) -> tuple[str, Panel]:
 
 
 def split_panels(judges: Sequence[str]) -> tuple[tuple[str, ...], dict[str, Panel]]:
-    """The judges to be asked, and the panels by name. Members that are not among the judges are asked too, once.
+    """Return the judges to be asked, and the panels by name. Members that are not among the judges are asked too, once.
 
     Raises as `read_panel`, and UsageError for two panels with one name.
     """

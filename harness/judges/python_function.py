@@ -86,7 +86,7 @@ class PythonJudge:
         """Nothing to stop."""
 
     async def _outcome(self, arguments: dict[str, Any]) -> _Outcome:
-        """What the function returned or raised. Raises TimeoutError if it does neither in time."""
+        """Return the result and the error of the function. Raises TimeoutError if it does not end in time."""
         if inspect.iscoroutinefunction(self._function):
             async with asyncio.timeout(self._timeout):
                 return await _awaited(self._function(**arguments))
@@ -95,7 +95,7 @@ class PythonJudge:
             return await _awaited(returned) if inspect.isawaitable(returned) else (returned, raised)
 
     def _text(self, returned: Any, call: Call) -> str:
-        """The reply's text. Raises FatalReply for what is no answer, or cannot be written down."""
+        """Return the reply's text. Raises FatalReply for what is no answer, or cannot be written down."""
         try:
             text = _written(returned, call)
             if text is not None:
@@ -148,7 +148,7 @@ async def _in_thread(function: Callable[..., Any], arguments: dict[str, Any]) ->
 
 
 def _written(returned: Any, call: Call) -> str | None:
-    """What a function returned, as the text of a reply; None if it is no answer."""
+    """Return a function's result as the text of a reply; None if it is no answer."""
     metrics, joint = call.query.metrics, call.query.condition.variant.call == "joint"
     if returned is None or isinstance(returned, str):
         return str(returned or "")
@@ -160,7 +160,7 @@ def _written(returned: Any, call: Call) -> str | None:
 
 
 def _item(call: Call) -> dict[str, Any]:
-    """The item as one dict: its keys and its texts, without its labels."""
+    """Return the item as one dict: its keys and its texts, without its labels."""
     about: dict[str, Any] = msgspec.to_builtins(call.query.item)
     fields: dict[str, Any] = about.pop("fields")
     return about | fields
@@ -180,7 +180,7 @@ def _wanted_arguments(name: str, function: Callable[..., Any]) -> tuple[str, ...
 
 
 def open_judge(name: str, options: JudgeOptions) -> PythonJudge:
-    """The judge `python:<module>:<function>`. The module is looked for in the working directory too.
+    """Return the judge `python:<module>:<function>`. The module is looked for in the working directory too.
 
     Its identity is the `version` that the function or its module states, else the SHA-256 of the module's file.
     Raises UsageError for a name without function and for one that does not exist, JudgeError for a module that cannot be imported.

@@ -37,7 +37,7 @@ _MEMBERS = ("identity", "endpoint", "concurrency", "start", "answer", "stop")
 
 
 def kinds() -> dict[str, EntryPoint]:
-    """The entry point of each kind; no module is imported. Raises UsageError when two packages register the same kind."""
+    """Return the entry point of each kind; no module is imported. Raises UsageError when two packages register the same kind."""
     points: dict[str, EntryPoint] = {point.name: point for point in (_PYTHON, _PANEL)}
     for point in entry_points(group=GROUP):
         if point.name in points and points[point.name].value != point.value:

@@ -60,7 +60,7 @@ class ReplayJudge:
 
 
 def open_judge(name: str, options: JudgeOptions) -> ReplayJudge:
-    """The judge `replay/<file>`, or `replay/<file>#<judge>` where the export holds several judges.
+    """Return the judge `replay/<file>`, or `replay/<file>#<judge>` where the export holds several judges.
 
     Raises UsageError when the file does not exist or does not say which judge is meant, ContentError for an invalid line.
     """

@@ -48,7 +48,7 @@ def joined_stream(body: bytes) -> bytes:
 
 
 def _events(body: bytes) -> Iterator[dict[str, Any]]:
-    """The JSON objects of a stream; other events, such as comments and `[DONE]`, are ignored."""
+    """Yield the JSON objects of a stream; other events, such as comments and `[DONE]`, are ignored."""
     for line in body.splitlines():
         if not line.lstrip().startswith(b"data:"):
             continue
