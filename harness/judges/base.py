@@ -44,7 +44,7 @@ class UnexplainedRefusal(EndpointRefusal):
 
 
 class JudgeOptions(msgspec.Struct, frozen=True):
-    """Options that a judge may need to be opened. `training` holds items and labels that baselines may learn from: never those that are scored."""
+    """Options for opening a judge. `training` holds items and labels that baselines may learn from: never those that are scored."""
 
     base_url: str | None = None
     environment: Mapping[str, str] = {}
