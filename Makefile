@@ -147,6 +147,7 @@ simulations: setup
 	$(BIN)/python -m tests.worlds.test_calibrated_sets
 	$(BIN)/python -m tests.worlds.test_cascades
 	$(BIN)/python -m tests.worlds.test_confirmation
+	$(BIN)/python -m tests.worlds.test_recall_bar
 
 clean:
 	rm -rf .venv .venv-* dist build site results .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -14,20 +14,20 @@ import numpy as np
 from harness.correction.calibrate import CalibrateOptions, calibrated_metric
 from harness.correction.certified_map import CertifiedMap, calibrated_texts
 from harness.correction.map_input import map_inputs
-from harness.correction.scored_items import ScoredItems
 from harness.measure.answer_counts import AnswerCounts
-from harness.measure.units import Classes, LabelCounts
+from harness.measure.item_table import ItemTable
+from harness.measure.label_counts import Classes, LabelCounts
 
 LANGUAGES, METRICS, TEXTS, LABELS, CLASSES = 15, 9, 3704, 2, 5
 SECONDS, APPLY_SECONDS, SCORES = 20.0, 1.0, 1_000_000
 
 
-def cell(language: int, metric: int, texts: int, rng: np.random.Generator) -> ScoredItems:
+def cell(language: int, metric: int, texts: int, rng: np.random.Generator) -> ItemTable:
     """A cell in which the judge knows something of what people mean."""
     quality = rng.normal(size=texts)
     judged, said = (np.digitize(quality[:, None] + rng.normal(size=(texts, n)) * 0.8, [-1.5, -0.5, 0.5, 1.5]) for n in (1, LABELS))
     counted = [np.eye(CLASSES, dtype=np.int64)[each].sum(axis=1) for each in (said, judged)]
-    return ScoredItems(
+    return ItemTable(
         key={"language": f"l{language:02d}", "metric": f"m{metric}", "judge": "j", "variant": "v", "temperature": None, "top_p": None},
         people=LabelCounts(Classes(tuple(range(CLASSES)), "ordinal", tuple(map(float, range(CLASSES))), 1), counted[0], "drop"),
         item=np.arange(texts),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from harness.reports.sections.section_registry import SECTIONS
+from harness.reports.sections.section_registry import all_sections
 from harness.reports.tables.column import Column
 from harness.reports.tables.columns import COLUMNS
 
@@ -22,7 +22,7 @@ def page() -> str:
         "",
     ]
     lines += [f"## {_CELLS}", "", *_HEAD, *_rows(COLUMNS), "", f"## {_SECTIONS}", ""]
-    for section in SECTIONS:
+    for section in all_sections():
         columns = [column for table in section.tables if not callable(table.columns) for column in table.columns]
         if columns:
             lines += [f"### `{section.name}`", "", section.question, "", *_HEAD, *_rows(columns), ""]

@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 
 from harness.correction.mean_estimates import Figure, MeanEstimates, Sample, mean_estimates
-from harness.correction.scored_items import ScoredItems, scored_items
 from harness.correction.with_others import MIN_LANGUAGES, mean_or_share, own_errors, with_other_languages
 from harness.errors import HarnessError, UsageError
 from harness.measure.compare import align
+from harness.measure.item_table import ItemTable, item_tables
 from harness.sources import compare_options, open_sources
 from harness.stats.estimation.shrinkage import shrink
 
@@ -38,8 +38,8 @@ def samples_of(source: str, judge: str | None, metrics: Sequence[str] | None, mo
     [opened] = open_sources([source], None, Path())
     where = {"metric": tuple(metrics)} if metrics else {}
     options = compare_options(judge, "1+", where)
-    cells: dict[tuple[Any, ...], list[ScoredItems]] = {}
-    for cell in scored_items(align([opened.recording], options).judged[0]):
+    cells: dict[tuple[Any, ...], list[ItemTable]] = {}
+    for cell in item_tables(align([opened.recording], options).judged[0]):
         cells.setdefault((cell.key["metric"], cell.key["judge"]), []).append(cell)
     for (metric, name), alike in cells.items():
         chosen = sorted(alike, key=lambda cell: str(cell.key["language"]))

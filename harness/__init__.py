@@ -43,6 +43,7 @@ _PUBLIC = {
     "check_watch": "harness.api",
     "labels_check": "harness.api",
     "DecisionOptions": "harness.decide.options",
+    "TableOptions": "harness.exchange.one_table.roles",
     "HarnessError": "harness.errors",
 }
 

@@ -32,6 +32,8 @@ from harness.data.named_folders import located
 from harness.decide.options import DecisionOptions
 from harness.engines import Settings
 from harness.errors import UsageError
+from harness.exchange.one_table.read_table import is_table_file, read_one_table
+from harness.exchange.one_table.roles import TableOptions
 from harness.gate.check import GateResult, gate
 from harness.gate.policy import Policy, load_policy
 from harness.improvement.asking import Asking, PlannedImprovement, planned
@@ -47,7 +49,6 @@ from harness.offensive import refuse_in_repository
 from harness.reports import run_report
 from harness.row_files import sha256_of, to_json, write_atomic
 from harness.runs import (
-    SELF_PREFERENCE,
     Generated,
     GenerateSpec,
     RunResult,
@@ -56,7 +57,7 @@ from harness.runs import (
     generate_outputs,
     keep_report,
     kept_report,
-    refused_controls,
+    study_named,
 )
 from harness.runs import run as run_spec
 from harness.sources import (
@@ -154,7 +155,7 @@ def _report_inputs(result: RunResult, decision: DecisionOptions) -> str:
     inputs = (
         (result.name, result.protocol, data.sha256, data.sealed, training.sha256, training.id),
         (sha256_of(result.derived / "judgments.parquet"), result.answers, result.realised, sorted(result.absent.items())),
-        (unreviewed(result), unreviewed_instructions(result), str(decision), _refused_controls(result)),
+        (unreviewed(result), unreviewed_instructions(result), str(decision), _study_facts(result)),
     )
     digest.update(msgspec.json.encode(inputs, order="sorted"))
     return digest.hexdigest()
@@ -180,16 +181,15 @@ def _compute_report(result: RunResult, decision: DecisionOptions) -> NotebookRep
         realised=result.realised,
         absent=result.absent,
         native_data=prepared.library.native_data(result.protocol.texts.languages),
-        refused_controls=_refused_controls(result),
+        study_facts=_study_facts(result),
     )
     computed = run_report.report(result.name, result.protocol, result.judgments, prepared.data, prepared.training, about, decision)
     return NotebookReport(**msgspec.structs.asdict(computed))
 
 
-def _refused_controls(result: RunResult) -> dict[str, dict[str, str]]:
-    """Return the control questions of a study that the languages of a run do not have."""
-    texts, questions = result.protocol.texts, result.protocol.questions
-    return refused_controls(texts.languages, questions.metrics, result.prepared.library) if texts.study == SELF_PREFERENCE else {}
+def _study_facts(result: RunResult) -> Mapping[str, Any]:
+    """Return what the sections of a run's study need besides its judgments."""
+    return study_named(result.protocol.texts.study).facts(result.protocol, result.prepared.library)
 
 
 def write_page(result: RunResult, path: Path | str | None = None) -> Path:
@@ -272,7 +272,7 @@ def build_atlas(earlier: Atlas | None = None, watch: Callable[[str], object] = l
 
 
 def compare(
-    *sources: Dataset | RunResult | Path | str,
+    *sources: Any,
     judges: str | Sequence[str] | None = None,
     by: str | Sequence[str] | None = None,
     annotators: str | None = None,
@@ -287,11 +287,13 @@ def compare(
     decision: DecisionOptions | None = None,
     full: bool = False,
     standardise: Literal["none", "annotator"] = "none",
+    table: TableOptions | None = None,
 ) -> NotebookComparison:
-    """Compare recorded judgments with labels, like `harness compare`.
+    """Compare judges with people, like `harness compare`.
 
     Args:
-        sources: data sets (`load`, `from_frames`), runs, paths of data folders, or names of runs.
+        sources: data sets (`load`, `from_frames`), runs, paths of data folders, or names of runs; or a table with scores of people and
+            judges: the path of a file, a frame of pandas, Polars or PyArrow, or two of these that an id joins.
         judges: compare only this judge, or these. `panel/<file.toml>` adds a panel, computed from its members' judgments; members are
             compared too.
         by: the key to group by, or several; by default language, task, metric, judge, variant and temperature.
@@ -308,13 +310,17 @@ def compare(
         full: whether to add the calibration of confidences, and the comparisons of languages that take longer.
         standardise: `annotator` takes out how strict each person is: correlations on interval scales then use people's scores less the
             person's own mean, divided by the person's standard deviation.
+        table: what the columns of a table are, where their names and cells do not show it.
 
     Raises:
-        UsageError: for unknown names, for sources without labels or judgments, and if scores cannot be standardised.
+        UsageError: for unknown names, for sources without labels or judgments, for columns of a table that nothing explains, and if scores
+            cannot be standardised.
         ContentError, StoreError: if a source cannot be read.
     """
     counted = compare_options(judges, annotators, restricted(where, langs), by=by, majority=majority, seed=seed)
     requested = msgspec.structs.replace(counted, level=level, versus=versus, standardise=standardise)
+    if all(map(is_table_file, sources)):
+        sources = (read_one_table(sources, table).data,)
     compared = compare_sources(sources, requested, decision, card=card, out=Path(out), full=full).comparison
     return NotebookComparison(**msgspec.structs.asdict(compared))
 

@@ -8,7 +8,7 @@
     │       └── UseForbidden 2   the certificate's verdict forbids this use, or the certificate has no numbers for it
     ├── ContentError        3   a content or data file is wrong (has path and line)
     │   └── UnreadableFile  5   the system does not let a file be read
-    ├── JudgeError          4   a judge cannot be reached, used or trusted
+    ├── JudgeError          4   a judge cannot be reached, used or trusted, or most of its answers cannot be read
     │   └── FatalReply      4   an error that every call would get (401, unknown model, ...)
     │       └── EndpointRefusal 4   a refusal that is not about the item (a firewall's 403, a redirect, ...)
     ├── DataFetchError      4   published data cannot be fetched from their origin

@@ -314,6 +314,18 @@ def to_json(data: Any) -> str:
     return escape_controls(msgspec.json.format(encoded, indent=2).decode("utf-8")) + "\n"
 
 
+class _Versioned(msgspec.Struct):
+    schema_version: int
+
+
+def refuse_other_schema(data: bytes, version: int, path: Path, instead: str) -> None:
+    """Raise ContentError for a JSON file of ours with another schema version; `instead` says what to do. Leave all else to its reader."""
+    with suppress(msgspec.DecodeError, UnicodeDecodeError):
+        written = msgspec.json.decode(data, type=_Versioned).schema_version
+        if written != version:
+            raise ContentError(f"schema version {written}; this program reads version {version} only; {instead}", path)
+
+
 def escape_controls(text: str) -> str:
     """Return JSON with escapes for the control and bidi characters that JSON allows inside texts.
 

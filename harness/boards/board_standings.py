@@ -12,8 +12,10 @@ import numpy as np
 from harness.boards.examined_submission import ScoredSubmission
 from harness.content import Board
 from harness.data.judgments import Judgments
+from harness.decide.sentences import unread_sentence
 from harness.decide.verdicts import Verdict, verdicts
 from harness.judges import traits_of
+from harness.measure.answer_counts import AnswerCounts, count_all_answers
 from harness.measure.options import POOLED, of_rule
 from harness.measure.rankings.ranked import RankedJudge, Ranking, RankingInput
 from harness.measure.rankings.ranking import rank
@@ -21,7 +23,7 @@ from harness.measure.recorded_run import recording
 from harness.model import parse_variant
 from harness.runs import Prepared, Spent, price_of
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 
 class Spending(msgspec.Struct, frozen=True):
@@ -47,6 +49,7 @@ class Contender(msgspec.Struct, frozen=True):
     families: tuple[str, ...]
     answered_by: dict[str, int]
     spending: dict[str, Spending]
+    answers: AnswerCounts  # how many judgments its replies hold, and which of them cannot be read
     part: str = ""  # what it covers of the board, in words; empty for all of it
 
     @property
@@ -55,9 +58,17 @@ class Contender(msgspec.Struct, frozen=True):
         name = self.title or self.name
         return f"{name} (a part: {self.part})" if self.part else name
 
+    @property
+    def unread(self) -> bool:
+        """Whether most answers of a judge cannot be read, so that it has no rank; never of a baseline."""
+        return self.answers.mostly_unread and not self.baseline
+
 
 class Overall(msgspec.Struct, frozen=True):
-    """One judge over all languages. `mean` and `worst` are None if it has no number in one language: a blank cannot be averaged."""
+    """One judge over all languages. `mean` and `worst` are None if it has no number in one language: a blank cannot be averaged.
+
+    A language in which most of its answers cannot be read is a blank.
+    """
 
     judge: str
     variant: str
@@ -94,6 +105,11 @@ class Standings(msgspec.Struct, frozen=True):
         """One object for programs, unrounded."""
         fields: dict[str, Any] = msgspec.to_builtins(self)
         return fields | {"verdicts": [verdict.flat() for verdict in self.verdicts]}
+
+    @property
+    def unread(self) -> list[str]:
+        """A sentence for each judge most of whose answers cannot be read."""
+        return [unread_sentence(judge.answers, f"{judge.display_name} has no rank") for judge in self.judges if judge.unread]
 
     def judge(self, name: str) -> Contender:
         """The judge with this id."""
@@ -203,6 +219,7 @@ def _contender(judge: str, entry: ScoredSubmission, prepared: Prepared) -> Conte
         id=judge,
         **{name: getattr(card, name) for name in _OF_CARD},
         baseline=traits_of(card.identity).is_baseline,
+        answers=count_all_answers(entry.judgments),
         part=card.part.words if card.part else "",
         answered_by=answers.answered_by.get(card.name, {}),
         spending={tag: _spending(entry, spent[tag], judgments[tag]) for tag in sorted(spent) if judgments.get(tag) and not card.recorded},
@@ -243,7 +260,7 @@ def _overall(
 
 
 def _overall_row(judge: str, variant: str, rows: Mapping[str, RankedJudge | None], verdicts: Sequence[Verdict]) -> Overall:
-    values = {tag: row.value if row else None for tag, row in rows.items()}
+    values = {tag: row.value if row and not row.unread else None for tag, row in rows.items()}
     known = {tag: value for tag, value in values.items() if value is not None}
     complete = bool(known) and len(known) == len(values)
     worst = min(known, key=lambda tag: (known[tag], tag)) if complete else None

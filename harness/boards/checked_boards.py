@@ -20,6 +20,7 @@ from harness.content.canary import HOW_TO_MARK
 from harness.content.problems import Problem, key_pattern, line_of
 from harness.content.tags import suggest
 from harness.errors import MissingData, UsageError
+from harness.measure.answer_counts import AnswerCounts
 from harness.measure.cells import NAMES as STATISTICS
 from harness.runs import Prepared
 
@@ -29,7 +30,10 @@ TableRenderer = Callable[[Board, Prepared, Mapping[Path, ScoredSubmission]], str
 
 
 class CheckedSubmission(msgspec.Struct, frozen=True):
-    """One submission: its number of calls, its unreadable judgments by the name of the failure, and its problems."""
+    """One submission: its number of calls, its unreadable judgments by the name of the failure, and its problems.
+
+    `unread` counts its answers where most of them cannot be read: it has no rank then. None of others, and of baselines.
+    """
 
     board: str
     submission: str
@@ -38,6 +42,7 @@ class CheckedSubmission(msgspec.Struct, frozen=True):
     calls: int
     failures: dict[str, int]
     problems: list[Problem]
+    unread: AnswerCounts | None = None
 
 
 class CheckedBoards(msgspec.Struct, frozen=True):
@@ -148,6 +153,7 @@ def _summarise(board: str, examined: ExaminedSubmission, problems: list[Problem]
         calls=sum(each.calls for each in spent),
         failures=dict(sorted(failures.items())),
         problems=problems,
+        unread=examined.unread,
     )
 
 

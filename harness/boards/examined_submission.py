@@ -22,6 +22,7 @@ from harness.data.judgment_file import text_hash
 from harness.data.judgments import Judgments
 from harness.errors import ContentError
 from harness.judges import traits_of
+from harness.measure.answer_counts import AnswerCounts, count_all_answers
 from harness.model import Judgment, Reply
 from harness.runs import RunAnswers, Spent, derive_judgments
 
@@ -37,12 +38,19 @@ class ScoredSubmission(msgspec.Struct, frozen=True):
 
 
 class ExaminedSubmission(msgspec.Struct, frozen=True):
-    """A submission and all its problems. It has an entry only if it has no problem."""
+    """A submission and all its problems. It has an entry, and counts of its answers, only if it has no problem."""
 
     folder: Path
     card: JudgeCard | None = None
     entry: ScoredSubmission | None = None
     problems: list[Problem] = []
+    answers: AnswerCounts | None = None
+
+    @property
+    def unread(self) -> AnswerCounts | None:
+        """Which answers cannot be read, where these are most; None of a baseline."""
+        is_broken = self.answers is not None and self.answers.mostly_unread
+        return self.answers if is_broken and self.card and not traits_of(self.card.identity).is_baseline else None
 
 
 def examine(expected: ExpectedCalls, folder: Path, baselines: Baselines | None = None) -> ExaminedSubmission:
@@ -56,7 +64,8 @@ def examine(expected: ExpectedCalls, folder: Path, baselines: Baselines | None =
     problems = SubmissionProblems()
     problems.extend(card_problems)
     entry = _read_entry(expected, folder, card, problems, baselines) if card is not None else None
-    return ExaminedSubmission(folder, card, None if problems else entry, problems.problems)
+    entry = None if problems else entry
+    return ExaminedSubmission(folder, card, entry, problems.problems, count_all_answers(entry.judgments) if entry else None)
 
 
 def _read_entry(

@@ -24,8 +24,11 @@ from harness.content import Library
 from harness.content.library import bundled_root
 from harness.content.specs import Board, read_spec
 from harness.content.tags import choose_from
-from harness.errors import ContentError, StoreError, UsageError
+from harness.data.judgments import Judgments
+from harness.decide.sentences import unread_sentence, unread_words
+from harness.errors import ContentError, JudgeError, StoreError, UsageError
 from harness.judges import traits_of
+from harness.measure.answer_counts import count_all_answers
 from harness.model import JudgeIdentity
 from harness.offensive import hides_texts
 from harness.row_files import jsonl_lines, write_atomic
@@ -67,6 +70,7 @@ def submit(result: RunResult, out: Path, board: str, about: SubmitterStatement, 
     Raises:
         UsageError: if the run does not follow the board's protocol (lists every difference), a judge is not in the run, a folder's name
             is not valid, or another submission exists already.
+        JudgeError: if most answers of a judge cannot be read.
         StoreError: if a submission cannot be written.
     """
     library = result.prepared.library
@@ -76,6 +80,7 @@ def submit(result: RunResult, out: Path, board: str, about: SubmitterStatement, 
     prepared = whole_board(board, tuple(map(Path, result.protocol.texts.content)), data)
     _refuse_offensive(prepared)
     _refuse_differences(result, prepared, identities, part=about.part)
+    _refuse_unread(result.judgments, identities)
     parent = _submissions_folder(library, spec, about.into)
     folders = {identity.name: _submission_folder(parent, identity, about) for identity in identities}
     if len(set(folders.values())) < len(folders):
@@ -84,6 +89,15 @@ def submit(result: RunResult, out: Path, board: str, about: SubmitterStatement, 
     expected = expected_calls(prepared)
     with Store.reading(out) as store:
         return [_write(identity, folders[identity.name], expected, prepared, store, about, part) for identity in identities]
+
+
+def _refuse_unread(judgments: Judgments, identities: Sequence[JudgeIdentity]) -> None:
+    """Raise JudgeError where most answers of a judge cannot be read: a set-up that does not work says nothing of a judge."""
+    for identity in identities:
+        answers = count_all_answers(judgments.take(judgments.judge.equals(identity.name)))
+        if answers.mostly_unread and not traits_of(identity).is_baseline:
+            others = "; --judge submits other judges of the run without it" if len(identities) > 1 else ""
+            raise JudgeError(unread_sentence(answers, f"nothing was written, as {identity.name} would have no rank{others}"))
 
 
 def _part_of(run: RunProtocol, board: RunProtocol) -> Part | None:
@@ -108,6 +122,7 @@ def record(
 
     Raises:
         UsageError: if the board asks a question more than once, its data hold no judgments, or a folder's name is not valid.
+        JudgeError: if most of a judge's answers have no score.
         MissingData: without the board's data.
     """
     prepared = whole_board(board, content, data)
@@ -316,8 +331,11 @@ def _write_folder(
     with _whole_folder(folder) as unfinished:
         write_card(unfinished / CARD, card)
         write_atomic(unfinished / file, compressed)
-        for problem in examine(expected, unfinished, Baselines(prepared, expected)).problems:
+        examined = examine(expected, unfinished, Baselines(prepared, expected))
+        for problem in examined.problems:
             raise UsageError(f"{card.name} cannot be submitted: {problem.path.name}: {problem.message}")
+        if unread := examined.unread:
+            raise JudgeError(f"{unread_words(unread)}: nothing was written, as {card.name} would have no rank")
     return WrittenSubmission(folder, card, len(lines))
 
 

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import NoReturn
 
-from harness.cli.parser import build_parser, command_parser
+from harness.cli.listing import first_words
+from harness.cli.parser import LISTINGS, OPEN_GROUP, build_parser, command_parser
 from harness.cli.streams import checked_output, guarded_log, interrupted_once
 from harness.errors import HarnessError, explained_system_errors
 from harness.exit_codes import INTERRUPTED
@@ -59,8 +60,9 @@ def parse(argv: Sequence[str]) -> list[argparse.Namespace]:
 
     Those of `harness run` may come from a file too, which describes several runs where languages have settings of their own.
     """
-    parser = build_parser()
     words = list(argv)
+    is_bundled = any(words[:1] == [name] for listing in LISTINGS.values() for name in first_words(listing) if name != OPEN_GROUP)
+    parser = build_parser(plugins=not is_bundled)
     if words[:1] == ["run"] and any(word.partition("=")[0] == "--spec" for word in words):  # otherwise its imports would cost time
         from harness.cli.spec_file import with_spec_file
 

@@ -44,8 +44,8 @@ def shown_sources(text: str) -> tuple[str, ...]:
 
 
 def reask(text: str) -> tuple[str, ...]:
-    if not set(names(text)) <= {"refused", "endpoint", "missing", "truncated"}:
-        raise _wrong("refused, missing, truncated, endpoint, or several of them separated by commas", text)
+    if not set(names(text)) <= {"refused", "missing", "truncated"}:
+        raise _wrong("refused, missing, truncated, or several of them separated by commas", text)
     return names(text)
 
 

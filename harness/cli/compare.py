@@ -16,6 +16,7 @@ from harness.cli.endings import exit_code_of
 from harness.cli.judged import compare_options, key_and_value, restrictions
 from harness.cli.parser import build_parser, command_parser
 from harness.cli.streams import print_json, told_warnings
+from harness.cli.table import opened_table
 
 
 def compare(arguments: argparse.Namespace) -> int:
@@ -27,6 +28,9 @@ def compare(arguments: argparse.Namespace) -> int:
     check_figure(arguments.figure)
     versus = key_and_value(arguments.versus, "--versus judge=NAME") if arguments.versus else None
     decision = decision_options(arguments)
+    table = opened_table(arguments)
+    if table is not None:
+        arguments.judge = None  # its columns
     asked = msgspec.structs.replace(
         compare_options(arguments, by=arguments.by, seed=arguments.seed),
         level=arguments.level,
@@ -36,7 +40,7 @@ def compare(arguments: argparse.Namespace) -> int:
     )
     with working("comparing"):
         compared = sources.compare_sources(
-            arguments.sources,
+            arguments.sources if table is None else [table.data],
             asked,
             decision,
             card=arguments.card,
@@ -68,7 +72,8 @@ def compare(arguments: argparse.Namespace) -> int:
             write_atomic(page, comparison_page(comparison, pairs, compared.options, _command(arguments)), private=True)
         print(page)
     elif arguments.json:
-        sys.stdout.write(to_json(comparison.as_json()))
+        roles = {} if table is None else {"roles": table.roles.by_column}
+        sys.stdout.write(to_json(comparison.as_json() | roles))
     elif arguments.csv:
         from harness.render.files import cells_csv
 

@@ -7,7 +7,8 @@
         --junit FILE (Path): JUnit XML
         @json
 
-The brackets of a command hold its function, `module:function` in harness.cli; without them, it is a group of the commands that follow.
+The brackets of a command hold its function, `module:function` in harness.cli or with the whole path; without them, it is a group of the
+commands that follow.
 Those of an argument hold what reads its value (a function of `harness.cli.arguments`, or {choices}) and settings of `add_argument`, where
 `default=` without a value is an empty text, tuple or list. A flag without a value is a switch, and `...` says that one can be repeated.
 `[title]` begins a group of flags, which `[]` ends. Of the flags after `(one of)` one is possible. `@json` stands for lines of
@@ -46,6 +47,8 @@ def add_commands(commands: Any, listing: str) -> None:
             below = commands.add_parser(name, **settings).add_subparsers(title="commands", metavar="COMMAND", required=True)
             continue
         # a flag of another command would be taken for one that begins in the same way
+        if group and below is commands:  # the group is of another listing
+            [below] = (action for action in commands.choices[group[0]]._actions if isinstance(action, argparse._SubParsersAction))
         parser = (below if group else commands).add_parser(name, **settings, allow_abbrev=False)
         parser.set_defaults(command=_import_later(target))
         parser.add_argument("-v", "--verbose", action="store_true", help="show tracebacks of errors")
@@ -133,7 +136,7 @@ def _matched(pattern: re.Pattern[str], line: str) -> tuple[Any, ...]:
 def _import_later(target: str) -> Callable[[argparse.Namespace], int]:
     def call(given: argparse.Namespace) -> int:
         module, _, function = target.partition(":")
-        code: int = getattr(_imported(f"harness.cli.{module}"), function)(given)
+        code: int = getattr(_imported(module if module.startswith("harness.") else f"harness.cli.{module}"), function)(given)
         return code
 
     return call

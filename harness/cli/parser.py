@@ -8,7 +8,9 @@ from typing import Any, NoReturn
 
 from harness.cli.flags import content_and_here, finding_out, labels_and_data, leaderboards, other_programs, studies_and_jobs, using_scores
 from harness.cli.listing import add_commands, first_words
+from harness.plugins import load, registered
 
+GROUP = "harness.commands"
 LISTINGS = {
     "find out": finding_out.COMMANDS,
     "use a judge's scores": using_scores.COMMANDS,
@@ -37,7 +39,8 @@ _EXIT_CODES = """exit codes:
        'harness gate' found a broken limit; 'harness watch check' found a change
   2    a flag or a name is wrong, or flags exclude each other
   3    a content or data file is wrong (the message gives file:line)
-  4    a judge cannot be reached, used or trusted
+  4    a judge cannot be reached, used or trusted, or most of its answers cannot be read: the first line shows one of them, and no
+       verdict, number, certificate or rank rests on them
   5    the results folder is in use, full, read-only, damaged or of a newer version; the system refuses a file or a folder (its
        rights, a name that is too long, no locks, no current folder); or standard output cannot be written
   6    the run ended, but some calls have no answer; the same command continues it. 'harness board check': a board's data are not here;
@@ -48,9 +51,16 @@ _EXIT_CODES = """exit codes:
 """
 
 
+OPEN_GROUP = "study"
+"""The group of commands that holds those of entry points."""
+
+
 @cache
-def build_parser() -> argparse.ArgumentParser:
-    """The whole command line; made once, as a run reads its flags a second time to keep them."""
+def build_parser(*, plugins: bool = True) -> argparse.ArgumentParser:
+    """Return the whole command line; made once, as a run reads its flags a second time to keep them.
+
+    Without `plugins`, the commands of entry points are not there: to look for them takes longer than most commands take to begin.
+    """
     parser = _Parser(
         prog="harness",
         description="Does a language model score texts like native speakers do, in each language? Asks judges, keeps every reply, and "
@@ -63,6 +73,8 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     for listing in LISTINGS.values():
         add_commands(commands, listing)
+    for point in registered(GROUP, "command").values() if plugins else ():
+        add_commands(commands, load(point, str, "command"))
     return parser
 
 

@@ -26,7 +26,7 @@ from harness.errors import IncompleteRun, StoreError, UsageError
 from harness.judges import traits_of
 from harness.model import SAMPLING, Failure
 from harness.offensive import refuse_in_repository
-from harness.reports.collection_answer import BoardVerdicts, answer_of_boards
+from harness.reports.answer.several_boards import BoardVerdicts, answer_of_boards
 from harness.reports.run_report import Report, only_languages
 from harness.row_files import to_json, to_toml, write_atomic
 from harness.runs import RunResult, RunSpec, Together, absent_cards, board_specs, reopen, run_record, run_together
@@ -184,7 +184,6 @@ def engine_settings(arguments: argparse.Namespace) -> Settings:
         **given_fields(arguments, Settings) | speed,
         batches="detach" if detach else "wait",
         limits=Limits(arguments.max_cost, arguments.max_calls, arguments.max_minutes),
-        reask_endpoint="endpoint" in reask,
         reask_failures=tuple(kind for kind in (Failure.MISSING, Failure.TRUNCATED) if kind in reask),
         cluster=Cluster(arguments.ray_address or "auto", arguments.ray_actors),
     )

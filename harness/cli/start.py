@@ -24,6 +24,7 @@ from harness.exchange.labels.importing import ImportOptions, ImportSummary, impo
 from harness.exchange.labels.layouts import with_ids
 from harness.exchange.labels.mapping import parse_scales
 from harness.exchange.labels.read import read_source
+from harness.exchange.labels.several_people import with_people_apart
 from harness.exchange.labels.table import SourceTable
 from harness.model import Scale
 from harness.reports.tables.numbers import counted
@@ -95,6 +96,7 @@ def _settled(table: SourceTable, library: Library, given: LabelMapping, *, sure:
     """
     scales = rubric_scales(library)
     given = given if given.task else msgspec.structs.replace(given, task="texts")
+    table, given = with_people_apart(table, given)
     look = look_at(table, scales, given)
     _show(look)
     if not (look.mapping.texts or look.mapping.language or "language" in look.mapping.columns):

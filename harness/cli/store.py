@@ -35,8 +35,6 @@ def check(arguments: argparse.Namespace) -> int:
             print(terminal_safe(problem))
         counts = {_TABLE_NAMES.get(name, name): "?" if count is None else f"{count:,}" for name, count in result.counts.items()}
         print(", ".join(f"{name} {count}" for name, count in counts.items()))
-        if result.without_checksum:
-            print(f"{result.without_checksum:,} replies of an earlier version have no checksum: changes in them cannot be detected")
         print("something is wrong" if result.problems else "nothing is wrong")
     return 1 if result.problems else 0
 
@@ -76,7 +74,7 @@ class _CountedLines:
 
 
 def gc(arguments: argparse.Namespace) -> int:
-    removed = collect(arguments.out, dry_run=arguments.dry_run, endpoint_refusals=arguments.endpoint_refusals)
+    removed = collect(arguments.out, dry_run=arguments.dry_run)
     if arguments.json:
         return print_json(removed)
     print(f"{'would remove' if arguments.dry_run else 'removed'} {_describe(removed)}")
@@ -90,7 +88,6 @@ def _describe(rows: RemovedRows) -> str:
     return (
         f"{rows.frames} prompt templates of other versions, {rows.attempts} lost attempts of calls that have an answer now, "
         f"{rows.calls} calls without attempts, {rows.prompts} prompts without calls"
-        + (f", {rows.refusals} refusals by the endpoint" if rows.refusals else "")
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -21,6 +22,53 @@ class ColumnWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     gold: frozenset[str]
     totals: frozenset[str]
     remarks: frozenset[str]
+    roles: dict[str, dict[str, tuple[str, ...]]]
+    verdicts: VerdictWords
+
+    def in_name(self, role: str, name: str) -> str:
+        """Return the longest word for a role that is in the name of a column; empty where none is.
+
+        >>> column_words().in_name("people", "HumanScore"), column_words().in_name("programs", "hodnocení modelu")
+        ('human', 'model')
+        >>> column_words().in_name("people", "人手評価"), column_words().in_name("people", "answer")
+        ('人手', '')
+        """
+        parts, text = name_parts(name), name.casefold()
+        words = (word for listed in self.roles[role].values() for word in listed)
+        return max((word for word in words if _is_in(word, parts, text)), key=len, default="")
+
+
+class VerdictWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Words that people write into cells: for the better and the worse of two classes, for no answer, and for the texts of a pair."""
+
+    good: frozenset[str]
+    bad: frozenset[str]
+    none: frozenset[str]
+    first: frozenset[str]
+    second: frozenset[str]
+    tie: frozenset[str]
+
+
+def name_parts(name: str) -> list[str]:
+    """Return the words of a column's name: it is split at blanks, marks, digits and capitals.
+
+    >>> name_parts("JudgeScore_2"), name_parts("judge.score")
+    (['judge', 'score'], ['judge', 'score'])
+    """
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
+    return [part.casefold() for part in re.findall(r"[^\W\d_]+", spaced)]
+
+
+def _is_in(word: str, parts: list[str], text: str) -> bool:
+    if not word.isascii() and _UNSPACED.search(word):
+        return word in text
+    if " " in word:
+        return word in " ".join(parts)
+    return any(part == word or (len(word) >= _BEGINNING and part.startswith(word)) for part in parts)
+
+
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_BEGINNING = 4  # letters of a word that a longer one may begin with: `human` for `humans`
 
 
 @cache

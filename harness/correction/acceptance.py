@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.content.specs import DatasetCard
-from harness.correction.scored_items import CellResults, KeyedRow, ScoredItems, refuse_unless_random, scored_items
+from harness.correction.cell_results import CellResults, KeyedRow, refuse_unless_random
 from harness.correction.unread_cells import UnreadCells, refuse_unread
 from harness.decide.sentences import unread_words
 from harness.errors import UsageError
 from harness.measure.answer_counts import total_answers
 from harness.measure.cells import number, sort_key
 from harness.measure.compare import AlignedData, Recording, align
+from harness.measure.item_table import ItemTable, item_tables
 from harness.measure.options import CompareOptions
 from harness.model import CONDITION
 from harness.stats import Acceptance, acceptance_threshold
@@ -119,7 +120,7 @@ def accept(sources: Sequence[Recording], compare: CompareOptions, options: Accep
     """
     assumed = [assumption(source.data.about, options, "no automatic acceptance") for source in sources]
     laid_out = align(sources, compare)
-    cells = [cell for judged in laid_out.judged for cell in scored_items(judged, by_source="source" in laid_out.by)]
+    cells = [cell for judged in laid_out.judged for cell in item_tables(judged, by_source="source" in laid_out.by)]
     cells, unread = refuse_unread(cells, "nothing is accepted by the scores")
     if options.confidence == "votes":
         cells = list(_panels(cells))
@@ -148,13 +149,13 @@ def acceptances_laid_out(laid_out: AlignedData, compare: CompareOptions) -> tupl
     thresholds = []
     for judged in laid_out.judged:
         is_random = judged.data.about.sampling == "random"
-        for cell in scored_items(judged, by_source="source" in laid_out.by):
+        for cell in item_tables(judged, by_source="source" in laid_out.by):
             nothing = AcceptedFrom(key=cell.key, confidence="none", reason=NOT_RANDOM)
             thresholds.append(accepted_from(cell, compare, AcceptOptions()) if is_random else nothing)
     return tuple(sorted(thresholds, key=lambda each: sort_key(each.key)))
 
 
-def accepted_from(cell: ScoredItems, compare: CompareOptions, options: AcceptOptions) -> AcceptedFrom:
+def accepted_from(cell: ItemTable, compare: CompareOptions, options: AcceptOptions) -> AcceptedFrom:
     """The certified threshold of one cell, or the reason why there is none."""
     if cell.counts.mostly_unread:
         return AcceptedFrom(key=cell.key, confidence="none", reason=unread_words(cell.counts))
@@ -204,12 +205,12 @@ def _left_out_notes(thresholds: Sequence[AcceptedFrom]) -> Iterator[str]:
         )
 
 
-def agrees_with_people(cell: ScoredItems) -> tuple[Floats, NDArray[np.bool_]]:
+def agrees_with_people(cell: ItemTable) -> tuple[Floats, NDArray[np.bool_]]:
     """(items,) whether the judge gives people's aggregate, NaN outside the guarantee; and which texts the guarantee is about."""
     return np.where(cell.compared, cell.right, math.nan), cell.compared
 
 
-def confidence_of(cell: ScoredItems, options: AcceptOptions) -> tuple[str, Floats | None]:
+def confidence_of(cell: ItemTable, options: AcceptOptions) -> tuple[str, Floats | None]:
     """What the confidence of the answers is read from, and its values; None where there is nothing to read."""
     if options.confidence == "votes":
         return "votes", cell.repeat_share
@@ -220,7 +221,7 @@ def confidence_of(cell: ScoredItems, options: AcceptOptions) -> tuple[str, Float
     return options.confidence or "none", None
 
 
-def is_unequal(cell: ScoredItems) -> bool:
+def is_unequal(cell: ItemTable) -> bool:
     """Whether labelled items had clearly different chances to be drawn, by what they state or by strata."""
     labelled = cell.labelled
     if cell.inclusion is not None:
@@ -232,9 +233,9 @@ def is_unequal(cell: ScoredItems) -> bool:
     return bool(shares.max() > 1.1 * shares.min())
 
 
-def _panels(cells: Sequence[ScoredItems]) -> Iterator[ScoredItems]:
+def _panels(cells: Sequence[ItemTable]) -> Iterator[ItemTable]:
     """The votes of all judges on each language and metric: each judge has one vote, its commonest answer, and baselines have none."""
-    panels: dict[tuple[Any, ...], list[ScoredItems]] = {}
+    panels: dict[tuple[Any, ...], list[ItemTable]] = {}
     for cell in (cell for cell in cells if not cell.is_baseline):
         panels.setdefault((cell.key.get("source"), *cell.place), []).append(cell)
     if all(len({cell.key["judge"] for cell in panel}) < 2 for panel in panels.values()):
@@ -246,7 +247,7 @@ def _panels(cells: Sequence[ScoredItems]) -> Iterator[ScoredItems]:
             yield _panel(panel, {**dict.fromkeys(CONDITION), "judge": f"votes of {len(panel)} {what}"})
 
 
-def _panel(panel: Sequence[ScoredItems], key: Mapping[str, Any]) -> ScoredItems:
+def _panel(panel: Sequence[ItemTable], key: Mapping[str, Any]) -> ItemTable:
     item = np.unique(np.concatenate([cell.item for cell in panel]))
     k = len(panel[0].classes.scores)
     labels, answers = np.zeros((len(item), k), np.int64), np.zeros((len(item), k), np.int64)

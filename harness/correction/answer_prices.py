@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from harness.correction.scored_items import judged_rows
+from harness.correction.cell_results import judged_rows
 from harness.errors import UsageError
 from harness.judges import traits_of
 from harness.measure.compare import Recording

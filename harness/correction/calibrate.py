@@ -13,16 +13,17 @@ import msgspec
 import numpy as np
 
 from harness.correction.before_after import AfterMap, ComparedLosses, Side, compared_losses, side_of
+from harness.correction.cell_results import one_condition
 from harness.correction.label_sets import LabelSets, SetMaker, SetOptions
 from harness.correction.map_input import MapInput, map_inputs
 from harness.correction.score_curves import Curve
 from harness.correction.score_maps import METHODS, cross_fitted
-from harness.correction.scored_items import ScoredItems, one_condition, scored_items
 from harness.correction.unread_cells import UnreadCells, refuse_unread, split_unread
 from harness.data.dataset import Dataset
 from harness.errors import UsageError
 from harness.measure.compare import Recording, align, judged_data
-from harness.measure.judged import JudgedData
+from harness.measure.item_table import ItemTable, item_tables
+from harness.measure.judged_table import JudgedTable
 from harness.measure.options import POOLED, Annotators, CompareOptions
 from harness.model import JudgeCondition
 from harness.stats import group_folds, holm
@@ -172,8 +173,8 @@ def _left_out(inputs: Sequence[MapInput]) -> Iterator[str]:
 def metrics_of_all_judges(source: Recording, compare: CompareOptions, options: CalibrateOptions) -> list[CalibratedMetric]:
     """Every metric of every judge and condition but baselines, each as `calibrate` has it. Raises UsageError as `measure.compare`."""
     [judged] = judged_data([source], _single_labels(compare))
-    by_condition: dict[JudgeCondition, list[ScoredItems]] = {}
-    for cell in split_unread(scored_items(judged))[0]:
+    by_condition: dict[JudgeCondition, list[ItemTable]] = {}
+    for cell in split_unread(item_tables(judged))[0]:
         if not cell.is_baseline:
             by_condition.setdefault(cell.condition, []).append(cell)
     return [calibrated_metric(given, options) for cells in by_condition.values() for given in map_inputs(cells)]
@@ -184,9 +185,9 @@ def _single_labels(compare: CompareOptions) -> CompareOptions:
     return msgspec.structs.replace(compare, annotators=compare.annotators or Annotators(1))
 
 
-def judge_inputs(judged: JudgedData, compare: CompareOptions, options: CalibrateOptions) -> tuple[list[MapInput], tuple[UnreadCells, ...]]:
+def judge_inputs(judged: JudgedTable, compare: CompareOptions, options: CalibrateOptions) -> tuple[list[MapInput], tuple[UnreadCells, ...]]:
     """Return what maps of one judge and condition are learnt from, by metric, and the cells that are left out. Raises as `calibrate`."""
-    cells = list(scored_items(judged))
+    cells = list(item_tables(judged))
     condition = one_condition([cell.condition for cell in cells], compare.judges, "calibrate")
     readable, unread = refuse_unread((cell for cell in cells if cell.condition == condition), "no map is learnt from the scores")
     return map_inputs(readable, text_lengths(judged.data) if options.length else None), unread

@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from harness.correction.scored_items import KeyedRow
+from harness.correction.cell_results import KeyedRow
 from harness.decide.options import DecisionOptions
-from harness.decide.rows_by_cell import rows_by_cell
 from harness.measure.cells import bounds, number, sort_key
 from harness.measure.compare import AlignedData
-from harness.measure.judged import JudgedData
+from harness.measure.judged_table import JudgedTable
 from harness.measure.options import CompareOptions
-from harness.measure.unit_agreement import unit_hits
 from harness.stats import (
     brier_score,
     calibration_error,
@@ -79,12 +77,11 @@ def calibrations(laid_out: AlignedData, compare: CompareOptions, options: Decisi
     return tuple(sorted(found, key=lambda one: sort_key(one.key)))
 
 
-def _of_data(judged: JudgedData, by_source: bool, compare: CompareOptions, options: DecisionOptions) -> Iterator[Calibration]:
-    column = judged.units.judgments.confidence
+def _of_data(judged: JudgedTable, by_source: bool, compare: CompareOptions, options: DecisionOptions) -> Iterator[Calibration]:
+    column = judged.judgments.confidence
     confidence = np.array([*column.values, math.nan], np.float64)[column.codes]
-    right, _ = unit_hits(judged.units, judged.counted)
-    group = judged.data.clusters.codes.astype(np.int64)[judged.units.item]
-    for key, rows in rows_by_cell(judged, by_source):
+    right, group = judged.hit, judged.group
+    for key, rows in judged.rows_by_cell(by_source):
         sure = ~np.isnan(confidence[rows])
         if not sure.any():
             yield Calibration(key=key, n=0, groups=0, reason=NO_PROBABILITIES, no_recalibration=NO_PROBABILITIES)

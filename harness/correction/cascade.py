@@ -23,11 +23,12 @@ from harness.correction.acceptance import (
     share_left_out,
 )
 from harness.correction.answer_prices import AnswerPrice
-from harness.correction.scored_items import CellResults, ScoredItems, one_condition, scored_items
+from harness.correction.cell_results import CellResults, one_condition
 from harness.correction.unread_cells import refuse_unread
 from harness.errors import JudgeError, UsageError
 from harness.measure.cells import number
 from harness.measure.compare import Recording, align
+from harness.measure.item_table import ItemTable, item_tables
 from harness.measure.options import CompareOptions
 from harness.model import JudgeCondition
 from harness.stats.core.arrays import Floats, Ints
@@ -173,14 +174,14 @@ def accept_cascade(
         raise UsageError(f"a cascade has two judges or more; {ORDER}")
     assumed = assumption(source.data.about, options, "no cascade")
     laid_out = align([source], compare)
-    cells = list(scored_items(laid_out.judged[0]))
+    cells = list(item_tables(laid_out.judged[0]))
     chain = [one_condition([cell.condition for cell in cells], (name,), "accept") for name in names]
     for left_out in refuse_unread((cell for cell in cells if cell.condition in chain), "nothing is accepted by the scores")[1]:
         raise JudgeError(left_out.sentence())
     prices = pricing(chain) if pricing else {}
     if order == "price" and all(each.judge in prices for each in chain):
         chain.sort(key=lambda each: prices[each.judge].dollars)  # equal prices keep the order in which judges are named
-    by_place: dict[tuple[str, str], dict[JudgeCondition, ScoredItems]] = {}
+    by_place: dict[tuple[str, str], dict[JudgeCondition, ItemTable]] = {}
     for cell in cells:
         by_place.setdefault(cell.place, {})[cell.condition] = cell
     complete = [[own[each] for each in chain] for _, own in sorted(by_place.items()) if all(each in own for each in chain)]
@@ -224,7 +225,7 @@ class _Answers(NamedTuple):
         return test(*arrays, self.group, promise=CascadePromise(options.alpha, options.delta, units))
 
 
-def _cascade(cells: Sequence[ScoredItems], options: AcceptOptions, units: Units, prices: Mapping[str, AnswerPrice]) -> AcceptedCascade:
+def _cascade(cells: Sequence[ItemTable], options: AcceptOptions, units: Units, prices: Mapping[str, AnswerPrice]) -> AcceptedCascade:
     shared = np.asarray(sorted(set.intersection(*(set(cell.item.tolist()) for cell in cells))), np.int64)
     labelled = set().union(*(cell.item[cell.labelled].tolist() for cell in cells))
     common = [cell.take(np.searchsorted(cell.item, shared)) for cell in cells]
@@ -258,7 +259,7 @@ def _cascade(cells: Sequence[ScoredItems], options: AcceptOptions, units: Units,
     return _result(common[0], _steps(common, read, prices, found, alone), found, counts, found.reason)
 
 
-def _obstacle(cells: Sequence[ScoredItems], read: Sequence[tuple[str, Floats | None]]) -> str | None:
+def _obstacle(cells: Sequence[ItemTable], read: Sequence[tuple[str, Floats | None]]) -> str | None:
     """Why these judges make no cascade; None if they do."""
     if cells[0].classes.continuous:
         return CONTINUOUS
@@ -269,7 +270,7 @@ def _obstacle(cells: Sequence[ScoredItems], read: Sequence[tuple[str, Floats | N
 
 
 def _steps(
-    cells: Sequence[ScoredItems],
+    cells: Sequence[ItemTable],
     read: Sequence[tuple[str, Floats | None]],
     prices: Mapping[str, AnswerPrice],
     found: Cascade | None,
@@ -309,7 +310,7 @@ def _finite(threshold: float) -> float | None:
 
 
 def _result(
-    cell: ScoredItems, steps: tuple[AcceptedStep, ...], found: Cascade | None, counts: Mapping[str, Any], reason: str | None
+    cell: ItemTable, steps: tuple[AcceptedStep, ...], found: Cascade | None, counts: Mapping[str, Any], reason: str | None
 ) -> AcceptedCascade:
     chosen = found.chosen if found else None
     each = [step.price * step.asked for step, asked in zip(steps, needed(steps), strict=True) if asked and step.price is not None]

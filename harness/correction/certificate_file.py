@@ -17,6 +17,7 @@ import msgspec
 
 from harness.errors import ContentError, UsageError, unreadable
 from harness.measure.options import Annotators, CompareOptions, Rule, Standardise
+from harness.row_files import refuse_other_schema
 
 MAX_BYTES = 16 * 1024 * 1024
 HASHES = "'harness prompt-hash RUN' prints the hashes of a run"
@@ -75,7 +76,6 @@ T = TypeVar("T")
 
 
 class _Head(msgspec.Struct):
-    schema_version: int
     kind: str = "judge"
 
 
@@ -94,8 +94,7 @@ def read_file(path: Path, form: type[Sealed], kind: str, version: int, again: st
     head = _decoded(raw, _Head, path, again)
     if head.kind != kind:
         raise ContentError(f"the certificate of a {head.kind}, and the certificate of a {kind} is needed", path)
-    if head.schema_version != version:
-        raise ContentError(f"schema version {head.schema_version}; this program reads version {version} only; {again}", path)
+    refuse_other_schema(raw, version, path, again)
     held = _decoded(raw, form, path, again)
     try:
         written = json.loads(raw, object_pairs_hook=_each_once)

@@ -14,12 +14,12 @@ import numpy as np
 from harness.content import Library
 from harness.correction.acceptance import AcceptedFrom, AcceptOptions, accepted_from
 from harness.correction.calibrate import CalibrateOptions, calibrated_metric, text_lengths
+from harness.correction.cell_results import judged_rows, one_condition
 from harness.correction.certificate import SCHEMA_VERSION, Certificate, CertifiedData, CertifiedJudge, CertifiedOptions
 from harness.correction.certified_cell import CertifiedCell, CertifiedThreshold, Correction
 from harness.correction.certified_map import CertifiedMap
 from harness.correction.map_input import map_inputs
 from harness.correction.mean_estimates import NO_INCLUSION, Sample, mean_sample, share_sample
-from harness.correction.scored_items import ScoredItems, judged_rows, one_condition, scored_items
 from harness.correction.unread_cells import refuse_unread
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
@@ -28,7 +28,8 @@ from harness.decide.sentences import unread_words
 from harness.decide.verdicts import Verdict, verdicts_laid_out
 from harness.measure.cells import number
 from harness.measure.compare import Recording, align, judged_data
-from harness.measure.judged import JudgedData
+from harness.measure.item_table import ItemTable, item_tables
+from harness.measure.judged_table import JudgedTable
 from harness.measure.options import Annotators, CompareOptions
 from harness.model import SAMPLING, JudgeCondition, JudgeIdentity, Scale, Score
 from harness.row_files import sha256_of
@@ -110,8 +111,8 @@ def certify(
     own = msgspec.structs.replace(compare, judges=(condition.judge,))
     [judged] = judged_data([source], msgspec.structs.replace(own, annotators=compare.annotators or Annotators(1)))
     [aggregated] = judged_data([source], own)
-    counted = {cell.place: cell for cell in scored_items(aggregated) if cell.condition == condition}
-    scored = [cell for cell in scored_items(judged) if cell.condition == condition]
+    counted = {cell.place: cell for cell in item_tables(aggregated) if cell.condition == condition}
+    scored = [cell for cell in item_tables(judged) if cell.condition == condition]
     readable, unread = refuse_unread(scored, "nothing is certified")
     reasons = {(each.key["language"], each.key["metric"]): each.reason for each in unread}
     cells = [
@@ -164,7 +165,7 @@ def certified_data(data: Dataset) -> CertifiedData:
     return CertifiedData(about.id, about.version, data.sha256, about.sampling, about.annotators, *days)
 
 
-def _maps(scored: Sequence[ScoredItems], options: CalibrateOptions, judged: JudgedData) -> dict[tuple[str, str], CertifiedMap]:
+def _maps(scored: Sequence[ItemTable], options: CalibrateOptions, judged: JudgedTable) -> dict[tuple[str, str], CertifiedMap]:
     """The map of every language and metric. What rests on texts without a label is left out: other ones do not make it stale."""
     found = {}
     for given in map_inputs(scored, text_lengths(judged.data) if options.length else None):
@@ -195,10 +196,10 @@ def scores_hash(source: Recording, condition: JudgeCondition) -> str:
 
 
 def _cell(
-    cell: ScoredItems,
-    aggregated: ScoredItems,
+    cell: ItemTable,
+    aggregated: ItemTable,
     verdict: Verdict,
-    judged: JudgedData,
+    judged: JudgedTable,
     compare: CompareOptions,
     acceptance: AcceptOptions,
     asked: JudgedRun | None,
@@ -242,7 +243,7 @@ def _threshold(found: AcceptedFrom, options: AcceptOptions) -> CertifiedThreshol
     return CertifiedThreshold(**values, alpha=options.alpha, delta=options.delta)
 
 
-def _agreement(cell: ScoredItems) -> tuple[tuple[tuple[int, ...], ...], float | None]:
+def _agreement(cell: ItemTable) -> tuple[tuple[tuple[int, ...], ...], float | None]:
     """The confusion counts, and the error of the share in which both agree."""
     k = len(cell.classes.scores)
     truth, answer = cell.reference, cell.answer
@@ -252,7 +253,7 @@ def _agreement(cell: ScoredItems) -> tuple[tuple[tuple[int, ...], ...], float | 
     return tuple(tuple(row) for row in counts.tolist()), number(error)
 
 
-def _corrections(cell: ScoredItems) -> tuple[tuple[Correction, ...], str | None]:
+def _corrections(cell: ItemTable) -> tuple[tuple[Correction, ...], str | None]:
     """The parameters of the mean and of every class's share; none, with the reason, where there are too few labels."""
     labelled = cell.take(cell.labelled)
     n, groups = len(labelled), len(np.unique(labelled.group))
@@ -274,12 +275,11 @@ def _summarised(share_of: Score | None, sample: Sample, weights: Floats | None) 
     failure_value = float(np.nanmean(sample.f))
     scores = np.where(np.isnan(sample.f), failure_value, sample.f)
     found: LabelledSummary = summarise_labelled(sample.y, scores, sample.group, weights=weights)
-    assert found.spread is not None  # of any texts
     numbers = (found.mean_label, found.mean_judge, found.variance_label, found.variance_judge, found.covariance)
     return Correction(share_of, found.n, found.groups, *numbers, failure_value, found.spread)
 
 
-def _design_weights(cell: ScoredItems) -> Floats | None:
+def _design_weights(cell: ItemTable) -> Floats | None:
     """1 / inclusion probability of the labelled items: as stated, else by the share of each stratum that is labelled; None if equal."""
     labelled = cell.labelled
     if cell.inclusion is not None:

@@ -11,10 +11,10 @@ import msgspec
 from harness.correction.acceptance import AcceptOptions
 from harness.correction.cascade import AcceptedCascades, accept_cascade
 from harness.correction.cascade_certificate import SCHEMA_VERSION, CascadeCertificate, CascadeOptions, CertifiedChain, CertifiedStep
+from harness.correction.cell_results import judged_rows
 from harness.correction.certificate import judge_problems
 from harness.correction.certificate_file import CHANGED
 from harness.correction.certify import JudgedRun, certified_data, certified_judge
-from harness.correction.scored_items import judged_rows
 from harness.correction.stale_certificate import different_values, other_condition, other_labels, other_rubric, other_scores, signed
 from harness.errors import UsageError
 from harness.measure.compare import Recording

@@ -9,17 +9,18 @@ import msgspec
 import numpy as np
 
 from harness.content.tags import choose_from
+from harness.correction.cell_results import CellResults, refuse_unless_random, split_by
 from harness.correction.mean_estimates import Figure, MeanEstimates, Sample, mean_estimates, mean_sample, share_sample
 from harness.correction.prevalence import shifted_estimates
-from harness.correction.scored_items import CellResults, ScoredItems, means_at, refuse_unless_random, scored_items, split_by
 from harness.correction.unread_cells import UnreadCells, refuse_unread
 from harness.correction.with_others import AVERAGE, with_other_languages
 from harness.data.columns import CodedColumn
 from harness.errors import UsageError
 from harness.measure.cells import sort_key
 from harness.measure.compare import Recording, align
+from harness.measure.item_table import ItemTable, item_tables
+from harness.measure.judged_table import as_text, item_key, means_by
 from harness.measure.options import Annotators, CompareOptions
-from harness.measure.units import as_text, item_key
 from harness.model import CELL, Score
 from harness.stats import prediction_powered_class_shares
 from harness.stats.core.arrays import Ints
@@ -112,11 +113,11 @@ def correct(sources: Sequence[Recording], compare: CompareOptions, options: Corr
     _refuse_unknown_versus(options)
     numbers: list[CorrectedNumber] = []
     samples: dict[int, Sample] = {}
-    cells: list[ScoredItems] = []
+    cells: list[ItemTable] = []
     keys: dict[int, Mapping[str, CodedColumn]] = {}
     for judged in laid_out.judged:
         of_items = {name: item_key(judged.data, name) for name in options.by if name not in CELL}
-        of_data = list(scored_items(judged, by_source="source" in laid_out.by))
+        of_data = list(item_tables(judged, by_source="source" in laid_out.by))
         keys |= dict.fromkeys(map(id, of_data), of_items)
         cells += of_data
     readable, unread = refuse_unread(cells, "no number is corrected by the scores")
@@ -125,7 +126,7 @@ def correct(sources: Sequence[Recording], compare: CompareOptions, options: Corr
             raise UsageError(f"{cell.key['metric']}: continuous scores have no classes: only their mean and differences are corrected")
         numbers += _cell_numbers(cell, keys[id(cell)], options, compare, samples)
     if options.share_of is not None and not numbers:
-        counted = [votes for judged in laid_out.judged for votes in judged.counted.values()]
+        counted = [votes for judged in laid_out.judged for votes in judged.labels.values()]
         classes = sorted({as_text(score) for votes in counted for score in votes.classes.scores})
         raise UsageError(f"no class '{options.share_of}'.{choose_from(classes, options.share_of)}")
     if not numbers:
@@ -156,7 +157,7 @@ def _refuse_absent_versus(numbers: Sequence[CorrectedNumber], options: CorrectOp
 
 
 def _cell_numbers(
-    cell: ScoredItems, keys: Mapping[str, CodedColumn], options: CorrectOptions, compare: CompareOptions, samples: dict[int, Sample]
+    cell: ItemTable, keys: Mapping[str, CodedColumn], options: CorrectOptions, compare: CompareOptions, samples: dict[int, Sample]
 ) -> Iterator[CorrectedNumber]:
     parts = list(split_by(cell, keys))
     for part in parts:
@@ -185,7 +186,7 @@ def _with_others(numbers: Sequence[CorrectedNumber], samples: Mapping[int, Sampl
     return [msgspec.structs.replace(number, borrowed=found.get(id(number))) for number in numbers]
 
 
-def _samples(cell: ScoredItems, options: CorrectOptions) -> Iterator[tuple[Score | None, Sample, float | None]]:
+def _samples(cell: ItemTable, options: CorrectOptions) -> Iterator[tuple[Score | None, Sample, float | None]]:
     """What is estimated of a cell: the class (None for the mean), labels and scores, and the weight of the judge if it is given."""
     if cell.means is not None and not options.shares and options.share_of is None:
         yield None, mean_sample(cell), None
@@ -198,7 +199,7 @@ def _samples(cell: ScoredItems, options: CorrectOptions) -> Iterator[tuple[Score
             yield score, share_sample(cell, score), lam
 
 
-def _differences(parts: Sequence[ScoredItems], options: CorrectOptions) -> Iterator[CorrectedNumber]:
+def _differences(parts: Sequence[ItemTable], options: CorrectOptions) -> Iterator[CorrectedNumber]:
     assert options.versus
     key, name = options.versus
     for base in (part for part in parts if as_text(part.key[key]) == name):
@@ -232,7 +233,7 @@ def _by_group(sample: Sample, shared: Ints) -> Sample:
     """Means of the items of each shared group; of inclusion probability and stratum the first, NaN or -1 where they differ."""
     sample = sample.take(np.isin(sample.group, shared))
     place = np.searchsorted(shared, sample.group)
-    y, f = (means_at(column, place, len(shared)) for column in (sample.y, sample.f))
+    y, f = (means_by(place, column, len(shared)) for column in (sample.y, sample.f))
     first = np.unique(place, return_index=True)[1]
     inclusion = None if sample.inclusion is None else sample.inclusion[first]
     return Sample(y, f, shared, inclusion, None if sample.stratum is None else sample.stratum[first])

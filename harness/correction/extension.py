@@ -16,19 +16,20 @@ import msgspec
 import numpy as np
 
 from harness.content.tags import choose_from
+from harness.correction.cell_results import refuse_unless_random, split_by
 from harness.correction.certificate import Certificate
 from harness.correction.certificate_extension import ExtendedWith, Extension, ShownWithin
 from harness.correction.certificate_file import ComparedBy
 from harness.correction.certified_cell import CertifiedCell
 from harness.correction.certify import JudgedRun
-from harness.correction.scored_items import ScoredItems, refuse_unless_random, scored_items, split_by
 from harness.correction.stale_certificate import other_condition, other_question
 from harness.correction.unread_cells import refuse_unread
 from harness.errors import JudgeError, StaleCertificate, UsageError
 from harness.measure.cells import sort_key
 from harness.measure.compare import Recording, align
+from harness.measure.item_table import ItemTable, item_tables
+from harness.measure.judged_table import as_text, item_key
 from harness.measure.options import Annotators, CompareOptions
-from harness.measure.units import as_text, item_key
 from harness.stats import correct_with_summary, holm
 from harness.stats.estimation.transport import LEAST_GROUPS, TransportTest, transport
 
@@ -118,7 +119,7 @@ class ExtensionResult(msgspec.Struct, frozen=True):
 class _Probe:
     """A target before its tests: why it is refused before them, or the two tests."""
 
-    cell: ScoredItems
+    cell: ItemTable
     certified: CertifiedCell
     where: dict[str, str]
     refusal: str | None
@@ -190,7 +191,7 @@ def _probes(certificate: Certificate, source: Recording, compare: CompareOptions
     keys = {name: item_key(judged.data, name) for name in options.by if name not in ("language", "metric")}
     wanted = certificate.judge.condition
     metrics = {cell.metric for cell in certificate.cells}
-    cells = [cell for cell in scored_items(judged) if cell.condition == wanted and cell.key["metric"] in metrics]
+    cells = [cell for cell in item_tables(judged) if cell.condition == wanted and cell.key["metric"] in metrics]
     readable, unread = refuse_unread(cells, "nothing is known of other texts by the scores")
     for left_out in unread:
         raise JudgeError(left_out.sentence())
@@ -210,7 +211,7 @@ def _certified(certificate: Certificate, language: str, metric: str, from_langua
     return cells[source]
 
 
-def _probe(cell: ScoredItems, certified: CertifiedCell, where: dict[str, str], certificate: Certificate, options: ExtendOptions) -> _Probe:
+def _probe(cell: ItemTable, certified: CertifiedCell, where: dict[str, str], certificate: Certificate, options: ExtendOptions) -> _Probe:
     refusal = next(_refusals(cell, certified, certificate), None)
     if refusal is not None:
         return _Probe(cell, certified, where, refusal)
@@ -218,7 +219,7 @@ def _probe(cell: ScoredItems, certified: CertifiedCell, where: dict[str, str], c
     return _Probe(cell, certified, where, None, residual, _agreement(cell, certified, certificate, options.margin))
 
 
-def _refusals(cell: ScoredItems, certified: CertifiedCell, certificate: Certificate) -> Iterator[str]:
+def _refusals(cell: ItemTable, certified: CertifiedCell, certificate: Certificate) -> Iterator[str]:
     """Why texts are refused whatever people say of them."""
     if certified not in certificate.allowed:
         yield f"the certificate's verdict on {certified.place} is '{certified.verdict}'"
@@ -231,7 +232,7 @@ def _refusals(cell: ScoredItems, certified: CertifiedCell, certificate: Certific
         yield f"scores that no certified text with a label had: {named}"
 
 
-def _beyond(cell: ScoredItems, certified: CertifiedCell) -> Iterator[tuple[Any, int]]:
+def _beyond(cell: ItemTable, certified: CertifiedCell) -> Iterator[tuple[Any, int]]:
     """The judge's commonest answers that are not among those on certified texts with a label, or beyond their range; with their counts."""
     given = np.bincount(cell.answer[cell.answer >= 0], minlength=len(cell.classes.scores)).tolist()
     counts = np.asarray(certified.confusion, np.int64).sum(axis=0)
@@ -242,7 +243,7 @@ def _beyond(cell: ScoredItems, certified: CertifiedCell) -> Iterator[tuple[Any, 
             yield score, count
 
 
-def _residuals(cell: ScoredItems, certified: CertifiedCell) -> Any:
+def _residuals(cell: ItemTable, certified: CertifiedCell) -> Any:
     """(items,) mean label minus the certificate's corrected prediction, as a share of the scale's range; NaN without a label.
 
     The prediction is mean label + weight (score - mean score), all of the certificate; the weight is the one that the certificate gives
@@ -259,7 +260,7 @@ def _residuals(cell: ScoredItems, certified: CertifiedCell) -> Any:
     return np.clip((label - predicted) / reach, -1, 1)
 
 
-def _agreement(cell: ScoredItems, certified: CertifiedCell, certificate: Certificate, margin: float) -> TransportTest:
+def _agreement(cell: ItemTable, certified: CertifiedCell, certificate: Certificate, margin: float) -> TransportTest:
     """Agreement with people's aggregate, answers that cannot be read as wrong, less the certified agreement with its own error."""
     counts = np.asarray(certified.confusion, np.int64)
     known = float(np.trace(counts)) / max(int(counts.sum()), 1)

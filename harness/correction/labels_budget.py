@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from harness.correction.scored_items import CellResults, KeyedRow
+from harness.correction.cell_results import CellResults, KeyedRow
 from harness.correction.with_others import NewLanguage, new_languages
 from harness.decide.cell_tests import CellTests
 from harness.decide.options import DecisionOptions

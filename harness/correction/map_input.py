@@ -10,8 +10,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from harness.correction.cell_results import over_languages
 from harness.correction.score_curves import LengthScale
-from harness.correction.scored_items import ScoredItems, over_languages
+from harness.measure.item_table import ItemTable
 from harness.stats.core.arrays import Floats, Ints
 
 MapKind = Literal["ordered", "named", "numbers"]
@@ -43,7 +44,7 @@ class MapInput:
     key: dict[str, Any]
     kind: MapKind
     read: str
-    cells: tuple[ScoredItems, ...]
+    cells: tuple[ItemTable, ...]
     values: Floats | None
     x: Floats
     counts: Floats
@@ -81,7 +82,7 @@ class MapInput:
         return replace(self, **{name: getattr(self, name)[at] for name in names})
 
 
-def map_inputs(cells: Iterable[ScoredItems], lengths: Floats | None = None) -> list[MapInput]:
+def map_inputs(cells: Iterable[ItemTable], lengths: Floats | None = None) -> list[MapInput]:
     """The cells of one judge and condition, by metric; metrics without a labelled text that the judge scored are left out.
 
     `lengths` are the (items of the data,) characters of texts, where maps of ordered classes read them.
@@ -89,7 +90,7 @@ def map_inputs(cells: Iterable[ScoredItems], lengths: Floats | None = None) -> l
     return [made for alike in over_languages(cells) if len(made := _input(alike, lengths))]
 
 
-def score_of(cell: ScoredItems, kind: MapKind, read: str) -> Floats:
+def score_of(cell: ItemTable, kind: MapKind, read: str) -> Floats:
     """(items,) what a map reads of each text; NaN where nothing can be read."""
     if read == EXPECTED:
         return cell.expected
@@ -101,7 +102,7 @@ def score_of(cell: ScoredItems, kind: MapKind, read: str) -> Floats:
     return cell.means[1]
 
 
-def values_of(cell: ScoredItems) -> Floats | None:
+def values_of(cell: ItemTable) -> Floats | None:
     """(k,) numbers of a cell's classes as maps read them; 0 and 1 where two classes have names only."""
     if cell.classes.continuous:
         return None
@@ -109,13 +110,13 @@ def values_of(cell: ScoredItems) -> Floats | None:
     return np.arange(2.0) if named else cell.values
 
 
-def _kind(cell: ScoredItems) -> MapKind:
+def _kind(cell: ItemTable) -> MapKind:
     if cell.classes.continuous or (cell.classes.kind == "interval" and len(cell.classes.scores) > MOST_ORDERED):
         return "numbers"
     return "named" if values_of(cell) is None else "ordered"
 
 
-def _input(cells: Sequence[ScoredItems], lengths: Floats | None) -> MapInput:
+def _input(cells: Sequence[ItemTable], lengths: Floats | None) -> MapInput:
     cells = sorted(cells, key=lambda cell: str(cell.key["language"]))
     kind = _kind(cells[0])
     read = _read(cells, kind)
@@ -145,13 +146,13 @@ def _input(cells: Sequence[ScoredItems], lengths: Floats | None) -> MapInput:
     )
 
 
-def _mean(cell: ScoredItems, values: Floats | None) -> Floats:
+def _mean(cell: ItemTable, values: Floats | None) -> Floats:
     if values is not None:
         return np.asarray(cell.label_shares @ values)
     return np.full(len(cell), math.nan) if cell.means is None else cell.means[0]
 
 
-def _read(cells: Sequence[ScoredItems], kind: MapKind) -> str:
+def _read(cells: Sequence[ItemTable], kind: MapKind) -> str:
     """The expected score where nearly all labelled texts that have a score have one."""
     if kind != "ordered":
         return SCORE

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.correction.scored_items import ScoredItems
+from harness.measure.item_table import ItemTable
 from harness.model import Score
 from harness.stats import combine_estimates, prediction_powered_mean, prediction_powered_weighted
 from harness.stats.core.arrays import Floats, Ints
@@ -96,13 +96,13 @@ class Sample:
         return Sample(self.y[rows], self.f[rows], self.group[rows], inclusion, None if self.stratum is None else self.stratum[rows])
 
 
-def mean_sample(cell: ScoredItems) -> Sample:
+def mean_sample(cell: ItemTable) -> Sample:
     """Mean label and mean score of each item, in points of the scale."""
     assert cell.means is not None
     return Sample(*cell.means, cell.group, cell.inclusion, cell.stratum)
 
 
-def share_sample(cell: ScoredItems, score: Score) -> Sample:
+def share_sample(cell: ItemTable, score: Score) -> Sample:
     """Share of an item's annotators, and of the judge's answers, that gave a class."""
     column = cell.classes.scores.index(score)
     return Sample(cell.label_shares[:, column], cell.answer_shares[:, column], cell.group, cell.inclusion, cell.stratum)

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.correction.mean_estimates import ALL_LABELLED, Figure, MeanEstimates, Sample, mean_estimates
-from harness.correction.scored_items import ScoredItems
-from harness.measure.units import as_text
+from harness.measure.item_table import ItemTable
+from harness.measure.judged_table import as_text
 from harness.model import Score
 from harness.stats import corrected_shares, rogan_gladen
 from harness.stats.core.arrays import Floats, Ints
@@ -24,7 +24,7 @@ IMPOSSIBLE = "no share explains how often the judge gives the class, with the er
 BINARY, SEVERAL = "Rogan-Gladen (Fieller)", "inverse confusion matrix"
 
 
-def shifted_estimates(cell: ScoredItems, *, shares: bool, share_of: str | None) -> Iterator[tuple[Score | None, MeanEstimates]]:
+def shifted_estimates(cell: ItemTable, *, shares: bool, share_of: str | None) -> Iterator[tuple[Score | None, MeanEstimates]]:
     """Pairs of a class (None for the mean) and its three estimates; the corrected one is of the texts without a label.
 
     Items without a reference are left out of the error rates. The arguments are as in `CorrectOptions`.
@@ -109,7 +109,7 @@ def _mean(figures: _Figures, values: Floats) -> Figure:
     return Figure(ends[0], (ends[1], ends[2]), share.reason)
 
 
-def _three(cell: ScoredItems, y: Floats, f: Floats, corrected: Figure, method: str, *, share: bool = False) -> MeanEstimates:
+def _three(cell: ItemTable, y: Floats, f: Floats, corrected: Figure, method: str, *, share: bool = False) -> MeanEstimates:
     """The judge alone of the texts without a label, the labels alone of those with one, and the corrected number."""
     new = ~cell.labelled
     labels = mean_estimates([(Sample(y[~new], f[~new], cell.group[~new]), 1.0)], share=share)

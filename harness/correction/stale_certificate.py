@@ -10,14 +10,14 @@ import msgspec
 
 from harness.correction.acceptance import AcceptOptions
 from harness.correction.calibrate import CalibrateOptions
+from harness.correction.cell_results import with_value
 from harness.correction.certificate import Certificate, CertifiedData, CertifiedJudge, judge_problems
 from harness.correction.certify import JudgedRun, certify, scores_hash
 from harness.correction.label_sets import SetOptions
-from harness.correction.scored_items import with_value
 from harness.data.dataset import Dataset
 from harness.errors import JudgeError, UsageError
 from harness.measure.compare import Recording
-from harness.measure.units import as_text
+from harness.measure.judged_table import as_text
 from harness.signature import ComparisonSignature
 
 _SHOWN = 3  # numbers that a sentence names

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
 
-from harness.correction.scored_items import ScoredItems
-from harness.decide.sentences import unread_words
+from harness.data.judgments import NO_VARIANT
+from harness.decide.sentences import REPAIR, unread_sentence, unread_words
 from harness.errors import JudgeError
 from harness.measure.answer_counts import AnswerCounts, total_answers
-from harness.model import SIDE
-
-REPAIR = "Look at this answer, repair the prompt, the endpoint or the scale, and ask again (harness run --fresh)"
+from harness.measure.item_table import ItemTable
+from harness.model import SIDE, JudgeCondition
 
 
 class UnreadCells(msgspec.Struct, frozen=True):
@@ -38,21 +37,30 @@ class UnreadCells(msgspec.Struct, frozen=True):
 
     def sentence(self) -> str:
         """Say what was left out, and why."""
-        words, judge = self.reason, self.key["judge"]
         where = "" if self.of_all else f" in {self.key['language']}/{self.key['metric']}"
-        return f"{words[0].upper()}{words[1:]}: nothing is said of {judge}{where}. {REPAIR}."
+        return unread_sentence(self.answers, f"nothing is said of {judge_words(self.key)}{where}")
 
     def flat(self) -> dict[str, Any]:
         """One object for programs."""
         return {**self.key, **msgspec.to_builtins(self.answers)}
 
 
-def split_unread(cells: Iterable[ScoredItems]) -> tuple[list[ScoredItems], tuple[UnreadCells, ...]]:
+def judge_words(key: Mapping[str, Any]) -> str:
+    """Name the judge of a key, with its condition where it has one.
+
+    >>> judge_words({"judge": "openai/one", "variant": "joint", "temperature": 0.7})
+    'openai/one (joint, temperature 0.7)'
+    """
+    words = JudgeCondition.of({name: value for name, value in key.items() if value != NO_VARIANT}).words()
+    return f"{key['judge']} ({words})" if words else str(key["judge"])
+
+
+def split_unread(cells: Iterable[ItemTable]) -> tuple[list[ItemTable], tuple[UnreadCells, ...]]:
     """Divide cells into those that numbers may rest on, and what is left out: a judge with all its cells, or one cell of it."""
-    sides: dict[tuple[Any, ...], list[ScoredItems]] = {}
+    sides: dict[tuple[Any, ...], list[ItemTable]] = {}
     for cell in cells:
         sides.setdefault(tuple(cell.key.get(name) for name in ("source", *SIDE)), []).append(cell)
-    readable, unread = list[ScoredItems](), list[UnreadCells]()
+    readable, unread = list[ItemTable](), list[UnreadCells]()
     for of_judge in sides.values():
         answers = total_answers(cell.counts for cell in of_judge)
         if answers.mostly_unread:
@@ -64,7 +72,7 @@ def split_unread(cells: Iterable[ScoredItems]) -> tuple[list[ScoredItems], tuple
     return readable, tuple(unread)
 
 
-def refuse_unread(cells: Iterable[ScoredItems], what: str) -> tuple[list[ScoredItems], tuple[UnreadCells, ...]]:
+def refuse_unread(cells: Iterable[ItemTable], what: str) -> tuple[list[ItemTable], tuple[UnreadCells, ...]]:
     """Divide cells as `split_unread`; `what` would rest on them.
 
     Raises JudgeError where nothing is left of any judge, baselines aside.

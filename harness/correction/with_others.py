@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from harness.correction.cell_results import KeyedRow, over_languages
 from harness.correction.mean_estimates import ALL_LABELLED, Figure, MeanEstimates, Sample, mean_sample, share_sample
-from harness.correction.scored_items import KeyedRow, ScoredItems, over_languages, scored_items
 from harness.measure.compare import AlignedData
+from harness.measure.item_table import ItemTable, item_tables
 from harness.stats import prediction_powered_mean
 from harness.stats.core.arrays import Floats
 from harness.stats.estimation.prediction_powered import PredictionPowered
@@ -166,11 +167,11 @@ class NewLanguage(KeyedRow, frozen=True, kw_only=True):
 
 def new_languages(laid_out: AlignedData, half_width: float) -> tuple[NewLanguage, ...]:
     """One a metric, judge and condition; `half_width` is a share of the scale. Undefined without a scale that has ends."""
-    cells = (cell for judged in laid_out.judged for cell in scored_items(judged, by_source="source" in laid_out.by))
+    cells = (cell for judged in laid_out.judged for cell in item_tables(judged, by_source="source" in laid_out.by))
     return tuple(_new_language(alike, half_width) for alike in over_languages(cells))
 
 
-def _new_language(cells: Sequence[ScoredItems], half_width: float) -> NewLanguage:
+def _new_language(cells: Sequence[ItemTable], half_width: float) -> NewLanguage:
     first = cells[0]
     samples = [one for one in map(mean_or_share, cells) if one.groups >= MIN_OWN_LABELS and not np.isnan(one.f[one.known]).all()]
     reach = 1.0 if first.values is None else float(np.ptp(first.values))
@@ -194,7 +195,7 @@ def _new_language(cells: Sequence[ScoredItems], half_width: float) -> NewLanguag
     )
 
 
-def mean_or_share(cell: ScoredItems) -> Sample:
+def mean_or_share(cell: ItemTable) -> Sample:
     """What a corrected mean is made from; without order, what the corrected share of the best class is made from."""
     if cell.means is not None:
         return mean_sample(cell)

@@ -7,7 +7,7 @@ import gzip
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -71,12 +71,13 @@ def locked_folder(folder: Path) -> Iterator[None]:
         lock.release()
 
 
-def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
+def write_folder(folder: Path, files: Mapping[str, bytes], check: Callable[[Path], None] | None = None) -> None:
     """Write the files of a folder, all or none, and compress those that end in `.gz`. Other files in the folder stay as they are.
 
     Only their owner may read the folder and its files, as they hold texts and labels. A new folder is filled under a temporary name and
     then renamed. In an existing folder, the files are first written into a hidden folder and then moved in the given order; if one cannot
-    be moved, the files before it are restored. Raises StoreError.
+    be moved, the files before it are restored. Before anything is in place, `check` is given a folder that holds what the folder will
+    hold; if it raises, nothing is written. Raises StoreError.
     """
     compressed = {name: gzip.compress(data, mtime=0) if name.endswith(".gz") else data for name, data in files.items()}
     target = folder.resolve()
@@ -86,6 +87,11 @@ def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
         staged = Path(tempfile.mkdtemp(dir=place, prefix=prefix))
         try:
             _write_all(staged, compressed)
+            if check is not None:
+                for path in target.iterdir() if place == target else ():
+                    if path.is_file() and path.name not in files and not path.name.startswith("."):
+                        _back_up(path, staged / path.name)
+                check(staged)
             if place == target:
                 _move_files(staged, target, files)
             else:

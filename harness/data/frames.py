@@ -24,6 +24,7 @@ from harness.data.labels import LabelRow, unknown_metrics
 from harness.errors import ContentError, HarnessError, UsageError, refuse_faults
 from harness.model import AnnotatorKind, Item, Scale, Source
 from harness.offensive import hides_texts
+from harness.parse.language import other_language_of
 from harness.row_files import refuse_half_characters
 from harness.text import normalised_id, person_key, quoted
 
@@ -90,6 +91,10 @@ def from_frames(
         data = assemble(item_rows, label_rows, judgment_rows, known_scales, about)
         for codes in codes_of_one_language({item.language for item in data.items}):
             raise ContentError(f"{quoted(codes)} are codes of one language, {english_name(codes[0])}; write '{codes[0]}' in all rows", name)
+        for tag in sorted({item.language for item in data.items}):
+            texts = (text for item in data.items if item.language == tag for text in item.fields.values() if isinstance(text, str))
+            if sentence := other_language_of(tag, texts):
+                raise ContentError(sentence, name)
         return data
     except ContentError as first:  # of the other table, faults may be named too
         faults.append(first)

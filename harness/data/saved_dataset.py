@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,7 @@ _LEAST_SHARE = 1e-12  # less is the rounding of a sum of probabilities
 def save_dataset(data: Dataset, folder: Path, load: Callable[[Path], Dataset]) -> None:
     """Write items, labels, judgments and `data.toml` into a new folder, all or nothing.
 
-    `load` reads a data folder: what it reads from a trial has to be the same. Raises as `Dataset.save`.
+    `load` reads a data folder: what it reads of the files has to be the same before they are in place. Raises as `Dataset.save`.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} exists; choose a new folder")
@@ -38,12 +37,13 @@ def save_dataset(data: Dataset, folder: Path, load: Callable[[Path], Dataset]) -
     files = {"data.toml": data_toml(about).encode(), "items.jsonl": to_jsonl(items), "labels.jsonl": to_jsonl(_label_rows(data))}
     if data.judgments is not None:
         files["judgments.jsonl"] = to_jsonl(_judgment_rows(data.judgments, data.scales))
-    with tempfile.TemporaryDirectory() as trial:  # what is in place is what reads back as the same
-        write_folder(Path(trial) / "data", files)
-        read = load(Path(trial) / "data")
+
+    def check(staged: Path) -> None:
+        read = load(staged)
         if read.sha256 != data.sha256 or _values(read.judgments) != _values(data.judgments):
             raise ContentError("this data set holds what a data folder cannot hold, so it would not read back as the same", data.id)
-    write_folder(folder, files)
+
+    write_folder(folder, files, check)
 
 
 def _values(judgments: Judgments | None) -> dict[str, list[Any]]:

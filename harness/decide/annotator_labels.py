@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from harness.data.dataset import Dataset
 from harness.decide.verdict_parts import CopiedLabels
 from harness.measure.cells import number
+from harness.measure.label_counts import Classes, LabelCounts
 from harness.measure.scores import numbers
-from harness.measure.units import Classes, LabelCounts
 from harness.model import AltScoring
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.intervals.alternative_annotator import (

@@ -13,13 +13,11 @@ import numpy as np
 from harness.data.columns import combination_ids, first_rows, rows_by_number
 from harness.decide.annotator_labels import AnnotatorLabels, AnnotatorSample, annotator_sample, annotator_tests
 from harness.decide.options import DecisionOptions
-from harness.decide.rows_by_cell import rows_by_cell
 from harness.decide.verdict_parts import CopiedLabels
 from harness.measure.answer_counts import AnswerCounts, count_answers
-from harness.measure.judged import JudgedData
+from harness.measure.judged_table import JudgedTable, item_key, means_by
+from harness.measure.label_counts import Classes, LabelCounts
 from harness.measure.scores import numbers
-from harness.measure.unit_agreement import baseline_hits, mean_of_questions, unit_gaps, unit_hits
-from harness.measure.units import Classes, LabelCounts, item_key
 from harness.model import BY_PEOPLE, Score
 from harness.stats import RARE, OneClass
 from harness.stats.agreement.score_errors import distance_of_judge, distance_of_people, median_without_group
@@ -28,7 +26,7 @@ from harness.stats.core.many_cells import run_lockstep, windows
 from harness.stats.core.tables import agreement_weights
 from harness.stats.intervals.cluster_mean import ClusterMean, SampleOfGroups, cluster_mean_each
 from harness.stats.intervals.judge_tests import JudgeSums, JudgeTests, judge_sums, judge_tests_each, one_class_tests
-from harness.stats.intervals.noninferiority import pair_agreement
+from harness.stats.intervals.noninferiority import matched_gap, pair_agreement
 
 _CONSTANT = 0.99  # a judge that gives one class this often does not vary …
 _VARIED = 0.95  # … unless people's commonest class is this common
@@ -161,7 +159,7 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
         return judge is not None and labels is not None and judge[1] >= _CONSTANT and labels[1] < _VARIED
 
 
-def cell_tests(judged: JudgedData, by_source: bool, options: DecisionOptions) -> Iterator[CellTests]:
+def cell_tests(judged: JudgedTable, by_source: bool, options: DecisionOptions) -> Iterator[CellTests]:
     """The tests of every cell of one data set; repeats of a question are averaged first.
 
     Args:
@@ -171,7 +169,7 @@ def cell_tests(judged: JudgedData, by_source: bool, options: DecisionOptions) ->
     """
     measures = CellTester(judged, options)
     epsilon = options.discount(judged.data.about.epsilon)
-    for some in windows(rows_by_cell(judged, by_source), lambda cell: len(cell[1]), _UNITS):
+    for some in windows(judged.rows_by_cell(by_source), lambda cell: len(cell[1]), _UNITS):
         measured = run_lockstep([measures.cell(*cell) for cell in some], cluster_mean_each)
         tests = judge_tests_each([one.sums for one in measured], options.margin, options.effective_groups)
         alternative = annotator_tests([one.sample for one in measured], epsilon)
@@ -192,45 +190,47 @@ class _Measured(NamedTuple):
 class CellTester:
     """What every judgment says of the judge, the baseline and people."""
 
-    def __init__(self, judged: JudgedData, options: DecisionOptions) -> None:
-        data, units, counted = judged.data, judged.units, judged.counted
+    def __init__(self, judged: JudgedTable, options: DecisionOptions) -> None:
+        data, labels = judged.data, judged.labels
         self.judged, self.options = judged, options
-        self.right, self.score = unit_hits(units, counted)
+        self.right, self.score = judged.hit.copy(), judged.code
         self.design = judged.design.weight if judged.design else None
-        self.baseline = baseline_hits(data, units, counted, judged.baseline or {}, self.design)
-        self.weights = {metric: _weights(votes.classes, options) for metric, votes in counted.items()}
-        self.gap = unit_gaps(units, counted, self.score, self.weights)
+        self.baseline = judged.baseline_hits(self.design)
+        self.weights = {metric: _weights(votes.classes, options) for metric, votes in labels.items()}
+        self.gap = np.full(len(judged), math.nan)
         self.group = data.clusters.codes.astype(np.int64)
         self.sources = _label_sources(judged)
-        self.labels = AnnotatorLabels(data, counted)
-        self.given = numbers(units.judgments.score)
-        self.intervals = {metric: _Distances(judged, metric, votes, self.given) for metric, votes in counted.items() if votes.scores}
-        for metric, of in self.intervals.items():
-            rows = np.flatnonzero(units.judgments.metric.equals(metric))
-            self.gap[rows], self.right[rows], self.baseline[rows] = of.units(rows)
+        self.labels = AnnotatorLabels(data, labels)
+        self.given = numbers(judged.judgments.score)
+        self.intervals = {metric: _Distances(judged, metric, votes, self.given) for metric, votes in labels.items() if votes.scores}
+        for metric, rows in judged.rows_by_metric.items():
+            if metric in self.intervals:
+                self.gap[rows], self.right[rows], self.baseline[rows] = self.intervals[metric].at(rows)
+            else:
+                self.gap[rows] = matched_gap(labels[metric].counts[judged.item[rows]], self.score[rows], self.weights[metric])
 
     def cell(self, key: dict[str, Any], rows: Ints) -> Generator[SampleOfGroups, ClusterMean, _Measured]:
         """Asks for means over groups, which are made for many cells at once."""
         judged, options, about = self.judged, self.options, self.judged.data.about
-        votes = judged.counted[key["metric"]]
-        items, question = np.unique(judged.units.item[rows], return_inverse=True)
+        votes = judged.labels[key["metric"]]
+        items, question = np.unique(judged.item[rows], return_inverse=True)
         group, counts = self.group[items], votes.counts[items]
         raters = counts.sum(axis=1)
-        apart = mean_of_questions(question, self.gap[rows])
-        against = mean_of_questions(question, self.right[rows] - self.baseline[rows])
+        apart = means_by(question, self.gap[rows])
+        against = means_by(question, self.right[rows] - self.baseline[rows])
         weight = None if self.design is None else self.design[items]
         sums, n = judge_sums(apart, against, group, weight), int((raters >= 2).sum())
         gap, baseline = (yield _known(apart, group, weight)), (yield _known(against, group, weight))
-        hits = yield _known(mean_of_questions(question, self.right[rows]), group, weight)
+        hits = yield _known(means_by(question, self.right[rows]), group, weight)
         labels = self.sources.get((key["metric"], key["language"]), "native")
         least = 2 if labels in BY_PEOPLE else 1
         counted, paired = raters[question] >= least, raters >= 2
         scores = self.score[rows][counted]
         read = yield SampleOfGroups(scores >= 0, group[question][counted])
-        codes = _mean_scores(np.where(self.score[rows] >= 0, self.score[rows], math.nan), question, len(items))
+        codes = means_by(question, np.where(self.score[rows] >= 0, self.score[rows], math.nan))
         labelled = raters >= least
         interval = self.intervals.get(key["metric"])
-        pairs = (interval.mean[items], _mean_scores(self.given[rows], question, len(items))) if interval else None
+        pairs = (interval.mean[items], means_by(question, self.given[rows])) if interval else None
         correction = _Correction(votes.classes, counts[labelled], codes[labelled], pairs and (pairs[0][labelled], pairs[1][labelled]))
         if interval:
             people = _mean(interval.people[items], weight)
@@ -279,7 +279,7 @@ class CellTester:
     ) -> tuple[Floats | Ints, Floats, Ints]:
         """Numbers are of two classes here: the judge's commonest, and all others."""
         interval, judge = self.intervals.get(metric), codes
-        counts: Floats | Ints = self.judged.counted[metric].counts[items]
+        counts: Floats | Ints = self.judged.labels[metric].counts[items]
         if interval and given is not None:
             counts = interval.counts_of(commonest, items)
             judge = np.where(np.isnan(given), np.nan, given != commonest)
@@ -289,10 +289,10 @@ class CellTester:
         """Scores on continuous scales are compared as numbers. Labels that nobody gave cannot be copied from people."""
         if labels not in BY_PEOPLE:
             return None
-        return self.labels.copied(metric, items, given if given is not None and self.judged.counted[metric].classes.continuous else codes)
+        return self.labels.copied(metric, items, given if given is not None and self.judged.labels[metric].classes.continuous else codes)
 
     def _counted(self, rows: Ints) -> AnswerCounts:
-        return count_answers(self.judged.units.judgments, len(rows), rows[self.score[rows] < 0])
+        return count_answers(self.judged.judgments, len(rows), rows[self.score[rows] < 0])
 
 
 class _Distances:
@@ -302,9 +302,9 @@ class _Distances:
     people as the scale is long.
     """
 
-    def __init__(self, judged: JudgedData, metric: str, votes: LabelCounts, given: Floats) -> None:
+    def __init__(self, judged: JudgedTable, metric: str, votes: LabelCounts, given: Floats) -> None:
         assert votes.scores is not None
-        data, self.scores, self.item, self.given = judged.data, votes.scores, judged.units.item, given
+        data, self.scores, self.item, self.given = judged.data, votes.scores, judged.item, given
         raw = self.scores.raw
         self.reach = votes.classes.reach or (float(np.ptp(raw)) if len(raw) else 0.0) or 1.0
         self.people: Floats = 1 - distance_of_people(self.scores.item, raw, self.scores.items) / self.reach
@@ -316,8 +316,8 @@ class _Distances:
         for rows in rows_by_number(stratum, int(stratum.max(initial=-1)) + 1):
             self.constant[known[rows]] = median_without_group(self.mean[known[rows]], group[rows])
 
-    def units(self, rows: Ints) -> tuple[Floats, Floats, Floats]:
-        """Of some units: the gap to people, and how close judge and constant are to the mean label; NaN without labels."""
+    def at(self, rows: Ints) -> tuple[Floats, Floats, Floats]:
+        """Return of some rows the gap to people, and how close judge and constant are to the mean label; NaN without labels."""
         item, y = self.item[rows], self.given[rows]
         failed = np.isnan(y)
         own = np.where(failed, 1.0, distance_of_judge(self.scores.item, self.scores.raw, item, y) / self.reach)
@@ -349,7 +349,7 @@ def _weights(classes: Classes, options: DecisionOptions) -> Floats | None:
     return agreement_weights(k, "linear", classes.values)
 
 
-def _label_sources(judged: JudgedData) -> dict[tuple[Any, Any], str]:
+def _label_sources(judged: JudgedTable) -> dict[tuple[Any, Any], str]:
     """Who gave the labels of each metric and language: one kind, `people` where not all of them are native speakers, or `mixed`."""
     data = judged.data
     labels = data.labels
@@ -391,14 +391,6 @@ def _known(values: Floats, group: Ints, weight: Floats | None) -> SampleOfGroups
 def _commonest(scores: Sequence[Score], counts: Ints) -> tuple[Score, float] | None:
     total = int(counts.sum())
     return (scores[int(counts.argmax())], float(counts.max() / total)) if total else None
-
-
-def _mean_scores(score: Floats, question: Ints, items: int) -> Floats:
-    """The mean score of each item over its repeats, (items,); NaN where no answer could be read."""
-    found = np.full(items, math.nan)
-    means = mean_of_questions(question, score)
-    found[: len(means)] = means
-    return found
 
 
 class _Correction:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from harness.decide.cell_tests import CellTests
 from harness.decide.options import DecisionOptions
-from harness.decide.rows_by_cell import rows_by_cell
 from harness.measure.compare import AlignedData
-from harness.measure.unit_agreement import mean_of_questions, unit_hits
+from harness.measure.item_table import ItemTable, item_tables
 from harness.model import CellKey
 from harness.stats import holm, paired_difference
 from harness.stats.core.arrays import Floats, Ints
@@ -33,32 +32,19 @@ class LimitedNumber(NamedTuple):
     reason: str
 
 
-def unread_shares(laid_out: AlignedData) -> dict[CellKey, LimitedNumber]:
-    """The share of labelled items without a readable answer, by cell; in [0, 1], with the interval of a share over groups.
+def unread_shares(cells: Mapping[CellKey, ItemTable]) -> dict[CellKey, LimitedNumber]:
+    """Return the share of labelled items without a readable answer, by cell; in [0, 1], with the interval of a share over groups.
 
     Repeats of a question are averaged first, so an item counts once however often it was asked.
     """
-    found = {}
-    for judged in laid_out.judged:
-        group = judged.data.clusters.codes
-        for key, rows in rows_by_cell(judged, by_source=False):
-            labelled = judged.counted[key["metric"]].counts[judged.units.item[rows]].sum(axis=1) > 0
-            kept = rows[labelled]
-            unread = (judged.units.judgments.score.codes[kept] < 0).astype(np.float64)
-            items, question = np.unique(judged.units.item[kept], return_inverse=True)
-            found[CellKey.of(key)] = _share(mean_of_questions(question, unread), group[items])
-    return found
+    return {CellKey.of(cell.key): _share(cell.unread[cell.labelled], cell.group[cell.labelled]) for cell in cells.values()}
 
 
-def agreement_by_item(cell: CellHits) -> LimitedNumber:
-    """How often the judge gives the aggregate, in [0, 1], where every item counts once however often it was asked.
-
-    >>> cell = CellHits(("a", "b"), np.array([1.0, 0.0]), np.array([0, 1]), np.array([9, 1]))
-    >>> agreement_by_item(cell)[:1], cell.evenly_asked
-    ((0.5,), False)
-    """
-    known = ~np.isnan(cell.hits)
-    return _share(cell.hits[known], cell.group[known])
+def agreement_by_item(cell: ItemTable) -> LimitedNumber:
+    """Return how often the judge gives the aggregate, in [0, 1], where every item counts once however often it was asked."""
+    hits = cell.hits
+    compared = ~np.isnan(hits)
+    return _share(hits[compared], cell.group[compared])
 
 
 def _share(hits: Floats, group: Ints) -> LimitedNumber:
@@ -67,45 +53,24 @@ def _share(hits: Floats, group: Ints) -> LimitedNumber:
     return LimitedNumber(value, interval.lo, interval.hi, len(hits), interval.groups, interval.reason or "")
 
 
-class CellHits(NamedTuple):
-    """The items of one cell, (items,): ids, whether the judge gives the aggregate (averaged over repeats), groups, numbers of judgments."""
-
-    items: tuple[str, ...]
-    hits: Floats
-    group: Ints
-    judgments: Ints
-
-    @property
-    def evenly_asked(self) -> bool:
-        """Whether every item with an aggregate has as many judgments as any other, so that no item weighs more in pooled numbers."""
-        of = self.judgments[~np.isnan(self.hits)]
-        return not len(of) or bool(of.min() == of.max())
+def is_evenly_asked(cell: ItemTable) -> bool:
+    """Return True if every item with an aggregate has as many judgments as any other, so that no item weighs more in pooled numbers."""
+    asked = cell.asked[~np.isnan(cell.hits)]
+    return not len(asked) or bool(asked.min() == asked.max())
 
 
-def cell_hits(laid_out: AlignedData) -> dict[CellKey, CellHits]:
-    """The hits of every cell, failures as wrong; NaN where an item has no aggregate, and on continuous scores."""
-    found = {}
-    for judged in laid_out.judged:
-        hit, _ = unit_hits(judged.units, judged.counted)
-        group, ids = judged.data.clusters.codes.astype(np.int64), [item.item_id for item in judged.data.items]
-        for key, rows in rows_by_cell(judged, by_source=False):
-            items, question, judgments = np.unique(judged.units.item[rows], return_inverse=True, return_counts=True)
-            hits, names = mean_of_questions(question, hit[rows]), tuple(ids[item] for item in items.tolist())
-            found[CellKey.of(key)] = CellHits(names, hits, group[items], judgments)
-    return found
+def items_of_cells(laid_out: AlignedData) -> dict[CellKey, ItemTable]:
+    """Return the items of every cell."""
+    return {CellKey.of(cell.key): cell for judged in laid_out.judged for cell in item_tables(judged, sample=False)}
 
 
-def drop(new: CellHits, old: CellHits) -> LimitedNumber:
-    """How much less often the judge gives the aggregate than in an earlier run, on the items that both have; in [-1, 1].
+def drop(new: ItemTable, old: ItemTable) -> LimitedNumber:
+    """Return how much less often the judge gives the aggregate than in an earlier run, on the items that both have; in [-1, 1].
 
     Above 0 the new run is worse. The interval is that of `paired_difference`.
-
-    >>> hits = CellHits(("a", "b"), np.array([1.0, 1.0]), np.array([0, 1]), np.array([1, 1]))
-    >>> drop(hits._replace(hits=np.array([1.0, 0.0])), hits)[:1]
-    (0.5,)
     """
-    place = {item: number for number, item in enumerate(old.items)}
-    common = [(number, place[item]) for number, item in enumerate(new.items) if item in place]
+    place = {item: number for number, item in enumerate(old.item_ids)}
+    common = [(number, place[item]) for number, item in enumerate(new.item_ids) if item in place]
     ours, theirs = (np.array(side, np.int64) for side in (zip(*common, strict=True) if common else ((), ())))
     found = paired_difference(old.hits[theirs], new.hits[ours], new.group[ours])
     interval = found.interval

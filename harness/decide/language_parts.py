@@ -11,12 +11,10 @@ import numpy as np
 
 from harness.data.columns import rows_by_number
 from harness.decide.annotator_labels import AnnotatorLabels, numbers_of_codes
-from harness.decide.rows_by_cell import rows_by_cell
 from harness.measure.cells import number
-from harness.measure.judged import JudgedData
+from harness.measure.judged_table import JudgedTable, item_key, means_by
+from harness.measure.label_counts import Classes
 from harness.measure.parallel_texts import parallel_numbers, text_clusters
-from harness.measure.unit_agreement import mean_of_questions, unit_hits
-from harness.measure.units import Classes, item_key
 from harness.stats import (
     DifferentialFunctioning,
     RateComparison,
@@ -133,12 +131,12 @@ def without_language(key: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
 
 
 def language_parts(
-    judged_data: Iterable[JudgedData], by_source: bool, names: Collection[str] = COMPARISONS
+    judged_data: Iterable[JudgedTable], by_source: bool, names: Collection[str] = COMPARISONS
 ) -> Iterator[tuple[tuple[Any, ...], LanguageParts]]:
     """The parts of these names, of every judge, metric and condition, with the sorted pairs of its key."""
     for judged in judged_data:
         rows: dict[tuple[Any, ...], list[Ints]] = {}
-        for key, own in rows_by_cell(judged, by_source):
+        for key, own in judged.rows_by_cell(by_source):
             rows.setdefault(without_language(key), []).append(own)
         judgments = _JudgedLanguages(judged)
         for judge, parts in rows.items():
@@ -148,16 +146,16 @@ def language_parts(
 class _JudgedLanguages:
     """Judgments of one data set by language."""
 
-    def __init__(self, judged: JudgedData) -> None:
+    def __init__(self, judged: JudgedTable) -> None:
         self.judged = judged
-        self.right, self.score = unit_hits(judged.units, judged.counted)
+        self.right, self.score = judged.hit, judged.code
         self.language = item_key(judged.data, "language")
         self.cluster, self.parallel = text_clusters(judged.data), parallel_numbers(judged.data)
-        self.labels = AnnotatorLabels(judged.data, judged.counted)
+        self.labels = AnnotatorLabels(judged.data, judged.labels)
         self.known_annotators: dict[str, tuple[tuple[AnnotatorVariance, ...] | None, str | None]] = {}
 
     def parts(self, metric: str, rows: Ints, names: Collection[str]) -> LanguageParts:
-        items, question = np.unique(self.judged.units.item[rows], return_inverse=True)
+        items, question = np.unique(self.judged.item[rows], return_inverse=True)
         makers: dict[str, Callable[[], tuple[Any, str | None]]] = {
             "rates": lambda: self._rates(rows),
             "dif": lambda: self._dif(metric, rows, items, question),
@@ -177,7 +175,7 @@ class _JudgedLanguages:
         return sorted(names), np.argsort(np.argsort(names))[where]
 
     def _rates(self, rows: Ints) -> tuple[LanguageRates | None, str | None]:
-        items = self.judged.units.item[rows]
+        items = self.judged.item[rows]
         languages, where = self._codes(items)
         found: RateComparison = compare_rates(self.right[rows], where, self.cluster[items], len(languages))
         if math.isnan(found.p_groups):
@@ -189,11 +187,11 @@ class _JudgedLanguages:
     def _scores(self, metric: str, rows: Ints, question: Ints) -> Ints:
         """One class code an item, the mean of its repeats; -1 where none could be read."""
         score = self.score[rows]
-        means = mean_of_questions(question, np.where(score >= 0, score, math.nan).astype(np.float64))
+        means = means_by(question, np.where(score >= 0, score, math.nan).astype(np.float64))
         return np.where(np.isnan(means), -1, np.round(means)).astype(np.int64)
 
     def _dif(self, metric: str, rows: Ints, items: Ints, question: Ints) -> tuple[LanguageFunctioning | None, str | None]:
-        votes = self.judged.counted[metric]
+        votes = self.judged.labels[metric]
         k = len(votes.classes.scores)
         languages, where = self._codes(items)
         if votes.classes.kind == "nominal" or not 2 <= k <= _MOST_CLASSES:
@@ -232,7 +230,7 @@ class _JudgedLanguages:
         table = table[(~np.isnan(table)).sum(axis=1) >= 2]
         if not len(table):
             return None, "no parallel item has scores in two languages"
-        found = parallel_consistency(table, len(self.judged.counted[metric].classes.scores))
+        found = parallel_consistency(table, len(self.judged.labels[metric].classes.scores))
         pairs = {f"{languages[a]} {languages[b]}": number(found.pairwise[a, b]) for b in range(len(languages)) for a in range(b)}
         fleiss, randolph, agreement = map(number, (found.fleiss.value, found.randolph, found.agreement))
         return LanguageConsistency(len(table), fleiss, randolph, agreement, pairs, found.fleiss.reason), None
@@ -243,7 +241,7 @@ class _JudgedLanguages:
         return self.known_annotators[metric]
 
     def _components(self, metric: str) -> tuple[tuple[AnnotatorVariance, ...] | None, str | None]:
-        about, votes = self.judged.data.about, self.judged.counted[metric]
+        about, votes = self.judged.data.about, self.judged.labels[metric]
         if about.annotators not in ("persistent", "positional"):
             return None, f"annotators are {about.annotators}"
         if votes.classes.kind == "nominal":

@@ -110,7 +110,7 @@ def language_comparisons(
         options: the level of the tests.
         full: whether to compute the parts that need regressions too.
     """
-    directions = {metric: votes.classes.direction for judged in laid_out.judged for metric, votes in judged.counted.items()}
+    directions = {metric: votes.classes.direction for judged in laid_out.judged for metric, votes in judged.labels.items()}
     found = []
     parts = dict(language_parts(laid_out.judged, "source" in laid_out.by)) if full else {}
     for key, own in _by_judge(tests):

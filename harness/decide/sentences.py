@@ -58,6 +58,19 @@ def unread_words(answers: AnswerCounts) -> str:
     return f"{many} ({', '.join(said)}){example}"
 
 
+REPAIR = "Look at this answer, repair the prompt, the endpoint or the scale, and ask again (harness run --fresh)"
+
+
+def unread_sentence(answers: AnswerCounts, consequence: str) -> str:
+    """Say what could not be read, what follows from that, and what to do.
+
+    >>> unread_sentence(AnswerCounts(2, {"refused": 2}), "nothing is said of model/one")[:75]
+    'None of 2 answers could be read (refused): nothing is said of model/one. Lo'
+    """
+    words = unread_words(answers)
+    return f"{words[0].upper()}{words[1:]}: {consequence}. {REPAIR}."
+
+
 def equal_groups(groups: int, effective: float | None) -> str:
     """For how many equal groups these groups stand, in words; empty where it is their number, and where there is no group.
 

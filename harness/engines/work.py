@@ -85,10 +85,9 @@ class Settings(msgspec.Struct, frozen=True):
 
     `concurrency` (calls in flight), `rpm` and `tpm` (requests and tokens a minute) are by judge; the empty name stands for all other
     judges. `attempts` limits the attempts of one call, `timeout` the seconds of one attempt. `prices` is the user's own price table.
-    `batches`: submit and wait, submit only (`detach`), or fetch only (`collect`). `fresh` asks every call again; `reask_endpoint` asks
-    calls again whose stored reply is a refusal by the endpoint, which earlier versions stored as answers; `reask_failures` asks calls again
-    whose reply came out as one of these failures. `shared_budget` is what several
-    runs of one command may use together; without it, a run has a budget of its own.
+    `batches`: submit and wait, submit only (`detach`), or fetch only (`collect`). `fresh` asks every call again;
+    `reask_failures` asks calls again whose reply came out as one of these failures. `shared_budget` is what several runs of one command
+    may use together; without it, a run has a budget of its own.
     """
 
     engine: str = "local"
@@ -102,7 +101,6 @@ class Settings(msgspec.Struct, frozen=True):
     limits: Limits = Limits()
     prices: Path | None = None
     fresh: bool = False
-    reask_endpoint: bool = False
     reask_failures: tuple[Failure, ...] = ()
     shared_budget: Budget | None = None
 

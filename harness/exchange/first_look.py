@@ -18,7 +18,8 @@ from harness.content.judge_names import is_judge_name, judge_refusal
 from harness.content.specs import LabelMapping
 from harness.errors import UsageError
 from harness.exchange.labels.columns_of_source import find_columns
-from harness.exchange.labels.layouts import ITEM_ID, ROW_NUMBER
+from harness.exchange.labels.layouts import ROW_NUMBER
+from harness.exchange.labels.mapping import ITEM_KEYS
 from harness.exchange.labels.table import SourceTable, Unreadable, is_blank
 from harness.model import Scale
 from harness.text import quoted
@@ -152,7 +153,7 @@ class _Look:
                 yield f"{quoted(column.name for column in guessed)} hold ranks (1 to {len(guessed)} once in each row), which are no scores"
             elif all(abs(sum(row) - 1) < 0.01 for row in numbers):
                 yield f"{quoted(column.name for column in guessed)} add up to 1 in each row: one answer in several columns, no scores"
-        if not self.given.metrics and (code := _missing_code([number for column in guessed for number in column.numbers])) is not None:
+        if not self.given.metrics and (code := missing_code([number for column in guessed for number in column.numbers])) is not None:
             metric = self.mapping.metric or "METRIC"
             yield f"{code:g} may mean that there is no answer: empty these cells, or say the scale: --scale {metric}=LOWEST..HIGHEST"
         ids = [str(record.cells.get(self.by_role.get("item_id", ""), "")).strip().casefold() for record in self.table.records]
@@ -197,7 +198,7 @@ class _Look:
         wide = self.mapping.scored_columns
         columns = {each.column: _column(self.table, each.column) for each in wide if each.column in self.table.columns}
         if any(each.annotator for each in wide) and given.annotators is None:
-            kind = "positional" if _are_places(columns) else "persistent"
+            kind = "positional" if are_places(columns) else "persistent"
             self._guess(_WHO[kind], annotators=kind)
         if metrics := [each.metric for each in wide if each.metric]:
             self._one_person()
@@ -256,10 +257,10 @@ class _Look:
                 and not self._is_remark(column.name)
                 and (column.name not in self.used or column.name == source)
             ):
-                texts[_field(column.name, texts)] = column.name
+                texts[field_name(column.name, texts)] = column.name
         if not texts and (short := [column for column in self._free() if column.phrases > _MOSTLY * column.filled]):
             longest = max(short, key=lambda column: column.width)
-            texts = {_field(longest.name, ()): longest.name}
+            texts = {field_name(longest.name, ()): longest.name}
         remarks = [column.name for column in self._free() if column.name not in texts.values() and self._is_remark(column.name)]
         if remarks:
             self.guesses.append(f"remarks: {quoted(remarks)}; no judge sees them (--text FIELD=COLUMN, if they are a text of the item)")
@@ -360,10 +361,10 @@ def _column(table: SourceTable, name: str) -> LookedAtColumn:
     return LookedAtColumn(name, len(cells), len(set(texts)), phrases, sum(map(cell_len, texts)) / max(len(texts), 1), numbers)
 
 
-def _missing_code(numbers: Sequence[float]) -> float | None:
+def missing_code(numbers: Sequence[float]) -> float | None:
     """Return the number that stands for no answer: a usual code, far from all other scores.
 
-    >>> _missing_code([1, 2, 3, 99]), _missing_code([1, 2, -1]), _missing_code([0, 1, 2])
+    >>> missing_code([1, 2, 3, 99]), missing_code([1, 2, -1]), missing_code([0, 1, 2])
     (99, -1, None)
     """
     for end in {min(numbers, default=0), max(numbers, default=0)} & {*_MISSING_CODES}:
@@ -383,10 +384,10 @@ def _differ(columns: Sequence[LookedAtColumn]) -> bool:
     return len(set(highest)) > 1 and max(highest) >= 2 * min(highest)
 
 
-def _are_places(names: Collection[str]) -> bool:
+def are_places(names: Collection[str]) -> bool:
     """Whether columns are places, such as 'Rater 1' and 'Rater 2', and no people: one word, and a number or letter after it.
 
-    >>> _are_places(["Rater A", "Rater B"]), _are_places(["Jana N", "Petr K"])
+    >>> are_places(["Rater A", "Rater B"]), are_places(["Jana N", "Petr K"])
     (True, False)
     """
     numbered = [re.fullmatch(r"(.*?)[\s_.-]*(?:\d+|\b[A-Za-z])", name.strip()) for name in names]
@@ -402,8 +403,8 @@ def _scale(numbers: Sequence[float]) -> Scale | None:
     return Scale(kind="interval", min=min(numbers), max=max(numbers), best=max(numbers))
 
 
-def _field(name: str, taken: Collection[str]) -> str:
+def field_name(name: str, taken: Collection[str]) -> str:
     """The name of a text, in letters that a prompt can hold: 'Über uns!' becomes uber_uns."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().casefold()
     field = re.sub(r"[^a-z0-9]+", "_", plain).strip("_") or "text"
-    return field if field not in taken and field != ITEM_ID else f"{field}_{len(taken) + 1}"
+    return field if field not in taken and field not in ITEM_KEYS else f"{field}_{len(taken) + 1}"

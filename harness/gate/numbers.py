@@ -10,7 +10,7 @@ import msgspec
 
 from harness.content.tags import suggest
 from harness.decide.cell_tests import CellTests
-from harness.decide.gate_measurements import CellHits, LimitedNumber, agreement_by_item, cell_hits, drop, unread_shares
+from harness.decide.gate_measurements import LimitedNumber, agreement_by_item, drop, is_evenly_asked, items_of_cells, unread_shares
 from harness.decide.verdicts import Verdict, tests_of_aligned, verdicts_of_tests
 from harness.gate.policy import AGREEMENT, ANY, NEEDS_BASELINE, Names, Policy
 from harness.gate.unanswered import Unanswered, unanswered_rows
@@ -100,11 +100,11 @@ class GatedNumbers:
         self.verdicts: dict[CellKey, Verdict] = {
             CellKey.of(verdict.key): verdict for verdict in verdicts_of_tests(tests, policy.thresholds)
         }
-        self.unread = unread_shares(laid_out)
-        self.hits = cell_hits(laid_out)
+        self.items = items_of_cells(laid_out)
+        self.unread = unread_shares(self.items)
         self.unanswered = _unanswered(source, laid_out)
         earlier = _laid_out(baseline) if baseline else None
-        self.earlier: dict[CellKey, CellHits] = cell_hits(earlier[0]) if earlier else {}
+        self.earlier = items_of_cells(earlier[0]) if earlier else {}
         self._earlier_unanswered = _unanswered(baseline, earlier[0]) if baseline and earlier else {}
         self._weighted = any(judged.design for judged in laid_out.judged)
         self._every = list(dict.fromkeys((*self.cells, *self.unanswered)))
@@ -156,13 +156,13 @@ class GatedNumbers:
 
     def statistic(self, key: CellKey, name: str) -> LimitedNumber:
         """Return a statistic of a cell in which every item weighs the same however often it was asked. Raises NoNumber without one."""
-        cell, hits = self.cells[key], self.hits.get(key)
+        cell, items = self.cells[key], self.items.get(key)
         if name not in cell.values:
             raise NoNumber(f"no statistic '{name}'.{suggest(name, list(cell.values))}".rstrip("."))
-        if hits is not None and not hits.evenly_asked:
+        if items is not None and not is_evenly_asked(items):
             if name != AGREEMENT or self._weighted:
                 raise NoNumber("some items have more repeats than others, which would weigh more; record the same number for each")
-            return agreement_by_item(hits)
+            return agreement_by_item(items)
         value, ends = cell.values[name], cell.intervals.get(name)
         reason = cell.undefined.get(name) or cell.undefined.get(f"{name}_ci") or ""
         lower, upper = ends or (math.nan, math.nan)
@@ -179,7 +179,7 @@ class GatedNumbers:
             raise BaselineProblem(f"the baseline has another signature: {difference}")
         if not same_texts_and_labels(self.source.recording, self.baseline.recording, key.language, key.metric):
             raise BaselineProblem("the baseline has other items or labels")
-        return drop(self.hits[key], self.earlier[partner])
+        return drop(self.items[key], self.earlier[partner])
 
 
 def _laid_out(source: GatedSource) -> tuple[AlignedData, CompareOptions]:

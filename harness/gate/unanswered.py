@@ -12,8 +12,7 @@ from harness.data.columns import CodedColumn, combination_ids, first_rows
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.measure.compare import Recording
-from harness.measure.judged import JudgedData
-from harness.measure.units import ShownToJudges, item_key
+from harness.measure.judged_table import JudgedTable, ShownItems, item_key
 from harness.model import CONDITION, CellKey, JudgeCondition
 from harness.runs import RunResult
 
@@ -73,7 +72,7 @@ def _answered(judgments: Judgments, data: Dataset) -> Counter[CellKey]:
     return Counter(dict(zip(keys, counts, strict=True)))
 
 
-def unanswered_rows(recording: Recording, judged: JudgedData) -> dict[CellKey, Unanswered]:
+def unanswered_rows(recording: Recording, judged: JudgedTable) -> dict[CellKey, Unanswered]:
     """Return the cells of recorded judgments in which a labelled text has no row or fewer than others: they were deleted, or never there.
 
     Every judge and condition of the recording counts as asked about every labelled text, unless `[asked]` names by a column what it was
@@ -81,18 +80,18 @@ def unanswered_rows(recording: Recording, judged: JudgedData) -> dict[CellKey, U
     """
     if recording.asked is None:
         return {}
-    data, units = judged.data, judged.units
-    shown_items = ShownToJudges(recording.asked, data, recording.judgments.clean)
+    data = judged.data
+    shown_items = ShownItems(recording.asked, data, recording.judgments.clean)
     language = item_key(data, "language")
-    conditions = combination_ids([getattr(units.judgments, name) for name in CONDITION], np.zeros(len(units), np.int8))
+    conditions = combination_ids([getattr(judged.judgments, name) for name in CONDITION], np.zeros(len(judged), np.int8))
     unanswered = {}
     for number, row in enumerate(first_rows(conditions).tolist()):
-        condition = JudgeCondition(*(_value(units.judgments.columns[name], row) for name in CONDITION))
-        was_shown = shown_items.items(condition) if recording.asked.rule == "column" else np.ones(len(data.items), bool)
-        for metric, votes in judged.counted.items():
+        condition = JudgeCondition(*(_value(judged.judgments.columns[name], row) for name in CONDITION))
+        was_shown = shown_items.under(condition) if recording.asked.rule == "column" else np.ones(len(data.items), bool)
+        for metric, votes in judged.labels.items():
             askable = (votes.counts.sum(axis=1) > 0) & was_shown
-            cell_rows = (conditions == number) & units.judgments.metric.equals(metric)
-            times = np.bincount(units.item[cell_rows], minlength=len(data.items))
+            cell_rows = (conditions == number) & judged.judgments.metric.equals(metric)
+            times = np.bincount(judged.item[cell_rows], minlength=len(data.items))
             for code in np.unique(language.codes[askable]).tolist():
                 if missed := _missed(times[askable & (language.codes == code)]):
                     unanswered[CellKey(language.values[code], metric, condition)] = missed

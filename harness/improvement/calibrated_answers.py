@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 from harness.correction.map_input import MapInput, map_inputs, score_of
 from harness.correction.score_curves import Curve
 from harness.correction.score_maps import cross_fitted, learn
-from harness.correction.scored_items import ScoredItems, scored_items
+from harness.correction.unread_cells import UnreadCells, split_unread
 from harness.data.columns import CodedColumn
 from harness.data.judgments import Judgments
 from harness.improvement.halves import ChooseHalf
 from harness.improvement.questions import CandidateAnswers, LabelledQuestion, LabelledQuestions
 from harness.measure.compare import Recording, align
+from harness.measure.item_table import ItemTable, item_tables
 from harness.measure.options import CompareOptions
 from harness.model import Failure, JudgeCondition, Score
 from harness.stats import group_folds
@@ -70,7 +71,7 @@ class CalibrationSteps(msgspec.Struct, frozen=True):
 class _Mapped(NamedTuple):
     """A cell with the ids of its items and class codes: of calibrated scores, and of the same map without the score; -1: none."""
 
-    cell: ScoredItems
+    cell: ItemTable
     items: tuple[str, ...]
     code: Ints
     constant: Ints
@@ -106,6 +107,13 @@ class CalibratedAnswers:
                 for candidate in candidates
             ]
         )
+
+    def unread(self, candidates: Sequence[int], questions: LabelledQuestions) -> dict[int, UnreadCells]:
+        """Those of the candidates most of whose answers cannot be read, among all that are there."""
+        judged = align([self._recording(candidates, questions)], self._compare).judged[0]
+        broken = {JudgeCondition.of(cells.key): cells for cells in split_unread(item_tables(judged))[1] if cells.of_all}
+        read = {index: self.candidates[self._base[index]] for index in candidates}
+        return {index: broken[condition] for index, condition in read.items() if condition in broken}
 
     def constant(self, candidate: int, questions: LabelledQuestions) -> Floats | None:
         """Return (questions,) 1 where the map without the judge's score gives the commonest label; None for candidates without a map."""
@@ -159,7 +167,7 @@ class CalibratedAnswers:
     def _mapped_cells(self, candidate: int, questions: LabelledQuestions) -> Iterator[_Mapped]:
         condition, chooses = self.candidates[self._base[candidate]], self._chooses(questions)
         judged = align([self._recording([candidate], questions)], self._compare).judged[0]
-        cells = [cell for cell in scored_items(judged) if JudgeCondition.of(cell.key) == condition and not cell.classes.continuous]
+        cells = [cell for cell in item_tables(judged) if JudgeCondition.of(cell.key) == condition and not cell.classes.continuous]
         learnt_on = set((questions if chooses else self._choosing.texts).questions)
         ids = [item.item_id for item in judged.data.items]
         for map_input in map_inputs(cells):
@@ -204,7 +212,7 @@ def _likeliest_of_cells(learning: MapInput, chooses: bool, seed: int) -> Iterato
                 )
 
 
-def _steps(curve: Curve, cell: ScoredItems, values: Floats | None) -> Steps:
+def _steps(curve: Curve, cell: ItemTable, values: Floats | None) -> Steps:
     scores = cell.classes.scores
     if values is None:
         return tuple((scores[code], scores[new]) for code, new in enumerate(_likeliest(curve.predict(np.arange(len(scores)))).tolist()))

@@ -11,7 +11,7 @@ from harness.content.tags import likely_script
 from harness.data.columns import CodedColumn
 from harness.data.dataset import Dataset
 from harness.errors import UsageError
-from harness.measure.units import item_key
+from harness.measure.judged_table import item_key
 from harness.stats.core.arrays import Floats, Ints
 from harness.text import graphemes
 

@@ -7,12 +7,12 @@ from collections.abc import Collection
 import msgspec
 import numpy as np
 
-from harness.correction.scored_items import ScoredItems, scored_items
 from harness.data.dataset import Dataset
 from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict, verdicts_laid_out
 from harness.improvement.questions import LabelledQuestions
 from harness.measure.compare import Recording, align, judged_data
+from harness.measure.item_table import ItemTable, item_tables
 from harness.measure.options import CompareOptions
 from harness.model import Item, JudgeCondition, Score
 from harness.offensive import HIDDEN
@@ -48,13 +48,13 @@ def disagreements(
     [judged] = judged_data([source], compare)
     rows = [
         _of_cell(cell, judged.data, {question.item_id for question in wanted if (question.language, question.metric) == cell.place})
-        for cell in scored_items(judged)
+        for cell in item_tables(judged)
         if cell.condition == candidate and not cell.classes.continuous
     ]
     return tuple(sorted((row for row in rows if row.wrong), key=lambda row: (-row.wrong / row.n, row.language, row.metric)))
 
 
-def _of_cell(cell: ScoredItems, data: Dataset, items: set[str]) -> Remaining:
+def _of_cell(cell: ItemTable, data: Dataset, items: set[str]) -> Remaining:
     label, answer = cell.reference, cell.answer
     counted = np.array([data.items[index].item_id in items for index in cell.item.tolist()], bool) & cell.compared
     wrong = np.flatnonzero(counted & ~cell.right)

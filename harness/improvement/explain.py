@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 import numpy as np
 
-from harness.correction.scored_items import ScoredItems, over_languages, scored_items
+from harness.correction.cell_results import over_languages
 from harness.correction.unread_cells import UnreadCells, refuse_unread
 from harness.data.columns import CodedColumn
 from harness.data.dataset import Dataset
@@ -27,6 +27,7 @@ from harness.improvement.explain_pairs import HOW as PAIRS_HOW
 from harness.improvement.explain_pairs import ExplainedPairs, explain_pairs
 from harness.measure.cells import number
 from harness.measure.compare import Recording, align
+from harness.measure.item_table import ItemTable, item_tables
 from harness.measure.options import Annotators, CompareOptions
 from harness.model import JudgeCondition
 from harness.stats import benjamini_yekutieli
@@ -141,7 +142,7 @@ def explain(source: Recording, compare: CompareOptions, options: ExplainOptions 
     compare = msgspec.structs.replace(compare, annotators=compare.annotators or Annotators(1))
     laid_out = align([source], compare)
     judged = laid_out.judged[0]
-    by_judges = (cell for cell in scored_items(judged) if not cell.is_baseline)
+    by_judges = (cell for cell in item_tables(judged) if not cell.is_baseline)
     readable, unread = refuse_unread(by_judges, "no error is explained by the scores")
     cells = over_languages(readable)
     usable = [alike for alike in cells if alike[0].means is not None and not alike[0].classes.order_only]
@@ -207,7 +208,7 @@ class _Errors(NamedTuple):
     noise: Floats
 
 
-def _errors(cells: Sequence[ScoredItems]) -> _Errors:
+def _errors(cells: Sequence[ItemTable]) -> _Errors:
     parts = []
     for code, cell in enumerate(cells):
         assert cell.means is not None
@@ -217,7 +218,7 @@ def _errors(cells: Sequence[ScoredItems]) -> _Errors:
     return _Errors(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def _noise(cell: ScoredItems) -> Floats:
+def _noise(cell: ItemTable) -> Floats:
     """Return (items,) the variance of the mean of an item's answers; NaN with one answer, and for scores that are no classes."""
     values, times = cell.values, cell.answers.sum(axis=1)
     if values is None:
@@ -226,7 +227,7 @@ def _noise(cell: ScoredItems) -> Floats:
     return np.where(times > 1, spread / np.maximum(times - 1, 1), np.nan)
 
 
-def _explained(cells: Sequence[ScoredItems], covariates: _Covariates) -> ExplainedErrors | None:
+def _explained(cells: Sequence[ItemTable], covariates: _Covariates) -> ExplainedErrors | None:
     errors = _errors(cells)
     if not len(errors.error):
         return None

@@ -11,7 +11,7 @@ import numpy as np
 from harness.data.dataset import Dataset
 from harness.judges import traits_of
 from harness.measure.cells import number
-from harness.measure.judged import JudgedData
+from harness.measure.judged_table import JudgedTable
 from harness.model import CONDITION
 from harness.stats import benjamini_yekutieli
 from harness.stats.core.arrays import Floats, Ints
@@ -79,7 +79,7 @@ class _Choices(NamedTuple):
         return _Choices(self.item[rows], self.swapped[rows], self.share[rows])
 
 
-def explain_pairs(judged: JudgedData) -> tuple[ExplainedPairs, ...]:
+def explain_pairs(judged: JudgedTable) -> tuple[ExplainedPairs, ...]:
     """Fit the choices of people and of every judge and condition, for every metric that compares two texts."""
     data, texts = judged.data, _Texts(judged.data)
     people = {**dict.fromkeys(CONDITION), "judge": PEOPLE}
@@ -102,16 +102,16 @@ def _credit(data: Dataset, metric: str, scores: Sequence[Any]) -> Floats:
     return np.array([np.nan if score is None else share.get(score, np.nan) for score in scores], np.float64)
 
 
-def _labels(judged: JudgedData, metric: str) -> _Choices:
+def _labels(judged: JudgedTable, metric: str) -> _Choices:
     data, labels = judged.data, judged.data.labels
     item = labels.item.recode(data.positions).astype(np.int64)
-    rows = np.flatnonzero(labels.metric.equals(metric) & np.isin(item, judged.units.item))
+    rows = np.flatnonzero(labels.metric.equals(metric) & np.isin(item, judged.item))
     return _Choices(item[rows], np.zeros(len(rows), np.int64), _credit(data, metric, list(labels.score.take(rows))))
 
 
-def _of_judges(judged: JudgedData, metric: str) -> Iterator[tuple[dict[str, Any], _Choices]]:
-    units = judged.units.take(np.flatnonzero(judged.units.judgments.metric.equals(metric)))
-    rows = units.judgments
+def _of_judges(judged: JudgedTable, metric: str) -> Iterator[tuple[dict[str, Any], _Choices]]:
+    table = judged.take(np.flatnonzero(judged.judgments.metric.equals(metric)))
+    rows = table.judgments
     share = _credit(judged.data, metric, list(rows.score))
     swapped = rows.order.equals("swapped").astype(np.int64)
     conditions = list(zip(*(getattr(rows, name) for name in CONDITION), strict=True))
@@ -121,7 +121,7 @@ def _of_judges(judged: JudgedData, metric: str) -> Iterator[tuple[dict[str, Any]
         if not traits_of(str(condition[0])).is_baseline:
             yield (
                 {"metric": metric, **dict(zip(CONDITION, condition, strict=True))},
-                _Choices(units.item, swapped, share).take(code == number_of_condition),
+                _Choices(table.item, swapped, share).take(code == number_of_condition),
             )
 
 

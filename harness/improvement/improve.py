@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,9 +14,11 @@ import msgspec
 import numpy as np
 
 from harness.content.tags import choose_from
+from harness.correction.unread_cells import UnreadCells, judge_words
 from harness.decide.options import DecisionOptions
+from harness.decide.sentences import unread_sentence
 from harness.decide.verdicts import Verdict
-from harness.errors import UsageError
+from harness.errors import JudgeError, UsageError
 from harness.improvement.calibrated_answers import CalibratedAnswers, CalibrationSteps, is_calibrated
 from harness.improvement.disagreements import Remaining, disagreements, verdicts_on
 from harness.improvement.halves import ChooseHalf, ConfirmedUse, ConfirmHalf, digests, earlier_uses, halves, refuse_second_use, remember
@@ -94,6 +96,7 @@ class Improved(msgspec.Struct, frozen=True, kw_only=True):
         flags: of `harness run`, that ask the start (`start`) and the choice (`chosen`), as a specification file names them.
         calibration: what becomes of scores, where the choice is calibrated; else empty.
         options: with which it was made; `signature` holds all that moves a number.
+        unread: candidates that were not chosen from, because most of their answers cannot be read.
     """
 
     source: str
@@ -115,6 +118,7 @@ class Improved(msgspec.Struct, frozen=True, kw_only=True):
     calibration: tuple[CalibrationSteps, ...]
     options: ImproveOptions
     signature: str
+    unread: tuple[UnreadCells, ...] = ()
     schema_version: int = 1
 
     @property
@@ -136,6 +140,7 @@ class Improved(msgspec.Struct, frozen=True, kw_only=True):
         for index, language in enumerate((*self.languages, self.together)):
             row = fields["languages"][index] if index < len(self.languages) else fields["together"]
             row["gain"] = {key: None if math.isnan(value) else value for key, value in language.gain._asdict().items()}
+        fields["unread"] = [cells.flat() for cells in self.unread]
         fields["halving"] = {"rounds": [halving_round._asdict() for halving_round in self.halving.rounds], "asked": self.halving.asked}
         return fields | verdicts
 
@@ -183,16 +188,18 @@ def improve(
         compare, decision, options: how judgments are compared, the thresholds of verdicts, and how to choose and to confirm.
         folder: the data folder, which remembers on this day that its labels were used; None: nothing remembers.
 
-    Raises UsageError for an unknown start, and for labels that confirmed before.
+    Raises UsageError for an unknown start, and for labels that confirmed before; JudgeError where most answers of the start, or of all
+    others, cannot be read. No label is spent then.
     """
     refuse_second_use(division.uses, options.reuse)
     names, confirming = answers.candidates, division.confirming.texts
     start = starting_point(names, options.start)
     order = (start, *(index for index in range(len(names)) if index != start))
-    halving = _choose(division.choosing, answers, order)
+    halving, unread = _choose(division.choosing, answers, order)
     chosen = order[halving.chosen]
     level = options.alpha if not division.uses else level_of_use(options.alpha, division.uses + 1)
     right = answers.right((start, chosen), confirming)
+    _refuse_unread(answers.unread((start, chosen), confirming), names, (start, chosen))
     without_judge = _constant(division.choosing, division.confirming), answers.constant(chosen, confirming)
     constants = np.column_stack([constant for constant in without_judge if constant is not None])
     languages, together = _confirmed(confirming, right, constants, level, options.margin)
@@ -224,6 +231,7 @@ def improve(
         calibration=answers.steps(chosen, confirming),
         options=options,
         signature=f"{align([source], compare).signature}|improve:{options.signed(level)} candidates={hashed}",
+        unread=tuple(unread),
     )
 
 
@@ -250,17 +258,36 @@ def candidate_words(candidate: JudgeCondition) -> str:
     return f"{candidate.judge}: {candidate.words()}"
 
 
-def _choose(half: ChooseHalf, answers: CalibratedAnswers, order: Sequence[int]) -> Halving:
+def _choose(half: ChooseHalf, answers: CalibratedAnswers, order: Sequence[int]) -> tuple[Halving, list[UnreadCells]]:
+    """Choose among the candidates whose answers can be read; the others are the second result."""
+    broken: dict[int, UnreadCells] = {}
+
     def first(columns: Sequence[int], questions: int) -> Floats:
-        right = answers.right([order[column] for column in columns], half.first(questions))
+        candidates, texts = [order[column] for column in columns], half.first(questions)
+        right = answers.right(candidates, texts)
+        unread = answers.unread(candidates, texts)
+        _refuse_unread(unread, answers.candidates, order[:1])
+        broken.update({answers.reads(index): cells for index, cells in unread.items()})
+        right[:, [index in unread for index in candidates]] = 0.0  # no candidate is chosen for the answers that could be read
+        if all(index in unread for index in candidates[1:]):
+            _refuse_unread(unread, answers.candidates, candidates[1:])
         if questions == len(half.texts) and not right.any():
             raise UsageError(
                 f"no answer is people's commonest label on any of the {questions} questions that choose; look at the answers, which may be "
-                "unreadable or off the scale. Nothing was confirmed, and no label is spent"
+                "off the scale or about another question. Nothing was confirmed, and no label is spent"
             )
         return right
 
-    return halve(first, len(half.texts), len(order) - 1, reads=lambda column: order.index(answers.reads(order[column])))
+    halving = halve(first, len(half.texts), len(order) - 1, reads=lambda column: order.index(answers.reads(order[column])))
+    return halving, list(broken.values())
+
+
+def _refuse_unread(unread: Mapping[int, UnreadCells], names: Sequence[JudgeCondition], candidates: Sequence[int]) -> None:
+    """Raise JudgeError where one of the candidates, on which a choice would rest, is among the unread ones."""
+    if broken := [index for index in candidates if index in unread]:
+        named = judge_words(names[broken[0]]._asdict())
+        more = "; --start names another one to begin with" if len(names) > 2 else ""
+        raise JudgeError(unread_sentence(unread[broken[0]].answers, f"nothing is chosen beside {named}, and no label is spent{more}"))
 
 
 def _confirmed(

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
+from harness.correction.unread_cells import UnreadCells, refuse_unread
 from harness.data.dataset import Dataset
 from harness.data.labels import Labels, checked_labels, read_label_rows
 from harness.errors import UsageError
@@ -19,6 +20,7 @@ from harness.improvement.halves import halves
 from harness.improvement.improve import ImproveOptions
 from harness.improvement.questions import commonest_labels, recorded_answers
 from harness.measure.compare import Recording, align
+from harness.measure.item_table import item_tables
 from harness.measure.options import CompareOptions
 from harness.model import JudgeCondition, Score
 from harness.row_files import find_table
@@ -46,7 +48,8 @@ class RoundsCompared(msgspec.Struct, frozen=True, kw_only=True):
     """Candidates under each round of labels, on the questions that choose and have a commonest label in every round.
 
     `agreement` (candidates, rounds) is the share of these questions on which a candidate gave the commonest label; of candidates that agree
-    equally the earlier wins. Of the `common` questions, `differing` have other labels; `examples` are some of them.
+    equally the earlier wins. Candidates most of whose answers cannot be read are `unread` and no candidates. Of the `common` questions,
+    `differing` have other labels; `examples` are some of them.
     """
 
     rounds: tuple[str, ...]
@@ -58,6 +61,7 @@ class RoundsCompared(msgspec.Struct, frozen=True, kw_only=True):
     differing: int
     examples: tuple[DifferingLabel, ...]
     signature: str
+    unread: tuple[UnreadCells, ...] = ()
     schema_version: int = 1
 
     def as_json(self) -> dict[str, Any]:
@@ -65,7 +69,7 @@ class RoundsCompared(msgspec.Struct, frozen=True, kw_only=True):
         fields: dict[str, Any] = msgspec.structs.asdict(self)
         for name in ("candidates", "winners"):
             fields[name] = [condition._asdict() for condition in fields[name]]
-        return fields
+        return fields | {"unread": [cells.flat() for cells in self.unread]}
 
 
 def read_round(path: Path, data: Dataset) -> LabelRound:
@@ -82,7 +86,8 @@ def read_round(path: Path, data: Dataset) -> LabelRound:
 def compare_rounds(source: Recording, rounds: Sequence[LabelRound], compare: CompareOptions, options: ImproveOptions) -> RoundsCompared:
     """Find the candidate that agrees best with each of two or more rounds of labels; the half that confirms is not used.
 
-    Raises UsageError with fewer than two rounds or candidates, and without questions in common.
+    Raises UsageError with fewer than two rounds or candidates, and without questions in common; JudgeError where most answers of all
+    candidates cannot be read.
     """
     if len(rounds) < 2:
         raise UsageError("name two rounds of labels: --labels A --labels B")
@@ -91,6 +96,8 @@ def compare_rounds(source: Recording, rounds: Sequence[LabelRound], compare: Com
     ]
     answered = [recorded_answers(recording, compare) for recording in sources]
     candidates = answered[0][1].candidates
+    unread = refuse_unread(item_tables(align([source], compare).judged[0]), "no candidate is chosen by the answers")[1]
+    broken = [JudgeCondition.of(cells.key) for cells in unread if cells.of_all]
     if any(answers.candidates != candidates for _, answers in answered):
         raise UsageError("the rounds have labels on other metrics, so that they are not about the same candidates; use --where metric=NAME")
     shared = set.intersection(*(set(questions.questions) for questions, _ in answered))
@@ -99,8 +106,9 @@ def compare_rounds(source: Recording, rounds: Sequence[LabelRound], compare: Com
     first = answered[0][0]
     common = first.take(np.array([question in shared for question in first.questions], bool))
     choosing = halves(common, options.share, options.seed)[0].texts
-    columns = range(len(candidates))
-    agreement = np.array([answers.right(columns, choosing).mean(axis=0) for _, answers in answered]).T
+    readable = [index for index, candidate in enumerate(candidates) if candidate not in broken]
+    agreement = np.array([answers.right(readable, choosing).mean(axis=0) for _, answers in answered]).T
+    candidates = tuple(candidates[index] for index in readable)
     by_round = [commonest_labels(recording.data, compare) for recording in sources]
     round_labels = {question: tuple(labels.get(question) for labels in by_round) for question in common.questions}
     differing = [DifferingLabel(*question, labels) for question, labels in round_labels.items() if len(set(labels)) > 1]
@@ -114,4 +122,5 @@ def compare_rounds(source: Recording, rounds: Sequence[LabelRound], compare: Com
         differing=len(differing),
         examples=tuple(differing[:_EXAMPLES]),
         signature="|".join(align([recording], compare).signature for recording in sources),
+        unread=unread,
     )

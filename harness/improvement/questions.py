@@ -9,14 +9,14 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.correction.scored_items import scored_items
 from harness.data.dataset import Dataset
 from harness.data.judgments import NO_VARIANT, Judgments
 from harness.errors import UsageError
 from harness.measure.compare import Recording, align, refuse_median_of_names
-from harness.measure.judged import JudgedData
+from harness.measure.item_table import item_tables
+from harness.measure.judged_table import JudgedTable
+from harness.measure.label_counts import count_labels
 from harness.measure.options import CompareOptions, annotators_needed
-from harness.measure.units import votes
 from harness.model import SAMPLING, JudgeCondition, Score
 from harness.stats.core.arrays import Floats, Ints
 
@@ -90,7 +90,7 @@ def commonest_labels(data: Dataset, compare: CompareOptions) -> dict[LabelledQue
 
 def _commonest(data: Dataset, compare: CompareOptions) -> Iterator[tuple[LabelledQuestion, int, int, Score | None]]:
     """Yield each question with the code of its reference, its item's position, and the reference; None where no label is the commonest."""
-    counted = votes(data, Judgments.from_rows(()), annotators_needed(compare, data.labels.max_annotators), compare.majority)
+    counted = count_labels(data, Judgments.from_rows(()), annotators_needed(compare, data.labels.max_annotators), compare.majority)
     refuse_median_of_names(counted, compare)
     for metric, counts in counted.items():
         if counts.classes.continuous:
@@ -184,11 +184,11 @@ class AnsweredQuestion(NamedTuple):
     right: dict[JudgeCondition, float]
 
 
-def answers_of(judged: JudgedData) -> Iterator[tuple[LabelledQuestion, AnsweredQuestion]]:
+def answers_of(judged: JudgedTable) -> Iterator[tuple[LabelledQuestion, AnsweredQuestion]]:
     """Yield the answers of all judges but baselines to the questions that have labels."""
     answered: dict[LabelledQuestion, AnsweredQuestion] = {}
     group = judged.data.clusters.codes
-    for cell in scored_items(judged):
+    for cell in item_tables(judged):
         if cell.is_baseline or cell.classes.continuous:
             continue
         candidate, label, right = cell.condition, cell.reference, cell.right

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from harness.errors import ContentError
+from harness.row_files import refuse_other_schema
 
 FILE = "leaderboards/atlas.json"
 SCHEMA_VERSION = 2
@@ -184,18 +185,12 @@ def read_atlas(path: Path) -> Atlas:
     """Read the atlas of a file. Raises ContentError for a file that is absent, of another schema, or no atlas."""
     try:
         text = path.read_bytes()
-        version = msgspec.json.decode(text, type=_Versioned).schema_version
-        if version != SCHEMA_VERSION:
-            raise ContentError(f"schema_version {version} is not {SCHEMA_VERSION}, which this program reads", path)
+        refuse_other_schema(text, SCHEMA_VERSION, path, "build it again with 'harness atlas build'")
         return msgspec.json.decode(text, type=Atlas)
     except FileNotFoundError:
         raise ContentError("there is no atlas here; 'harness atlas build' writes it", path) from None
     except msgspec.DecodeError as err:
         raise ContentError(f"this is no atlas: {err}", path) from None
-
-
-class _Versioned(msgspec.Struct):
-    schema_version: int
 
 
 def atlas_bytes(atlas: Atlas) -> bytes:

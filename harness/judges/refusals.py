@@ -13,8 +13,6 @@ from typing import Any, Literal
 
 import msgspec
 
-from harness.model import Reply
-
 Subject = Literal["output limit", "length", "policy", "rate", "unknown"]
 
 # A refusal can be about the text of a call only with one of these statuses. With 500 and 502 only the length is believed: llama.cpp and
@@ -77,7 +75,6 @@ _FAILED_GENERATION = re.compile(r"json_validate_failed|tool_use_failed|output_pa
 _PARAMETER = re.compile(r"logprob|temperature|top_p\b|\bseed\b|max_\w{0,20}tokens|\brole\b|unsupported parameter")
 # Why a key may not be used, which a 403 says more often than anything about a text.
 _ACCESS = re.compile(r"permission|access|api[_ ]?key|authori[sz]|credential|country|region|location|firewall|forbidden|message: blocked\b")
-_STORED = re.compile(r"(\d{3}): (.*)", re.DOTALL)
 # Members that say something for people, and members in which an endpoint may repeat what it was sent: these must not be searched.
 _SENTENCES = frozenset({
     "message", "msg", "detail", "error", "error_message", "error_msg", "errmsg", "error_description", "status_msg", "reason", "raw",
@@ -235,9 +232,3 @@ def kind_of_limit(message: str, *, waits: bool = False) -> Literal["rate", "day"
     if waits or _INTERVAL.search(words) or _RATE.search(words):
         return "rate"
     return "spent" if _MONEY.search(words) else "rate"
-
-
-def is_endpoint_refusal(reply: Reply) -> bool:
-    """Whether a stored reply is a refusal by the endpoint, not about the item. Earlier versions stored such refusals as answers."""
-    stored = _STORED.fullmatch(reply.error or "")
-    return stored is not None and not reply.text and not reply.refusal and reason_about_item(int(stored[1]), stored[2]) is None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -17,6 +17,7 @@ from harness.errors import FatalReply, HarnessError, JudgeError, UsageError
 from harness.judges.base import Judge, JudgeOptions, NoReply
 from harness.model import Call, JudgeIdentity, Reply
 from harness.plugin_errors import describe_failure, task_is_cancelled, watch_interrupt
+from harness.plugins import registered, registered_twice
 
 if TYPE_CHECKING:
     from harness.judges.batches import Batches
@@ -38,14 +39,11 @@ _MEMBERS = ("identity", "endpoint", "concurrency", "start", "answer", "stop")
 
 def kinds() -> dict[str, EntryPoint]:
     """Return the entry point of each kind; no module is imported. Raises UsageError when two packages register the same kind."""
-    points: dict[str, EntryPoint] = {point.name: point for point in (_PYTHON, _PANEL)}
-    for point in entry_points(group=GROUP):
-        if point.name in points and points[point.name].value != point.value:
-            raise UsageError(
-                f"judge kind '{point.name}' is registered twice: by {points[point.name].value} and by {point.value}; uninstall one"
-            )
-        points[point.name] = point
-    return points
+    points = registered(GROUP, "judge kind")
+    for bundled in (_PYTHON, _PANEL):
+        if bundled.name in points:
+            raise registered_twice("judge kind", bundled.name, bundled.value, points[bundled.name].value)
+    return {_PYTHON.name: _PYTHON, _PANEL.name: _PANEL, **points}
 
 
 def name_forms() -> Iterator[tuple[str, str]]:

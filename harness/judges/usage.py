@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
-from harness.model import Reply, Usage
+from harness.model import Usage
 
 MOST_TOKENS = 10_000_000  # of one call: several times the longest context that is offered
 
@@ -26,25 +24,9 @@ def usage_of(prompt: Any, cached: Any, completion: Any, reasoning: Any) -> Usage
     return Usage(tokens, min(token_count(cached), tokens), token_count(completion), token_count(reasoning))
 
 
-def stored_reply(text: str | bytes) -> Reply:
-    """A reply as the store holds it. Impossible counts that an earlier version stored become unknown.
-
-    Raises msgspec.DecodeError (or its subclass ValidationError) for text that is no reply.
-    """
-    try:
-        reply = _decode(text)
-    except msgspec.ValidationError:
-        reply = msgspec.convert(with_possible_counts(msgspec.json.decode(text)), Reply)
-    usage = Usage(*map(token_count, msgspec.structs.astuple(reply.usage)))
-    return reply if usage == reply.usage else msgspec.structs.replace(reply, usage=usage)
-
-
 def with_possible_counts(reply: Any) -> Any:
     """A reply as plain data. Impossible counts become unknown."""
     usage = reply.get("usage") if isinstance(reply, dict) else None
     if not isinstance(usage, dict):
         return reply
     return {**reply, "usage": {name: token_count(usage.get(name)) for name in Usage.__struct_fields__}}
-
-
-_decode = msgspec.json.Decoder(Reply).decode

@@ -1,1 +1,1 @@
-"""Judgments x labels -> cells: units, agreement, pairing, rankings. Sections, decisions, boards and gates share it."""
+"""Judgments x labels -> one table -> cells: agreement, pairing, rankings. Sections, decisions, boards and gates share it."""

@@ -9,9 +9,7 @@ import numpy as np
 
 from harness.data.judgments import Judgments
 from harness.stats.core.arrays import Ints
-from harness.text import one_line
-
-LONGEST_EXAMPLE = 80  # characters of an answer that a sentence shows
+from harness.text import LONGEST_EXAMPLE, one_line
 
 
 class AnswerCounts(msgspec.Struct, frozen=True):
@@ -44,6 +42,11 @@ def count_answers(judgments: Judgments, asked: int, unread: Ints) -> AnswerCount
         written = judgments.raw_choice.take(unread[kinds.equals(commonest)])
         example = next((str(value) for value in written if value is not None), None)
     return AnswerCounts(asked, failures, example and one_line(example)[:LONGEST_EXAMPLE])
+
+
+def count_all_answers(judgments: Judgments) -> AnswerCounts:
+    """Return the counts of all of these judgments."""
+    return count_answers(judgments, len(judgments), np.flatnonzero(judgments.score.codes < 0))
 
 
 def total_answers(cells: Iterable[AnswerCounts]) -> AnswerCounts:

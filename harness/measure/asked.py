@@ -11,38 +11,37 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from harness.data.columns import CodedColumn, combination_ids, first_rows
+from harness.data.columns import combination_ids, first_rows
 from harness.measure.cells import Cell
-from harness.measure.judged import JudgedData, factorise
+from harness.measure.judged_table import JudgedTable, factorise, item_key
 from harness.measure.options import CompareOptions
-from harness.measure.units import Units, countable, item_key, joined_units
 from harness.model import CONDITION
 
 _FEW = 3  # names that a sentence lists
 _QUESTION = (*CONDITION, "metric")
 
 
-def add_asked(cells: Sequence[Cell], judged: JudgedData, options: CompareOptions) -> list[Cell]:
+def add_asked(cells: Sequence[Cell], judged: JudgedTable, options: CompareOptions) -> list[Cell]:
     """Add to the cells `n_asked` and `not_asked`: how many labelled questions judges were asked, and how many not.
 
     A question is an item and a metric under one condition of one judge, with a reference (at the level of systems: with a label); asked
     several times, it counts once.
     """
-    both = joined_units([judged.units, judged.unasked])
-    rows = np.flatnonzero(countable(both, judged.counted, options))
-    both, asked = both.take(rows), rows < len(judged.units)
-    keys, which = judged.of(both).keyed(options.by)
-    once = first_rows(combination_ids([*_columns(both), both.source], which * len(judged.data.items) + both.item))
+    every = _with_unasked(judged)
+    rows = np.flatnonzero(every.counted)
+    every, asked = every.take(rows), rows < len(judged)
+    keys, which = every.keyed(options.by)
+    once = first_rows(combination_ids([*every.columns(_QUESTION).values(), every.source], which * len(judged.data.items) + every.item))
     number = [np.bincount(which[once[part]], minlength=len(keys)).tolist() for part in (asked[once], ~asked[once])]
     found = {tuple(key.values()): pair for key, pair in zip(keys, zip(*number, strict=True), strict=True)}
     counts = [found.get(tuple(cell.key.values()), (0, 0)) for cell in cells]
     return [msgspec.structs.replace(cell, n_asked=n, not_asked=left) for cell, (n, left) in zip(cells, counts, strict=True)]
 
 
-def not_asked_notes(judged: JudgedData, options: CompareOptions) -> Iterator[str]:
+def not_asked_notes(judged: JudgedTable, options: CompareOptions) -> Iterator[str]:
     """Yield a sentence on how many labelled questions judges were not asked, by language; none if all were asked."""
-    left = _by_judge(judged.of(judged.unasked), options)
-    every = _by_judge(judged.of(joined_units([judged.units, judged.unasked])), options) if left else {}
+    left = _by_judge(judged.unasked, options) if judged.unasked is not None else {}
+    every = _by_judge(_with_unasked(judged), options) if left else {}
     judges: dict[tuple[Any, ...], list[str]] = {}
     for judge, languages in left.items():
         judges.setdefault(tuple((tag, n, every[judge][tag]) for tag, n in sorted(languages.items())), []).append(str(judge))
@@ -52,16 +51,16 @@ def not_asked_notes(judged: JudgedData, options: CompareOptions) -> Iterator[str
         yield f"Not asked, so neither right nor wrong (labelled items times metrics): {who} {_list(where, 'languages')}."
 
 
-def unread_notes(judged: JudgedData, options: CompareOptions) -> Iterator[str]:
+def unread_notes(judged: JudgedTable, options: CompareOptions) -> Iterator[str]:
     """Yield sentences, at the level of systems, on items that count in people's means and have no readable score of the judge."""
-    unread = _by_judge(judged.of(judged.units.take(judged.units.judgments.score.codes < 0)), options)
+    unread = _by_judge(judged.take(judged.judgments.score.codes < 0), options)
     every = _by_judge(judged, options) if unread else {}
     for judge, languages in unread.items():
         where = [f"{n:,} of {every[judge][tag]:,} in {tag}" for tag, n in sorted(languages.items())]
         yield f"People's means rest on items without a readable score of {judge} too (items times metrics): {_list(where, 'languages')}."
 
 
-def dropped_notes(judged: JudgedData, options: CompareOptions) -> Iterator[str]:
+def dropped_notes(judged: JudgedTable, options: CompareOptions) -> Iterator[str]:
     """Yield a sentence on how many judged items have no reference, because no class is the commonest; none if all have one.
 
     Only the rule `drop` leaves items out; the median always exists, and `strict` counts such items as disagreement.
@@ -69,10 +68,9 @@ def dropped_notes(judged: JudgedData, options: CompareOptions) -> Iterator[str]:
     if options.level != "item" or options.majority != "drop":
         return
     where = []
-    units = judged.units
-    for metric, of in judged.counted.items():
-        items = np.unique(units.item[units.judgments.metric.equals(metric)])
-        labelled, compared = int(of.labelled[items].sum()), int(of.compared[items].sum())
+    for metric, rows in judged.rows_by_metric.items():
+        items = np.unique(judged.item[rows])
+        labelled, compared = int(judged.labels[metric].labelled[items].sum()), int(judged.labels[metric].compared[items].sum())
         if compared < labelled:
             where.append(f"{labelled - compared:,} of {labelled:,} in {metric}")
     if where:
@@ -82,18 +80,18 @@ def dropped_notes(judged: JudgedData, options: CompareOptions) -> Iterator[str]:
         )
 
 
-def uneven_notes(judged: JudgedData, options: CompareOptions) -> Iterator[str]:
+def uneven_notes(judged: JudgedTable, options: CompareOptions) -> Iterator[str]:
     """Yield a sentence on judges that have more repeats of some items than of others in one cell; none if repeats are even.
 
     The judgments of a cell count alike, by design: `n_ref` is items times repeats. So uneven repeats weight the items.
     """
     if options.level != "item":
         return
-    classes = {metric: 0 for metric, of in judged.counted.items() if not of.classes.continuous}  # correlations of numbers average repeats
-    counts = countable(judged.units, judged.counted, options) & (judged.units.judgments.metric.recode(classes) == 0)
-    kept = judged.units.take(np.flatnonzero(counts))
-    of_cell = combination_ids(judged.of(kept).columns(options.by).values(), np.zeros(len(kept), np.int8))
-    alike = combination_ids([*_columns(kept), kept.source], of_cell)
+    classes = {metric: 0 for metric, of in judged.labels.items() if not of.classes.continuous}  # correlations of numbers average repeats
+    counts = judged.counted & (judged.judgments.metric.recode(classes) == 0)
+    kept = judged.take(np.flatnonzero(counts))
+    of_cell = combination_ids(kept.columns(options.by).values(), np.zeros(len(kept), np.int8))
+    alike = combination_ids([*kept.columns(_QUESTION).values(), kept.source], of_cell)
     question = combination_ids([], alike.astype(np.int64) * len(judged.data.items) + kept.item)
     once, times = first_rows(question), np.bincount(question)
     least, most = (np.full(int(alike.max(initial=-1)) + 1, start) for start in (len(kept), 0))
@@ -116,10 +114,10 @@ def _list(names: Sequence[str], what: str) -> str:
     return ", ".join(names[:_FEW]) + (f" and {more} more {what} (--json has all)" if more > 0 else "")
 
 
-def _by_judge(judged: JudgedData, options: CompareOptions) -> dict[Any, dict[Any, int]]:
+def _by_judge(judged: JudgedTable, options: CompareOptions) -> dict[Any, dict[Any, int]]:
     """`{judge: {language: number of questions with a reference}}`; each question counts once."""
-    kept = judged.units.take(np.flatnonzero(countable(judged.units, judged.counted, options)))
-    once = kept.take(first_rows(combination_ids(_columns(kept), kept.item)))
+    kept = judged.take(np.flatnonzero(judged.counted))
+    once = kept.take(first_rows(combination_ids(kept.columns(_QUESTION).values(), kept.item)))
     keys, which = factorise({"judge": once.judgments.judge, "language": item_key(judged.data, "language").take(once.item)}, len(once))
     found: dict[Any, dict[Any, int]] = {}
     for key, count in zip(keys, np.bincount(which, minlength=len(keys)).tolist(), strict=True):
@@ -127,6 +125,6 @@ def _by_judge(judged: JudgedData, options: CompareOptions) -> dict[Any, dict[Any
     return found
 
 
-def _columns(units: Units) -> list[CodedColumn]:
-    """The columns that distinguish questions about one item."""
-    return [getattr(units.judgments, name) for name in _QUESTION]
+def _with_unasked(judged: JudgedTable) -> JudgedTable:
+    """Return the judgments and, after them, the questions that were not asked."""
+    return judged if judged.unasked is None else JudgedTable.concatenate([judged, judged.unasked])

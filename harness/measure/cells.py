@@ -1,4 +1,4 @@
-"""From units to cells: all statistics of each language, task, metric, judge and variant, or of other keys to group by."""
+"""From judgments to cells: all statistics of each language, task, metric, judge and variant, or of other keys to group by."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 
 from harness.data.columns import CodedColumn, Codes, combination_ids, rows_by_number
 from harness.measure.design import LEAST_FOR_GAIN
-from harness.measure.judged import JudgedData, factorise
+from harness.measure.judged_table import JudgedTable, factorise, item_key, majority_classes
+from harness.measure.label_counts import Classes
 from harness.measure.options import CompareOptions
 from harness.measure.paired_annotators import HUMAN_F1, NO_INTERVAL, PairedAnnotators
 from harness.measure.score_cells import NAMES as SCORE_NAMES
 from harness.measure.score_cells import NOT_CLASSES, NOT_INTERVAL, ScoreCells, ScoredCell
-from harness.measure.unit_agreement import majority_classes
-from harness.measure.units import Classes, item_key
 from harness.stats import (
     LEVELS,
     RARE,
@@ -118,8 +117,8 @@ class Cell(msgspec.Struct, frozen=True):
         return self.intervals.get(name.removesuffix("_ci")) if name.endswith("_ci") else getattr(self, name)
 
 
-def make_cells(judged: JudgedData, options: CompareOptions) -> list[Cell]:
-    """Cells of the units, sorted by their keys. Raises UsageError for a key that no item has."""
+def make_cells(judged: JudgedTable, options: CompareOptions) -> list[Cell]:
+    """Return the cells of the judgments, sorted by their keys. Raises UsageError for a key that no item has."""
     columns = judged.columns(options.by)
     tables = [(classes, metrics, *_of_metrics(metrics, judged, columns)) for classes, metrics in _scales(judged)]
     if sum(len(keys) for _, _, keys, _ in tables) <= MANY_CELLS:
@@ -130,16 +129,16 @@ def make_cells(judged: JudgedData, options: CompareOptions) -> list[Cell]:
     return with_q(sorted(found, key=lambda cell: sort_key(cell.key)))
 
 
-def pools_scales(judged: JudgedData, by: Sequence[str]) -> bool:
+def pools_scales(judged: JudgedTable, by: Sequence[str]) -> bool:
     """Whether cells with these keys would pool metrics on different scales, which nothing can be computed of."""
     columns = judged.columns(by)
     keys = [tuple(key.items()) for _, metrics in _scales(judged) for key in _of_metrics(metrics, judged, columns)[0]]
     return len(set(keys)) < len(keys)
 
 
-def _of_metrics(metrics: Sequence[str], judged: JudgedData, columns: Mapping[str, CodedColumn]) -> tuple[list[dict[str, Any]], list[Ints]]:
-    """The keys of the cells of some metrics, and the units of each cell."""
-    here = np.flatnonzero(judged.units.judgments.metric.among(metrics))
+def _of_metrics(metrics: Sequence[str], judged: JudgedTable, columns: Mapping[str, CodedColumn]) -> tuple[list[dict[str, Any]], list[Ints]]:
+    """The keys of the cells of some metrics, and the rows of each cell."""
+    here = np.flatnonzero(judged.judgments.metric.among(metrics))
     keys, cell = factorise({name: column.take(here) for name, column in columns.items()}, len(here))
     return keys, [here[rows] for rows in rows_by_number(cell, len(keys))]
 
@@ -159,12 +158,12 @@ def with_q(cells: Sequence[Cell]) -> list[Cell]:
     ]
 
 
-def _scales(judged: JudgedData) -> list[tuple[Classes, list[str]]]:
-    """The metrics that have units, grouped by scale: metrics on one scale are counted together."""
+def _scales(judged: JudgedTable) -> list[tuple[Classes, list[str]]]:
+    """The metrics that have judgments, grouped by scale: metrics on one scale are counted together."""
     found: dict[Any, tuple[Classes, list[str]]] = {}
-    for metric in judged.units.judgments.metric.values:
-        if metric in judged.counted:
-            classes = judged.counted[metric].classes
+    for metric in judged.judgments.metric.values:
+        if metric in judged.labels:
+            classes = judged.labels[metric].classes
             found.setdefault(classes.key, (classes, []))[1].append(metric)
     return list(found.values())
 
@@ -199,15 +198,15 @@ class _CellTable:
     """The cells of metrics on one scale: their keys, and the units of each."""
 
     def __init__(
-        self, judged: JudgedData, keys: Sequence[dict[str, Any]], rows: Sequence[Ints], classes: Classes, options: CompareOptions
+        self, judged: JudgedTable, keys: Sequence[dict[str, Any]], rows: Sequence[Ints], classes: Classes, options: CompareOptions
     ) -> None:
         self.judged, self.keys, self.rows, self.classes, self.options = judged, keys, rows, classes, options
-        self.data, self.units, self.design, self.drawing = judged.data, judged.units, judged.design, options.drawing
+        self.data, self.design, self.drawing = judged.data, judged.design, options.drawing
         self.groups = self.data.clusters.codes
         self.place = combination_ids([item_key(self.data, name) for name in ("language", "task")], np.zeros(len(self.data.items), np.int8))
 
     def cells(self, metrics: Sequence[str]) -> list[Cell]:
-        by_metric = [self.judged.counted[metric] for metric in metrics]
+        by_metric = [self.judged.labels[metric] for metric in metrics]
         every, kind = distinct_counts(np.concatenate([of.counts for of in by_metric]))
         reference, compared = (np.concatenate([getattr(of, name) for of in by_metric]) for name in ("reference", "compared"))
         start = {metric: number * len(self.data.items) for number, metric in enumerate(metrics)}
@@ -220,9 +219,9 @@ class _CellTable:
         weights = self.design.weight if self.design else None
         failed, versus, pairs, gains = [], [], [], []
         for own in self._labelled(labels):
-            item = self.units.judgments.metric.take(own.rows).recode(labels.start) + self.units.item[own.rows]
+            item = self.judged.judgments.metric.take(own.rows).recode(labels.start) + self.judged.item[own.rows]
             pairs.append(people.weighted_f1(item, weights))
-            failed.append(self.units.failures(own.rows[own.compared]))
+            failed.append(self.judged.failures(own.rows[own.compared]))
             if not self.classes.continuous:
                 versus.append(self._versus(own, self._baseline(own)))
             gains.append(self._gain(own))
@@ -256,21 +255,21 @@ class _CellTable:
         classes = self.classes.index()
         has_any = np.asarray(labels.counts.sum(axis=1) > 0)
         for rows in self.rows:
-            item = self.units.item[rows]
-            place = self.units.judgments.metric.take(rows).recode(labels.start) + item
+            item = self.judged.item[rows]
+            place = self.judged.judgments.metric.take(rows).recode(labels.start) + item
             pattern = labels.kind[place]
             known = has_any[pattern]
             people = (labels.reference[place[known]], labels.compared[place[known]])
-            score = self.units.judgments.score.take(rows[known]).recode(classes).astype(np.int64)
+            score = self.judged.judgments.score.take(rows[known]).recode(classes).astype(np.int64)
             weight = relative_weights(self.design.weight[item[known]]) if self.design else None
             yield _LabelledUnits(rows[known], pattern[known], *people, score, self.groups[item[known]], weight)
 
     def _baseline(self, own: _LabelledUnits) -> Ints:
         """The majority baseline's class for every labelled unit of a cell; a stratum is a language, task and metric."""
-        item, metric, items = self.units.item[own.rows], self.units.judgments.metric.take(own.rows), self.data.items
+        item, metric, items = self.judged.item[own.rows], self.judged.judgments.metric.take(own.rows), self.data.items
         stratum = combination_ids([metric], self.place[item])
         questions = ((items[i].item_id, m) for i, m in zip(item.tolist(), metric, strict=True))
-        return majority_classes(own.reference, self.classes, stratum, self.judged.baseline, questions, own.weight)
+        return majority_classes(own.reference, self.classes, stratum, self.judged.learnt, questions, own.weight)
 
     def _versus(self, own: _LabelledUnits, guessed: Ints) -> tuple[float | None, DifferenceToTest]:
         """The baseline's agreement, and the difference from it."""
@@ -289,7 +288,7 @@ class _CellTable:
     def _gain(self, own: _LabelledUnits) -> float | None:
         if self.design is None or own.weight is None or self.classes.continuous or (own.reference >= 0).sum() < LEAST_FOR_GAIN:
             return None
-        stratum = self.design.stratum[self.units.item[own.rows]]
+        stratum = self.design.stratum[self.judged.item[own.rows]]
         return number(gain_over_simple_sample(own.hits(own.score), own.weight, stratum))
 
     def _assemble(

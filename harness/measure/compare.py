@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -20,11 +21,11 @@ from harness.judges import Panel
 from harness.measure.asked import add_asked, dropped_notes, not_asked_notes, uneven_notes, unread_notes
 from harness.measure.cells import Cell, make_cells, pools_scales, sort_key, with_q
 from harness.measure.design import SIGNED, design_notes, design_of
-from harness.measure.judged import JudgedData
+from harness.measure.judged_table import JudgedTable, as_text, item_key, with_missing
+from harness.measure.label_counts import LabelCounts, continuous_metrics, count_labels
 from harness.measure.options import Annotators, CompareOptions, annotators_needed
 from harness.measure.reader_notes import copy_notes, error_notes, score_notes, twin_notes
 from harness.measure.systems import system_cells
-from harness.measure.units import LabelCounts, as_text, asked_and_not, continuous_metrics, item_key, joined_units, units_of, votes
 from harness.measure.versus import add_versus
 from harness.model import CONDITION, SAMPLING
 from harness.signature import ComparisonSignature
@@ -98,7 +99,7 @@ class AlignedData(msgspec.Struct, frozen=True):
     """The sources of a comparison, restricted and laid out: what cells and verdicts are computed from."""
 
     by: tuple[str, ...]  # the keys to group by: those of the options, with `source` first where there are several
-    judged: tuple[JudgedData, ...]
+    judged: tuple[JudgedTable, ...]
     notes: tuple[str, ...]
     signature: str
     sources: tuple[Recording, ...] = ()  # what the options keep of each source, under distinct names
@@ -129,9 +130,24 @@ def align(sources: Sequence[Recording], options: CompareOptions) -> AlignedData:
     return AlignedData(by, judged, tuple(notes), _signature(parts, judged, options), kept)
 
 
-def judged_data(sources: Sequence[Recording], options: CompareOptions) -> tuple[JudgedData, ...]:
+def judged_data(sources: Sequence[Recording], options: CompareOptions) -> tuple[JudgedTable, ...]:
     """The judgments of each source beside its labels, without the signature, whose hashes read every row. Raises as `compare`."""
     return tuple(_judged_data(same, options) for same in _same_data(_restricted(sources, options)))
+
+
+def table_of_all(source: Recording, options: CompareOptions) -> JudgedTable:
+    """Return all judgments of a recording, those of changed texts and the missing ones too, restricted as `compare` restricts them.
+
+    Raises UsageError as `compare` does.
+    """
+    data, rows = restricted_rows(source.data, source.judgments, options)
+    asked, clean = source.judgments.take(rows), source.judgments.clean
+    needed = annotators_needed(options, data.labels.max_annotators)
+    continuous = continuous_metrics(source.data, clean)
+    labels = count_labels(data, asked.clean, needed, options.majority, continuous=continuous) if len(data.labels) else {}
+    table = JudgedTable.lay_out(data, source.judgments, labels, source.name, options).take(rows)
+    unchanged = asked.is_clean
+    return JudgedTable.concatenate([with_missing(table.take(unchanged), source.asked, clean), table.take(~unchanged)])
 
 
 def compare_aligned(laid_out: AlignedData, options: CompareOptions) -> Comparison:
@@ -186,32 +202,31 @@ def _same_data(parts: Sequence[_Part]) -> list[list[_Part]]:
     return list(found.values())
 
 
-def _judged_data(parts: Sequence[_Part], options: CompareOptions) -> JudgedData:
+def _judged_data(parts: Sequence[_Part], options: CompareOptions) -> JudgedTable:
     """Parts on the same data as one."""
     first = parts[0]
-    data, judged = first.data, Judgments.concatenate([part.judgments for part in parts])
+    data, judgments = first.data, Judgments.concatenate([part.judgments for part in parts])
     continuous = frozenset[str]().union(*(continuous_metrics(part.whole.data, part.whole.judgments.clean) for part in parts))
-    counted = votes(data, judged, first.needed, options.majority, options.standardise, continuous)
+    counted = count_labels(data, judgments, first.needed, options.majority, options.standardise, continuous)
     refuse_median_of_names(counted, options)
-    laid = [
-        asked_and_not(units_of(data, part.judgments, part.name), data, counted, part.whole.asked, part.whole.judgments.clean)
-        for part in parts
-    ]
-    units, unasked = (joined_units(each) for each in zip(*laid, strict=True))
+    tables = []
+    for part in parts:
+        table = JudgedTable.lay_out(data, part.judgments, counted, part.name, options)
+        tables.append(with_missing(table, part.whole.asked, part.whole.judgments.clean))
     design, why = design_of(data, counted) if options.level == "item" else (None, ())
-    return JudgedData(data, units, unasked, counted, _baseline(parts), design, why)
+    return replace(JudgedTable.concatenate(tables), learnt=_baseline(parts), design=design, design_notes=why)
 
 
-def _cells(judged: JudgedData, options: CompareOptions) -> tuple[list[Cell], list[str]]:
+def _cells(judged: JudgedTable, options: CompareOptions) -> tuple[list[Cell], list[str]]:
     """The cells of one data set, and notes for their reader."""
     notes = [
         *not_asked_notes(judged, options),
         *score_notes(judged, options),
         *dropped_notes(judged, options),
         *uneven_notes(judged, options),
-        *error_notes(judged.data, judged.units.judgments),
+        *error_notes(judged.data, judged.judgments),
         *copy_notes(judged.data),
-        *twin_notes(judged.units),
+        *twin_notes(judged),
         *judged.data.labels.sighted_notes(),
     ]
     if options.level == "system":
@@ -222,7 +237,7 @@ def _cells(judged: JudgedData, options: CompareOptions) -> tuple[list[Cell], lis
         cells = add_versus(cells, judged, options) if options.versus else cells
         notes += judged.design_notes
         if judged.design:
-            notes += design_notes(judged.design, judged.counted, [cell.sample_gain for cell in cells])
+            notes += design_notes(judged.design, judged.labels, [cell.sample_gain for cell in cells])
     return add_asked(cells, judged, options), notes
 
 
@@ -290,7 +305,7 @@ def refuse_median_of_names(counted: Mapping[str, LabelCounts], options: CompareO
         raise UsageError(f"'{names[0]}' has classes without an order, so no median; take --majority drop, or --where metric={others}")
 
 
-def _signature(parts: Sequence[_Part], judged: Sequence[JudgedData], options: CompareOptions) -> str:
+def _signature(parts: Sequence[_Part], judged: Sequence[JudgedTable], options: CompareOptions) -> str:
     """The signature: everything that can change a number of a comparison."""
     abouts = [part.whole.data.about for part in parts]
     panels = (

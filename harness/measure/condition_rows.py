@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from harness.data.columns import CodedColumn, rows_by_values
-from harness.measure.answers import KEYS, AnswerTable
 from harness.measure.cells import bounds, number
+from harness.measure.judged_table import KEYS, JudgedTable
 from harness.measure.options import POOLED, Drawing
 from harness.model import CONDITION
 from harness.stats import Difference, Estimated, Interval, benjamini_yekutieli, mean_interval, paired_difference, proportion_interval
@@ -74,7 +74,7 @@ def put_gap(row: Row, name: str, why: str) -> None:
     row |= {f"{name}_ci": None, f"{name}_n": 0, f"{name}_q": None}
 
 
-def put_agreement(row: Row, answers: AnswerTable, rows: Ints) -> None:
+def put_agreement(row: Row, answers: JudgedTable, rows: Ints) -> None:
     """Write n_ref, n, groups, pa, pa_failed_wrong, and the comparable pair pa_pairwise and human_pa with their gap."""
     of = {name: credits[rows] for name, credits in answers.credits.items()}
     groups, drawing = answers.group[rows], answers.drawing
@@ -85,23 +85,24 @@ def put_agreement(row: Row, answers: AnswerTable, rows: Ints) -> None:
     put_mean(row, "pairwise_gap", of["pa_pairwise"] - of["human_pa"], groups, (-1.0, 1.0), NO_JUDGED_PAIR)
 
 
-def versus(answers: AnswerTable, ours: Ints, theirs: Ints) -> Difference:
+def versus(answers: JudgedTable, ours: Ints, theirs: Ints) -> Difference:
     """Paired difference of pa_failed_wrong over the rows that have a partner (-1: none)."""
     ours, theirs = ours[theirs >= 0], theirs[theirs >= 0]
-    hit = answers.credits["pa_failed_wrong"]
+    hit = answers.hit
     return paired_difference(hit[ours], hit[theirs], answers.group[ours])
 
 
-def put_moved(row: Row, answers: AnswerTable, ours: Ints, theirs: Ints) -> None:
+def put_moved(row: Row, answers: JudgedTable, ours: Ints, theirs: Ints) -> None:
     """Write, for rows and their partners (-1: none) on one scale, the mean score change (+: toward the best) and the share that changed."""
     ours, theirs = ours[theirs >= 0], theirs[theirs >= 0]
-    groups, reach = answers.group[ours], answers.reach[answers.value("metric", int(ours[0]))] if len(ours) else 1.0
+    groups, reach = answers.group[ours], answers.reach[answers.column("metric").at(int(ours[0]))] if len(ours) else 1.0
     both = answers.readable[ours] & answers.readable[theirs]
     row |= {"n": int(both.sum()), "unreadable": int((~both).sum())}
     limits = None if math.isnan(reach) else (-reach, reach)
     found = paired_difference(answers.points[ours], answers.points[theirs], groups, bounds=limits)
     put_difference(row, "moved", found, why="the scale has no best end" if both.any() and found.n == 0 else None)
-    differs = np.where(both, answers.code[ours] != answers.code[theirs], np.nan)
+    score = answers.judgments.score.codes
+    differs = np.where(both, score[ours] != score[theirs], np.nan)
     put_share(row, "changed", differs, groups, answers.drawing, "no overlap")
 
 

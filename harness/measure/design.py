@@ -14,7 +14,7 @@ import numpy as np
 from harness.data.columns import CodedColumn
 from harness.data.dataset import Dataset
 from harness.errors import UsageError
-from harness.measure.units import LabelCounts
+from harness.measure.label_counts import LabelCounts
 from harness.stats.core.arrays import Floats, Ints
 
 PROBABILITY, STRATUM = "inclusion_probability", "stratum"

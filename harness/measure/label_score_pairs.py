@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from harness.data.columns import NO_VALUE, CodedColumn, rows_by_values
-from harness.measure.outcomes import OUTCOMES, RIGHT, WRONG, Outcomes
+from harness.data.columns import NO_VALUE, rows_by_values
+from harness.measure.judged_table import OUTCOMES, RIGHT, WRONG, JudgedTable
 from harness.measure.scores import numbers
 from harness.model import CONDITION, Scale, Score
 from harness.stats import reliability_curve
@@ -51,17 +51,14 @@ class LabelScorePairs:
     reliability: tuple[ReliabilityPoint, ...]  # empty without confidences
 
 
-def label_score_pairs(judged: Outcomes, source: str | None = None) -> Iterator[LabelScorePairs]:
-    """The pairs of every cell: of the units that its agreement rests on, unreadable answers included; no cell without such a unit.
+def label_score_pairs(judged: JudgedTable, source: str | None = None) -> Iterator[LabelScorePairs]:
+    """Yield the pairs of every cell: of the rows that its agreement rests on, unreadable answers included; no cell without such a row.
 
     `source` is the name of the recording where there are several.
     """
-    units, data = judged.units, judged.data
-    language = CodedColumn.from_values(item.language for item in data.items).take(units.item)
-    columns = {"language": language, **{name: getattr(units.judgments, name) for name in _KEYS}}
     means: dict[str, tuple[Floats, Ints]] = {}
-    for own, rows in rows_by_values(columns, len(units)):
-        kept, clean = rows[judged.compared[rows]], rows[units.judgments.perturbation.codes[rows] == NO_VALUE]
+    for own, rows in rows_by_values(judged.columns(("language", *_KEYS)), len(judged)):
+        kept, clean = rows[judged.counted[rows]], rows[judged.judgments.perturbation.codes[rows] == NO_VALUE]
         if not len(kept):
             continue
         key = {"source": source, **own}
@@ -76,7 +73,7 @@ def best_is_first(scale: Scale) -> bool:
     return bool(scale.classes) and scale.best == scale.classes[0]
 
 
-def _pairs(judged: Outcomes, key: dict[str, Any], rows: Ints, by_mean: tuple[MeanPoint, ...]) -> LabelScorePairs:
+def _pairs(judged: JudgedTable, key: dict[str, Any], rows: Ints, by_mean: tuple[MeanPoint, ...]) -> LabelScorePairs:
     scale = judged.data.scales[str(key["metric"])]
     classes = scale.classes if len(scale.classes) <= _MOST_CLASSES else ()
     classes = classes[::-1] if best_is_first(scale) else classes
@@ -91,10 +88,10 @@ def _pairs(judged: Outcomes, key: dict[str, Any], rows: Ints, by_mean: tuple[Mea
     )
 
 
-def _confusion(judged: Outcomes, rows: Ints, classes: tuple[Score, ...]) -> tuple[tuple[int, ...], ...]:
+def _confusion(judged: JudgedTable, rows: Ints, classes: tuple[Score, ...]) -> tuple[tuple[int, ...], ...]:
     k, place = len(classes), {score: code for code, score in enumerate(classes)}
     label = judged.reference.recode(place)[rows]
-    score = judged.units.judgments.score.recode(place)[rows]
+    score = judged.judgments.score.recode(place)[rows]
     score = np.where(score == NO_VALUE, k, score)
     known = label != NO_VALUE
     counts = np.bincount(label[known] * (k + 1) + score[known], minlength=k * (k + 1)).reshape(k, k + 1)
@@ -110,7 +107,7 @@ def _ends(scale: Scale) -> tuple[float, float] | None:
     return (min(values), max(values)) if len(values) > 1 else None
 
 
-def _label_means(judged: Outcomes, metric: str) -> tuple[Floats, Ints]:
+def _label_means(judged: JudgedTable, metric: str) -> tuple[Floats, Ints]:
     """The annotators' mean of every item and their number, (items,); NaN without numbers."""
     labels, items = judged.data.labels, len(judged.data.items)
     here = labels.metric.equals(metric)
@@ -123,8 +120,8 @@ def _label_means(judged: Outcomes, metric: str) -> tuple[Floats, Ints]:
     return np.round(mean, 9), count
 
 
-def _by_mean(judged: Outcomes, rows: Ints, mean: Floats, raters: Ints) -> tuple[MeanPoint, ...]:
-    item, score = judged.units.item[rows], numbers(judged.units.judgments.score.take(rows))
+def _by_mean(judged: JudgedTable, rows: Ints, mean: Floats, raters: Ints) -> tuple[MeanPoint, ...]:
+    item, score = judged.item[rows], numbers(judged.judgments.score.take(rows))
     used = ~np.isnan(score) & (raters[item] > 1)
     label, score = mean[item][used], score[used]
     if not len(label):
@@ -139,8 +136,8 @@ def _by_mean(judged: Outcomes, rows: Ints, mean: Floats, raters: Ints) -> tuple[
     return tuple(points)
 
 
-def _reliability(judged: Outcomes, rows: Ints) -> tuple[ReliabilityPoint, ...]:
-    column = judged.units.judgments.confidence.take(rows)
+def _reliability(judged: JudgedTable, rows: Ints) -> tuple[ReliabilityPoint, ...]:
+    column = judged.judgments.confidence.take(rows)
     confidence = np.array([*column.values, np.nan], np.float64)[column.codes]
     right = judged.outcome.codes[rows] == OUTCOMES.index(RIGHT)
     known = ~np.isnan(confidence) & (right | (judged.outcome.codes[rows] == OUTCOMES.index(WRONG)))

@@ -9,8 +9,8 @@ from hashlib import sha256
 import numpy as np
 
 from harness.data.dataset import Dataset
+from harness.measure.label_counts import Classes
 from harness.measure.score_cells import NOT_CLASSES
-from harness.measure.units import Classes
 from harness.stats.agreement.coefficients import f1_of_pairs
 from harness.stats.core.arrays import Estimate, Floats, Ints
 

@@ -11,10 +11,10 @@ from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.data.marked_errors import OUTPUT, lies_in, rows_with_errors
 from harness.judges import traits_of
-from harness.measure.judged import JudgedData
+from harness.measure.judged_table import JudgedTable, item_key
+from harness.measure.label_counts import LabelCounts
 from harness.measure.options import CompareOptions
 from harness.measure.score_cells import second_ratings
-from harness.measure.units import LabelCounts, Units, item_key
 from harness.text import one_line
 
 _LEAST_TWINS = 30  # questions in which equal scores are no chance
@@ -49,13 +49,13 @@ def _counts(data: Dataset, item: CodedColumn, column: CodedColumn) -> tuple[int,
     return marked, empty, outside, unplaced
 
 
-def score_notes(judged: JudgedData, options: CompareOptions) -> Iterator[str]:
+def score_notes(judged: JudgedTable, options: CompareOptions) -> Iterator[str]:
     """Yield sentences on interval metrics whose items have one annotator each, on second ratings, and on standardised scores."""
     if options.level == "system":
         return
-    data, used = judged.data, judged.units.judgments.metric.used
+    data, used = judged.data, judged.judgments.metric.used
     language = item_key(data, "language")
-    counted = {metric: of for metric, of in judged.counted.items() if of.scores is not None and metric in used}
+    counted = {metric: of for metric, of in judged.labels.items() if of.scores is not None and metric in used}
     yield from (_other_scale(data, metric) for metric, of in counted.items() if of.classes.order_only)
     numbers = [metric for metric, of in counted.items() if not of.classes.order_only]
     if numbers:
@@ -117,11 +117,11 @@ def copy_notes(data: Dataset) -> Iterator[str]:
         yield f"Equal texts under several ids count as one: of {groups:,} groups of texts {clusters:,} are independent."
 
 
-def twin_notes(units: Units) -> Iterator[str]:
+def twin_notes(judged: JudgedTable) -> Iterator[str]:
     """Yield a sentence for judges, no baselines, that give one and the same score to every question, not always the same."""
-    judgments = units.judgments
-    side = combination_ids([units.source, judgments.judge], np.zeros(len(units), np.int8))
-    question = combination_ids([judgments.metric, judgments.repeat], units.item.astype(np.int64))
+    judgments = judged.judgments
+    side = combination_ids([judged.source, judgments.judge], np.zeros(len(judged), np.int8))
+    question = combination_ids([judgments.metric, judgments.repeat], judged.item.astype(np.int64))
     answers: dict[tuple[bytes, bytes], list[int]] = {}
     for rows in rows_by_number(side):
         scores = judgments.score.codes[rows]

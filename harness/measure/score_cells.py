@@ -13,10 +13,10 @@ import numpy as np
 
 from harness.data.columns import combination_ids
 from harness.data.dataset import Dataset
-from harness.measure.judged import JudgedData
+from harness.measure.judged_table import JudgedTable, item_key
+from harness.measure.label_counts import LabelCounts
 from harness.measure.options import CompareOptions
 from harness.measure.scores import ItemScores, item_scores, numbers
-from harness.measure.units import LabelCounts, item_key
 from harness.model import CONDITION
 from harness.stats.agreement.alpha import alpha_features, alpha_of_sums
 from harness.stats.agreement.continuous import (
@@ -85,13 +85,13 @@ class _Cell:
 class ScoreCells:
     """The cells of interval metrics on one scale."""
 
-    def __init__(self, judged: JudgedData, metrics: Sequence[str], options: CompareOptions) -> None:
-        self.data, self.units, self.options = judged.data, judged.units, options
+    def __init__(self, judged: JudgedTable, metrics: Sequence[str], options: CompareOptions) -> None:
+        self.data, self.judged, self.options = judged.data, judged, options
         self.weight = judged.design.weight if judged.design else None  # (items,)
-        self.votes = {metric: judged.counted[metric] for metric in metrics}
+        self.votes = {metric: judged.labels[metric] for metric in metrics}
         self.classes = self.votes[metrics[0]].classes
         self.group = self.data.clusters.codes.astype(np.int64)
-        self.score = numbers(self.units.judgments.score)
+        self.score = numbers(self.judged.judgments.score)
         self._of_people: dict[Any, dict[str, Estimated]] = {}
 
     @cached_property
@@ -107,7 +107,7 @@ class ScoreCells:
         return joined_groups(self.segment[known], self.group[known])
 
     def cells(self, keys: Sequence[Mapping[str, Any]], rows: Sequence[Ints]) -> list[ScoredCell]:
-        """The statistics of each cell: `rows` are its units."""
+        """The statistics of each cell: `rows` are its rows of the table."""
         within: list[SegmentCorrelations | None] = []
         left_out: dict[tuple[Any, ...], set[int]] = {}
         for key, own in zip(keys, rows, strict=True):
@@ -124,9 +124,9 @@ class ScoreCells:
         return [ScoredCell({name: next(tested) for name in values}, count) for values, count in zip(made, counts, strict=True)]
 
     def _cell(self, key: Mapping[str, Any], rows: Ints) -> _Cell:
-        item = self.units.item[rows].astype(np.int64)
+        item = self.judged.item[rows].astype(np.int64)
         raw, x = np.full(len(rows), np.nan), np.full(len(rows), np.nan)
-        metric = self.units.judgments.metric.take(rows)
+        metric = self.judged.judgments.metric.take(rows)
         votes = {name: of for name, of in self.votes.items() if name in metric.used}
         for name, of in votes.items():
             assert of.scores is not None

@@ -10,8 +10,8 @@ import numpy as np
 from harness.data.columns import combination_ids, rows_by_number
 from harness.measure.cells import BASELINE, Cell, bounds, number
 from harness.measure.compare import Recording, judged_data
+from harness.measure.judged_table import means_by
 from harness.measure.options import CompareOptions
-from harness.measure.unit_agreement import baseline_hits, mean_of_questions, unit_hits
 from harness.model import CONDITION, ConditionRow
 from harness.stats import Difference, paired_difference
 
@@ -45,20 +45,16 @@ def pooled_differences(source: Recording, options: CompareOptions) -> dict[tuple
     UsageError as `compare` does.
     """
     [judged] = judged_data([source], options)
-    data, units = judged.data, judged.units
-    ours, _ = unit_hits(units, judged.counted)
-    theirs = baseline_hits(data, units, judged.counted, judged.baseline or {})
-    question = combination_ids([units.judgments.metric], units.item)
-    group = data.clusters.codes[units.item].astype(np.int64)
+    diff = judged.hit - judged.baseline_hits()
+    question = combination_ids([judged.judgments.metric], judged.item)
     keys, which = judged.keyed(OVERALL)
-    found = {}
+    differences = {}
     for key, rows in zip(keys, rows_by_number(which, len(keys)), strict=True):
-        first, each = np.unique(question[rows], return_index=True, return_inverse=True)[1:]
-        apart = mean_of_questions(each, ours[rows] - theirs[rows])
-        found[tuple(key[name] for name in OVERALL)] = paired_difference(
-            apart, np.zeros(len(apart)), group[rows][first], hypothesis=HYPOTHESIS
+        first, number = np.unique(question[rows], return_index=True, return_inverse=True)[1:]
+        differences[tuple(key[name] for name in OVERALL)] = paired_difference(
+            means_by(number, diff[rows]), np.zeros(len(first)), judged.group[rows][first], hypothesis=HYPOTHESIS
         )
-    return found
+    return differences
 
 
 def summaries(by_metric: Sequence[Cell], pooled: Mapping[tuple[Any, ...], Difference] = {}) -> tuple[LanguageSummary, ...]:

@@ -9,11 +9,11 @@ import numpy as np
 from harness.data.dataset import Dataset
 from harness.errors import UsageError
 from harness.measure.cells import NAMES, NO_REFERENCE, Cell, bounds, number
-from harness.measure.judged import JudgedData
+from harness.measure.judged_table import JudgedTable, item_key
+from harness.measure.label_counts import LabelCounts
 from harness.measure.options import CompareOptions
 from harness.measure.score_cells import NO_SEGMENT_KEY, source_texts
 from harness.measure.scores import numbers
-from harness.measure.units import LabelCounts, Units, item_key
 from harness.stats import system_correlation
 from harness.stats.core.arrays import Estimate, Floats
 from harness.stats.core.arrays import undefined as not_defined
@@ -25,7 +25,7 @@ CORRELATIONS = ("kendall_tau", "spearman", "pearson")
 _DISTRIBUTIONS = ("distribution_labels", "distribution_judge", "distribution_by_agreement")
 
 
-def system_cells(judged: JudgedData, options: CompareOptions) -> list[Cell]:
+def system_cells(judged: JudgedTable, options: CompareOptions) -> list[Cell]:
     """Cells whose units are systems: correlations of the judge's mean scores with the means over items of the annotators' means.
 
     People's mean is over all items that the judge was asked about; the judge's mean is over those of them with a readable score.
@@ -42,13 +42,13 @@ def system_cells(judged: JudgedData, options: CompareOptions) -> list[Cell]:
         raise UsageError("at the level of systems metrics cannot be pooled; keep metric in --by")
     keys, code = judged.keyed(options.by)
     return [
-        _cell(key, judged.data, judged.units.take(np.flatnonzero(code == place)), judged.counted[key["metric"]], options)
+        _cell(key, judged.data, judged.take(np.flatnonzero(code == place)), judged.labels[key["metric"]], options)
         for place, key in enumerate(keys)
-        if key["metric"] in judged.counted
+        if key["metric"] in judged.labels
     ]
 
 
-def _cell(key: dict[str, Any], data: Dataset, units: Units, of: LabelCounts, options: CompareOptions) -> Cell:
+def _cell(key: dict[str, Any], data: Dataset, units: JudgedTable, of: LabelCounts, options: CompareOptions) -> Cell:
     classes = of.classes
     human, judge = _numbers(of, units)
     system, group = (column.take(units.item) for column in (item_key(data, "system"), data.clusters))
@@ -104,7 +104,7 @@ def _cell(key: dict[str, Any], data: Dataset, units: Units, of: LabelCounts, opt
     )
 
 
-def _numbers(of: LabelCounts, units: Units) -> tuple[Floats, Floats]:
+def _numbers(of: LabelCounts, units: JudgedTable) -> tuple[Floats, Floats]:
     """People's mean score of every unit's item, and the judge's score, (units,); NaN without one."""
     if of.scores is not None:
         return of.scores.mean[units.item], numbers(units.judgments.score)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -14,12 +14,10 @@ from harness.data.columns import CodedColumn, combination_ids, last_matching_row
 from harness.data.dataset import Dataset
 from harness.errors import UsageError
 from harness.measure.cells import Cell, as_difference, number
-from harness.measure.judged import JudgedData
+from harness.measure.judged_table import JudgedTable, as_text
 from harness.measure.options import CompareOptions
 from harness.measure.score_cells import NO_SEGMENT_KEY, NOT_CLASSES, WITHIN, source_texts
 from harness.measure.scores import numbers
-from harness.measure.unit_agreement import unit_hits
-from harness.measure.units import LabelCounts, Units, as_text
 from harness.model import CONDITION
 from harness.stats import MarginTest, benjamini_yekutieli, mcnemar, paired_difference, stuart_maxwell
 from harness.stats.agreement.continuous import correlation_difference, joined_groups, mean_of_segments, segment_correlations
@@ -41,7 +39,7 @@ DIFFERENCES = ("kendall_tau_within", "pearson_within", "kendall_tau", "pearson",
 PAIRED_BY = ("judge", "variant", "temperature", "source")
 
 
-def add_versus(cells: Sequence[Cell], judged: JudgedData, options: CompareOptions) -> list[Cell]:
+def add_versus(cells: Sequence[Cell], judged: JudgedTable, options: CompareOptions) -> list[Cell]:
     """The cells with `versus`: `{with, diff, ci, p, q, n, hypothesis, margins, mcnemar}`, null in the cells of that one.
 
     `diff` is this cell's `pa_failed_wrong` minus the other's on the items that both were asked; `margins` is the Stuart-Maxwell test that
@@ -53,54 +51,48 @@ def add_versus(cells: Sequence[Cell], judged: JudgedData, options: CompareOption
     name, wanted = options.versus
     if name not in PAIRED_BY or name not in options.by:
         raise UsageError(f"judgments are paired by {', '.join(PAIRED_BY)}, if it is one of the keys in --by; got '{name}'")
-    units, counted = judged.units, judged.counted
     column = judged.column(name)
     names = {as_text(value): code for code, value in enumerate(column.values)}
     if wanted not in names:
         raise UsageError(f"no {name} '{wanted}'.{suggest(wanted, list(names))}\n         choose from: {', '.join(sorted(names))}")
-    partner = _partners(units, column, names[wanted], name)
+    partner = _partners(judged, column, names[wanted], name)
     keys, which = judged.keyed(options.by)
-    hit, score = unit_hits(units, counted)
-    group = judged.data.clusters.codes[units.item].astype(np.int64)
-    weight = judged.design.weight[units.item] if judged.design else None
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
     for key, rows in zip(keys, rows_by_number(which, len(keys)), strict=True):
-        scales = [counted[metric].classes.scores for metric in units.judgments.metric.take(rows).used if metric in counted]
+        scales = [judged.labels[metric].classes.scores for metric in judged.judgments.metric.take(rows).used if metric in judged.labels]
         if as_text(key[name]) != wanted and scales:  # a cell's metrics are on one scale
             rows = rows[partner[rows] >= 0]
-            if len(scales[0]) == 1:
-                pair = _scores_apart(judged, rows, partner[rows])
-            else:
-                pair = _pair(hit, score, group, rows, partner[rows], len(scales[0]), weight)
-            found[tuple(key.values())] = {"with": wanted} | pair
+            pair = (judged, rows, partner[rows])
+            test = _scores_apart(*pair) if len(scales[0]) == 1 else _pair(*pair, len(scales[0]))
+            found[tuple(key.values())] = {"with": wanted} | test
     q = benjamini_yekutieli([math.nan if each["p"] is None else each["p"] for each in found.values()])
     for each, value in zip(found.values(), q.tolist(), strict=True):
         each["q"] = number(value)
     return [msgspec.structs.replace(cell, versus=found.get(tuple(cell.key.values()))) for cell in cells]
 
 
-def _partners(units: Units, column: CodedColumn, wanted: int, name: str) -> Ints:
-    """The row of each unit's partner: the same in everything but `name`, which is `wanted` there; -1 without one.
+def _partners(judged: JudgedTable, column: CodedColumn, wanted: int, name: str) -> Ints:
+    """Return the row of each row's partner: the same in everything but `name`, which is `wanted` there; -1 without one.
 
     A partner from the same source comes first; without one, any source's will do.
     """
-    j = units.judgments
-    same = {name: getattr(j, name) for name in ("metric", "repeat", "order", *CONDITION)}
+    same = {name: judged.column(name) for name in ("metric", "repeat", "order", *CONDITION)}
     theirs = column.codes == wanted
     rows = np.flatnonzero(theirs)
-    key = combination_ids((values for each, values in same.items() if each != name), units.item)
+    key = combination_ids((values for each, values in same.items() if each != name), judged.item)
     partner = last_matching_rows(key, rows)
     if name != "source":
-        here = last_matching_rows(combination_ids([units.source], key), rows)
+        here = last_matching_rows(combination_ids([judged.source], key), rows)
         partner = np.where(here >= 0, here, partner)
     return np.where(theirs, -1, partner)
 
 
-def _pair(hit: Floats, score: Ints, group: Ints, ours: Ints, theirs: Ints, k: int, weight: Floats | None) -> dict[str, Any]:
-    own = None if weight is None else weight[ours]
-    found = paired_difference(hit[ours], hit[theirs], group[ours], weights=own, hypothesis=HYPOTHESIS)
-    margins = stuart_maxwell(score[ours], score[theirs], k, group[ours])
-    equally_right = mcnemar(hit[ours], hit[theirs], group[ours], method="chi2")
+def _pair(judged: JudgedTable, ours: Ints, theirs: Ints, classes: int) -> dict[str, Any]:
+    hit, code, group = judged.hit, judged.code, judged.group[ours]
+    weights = None if judged.weight is None else judged.weight[ours]
+    found = paired_difference(hit[ours], hit[theirs], group, weights=weights, hypothesis=HYPOTHESIS)
+    margins = stuart_maxwell(code[ours], code[theirs], classes, group)
+    equally_right = mcnemar(hit[ours], hit[theirs], group, method="chi2")
     return as_difference(found) | {"margins": _test(margins), "mcnemar": _test(equally_right)}
 
 
@@ -108,16 +100,15 @@ def _test(found: MarginTest) -> dict[str, Any]:
     return {"statistic": number(found.statistic), "df": found.df, "p": number(found.p), "n": found.n, "reason": found.reason}
 
 
-def _scores_apart(judged: JudgedData, ours: Ints, theirs: Ints) -> dict[str, Any]:
+def _scores_apart(judged: JudgedTable, ours: Ints, theirs: Ints) -> dict[str, Any]:
     """The difference on continuous scores: of the correlation that `statistic` names, within source texts where the card names them, else
     over all items. `differences` has that of every correlation in `DIFFERENCES`."""
-    units = judged.units
-    item = units.item[ours].astype(np.int64)
-    score = numbers(units.judgments.score)
-    x = _people(units, judged.counted, ours, item)
+    item = judged.item[ours].astype(np.int64)
+    score = numbers(judged.judgments.score)
+    x = judged.mean_label[ours]
     used = ~(np.isnan(x) | np.isnan(score[ours]) | np.isnan(score[theirs]))
     item, x, first, second = item[used], x[used], score[ours][used], score[theirs][used]
-    question = combination_ids([units.judgments.metric.take(ours[used])], item)
+    question = combination_ids([judged.judgments.metric.take(ours[used])], item)
     found = correlation_differences(judged.data, question, item, x, first, second)
     tested = "kendall_tau_within" if judged.data.about.segment else "kendall_tau"
     each = {name: as_difference(one) for name, one in found.items()}
@@ -140,16 +131,6 @@ def correlation_differences(data: Dataset, question: Ints, item: Ints, x: Floats
     found = {name: correlation_difference(method, x, first, second, group[item]) for method, name in CORRELATIONS.items()}
     within = _within(data, question, item, (x, first, second), group)
     return {name: (found | within)[name] for name in DIFFERENCES}
-
-
-def _people(units: Units, counted: Mapping[str, LabelCounts], rows: Ints, item: Ints) -> Floats:
-    """The mean label of every unit's item, as correlations use it."""
-    metric, x = units.judgments.metric.take(rows), np.full(len(rows), np.nan)
-    for name in metric.used:
-        if name in counted and (scores := counted[name].scores) is not None:
-            here = metric.equals(name)
-            x[here] = scores.mean[item[here]]
-    return x
 
 
 def _within(data: Dataset, question: Ints, item: Ints, columns: Sequence[Floats], group: Ints) -> dict[str, Estimated]:

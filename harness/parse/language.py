@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 import tempfile
+from collections import Counter
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from harness.content import tags
 from harness.errors import StoreError
 from harness.parse.vocabulary import Vocabulary, bundled_vocabulary
 
@@ -18,7 +21,11 @@ if TYPE_CHECKING:
 
 MIN_LETTERS = 20  # nobody can tell the language of a shorter text
 UNDETERMINED = "und"
+_TEXTS_OF_A_LANGUAGE = 40  # are looked at, to tell it from another one
 _MAX_CHARACTERS = 2000  # the identifier reads no more: longer texts do not make it surer
+# The identifier takes Chinese in traditional characters for Cantonese, which is written with words that no other Chinese text has.
+_CANTONESE, _CHINESE = "yue", "zh"
+_CANTONESE_WORDS = re.compile("[嘅咗喺唔嚟佢冇啲嘢咁嗰噉啱攞瞓睇諗孖嘥喎嗌]|係咪|乜|點解|邊個|而家")
 _LOADING = Lock()  # two threads would otherwise both load the model
 _JSON = re.compile(r"```\w*|\{[^{}]*\}|\[[^\[\]]*\]|\"\w+\"\s*:\s*")
 
@@ -90,4 +97,28 @@ def known_languages() -> frozenset[str]:
 def identify_language(text: str) -> tuple[str, float]:
     """Return the base tag of the likeliest language of a text, and its probability."""
     language, probability = _identifier().classify(text)
+    if language == _CANTONESE and not _CANTONESE_WORDS.search(text):
+        return _CHINESE, float(probability)
     return str(language), float(probability)
+
+
+def other_language_of(tag: str, texts: Iterable[str]) -> str:
+    """Return a sentence if `tag` is also the code of a country and the texts look like the language of that country; else an empty text.
+
+    At least half of the texts look like it then, and hardly any like the language of the tag.
+
+    >>> other_language_of("kr", ["상품은 수령 후 14일 이내에 어느 우체국에서나 반품할 수 있습니다"])
+    "'kr' is the tag of Kanuri and the code of a country, and 1 of 1 texts look like Korean: write 'ko'"
+    """
+    language = tags.language_of_country(tag)
+    if language is None:
+        return ""
+    long = list(islice((text for text in texts if sum(letter.isalpha() for letter in text) >= MIN_LETTERS), _TEXTS_OF_A_LANGUAGE))
+    seen = Counter(identify_language(text)[0] for text in long)
+    if not long or seen[language] < len(long) / 2 or seen[tag] > len(long) / 10:
+        return ""
+    code, country = tags.english_name(tag), tags.english_name(language)
+    return (
+        f"'{tag}' is the tag of {code} and the code of a country, and {seen[language]} of {len(long)} texts look like {country}: "
+        f"write '{language}'"
+    )

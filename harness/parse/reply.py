@@ -199,8 +199,9 @@ def _read_otherwise(pairs: JsonPairs, scale: Scale, vocabulary: Vocabulary, *, c
 
 
 def _holds_another_number(key: str, vocabulary: Vocabulary) -> bool:
-    """Return True if an object under this key is about a number that is no score, such as "confidence"; "item_1" counts what is scored."""
-    return not key[-1:].isdecimal() and vocabulary.names_another_number(_words_of(key))
+    """Return True if its object is about a number that is no score, such as "confidence"; "item" and "item_1" are what is scored."""
+    words = _words_of(key)
+    return not key[-1:].isdecimal() and vocabulary.names_another_number(words) and not vocabulary.names_a_text(words)
 
 
 def _words_of(key: str) -> str:

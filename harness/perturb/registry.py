@@ -6,8 +6,7 @@ import hashlib
 import math
 import unicodedata
 from collections.abc import Mapping, Sequence
-from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 
 import msgspec
 
@@ -20,7 +19,9 @@ from harness.model import Item
 from harness.perturb import changed_words, characters, replaced_texts
 from harness.perturb.kind import Change, Kind
 from harness.perturb.segments import SEGMENTERS, Words
-from harness.plugin_errors import describe_failure, message_of, watch_interrupt
+from harness.plugin_errors import describe_failure, message_of
+from harness.plugins import load, registered_twice
+from harness.plugins import registered as registered_points
 
 GROUP = "harness.perturbations"
 
@@ -57,7 +58,7 @@ def kind_named(name: str) -> Kind:
     points = plug_ins()
     if name not in points:
         raise UsageError(f"no perturbation '{name}'.{choose_from(sorted({*BUNDLED, *points}), name)}")
-    return _load(points[name])
+    return load(points[name], Kind, "perturbation")
 
 
 def is_bundled(kind: Kind) -> bool:
@@ -65,44 +66,17 @@ def is_bundled(kind: Kind) -> bool:
     return BUNDLED.get(kind.name) is kind
 
 
-@cache  # installed packages do not change during a run, and a plan looks up a kind for every item
 def plug_ins() -> dict[str, EntryPoint]:
     """Return the entry points of other packages by name. Nothing is imported. Raises UsageError when a name is registered twice."""
-    points: dict[str, EntryPoint] = {}
-    for point in entry_points(group=GROUP):
-        if point.name in BUNDLED:
-            raise _registered_twice(point.name, "this program", point.value)
-        if point.name in points and points[point.name].value != point.value:
-            raise _registered_twice(point.name, points[point.name].value, point.value)
-        points[point.name] = point
+    points = registered_points(GROUP, "perturbation")
+    for name in points.keys() & BUNDLED.keys():
+        raise registered_twice("perturbation", name, "this program", points[name].value)
     return points
-
-
-def _registered_twice(name: str, first: str, other: str) -> UsageError:
-    return UsageError(f"perturbation '{name}' is registered twice: by {first} and by {other}; uninstall one")
-
-
-@cache
-def _load(point: EntryPoint) -> Kind:
-    try:
-        with watch_interrupt() as pressed:
-            kind = point.load()
-    except BaseException as err:  # a plug-in may fail in any way; only the run that uses it must fail
-        if isinstance(err, KeyboardInterrupt) and pressed():
-            raise
-        raise UsageError(
-            f"perturbation '{point.name}' is registered by {point.value}, but cannot be loaded: it {describe_failure(err)}"
-        ) from err
-    if not isinstance(kind, Kind) or kind.name != point.name:
-        actual = f"the kind '{kind.name}'" if isinstance(kind, Kind) else f"a {type(kind).__name__}"
-        expected = "it should be a harness.perturb.Kind of that name"
-        raise UsageError(f"perturbation '{point.name}' is registered by {point.value}, which is {actual}; {expected}")
-    return kind
 
 
 def _kind_or_broken(point: EntryPoint) -> Kind:
     try:
-        return _load(point)
+        return load(point, Kind, "perturbation")
     except UsageError as err:
         return Kind(point.name, str(err), doses=None, heeds_segmenter=False, moves={}, perturb=_change_nothing, broken=str(err))
 

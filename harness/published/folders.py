@@ -9,17 +9,19 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial as bound
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 from filelock import FileLock, Timeout
 
+from harness.content.library import bundled_root
 from harness.content.specs import ConvertedTable, DatasetCard, LabelMapping
 from harness.errors import ContentError, HarnessError, StoreError, UsageError
 from harness.exchange.labels.importing import ImportOptions, import_labels
 from harness.plugin_errors import describe_failure
+from harness.plugins import registered, registered_twice
 from harness.published.fetch import Progress, fetch, raw_files, raw_folder
 from harness.published.raw import RawFiles, Row, Tables, error_in_row
 from harness.row_files import TABLE_ENDS, find_table, jsonl_lines, make_folder, open_bytes, read_rows, to_json, write_atomic
@@ -71,14 +73,17 @@ class TableProblem(NamedTuple):
     message: str
 
 
-def converters() -> dict[str, Any]:
-    """Return the entry points of all converters by the id of their card. Raises UsageError where two packages convert one set."""
-    entries: dict[str, Any] = {}
-    for entry in entry_points(group=GROUP):
-        if entry.name in entries and entries[entry.name].value != entry.value:
-            raise UsageError(f"two packages convert '{entry.name}': {entries[entry.name].value} and {entry.value}; uninstall one of them")
-        entries[entry.name] = entry
-    return entries
+def converters() -> dict[str, EntryPoint]:
+    """Return all converters by the id of their card: modules of this package with its name, and entry points of other packages.
+
+    Raises UsageError where two packages convert one set.
+    """
+    modules = (path.stem for path in sorted(Path(__file__).parent.glob("*.py")) if (bundled_root() / "catalog" / path.stem).is_dir())
+    bundled = {name: EntryPoint(name, f"{__package__}.{name}:convert", GROUP) for name in modules}
+    plugins = registered(GROUP, "published set")
+    for name in bundled.keys() & plugins.keys():
+        raise registered_twice("published set", name, bundled[name].value, plugins[name].value)
+    return bundled | plugins
 
 
 def get(
@@ -180,21 +185,19 @@ def converter_of(card: DatasetCard, package: str | None = "harness") -> Converte
     """
     if card.sources and card.mapping is not None:
         return bound(convert, card, card.mapping)
-    registered = converters()
-    if not card.sources or card.id not in registered:
-        names = ", ".join(sorted(registered))
+    by_card = converters()
+    if not card.sources or card.id not in by_card:
+        names = ", ".join(sorted(by_card))
         raise UsageError(f"'{card.id}' cannot be fetched: its card has no raw files, or nothing converts them. Converters: {names}")
-    if package is None or registered[card.id].value.split(":")[0].split(".")[0] != package:
+    if package is None or by_card[card.id].value.split(":")[0].split(".")[0] != package:
         raise UsageError(
             f"'{card.id}' cannot be fetched: its card is in a --content folder, and such a card never runs code. Give it a [mapping], "
             "or install it as a package (docs/labels.md)"
         )
     try:
-        converter: Converter = registered[card.id].load()
+        converter: Converter = by_card[card.id].load()
     except Exception as err:
-        raise UsageError(
-            f"the converter of '{card.id}' ({registered[card.id].value}) cannot be loaded: it {describe_failure(err)}"
-        ) from err
+        raise UsageError(f"the converter of '{card.id}' ({by_card[card.id].value}) cannot be loaded: it {describe_failure(err)}") from err
     return converter
 
 

@@ -10,10 +10,12 @@ import msgspec
 from harness.boards.board_standings import Contender, Standings
 from harness.boards.probes import Finding
 from harness.content.tags import english_name
+from harness.decide.sentences import unread_words
 from harness.measure.options import POOLED
 from harness.measure.rankings.ranked import RankedJudge, Ranking
 from harness.render.verdicts import sides_of_verdicts
-from harness.reports.answer import LabelPages, answer_of
+from harness.reports.answer.build_answer import build_answer
+from harness.reports.answer.steps import LabelPages
 from harness.reports.answer_parts import Answer, Sentence, plain_cards
 from harness.reports.tables.numbers import counted
 
@@ -52,7 +54,7 @@ def _answer(standings: Standings, tag: str | None, sentences: Iterable[Sentence]
     if not verdicts:
         return Answer("", plain_cards(sentences), "", ())
     renamed = [msgspec.structs.replace(verdict, key=verdict.key | {"judge": names[verdict["judge"]]}) for verdict in verdicts]
-    answer = answer_of(sides_of_verdicts(renamed), LabelPages(""))
+    answer = build_answer(sides_of_verdicts(renamed), LabelPages(""))
     return replace(answer, cards=(*answer.cards, *plain_cards(sentences)), steps=())
 
 
@@ -65,6 +67,8 @@ def _in_language(standings: Standings, tag: str) -> list[Sentence]:
     ahead = [names[row.judge] for row in judged_rows if row.beats_baseline]
     if ahead:
         return [("good", f"{_listed(ahead)} {'is' if len(ahead) == 1 else 'are'} shown to beat the baseline in {english_name(tag)}.")]
+    if all(row.unread for row in judged_rows):
+        return [("open", f"In {english_name(tag)}, most answers of every judge cannot be read.")]
     if all(row.beats_baseline is None for row in judged_rows):
         return [("open", f"In {english_name(tag)} there are too few independent texts to tell whether a judge beats the baseline.")]
     below = [names[row.judge] for row in judged_rows if row.beside_baseline == "below"]
@@ -109,6 +113,12 @@ def in_words(count: int) -> str:
 
 
 def _beside_baseline(standings: Standings, judges: Sequence[Contender]) -> Iterator[Sentence]:
+    unread = [judge for judge in judges if judge.unread]
+    for judge in unread:
+        words = unread_words(msgspec.structs.replace(judge.answers, example=None))
+        yield "open", f"{judge.display_name} has no rank: {words}."
+    if not (judges := [judge for judge in judges if judge not in unread]):
+        return
     ahead = {judge.id: _languages(standings, judge, "above") for judge in judges}
     tested = [tag for tag in standings.languages if any(row.beats_baseline is not None for row in _rows(standings, tag))]
     languages = f"{in_words(len(standings.languages))} language{'' if len(standings.languages) == 1 else 's'}"

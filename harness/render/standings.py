@@ -33,6 +33,7 @@ NOT_BEATING = "does not beat the baseline"
 BELOW_BASELINE = "below the baseline"
 BASELINE = "baseline"
 TOO_FEW = "too few texts to tell"
+UNREAD = "most answers cannot be read"
 PEOPLE = "people, leave-one-out"
 VERDICT_LEGEND = "Verdicts follow the rule of 'harness compare' (docs/decisions.md), each submission by itself; open: nothing is shown."
 _MOST_JUDGES = 3  # that a cell of verdicts names
@@ -162,8 +163,9 @@ def name_of(judge: Contender) -> str:
 
 
 def baseline_note(ranked: RankedJudge) -> str:
-    """Return what a row says about the baseline; nothing where the judge is shown to beat it."""
-    return {"above": "", "below": BELOW_BASELINE, "not shown": NOT_BEATING, "too few texts": TOO_FEW}[ranked.beside_baseline]
+    """Return what a row says about the baseline, or why it says nothing; nothing where the judge is shown to beat it."""
+    notes = {"above": "", "below": BELOW_BASELINE, "not shown": NOT_BEATING, "too few texts": TOO_FEW, "unread": UNREAD}
+    return notes[ranked.beside_baseline]
 
 
 def overall_table(standings: Standings, variant: str) -> TextTable:
@@ -267,6 +269,8 @@ def standings_notes(standings: Standings, tables: Iterable[TextTable] = ()) -> l
 def cautions(standings: Standings) -> list[str]:
     """Return what the standings do not show, and the dates of prices."""
     lines = []
+    if any(row.unread for table in standings.tables for row in table.rows):
+        lines.append("A judge has no rank where most of its answers cannot be read: a set-up that does not work says nothing of a judge.")
     if any(judge.status == "recorded" for judge in standings.judges):
         lines.append("Recorded judges were asked elsewhere, in their own way. Their scores have no replies that could be read again.")
     if standings.constructed:

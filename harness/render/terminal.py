@@ -22,7 +22,7 @@ from harness.model import CONDITION, SYSTEM_ROLE, JudgeCondition
 from harness.render.fitted_table import PIPE_WIDTH, FittedTable, output_width
 from harness.render.human_agreement import two_people_sentence
 from harness.render.verdicts import SHORT_NAMES, AnswerLine, answer_lines, judged_sides, lines_of, screen_tables, side_text
-from harness.reports.answer import LabelPages
+from harness.reports.answer.steps import LabelPages
 from harness.reports.answer_parts import Answer
 from harness.reports.run_report import Report
 from harness.reports.tables.column import TableName

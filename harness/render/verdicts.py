@@ -13,7 +13,9 @@ from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
 from harness.model import CONDITION, axis_words
 from harness.render.sides import Side, is_baseline, plainest_first, side_of
-from harness.reports.answer import LabelPages, answer_of, style_of
+from harness.reports.answer.build_answer import build_answer
+from harness.reports.answer.steps import LabelPages
+from harness.reports.answer.words import style_of
 from harness.reports.answer_parts import SIGNS, Answer, VerdictMatrix, VerdictSquare
 from harness.reports.tables.column import Row, TableName
 from harness.reports.tables.columns import columns_in
@@ -70,7 +72,7 @@ def screen_tables(verdicts: Sequence[Verdict], width: int = _WIDE, *, all_rows: 
     elif len(sides) == 1:
         yield from _rows_of_interest(sides[0], width)
     else:
-        first, *other_matrices = answer_of(sides).matrices
+        first, *other_matrices = build_answer(sides).matrices
         below = f"Shown: asked with {first.asked}. --all has {counted(len(other_matrices), 'other condition')}." if other_matrices else ""
         yield ScreenTable("", *_matrix_table(first), below)
 
@@ -152,7 +154,7 @@ class AnswerLine(NamedTuple):
 def answer_lines(verdicts: Sequence[Verdict], pages: LabelPages = LabelPages()) -> Iterator[AnswerLine]:
     """Yield the answer in at most six lines; none without a verdict."""
     if sides := judged_sides(verdicts):
-        yield from lines_of(answer_of(sides, pages))
+        yield from lines_of(build_answer(sides, pages))
 
 
 def lines_of(answer: Answer, *, by_card: bool = False) -> Iterator[AnswerLine]:

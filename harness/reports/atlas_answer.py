@@ -46,12 +46,14 @@ def language_answer(atlas: Atlas, tag: str, rows: Sequence[AtlasRow], today: dat
 
     `today` decides which judges are served no more.
     """
-    found, name = answers_by_quality(rows), atlas.languages[tag]
-    whole = len(rows) == sum(row.language == tag for row in atlas.rows)
-    cards = tuple(_card(atlas, each, today) for each in found)
-    steps = tuple(_next_steps(atlas, tag, found, today)) if whole else ()
-    answer = Answer(f"{name}: which judge for what", cards, _SURE if found else "", steps)
-    return AtlasAnswer(_lead(atlas, tag, found, today), answer, _age(atlas, rows, today), tuple(_across(atlas, rows)))
+    qualities, name = answers_by_quality(rows), atlas.languages[tag]
+    complete = len(rows) == sum(row.language == tag for row in atlas.rows)
+    cards = tuple(_quality_card(atlas, quality, today) for quality in qualities)
+    steps = tuple(_next_steps(atlas, tag, qualities, today)) if complete else ()
+    answer = Answer(f"{name}: which judge for what", cards, _SURE if qualities else "", steps)
+    return AtlasAnswer(
+        _lead_sentence(atlas, tag, qualities, today), answer, _age_sentence(atlas, rows, today), tuple(_spread_sentences(atlas, rows))
+    )
 
 
 def judge_answer(atlas: Atlas, judge: str, rows: Sequence[AtlasRow], today: datetime.date) -> AtlasAnswer:
@@ -60,14 +62,20 @@ def judge_answer(atlas: Atlas, judge: str, rows: Sequence[AtlasRow], today: date
         tag: answers_by_quality(row for row in rows if row.language == tag) for tag in dict.fromkeys(row.language for row in rows)
     }
     cards = tuple(
-        _card(atlas, each, datetime.date.min, f"{atlas.languages[tag]}, ") for tag, found in by_language.items() for each in found
+        _quality_card(atlas, quality, datetime.date.min, f"{atlas.languages[tag]}, ")
+        for tag, qualities in by_language.items()
+        for quality in qualities
     )
-    places = [atlas.languages[tag] for tag, found in by_language.items() if any(each.allowed for each in found)]
-    many = "" if len(places) <= 6 else f"{len(places)} of {len(by_language)} languages"
-    lead = f"{judge} may be used in {many or joined(places)}, for some qualities." if places else f"{judge} is shown fit for nothing yet."
+    allowed_in = [atlas.languages[tag] for tag, qualities in by_language.items() if any(quality.allowed for quality in qualities)]
+    many = "" if len(allowed_in) <= 6 else f"{len(allowed_in)} of {len(by_language)} languages"
+    lead = (
+        f"{judge} may be used in {many or joined(allowed_in)}, for some qualities."
+        if allowed_in
+        else f"{judge} is shown fit for nothing yet."
+    )
     lead += " Its provider serves it no longer." if atlas.judge(judge).is_gone(today) else ""
     answer = Answer(f"{judge}: where it may be used", cards, _SURE, ())
-    return AtlasAnswer(lead, answer, _age(atlas, rows, today), tuple(_across(atlas, rows, place=True)))
+    return AtlasAnswer(lead, answer, _age_sentence(atlas, rows, today), tuple(_spread_sentences(atlas, rows, with_language=True)))
 
 
 def full_sentence(card: Card) -> str:
@@ -75,36 +83,36 @@ def full_sentence(card: Card) -> str:
     return f"{card.sentence.removesuffix('.')} ({card.note})."
 
 
-def _card(atlas: Atlas, known: QualityAnswer, today: datetime.date, place: str = "") -> Card:
+def _quality_card(atlas: Atlas, quality: QualityAnswer, today: datetime.date, prefix: str = "") -> Card:
     """The answer about one quality; its note is the evidence and what it rests on."""
-    text, note = _words_and_evidence(atlas, known, today)
-    return Card(STYLES[known.answer], f"{place}{metric_words(known.quality)}", f"{text}.", note)
+    text, note = _words_and_evidence(atlas, quality, today)
+    return Card(STYLES[quality.answer], f"{prefix}{metric_words(quality.quality)}", f"{text}.", note)
 
 
-def _words_and_evidence(atlas: Atlas, known: QualityAnswer, today: datetime.date) -> tuple[str, str]:
-    gone = ", no longer served" if atlas.judge(known.best.judge).is_gone(today) else ""
-    judge, names = f"{known.best.judge}{gone}", {row.judge for row in known.rows}
-    judges = known.best.judge if len(names) == 1 else counted(len(names), "judge")
-    if all(row.verdict == NO_VERDICT for row in known.rows):
-        return f"not known of {judges}, because nobody can say how far people agree", _without_people(known.best)
-    evidence = _evidence(atlas, known.best)
-    if known.allowed:
-        part = f" for {joined(list(map(metric_words, known.allowed)))} only" if len(known.allowed) < known.metrics else ""
-        how = " with corrected means only" if known.answer == CORRECTED else ""
-        differ = ", but sets differ" if known.differ else ""
-        return f"use {known.best.judge}{part}{how}{gone}{differ}", evidence
+def _words_and_evidence(atlas: Atlas, quality: QualityAnswer, today: datetime.date) -> tuple[str, str]:
+    gone = ", no longer served" if atlas.judge(quality.best.judge).is_gone(today) else ""
+    judge, names = f"{quality.best.judge}{gone}", {row.judge for row in quality.rows}
+    judges = quality.best.judge if len(names) == 1 else counted(len(names), "judge")
+    if all(row.verdict == NO_VERDICT for row in quality.rows):
+        return f"not known of {judges}, because nobody can say how far people agree", _without_people(quality.best)
+    evidence = _evidence(atlas, quality.best)
+    if quality.allowed:
+        part = f" for {joined(list(map(metric_words, quality.allowed)))} only" if len(quality.allowed) < quality.metrics else ""
+        how = " with corrected means only" if quality.answer == CORRECTED else ""
+        differ = ", but sets differ" if quality.differ else ""
+        return f"use {quality.best.judge}{part}{how}{gone}{differ}", evidence
     alone = len(names) == 1
     closest = f"the closest: {evidence}" if alone else f"the closest: {judge}; {evidence}"
-    if known.answer == AGAINST:
+    if quality.answer == AGAINST:
         return (f"do not use {judge}", evidence) if alone else (f"use no judge; every verdict on {judges} is against it", closest)
-    against = against_words(known)
+    against = against_words(quality)
     return f"not known yet of {judge if alone else judges}{f'; {against}' if against else ''}", closest
 
 
-def against_words(known: QualityAnswer) -> str:
+def against_words(quality: QualityAnswer) -> str:
     """How many verdicts speak against the judges; empty if none does."""
-    against, every = sum(row.verdict == AGAINST for row in known.rows), len(known.rows)
-    return f"{against} of {counted(every, 'verdict')} {'is' if against == 1 else 'are'} against use" if against else ""
+    against, count = sum(row.verdict == AGAINST for row in quality.rows), len(quality.rows)
+    return f"{against} of {counted(count, 'verdict')} {'is' if against == 1 else 'are'} against use" if against else ""
 
 
 def metric_words(metric: str) -> str:
@@ -192,9 +200,9 @@ def who(about: AtlasSet) -> str:
 
 def released_words(atlas: Atlas, judge: str, today: datetime.date) -> str:
     """When the model behind a judge was released, and whether its provider has ended it; `unknown` where nobody says."""
-    known = atlas.judge(judge)
-    when = known.released.isoformat() if known.released else "unknown"
-    return f"{when}, served until {known.served_until}" if known.is_gone(today) else when
+    judge_card = atlas.judge(judge)
+    when = judge_card.released.isoformat() if judge_card.released else "unknown"
+    return f"{when}, served until {judge_card.served_until}" if judge_card.is_gone(today) else when
 
 
 def _evidence(atlas: Atlas, row: AtlasRow) -> str:
@@ -213,70 +221,70 @@ def _without_people(row: AtlasRow) -> str:
     return f"{metric_words(row.metric)} in {row.set}: one score a text; {condition_words(row)}: {labels}; {counted(row.texts, 'text')}"
 
 
-def _lead(atlas: Atlas, tag: str, found: Sequence[QualityAnswer], today: datetime.date) -> str:
-    name = atlas.languages[tag]
-    if not found:
-        sets = [each for each, about in atlas.sets.items() if tag in about.languages]
-        return f"Nothing is known of judges in {name} yet; {joined(sets)} {'has' if len(sets) == 1 else 'have'} labels of people."
+def _lead_sentence(atlas: Atlas, tag: str, qualities: Sequence[QualityAnswer], today: datetime.date) -> str:
+    language = atlas.languages[tag]
+    if not qualities:
+        sets = [name for name, about in atlas.sets.items() if tag in about.languages]
+        return f"Nothing is known of judges in {language} yet; {joined(sets)} {'has' if len(sets) == 1 else 'have'} labels of people."
     uses: dict[str, list[str]] = {}
-    for each in found:
-        if each.allowed:
-            few = f"only {joined(list(map(metric_words, each.allowed)))}, " if len(each.allowed) <= _FEW_METRICS else ""
-            part = f" ({few}{len(each.allowed)} of {each.metrics} metrics)" if len(each.allowed) < each.metrics else ""
-            gone = " (no longer served)" if atlas.judge(each.best.judge).is_gone(today) else ""
-            uses.setdefault(f"{each.best.judge}{gone}", []).append(f"{metric_words(each.quality)}{part}")
-    clauses = [f"use {judge} for {joined(for_what)}" for judge, for_what in sorted(uses.items(), key=lambda each: -len(each[1]))]
+    for quality in qualities:
+        if quality.allowed:
+            few = f"only {joined(list(map(metric_words, quality.allowed)))}, " if len(quality.allowed) <= _FEW_METRICS else ""
+            part = f" ({few}{len(quality.allowed)} of {quality.metrics} metrics)" if len(quality.allowed) < quality.metrics else ""
+            gone = " (no longer served)" if atlas.judge(quality.best.judge).is_gone(today) else ""
+            uses.setdefault(f"{quality.best.judge}{gone}", []).append(f"{metric_words(quality.quality)}{part}")
+    clauses = [f"use {judge} for {joined(for_what)}" for judge, for_what in sorted(uses.items(), key=lambda use: -len(use[1]))]
     for answer, words in ((AGAINST, "use no judge for {}"), (OPEN, "it is not known yet which judge may be used for {}")):
-        if own := [metric_words(each.quality) for each in found if each.answer == answer]:
-            clauses.append(words.format(joined(own)))
-    return f"In {name}, {'; '.join(clauses)}."
+        if matching := [metric_words(quality.quality) for quality in qualities if quality.answer == answer]:
+            clauses.append(words.format(joined(matching)))
+    return f"In {language}, {'; '.join(clauses)}."
 
 
-def _next_steps(atlas: Atlas, tag: str, found: Sequence[QualityAnswer], today: datetime.date) -> Iterator[NextStep]:
+def _next_steps(atlas: Atlas, tag: str, qualities: Sequence[QualityAnswer], today: datetime.date) -> Iterator[NextStep]:
     """What would find out more: a judge asked about labels that there are, or labels of one's own texts.
 
     Nothing is left to find out of a quality only where a judge that is still served may be used for all of its metrics.
     """
-    whole = (each for each in found if each.allowed and len(each.allowed) == each.metrics)
-    known = {each.quality for each in whole if not atlas.judge(each.best.judge).is_gone(today)}
+    settled = (quality for quality in qualities if quality.allowed and len(quality.allowed) == quality.metrics)
+    answered = {quality.quality for quality in settled if not atlas.judge(quality.best.judge).is_gone(today)}
     labelled = {name: about for name, about in atlas.sets.items() if tag in about.languages}
-    single = {row.set for each in found for row in each.rows if row.verdict == NO_VERDICT}
+    single = {row.set for quality in qualities for row in quality.rows if row.verdict == NO_VERDICT}
     open_ones: dict[str, list[str]] = {}
     for name, about in labelled.items():
-        asks = next((each for each, tags in about.boards.items() if tag in tags), "")
+        asks = next((board for board, tags in about.boards.items() if tag in tags), "")
         if name in single:
             if asks:
                 text = f"each text of {name} has one score: let a second person score 30 of them, whose ids stand in FILE"
                 yield NextStep(text, f"harness labels page {name} --lang {tag} --items FILE --out pages")
-        elif qualities := sorted({*about.qualities} - known):
-            open_ones.setdefault(asks, []).append(f"{joined(list(map(metric_words, qualities)))} ({name})")
+        elif open_qualities := sorted({*about.qualities} - answered):
+            open_ones.setdefault(asks, []).append(f"{joined(list(map(metric_words, open_qualities)))} ({name})")
     for asks, labels in sorted(open_ones.items(), reverse=True):
-        shown = f"people's labels of {', '.join(labels)}"
+        labels_text = f"people's labels of {', '.join(labels)}"
         if asks:
-            yield NextStep(f"ask a judge about {shown}", f"harness run --board {asks} --langs {tag} --judge {_MODEL}")
+            yield NextStep(f"ask a judge about {labels_text}", f"harness run --board {asks} --langs {tag} --judge {_MODEL}")
         else:
-            yield NextStep(f"{shown} are in the catalog", f"harness data list --lang {tag}")
+            yield NextStep(f"{labels_text} are in the catalog", f"harness data list --lang {tag}")
     missing = sorted(
-        {row.quality for row in atlas.rows if row.quality} - {quality for each in labelled.values() for quality in each.qualities}
+        {row.quality for row in atlas.rows if row.quality} - {quality for about in labelled.values() for quality in about.qualities}
     )
     if missing:
         text = f"nobody has labels of {joined(missing)} in {atlas.languages[tag]}: let people label your own texts"
         yield NextStep(text, f"harness labels page DATA --lang {tag} --out pages")
 
 
-def _across(atlas: Atlas, rows: Sequence[AtlasRow], *, place: bool = False) -> Iterator[str]:
+def _spread_sentences(atlas: Atlas, rows: Sequence[AtlasRow], *, with_language: bool = False) -> Iterator[str]:
     """A sentence for each judge and quality with three sets or more: how far they differ beyond chance. Sets are never averaged."""
-    for each in atlas.across_sets(rows):
-        where = f"{atlas.languages[each.language]}, " if place else ""
-        kind = "closeness" if each.closeness else "agreement"
-        interval = f"95 % interval {whole_points(each.lo)} to {points(each.hi)}"
+    for spread in atlas.across_sets(rows):
+        where = f"{atlas.languages[spread.language]}, " if with_language else ""
+        kind = "closeness" if spread.closeness else "agreement"
+        interval = f"95 % interval {whole_points(spread.lo)} to {points(spread.hi)}"
         yield (
-            f"{where}{metric_words(each.quality)}, {each.judge}: its {kind} beside people's varies between {joined(each.sets)} by "
-            f"{points(each.sd)} (standard deviation; {interval}), beyond what the few texts of each set explain."
+            f"{where}{metric_words(spread.quality)}, {spread.judge}: its {kind} beside people's varies between {joined(spread.sets)} by "
+            f"{points(spread.sd)} (standard deviation; {interval}), beyond what the few texts of each set explain."
         )
 
 
-def _age(atlas: Atlas, rows: Sequence[AtlasRow], today: datetime.date) -> str:
+def _age_sentence(atlas: Atlas, rows: Sequence[AtlasRow], today: datetime.date) -> str:
     """How old the newest judge is, and of how many that is unknown."""
     if not rows:
         return ""

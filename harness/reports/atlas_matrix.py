@@ -50,36 +50,36 @@ class LanguageRow:
 def atlas_matrix(atlas: Atlas, today: datetime.date, tags: Sequence[str] | None = None) -> list[LanguageRow]:
     """A row for each language, by name; or for some, in their order."""
     order = sorted(atlas.languages, key=lambda tag: atlas.languages[tag]) if tags is None else tags
-    return [_row(atlas, tag, today) for tag in order]
+    return [_language_row(atlas, tag, today) for tag in order]
 
 
-def _row(atlas: Atlas, tag: str, today: datetime.date) -> LanguageRow:
-    found = {each.quality: each for each in answers_by_quality(row for row in atlas.rows if row.language == tag)}
+def _language_row(atlas: Atlas, tag: str, today: datetime.date) -> LanguageRow:
+    by_quality = {quality.quality: quality for quality in answers_by_quality(row for row in atlas.rows if row.language == tag)}
     labelled = {quality for about in atlas.sets.values() if tag in about.languages for quality in about.qualities}
     squares = tuple(
-        _square(atlas, found[quality], today)
-        if quality in found
+        _quality_square(atlas, by_quality[quality], today)
+        if quality in by_quality
         else QualitySquare("none", "no judge yet", "people's labels")
         if quality in labelled
         else None
         for quality in QUALITIES
     )
-    others = [STYLES[each.answer] for each in found.values() if each.quality not in QUALITIES]
-    others += ["none"] * len(labelled - found.keys() - {*QUALITIES})
-    counts = tuple((style, sign, others.count(style)) for style, sign in (*SIGNS.items(), ("none", WAITING)) if style in others)
+    other_styles = [STYLES[quality.answer] for quality in by_quality.values() if quality.quality not in QUALITIES]
+    other_styles += ["none"] * len(labelled - by_quality.keys() - {*QUALITIES})
+    counts = tuple((style, sign, other_styles.count(style)) for style, sign in (*SIGNS.items(), ("none", WAITING)) if style in other_styles)
     return LanguageRow(tag, atlas.languages[tag], squares, counts)
 
 
-def _square(atlas: Atlas, known: QualityAnswer, today: datetime.date) -> QualitySquare:
-    style, sets = STYLES[known.answer], counted(known.sets, "set")
-    say = sets if known.agreeing == known.sets else f"{known.agreeing} of {sets}"
-    if known.allowed:
-        part = f"{len(known.allowed)} of {known.metrics}" if len(known.allowed) < known.metrics else ""
+def _quality_square(atlas: Atlas, quality: QualityAnswer, today: datetime.date) -> QualitySquare:
+    style, sets = STYLES[quality.answer], counted(quality.sets, "set")
+    say = sets if quality.agreeing == quality.sets else f"{quality.agreeing} of {sets}"
+    if quality.allowed:
+        part = f"{len(quality.allowed)} of {quality.metrics}" if len(quality.allowed) < quality.metrics else ""
         note = f"{part} metrics · {say}" if part else say
-        return QualitySquare(style, known.best.judge, note, part, atlas.judge(known.best.judge).is_gone(today))
-    judges = counted(len({row.judge for row in known.rows}), "judge")
-    if known.answer == AGAINST:
+        return QualitySquare(style, quality.best.judge, note, part, atlas.judge(quality.best.judge).is_gone(today))
+    judges = counted(len({row.judge for row in quality.rows}), "judge")
+    if quality.answer == AGAINST:
         return QualitySquare(style, "use no judge", f"{judges} · {say}")
-    against = sum(row.verdict == AGAINST for row in known.rows)
-    most = f"{against} of {len(known.rows)} against · " if against else ""
+    against = sum(row.verdict == AGAINST for row in quality.rows)
+    most = f"{against} of {len(quality.rows)} against · " if against else ""
     return QualitySquare(style, "not known", f"{most}{judges} · {say}")

@@ -15,7 +15,7 @@ from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict, tests_of_aligned, verdicts_of_tests
 from harness.measure.compare import AlignedData, Comparison, Recording, align, compare_aligned
 from harness.measure.options import CompareOptions
-from harness.reports.answer import LabelPages, label_pages
+from harness.reports.answer.steps import LabelPages, label_pages
 from harness.reports.sections.calibrated_scores import calibrated_scores
 from harness.reports.sections.pairs import pairs
 from harness.reports.sections.runs_over_time import runs_over_time
@@ -61,7 +61,7 @@ class DecidedComparison(Comparison, frozen=True, kw_only=True):
             part = getattr(self, name)
             fields.pop(name)
             if part is not None:
-                fields[name] = [one.flat() for one in part]
+                fields[name] = [row.flat() for row in part]
         for name in ("alternative_annotators", "pairs", "sections"):
             if not fields[name]:
                 fields.pop(name)
@@ -89,35 +89,36 @@ def compare(
     compared = compare_aligned(laid_out, options)
     tests = tests_of_aligned(laid_out, decision) if options.level == "item" else ()
     signature = msgspec.structs.replace(
-        ComparisonSignature.parse(compared.signature), decide=decision.signed(one.data.about for one in laid_out.judged) if tests else ""
+        ComparisonSignature.parse(compared.signature),
+        decide=decision.signed(judged.data.about for judged in laid_out.judged) if tests else "",
     )
     fields = {name: getattr(compared, name) for name in Comparison.__struct_fields__} | {"signature": str(signature)}
     in_sections = laid_out.judged if tests and sections else ()
     return DecidedComparison(
         **fields,
         verdicts=verdicts_of_tests(tests, decision),
-        alternative_annotators=pooled_annotator_tests(tests, decision, [one.data.about for one in laid_out.judged]),
+        alternative_annotators=pooled_annotator_tests(tests, decision, [judged.data.about for judged in laid_out.judged]),
         languages=language_comparisons(laid_out, tests, options, decision, full=full) if tests else (),
         calibration=calibrations(laid_out, options, decision) if full and tests else None,
         acceptance=acceptances_laid_out(laid_out, options) if full and tests else None,
-        pairs=tuple(filter(None, (pairs(one.data, one.units.judgments, options) for one in in_sections))),
+        pairs=tuple(filter(None, (pairs(judged.data, judged.judgments, options) for judged in in_sections))),
         pages=label_pages(sources[0].name, sources[0].data),
-        sections=_all_sections(sources, laid_out, options, full=full) if in_sections else {},
+        sections=_join_sections(sources, laid_out, options, full=full) if in_sections else {},
     )
 
 
-def _all_sections(sources: Sequence[Recording], laid_out: AlignedData, options: CompareOptions, *, full: bool) -> dict[str, Found]:
+def _join_sections(sources: Sequence[Recording], laid_out: AlignedData, options: CompareOptions, *, full: bool) -> dict[str, Found]:
     """The sections of all sources, which hold only what the options keep; those of several sources are joined row by row."""
     of_source = msgspec.structs.replace(options, where={}, judges=None, versus=None)
     joined: dict[str, dict[str, Any]] = {}
     for source in laid_out.sources:
         for name, section in comparison_sections(source, of_source).items():
-            _join(joined.setdefault(name, {}), section, {"source": source.name} if len(laid_out.sources) > 1 else {})
-    found = {**joined, **runs_over_time(laid_out, options)}
-    return found | calibrated_scores(sources, options) if full else found
+            _add_section(joined.setdefault(name, {}), section, {"source": source.name} if len(laid_out.sources) > 1 else {})
+    sections = {**joined, **runs_over_time(laid_out, options)}
+    return sections | calibrated_scores(sources, options) if full else sections
 
 
-def _join(joined: dict[str, Any], section: Found, source: dict[str, str]) -> None:
+def _add_section(joined: dict[str, Any], section: Found, source: dict[str, str]) -> None:
     """Add a section to the one of other sources; its rows name their source."""
     for name, value in section.items():
         if isinstance(value, list):

@@ -23,7 +23,7 @@ from harness.measure.options import BY_METRIC, of_rule
 from harness.measure.recorded_run import recording, signatures
 from harness.measure.summaries import LanguageSummary, pooled_differences, summaries
 from harness.model import RealisedPerturbation, Score
-from harness.reports.answer import LabelPages, label_pages
+from harness.reports.answer.steps import LabelPages, label_pages
 from harness.reports.sections.section import SectionInput
 from harness.reports.sections.section_registry import run_sections
 from harness.runs import RunAnswers, RunProtocol
@@ -73,8 +73,8 @@ class Report(msgspec.Struct, frozen=True):
     @property
     def moved_aliases(self) -> dict[str, list[str]]:
         """`{judge: other names that answered}`: a name that is answered by another one may be answered by a third tomorrow."""
-        named = {judge: [name for name in names if name and judge.partition("/")[2] != name] for judge, names in self.answered_by.items()}
-        return {judge: names for judge, names in named.items() if traits_of(judge).is_named_by_provider and names}
+        aliases = {judge: [name for name in names if name and judge.partition("/")[2] != name] for judge, names in self.answered_by.items()}
+        return {judge: names for judge, names in aliases.items() if traits_of(judge).is_named_by_provider and names}
 
 
 class AboutRun(msgspec.Struct, frozen=True):
@@ -86,7 +86,7 @@ class AboutRun(msgspec.Struct, frozen=True):
         realised: the results of perturbations.
         absent: the classes without an example, by language, task and metric.
         native_data: the dataset cards with native labels, by language.
-        refused_controls: the control questions that a language does not have, with the reasons.
+        study_facts: what the study of the run states beside judgments and protocol (`Study.facts`).
     """
 
     answers: RunAnswers = msgspec.field(default_factory=RunAnswers)
@@ -95,7 +95,7 @@ class AboutRun(msgspec.Struct, frozen=True):
     realised: Sequence[RealisedPerturbation] = ()
     absent: Mapping[tuple[str, str, str], Sequence[Score]] = {}
     native_data: Mapping[str, Sequence[DatasetCard]] = {}
-    refused_controls: Mapping[str, Mapping[str, str]] = {}
+    study_facts: Mapping[str, Any] = {}
 
 
 def report(
@@ -138,9 +138,9 @@ def report(
         left_out={judge: dict(calls) for judge, calls in answers.left_out.items() if calls},
         spans=dict(answers.spans),
         reasoning=dict(answers.reasoning),
-        few_shot=_few_shot(protocol, training, about.absent),
+        few_shot=_describe_examples(protocol, training, about.absent),
         ablations=run_sections(
-            SectionInput(source, rule, about.realised, protocol.questions.metrics, protocol, about.refused_controls),
+            SectionInput(source, rule, about.realised, protocol.questions.metrics, protocol, about.study_facts),
             labelled=bool(comparable),
         ),
         unlabelled=data.sealed and protocol.texts.board is None,
@@ -156,25 +156,25 @@ def report(
 def only_languages(report: Report, tags: Sequence[str]) -> Report:
     """The rows of some languages. Their verdicts stay corrected for everything that the run tested. Raises UsageError without any row."""
 
-    def kept(rows: tuple[Any, ...]) -> tuple[Any, ...]:
+    def select_rows(rows: tuple[Any, ...]) -> tuple[Any, ...]:
         return tuple(row for row in rows if (row.language if isinstance(row, LanguageSummary) else row["language"]) in tags)
 
-    shown = msgspec.structs.replace(
-        report, **{name: kept(getattr(report, name)) for name in ("summaries", "verdicts", "by_metric", "cells")}
+    selected = msgspec.structs.replace(
+        report, **{name: select_rows(getattr(report, name)) for name in ("summaries", "verdicts", "by_metric", "cells")}
     )
-    if not shown.summaries:
-        known = ", ".join(dict.fromkeys(summary.language for summary in report.summaries))
-        raise UsageError(f"run {report.run} has nothing in {', '.join(tags)}; its languages: {known}")
-    return shown
+    if not selected.summaries:
+        languages = ", ".join(dict.fromkeys(summary.language for summary in report.summaries))
+        raise UsageError(f"run {report.run} has nothing in {', '.join(tags)}; its languages: {languages}")
+    return selected
 
 
-def _few_shot(protocol: RunProtocol, training: Dataset, absent: Mapping[tuple[str, str, str], Sequence[Score]]) -> dict[str, Any]:
+def _describe_examples(protocol: RunProtocol, training: Dataset, absent: Mapping[tuple[str, str, str], Sequence[Score]]) -> dict[str, Any]:
     """For a run with examples: whether their scores were constructed with the texts, and which classes have no example."""
     if not any(condition.variant.shots for condition in protocol.questions.conditions):
         return {}
     dev = {item.item_id for item in training.items if item.split == "dev"}
-    made = any(label.source == "constructed" for label in training.labels if label.item_id in dev)
+    constructed = any(label.source == "constructed" for label in training.labels if label.item_id in dev)
     without = [
         {"language": lang, "task": task, "metric": metric, "classes": list(scores)} for (lang, task, metric), scores in absent.items()
     ]
-    return {"constructed": made, "classes_without_example": without}
+    return {"constructed": constructed, "classes_without_example": without}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from harness.measure.answers import KEYS
+from harness.measure.judged_table import KEYS
 from harness.measure.options import POOLED
 from harness.reports.sections.section import Found, Section, SectionTable
-from harness.reports.sections.section_registry import SECTIONS
+from harness.reports.sections.section_registry import all_sections
 from harness.reports.tables.column import COUNT, COUNT_OR_BLANK, Column, Row
 from harness.reports.tables.text_table import TextTable, key_text, tabulate, varying_keys
 from harness.text import terminal_safe
@@ -33,9 +33,9 @@ class ShownSection:
         return tuple(sections_legend([self]))
 
 
-def shown_sections(found: Mapping[str, Found]) -> list[ShownSection]:
+def shown_sections(numbers: Mapping[str, Found]) -> list[ShownSection]:
     """The sections of a report, in their order. Agreement by variant is left out where there is one variant, as the report has it."""
-    return [_shown_section(one, found[one.name]) for one in SECTIONS if one.is_shown(found.get(one.name))]
+    return [_show_section(section, numbers[section.name]) for section in all_sections() if section.is_shown(numbers.get(section.name))]
 
 
 def sections_legend(sections: Sequence[ShownSection]) -> list[str]:
@@ -43,30 +43,30 @@ def sections_legend(sections: Sequence[ShownSection]) -> list[str]:
     return list(dict.fromkeys(line for section in sections for table in section.tables for line in table.legend))
 
 
-def _shown_section(section: Section, found: Found) -> ShownSection:
-    first, *further = section.tables
-    layouts = [first] if found["rows"] or not further else []
-    layouts += [layout for layout in further if found.get(layout.part)]
-    rows = [_rows_at_levels(layout.across(found[layout.part]) if layout.across else found[layout.part], layout) for layout in layouts]
-    tables = (_table(own, layout) for own, layout in zip(rows, layouts, strict=True))
-    text = f"{section.question} {section.finding(found)}".strip()
-    return ShownSection(terminal_safe(found["title"]), text, tuple(tables), tuple(map(tuple, rows)), section.name, found)
+def _show_section(section: Section, numbers: Found) -> ShownSection:
+    first, *more_tables = section.tables
+    layouts = [first] if numbers["rows"] or not more_tables else []
+    layouts += [layout for layout in more_tables if numbers.get(layout.part)]
+    rows = [_select_levels(layout.across(numbers[layout.part]) if layout.across else numbers[layout.part], layout) for layout in layouts]
+    tables = (_tabulate_section(table_rows, layout) for table_rows, layout in zip(rows, layouts, strict=True))
+    text = f"{section.question} {section.finding(numbers)}".strip()
+    return ShownSection(terminal_safe(numbers["title"]), text, tuple(tables), tuple(map(tuple, rows)), section.name, numbers)
 
 
-def _table(rows: Sequence[Row], layout: SectionTable) -> TextTable:
+def _tabulate_section(rows: Sequence[Row], layout: SectionTable) -> TextTable:
     """A section's rows as text. What all rows share stands above the table; a table without any number gives the reasons."""
     names = tuple(dict.fromkeys((*_KEYS, *layout.keys)))
     keys = varying_keys(rows, names)
     columns = layout.columns(rows) if callable(layout.columns) else layout.columns
     table = tabulate(rows, columns, keys)
     shared = [
-        f"{name.replace('_', ' ')} {key_text(name, rows[0][name])}" for name in names if name not in keys and _is_told(rows[0].get(name))
+        f"{name.replace('_', ' ')} {key_text(name, rows[0][name])}" for name in names if name not in keys and _is_shared(rows[0].get(name))
     ]
-    told = ": ".join(filter(None, (layout.title, ", ".join(shared))))
-    return replace(table, shared=told, no_result="" if layout.across else _no_result(rows, table, columns))
+    heading_text = ": ".join(filter(None, (layout.title, ", ".join(shared))))
+    return replace(table, shared=heading_text, no_result="" if layout.across else _explain_no_result(rows, table, columns))
 
 
-def _no_result(rows: Sequence[Row], table: TextTable, columns: Sequence[Column]) -> str:
+def _explain_no_result(rows: Sequence[Row], table: TextTable, columns: Sequence[Column]) -> str:
     """Why a table has nothing but counts; empty where it has other numbers."""
     counts = {column.name for column in columns if column.format in (COUNT, COUNT_OR_BLANK)}
     if any(not heading.key and heading.name not in counts for heading in table.headings):
@@ -75,24 +75,24 @@ def _no_result(rows: Sequence[Row], table: TextTable, columns: Sequence[Column])
     return f"No result: {terminal_safe('; '.join(reasons))}." if reasons else ""
 
 
-def _rows_at_levels(rows: Sequence[Row], layout: SectionTable) -> list[Row]:
+def _select_levels(rows: Sequence[Row], layout: SectionTable) -> list[Row]:
     """The rows of the coarsest level, and those of finer levels if they are few."""
-    by_level = [[row for row in rows if _level(row) == set(level)] for level in layout.levels]
+    by_level = [[row for row in rows if _level_of(row) == set(level)] for level in layout.levels]
     by_level = [at_level for at_level in by_level if at_level]
     if len({row["metric"] for row in rows} - {POOLED}) == 1:  # pooling one metric says the same twice
         by_level = [at_level for at_level in by_level if any(row["metric"] != POOLED for row in at_level)] or by_level
-    kept: list[Row] = by_level[0] if by_level else list(rows)
+    selected: list[Row] = by_level[0] if by_level else list(rows)
     for finer in by_level[1:]:
         if len(finer) <= _FEW_ROWS:
-            kept = [*kept, *finer]
-    if layout.plainest and len(kept) > _FEW_ROWS:
-        kept = [row for row in kept if (row["variant"], row["temperature"]) == (rows[0]["variant"], rows[0]["temperature"])]
-    return kept
+            selected = [*selected, *finer]
+    if layout.plainest and len(selected) > _FEW_ROWS:
+        selected = [row for row in selected if (row["variant"], row["temperature"]) == (rows[0]["variant"], rows[0]["temperature"])]
+    return selected
 
 
-def _level(row: Row) -> set[str]:
+def _level_of(row: Row) -> set[str]:
     return {name for name in ("language", "task", "metric") if row.get(name) != POOLED}
 
 
-def _is_told(value: object) -> bool:
+def _is_shared(value: object) -> bool:
     return value not in (None, POOLED, "")

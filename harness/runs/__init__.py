@@ -12,48 +12,44 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from harness.runs.altered_texts import DEFAULT_CHANGES, alter_texts, write_altered_texts
     from harness.runs.asking import CostEstimate, Watcher, estimate_cost, price_for_engine
     from harness.runs.collection_run import Together, absent_cards, added, board_specs, run_together
     from harness.runs.derivation import ReadingRules, derive_judgments, read_metrics, reply_failures
     from harness.runs.evidence import Evidence, JudgeWords, read_evidence
-    from harness.runs.finetuning import FineTuningSpec, fine_tuning_set, write_fine_tuning_set
     from harness.runs.generate import Generated, GenerateSpec, WriterSummary, generate_outputs, planned_writing
     from harness.runs.live_rows import LiveRow, LiveRows
     from harness.runs.plan import CallIds, Plan, PlannedCalls, call_ids, estimate_text_usage, estimate_usage, hex_ids, make_plan
-    from harness.runs.preparation import Prepared, prepare
+    from harness.runs.preparation import Prepared, choose_languages, choose_names, prepare
     from harness.runs.prices import Price, price_by_name, price_of
     from harness.runs.protocol import AskedQuestions, RunProtocol
     from harness.runs.reask import AskAgain, ask_again
     from harness.runs.record import run_place, run_record
     from harness.runs.run_completeness import RunAnswers, Spent, keep_report, kept_report
     from harness.runs.runner import RunResult, collect_batches, of_judge, open_judges, planned_calls, reopen, reopen_judge, run
-    from harness.runs.self_preference_data import PREFERENCE, RECOGNITION, SINGLE_METRICS, refused_controls
-    from harness.runs.sources import load_board
+    from harness.runs.shown_items import SYSTEM_KEYS
+    from harness.runs.sources import first_items, load_board
     from harness.runs.specification import DEFAULT_BOARD, DEFAULT_JUDGE, RunSpec
-    from harness.runs.studies import CHIANG_LEE, SELF_PREFERENCE, STUDIES, own_system
+    from harness.runs.study import SelectedTexts, Study, study_named
 
 _NAMES = {
-    "altered_texts": ("DEFAULT_CHANGES", "alter_texts", "write_altered_texts"),
     "reask": ("AskAgain", "ask_again"),
     "run_completeness": ("RunAnswers", "Spent", "keep_report", "kept_report"),
     "asking": ("CostEstimate", "Watcher", "estimate_cost", "price_for_engine"),
     "derivation": ("ReadingRules", "derive_judgments", "read_metrics", "reply_failures"),
     "evidence": ("Evidence", "JudgeWords", "read_evidence"),
-    "finetuning": ("FineTuningSpec", "fine_tuning_set", "write_fine_tuning_set"),
     "generate": ("Generated", "GenerateSpec", "WriterSummary", "generate_outputs", "planned_writing"),
     "live_rows": ("LiveRow", "LiveRows"),
     "plan": ("CallIds", "Plan", "PlannedCalls", "call_ids", "estimate_text_usage", "estimate_usage", "hex_ids", "make_plan"),
-    "preparation": ("Prepared", "prepare"),
+    "preparation": ("Prepared", "choose_languages", "choose_names", "prepare"),
     "prices": ("Price", "price_by_name", "price_of"),
     "protocol": ("AskedQuestions", "RunProtocol"),
     "record": ("run_place", "run_record"),
     "runner": ("RunResult", "collect_batches", "of_judge", "open_judges", "planned_calls", "reopen", "reopen_judge", "run"),
-    "self_preference_data": ("PREFERENCE", "RECOGNITION", "SINGLE_METRICS", "refused_controls"),
-    "sources": ("load_board",),
+    "shown_items": ("SYSTEM_KEYS",),
+    "sources": ("first_items", "load_board"),
     "specification": ("DEFAULT_BOARD", "DEFAULT_JUDGE", "RunSpec"),
     "collection_run": ("Together", "absent_cards", "added", "board_specs", "run_together"),
-    "studies": ("CHIANG_LEE", "SELF_PREFERENCE", "STUDIES", "own_system"),
+    "study": ("SelectedTexts", "Study", "study_named"),
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names}
 

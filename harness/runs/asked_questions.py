@@ -15,9 +15,8 @@ from harness.model import SAMPLING, Condition, Scale, Variant, parse_variant
 from harness.perturb import parse_perturbation
 from harness.prompts import OwnPrompt, is_english, load_own_prompt, load_own_rubric, with_rubric
 from harness.runs.protocol import AskedQuestions
-from harness.runs.self_preference_data import SINGLE_METRICS
 from harness.runs.specification import ChosenConditions, ChosenWordings, RunSpec
-from harness.runs.studies import SELF_PREFERENCE
+from harness.runs.study import study_named
 from harness.text import quoted
 
 
@@ -145,9 +144,9 @@ def _samplings(chosen: ChosenConditions, temperatures: Sequence[float]) -> Itera
 
 def refuse_unsuitable(spec: RunSpec, tasks: Sequence[Task], scales: Mapping[str, Scale]) -> None:
     """Raise UsageError for an order or a shown source that the tasks or scales do not allow."""
-    if spec.study == SELF_PREFERENCE:  # it asks about single texts too, but never in another order
+    if without_order := study_named(spec.study).without_order:
         tasks = [task for task in tasks if task.is_pair]
-        scales = {metric: scale for metric, scale in scales.items() if metric not in SINGLE_METRICS}
+        scales = {metric: scale for metric, scale in scales.items() if metric not in without_order}
     single = [task.id for task in tasks if not task.is_pair]
     for is_requested, what in (("swapped" in spec.orders, "an order"), ("swapped" in spec.shown_sources, "sources that can be swapped")):
         if is_requested and single:

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from harness.engines import Engine, JudgeOpening, JudgeWork, Outcome, Progress, Settings, ask_all
 from harness.judges import Judge, traits_of
-from harness.judges.refusals import is_endpoint_refusal
 from harness.model import Call, Failure, JudgeIdentity, Query, Reply, Usage
 from harness.parse import language
 from harness.runs.derivation import count_failures, reply_failures
@@ -263,22 +262,14 @@ def _answered(calls: PlannedCalls, setting: AskingPlace) -> NDArray[np.bool_]:
         again = _asked_again(reading, settings)
         replies = zip(calls, store.replies(calls.ids(), since), strict=True)
         return np.fromiter((reply is not None and not again(call, reply) for call, reply in replies), bool)
-    if settings.reask_endpoint:
-        replies_only = store.replies(calls.ids(), since)
-        return np.fromiter((reply is not None and not is_endpoint_refusal(reply) for reply in replies_only), bool)
     return np.fromiter((number is not None for number in store.last_attempts(calls.ids(), since)), bool)
 
 
 def _asked_again(reading: ReplyReading, settings: Settings) -> Callable[[Call, Reply], bool]:
-    """Return True if a call is asked again in spite of its reply: because the endpoint refused it, or for a failure that --reask names."""
+    """Return the test of a call and its reply that is True if the call is asked again for a failure that --reask names."""
     failures, kinds = reading.failures, {*settings.reask_failures, *([Failure.REFUSED] if reading.reask else [])}
 
-    def again(call: Call, reply: Reply) -> bool:
-        if settings.reask_endpoint and is_endpoint_refusal(reply):
-            return True
-        return bool(kinds) and not kinds.isdisjoint(failures(call.query, reply))
-
-    return again if settings.reask_endpoint or kinds else lambda call, reply: False
+    return (lambda call, reply: not kinds.isdisjoint(failures(call.query, reply))) if kinds else lambda call, reply: False
 
 
 def _work(

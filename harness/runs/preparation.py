@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 import msgspec
 
@@ -29,10 +29,9 @@ from harness.runs.asked_questions import asked_questions, instruction_versions, 
 from harness.runs.derivation import ReadingRules
 from harness.runs.plan import Plan, PlanSources, make_plan
 from harness.runs.protocol import AskedJudges, AskedTexts, Majority, ReferenceRule, RunProtocol, WordingVersions
-from harness.runs.self_preference_data import PAIR_METRICS, SINGLE_METRICS, first_pairs, question_filter, refuse_no_question, with_pairs
 from harness.runs.sources import first_items, load_board
 from harness.runs.specification import DEFAULT_BOARD, ChosenTexts, ChosenWordings, RunSpec
-from harness.runs.studies import SELF_PREFERENCE, with_preset
+from harness.runs.study import SelectedTexts, specified, study_named
 from harness.store import Store
 from harness.text import quoted, short_repr
 
@@ -77,9 +76,10 @@ class Prepared(msgspec.Struct, frozen=True):
         texts = self.protocol.texts
         only = {metric: frozenset(items) for metric, items in texts.only.items()}
         asks_only = (lambda item, metric, condition: item.item_id in only.get(metric, ())) if only else None
-        is_asked = question_filter(self.data) if texts.study == SELF_PREFERENCE else asks_only
+        study = study_named(texts.study)
         sources = PlanSources(self.training, self.examples, self._pool())
-        return make_plan(self.data, self.library, self.protocol.questions, templates, sources, is_asked)
+        questions = self.protocol.questions
+        return make_plan(self.data, self.library, questions, templates, sources, study.is_asked(self.data) if study.is_asked else asks_only)
 
     def refuse_empty(self, plan: Plan) -> None:
         """Raise UsageError for a plan without a call: with the reason, and what to do."""
@@ -133,7 +133,7 @@ def prepare(spec: RunSpec, library: Library | None = None) -> Prepared:
     `library`: that of the specification's content, where the caller has it already.
     """
     library = library or Library(*spec.content)
-    spec = with_preset(with_panels(spec), library)
+    spec = specified(with_panels(spec), library)
     if spec.data is not None:
         spec = replace(spec, data=located(spec.data, library))  # the run keeps the folder that a name means
     if spec.data is not None and spec.board is None:
@@ -150,24 +150,24 @@ def _prepare_board(spec: RunSpec, name: str, library: Library) -> Prepared:
     tags = {tag for tag in board.languages if tag not in board.packs or tag in with_items}
     if spec.languages is not None:
         _refuse_other_packs(spec.languages, tags, board, library)
-    languages = _languages(spec, tags)
+    languages = choose_languages(spec, tags)
     source = load_board(board, library, languages, spec.data)
-    tasks = _choose(spec.tasks, board.tasks, "task")
+    tasks = choose_names(spec.tasks, board.tasks, "task")
     items = first_items((item for item in source.items if item.task in tasks), spec.limit)
-    chosen = _Chosen(items, tasks, _choose(spec.metrics, board.rubrics, "metric"), languages)
-    return _resolve_protocol(replace(spec, data=source.folder), source.everything, library, chosen, board)
+    selected = SelectedTexts(source.everything, items, tasks, choose_names(spec.metrics, board.rubrics, "metric"), languages)
+    return _resolve_protocol(replace(spec, data=source.folder), library, selected, board)
 
 
 def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
     everything = with_our_names(load_folder(folder, library), library)
-    if spec.study == SELF_PREFERENCE:
-        return _prepare_self_preference(spec, everything, library)
-    languages = _languages(spec, {item.language for item in everything.items})
+    if (study := study_named(spec.study)).prepare:
+        return _resolve_protocol(spec, library, study.prepare(spec, everything, library))
+    languages = choose_languages(spec, {item.language for item in everything.items})
     own_only = bool(spec.prompts or spec.own_prompts) and not spec.variants  # then no task or rubric words the question
     known_tasks = {item.task for item in everything.items if own_only or item.task in library.task_files}
     if not known_tasks:
         _refuse_unknown_tasks(folder, everything)
-    tasks = _choose(spec.tasks, sorted(known_tasks), "task")
+    tasks = choose_names(spec.tasks, sorted(known_tasks), "task")
     our_tasks = [library.task(name) for name in tasks if name in library.task_files]
     metric_names = set(everything.labels.metric.used)
     if spec.unlabelled and (spec.metrics or not metric_names):  # pairs show what a judge does without labels too
@@ -184,13 +184,15 @@ def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
         )
     if not (known_metrics or comparable):
         _refuse_unworded_metrics(folder, everything, our_tasks)
-    metrics = _choose(spec.metrics, [*known_metrics, *comparable], "metric") if spec.metrics or not known_metrics else tuple(known_metrics)
+    usual = None if spec.metrics or not known_metrics else known_metrics
+    metrics = tuple(usual or choose_names(spec.metrics, [*known_metrics, *comparable], "metric"))
     everything = with_compared_labels(everything, [comparable[name] for name in metrics if name in comparable])
     items = [item for item in everything.items if item.language in languages and item.task in tasks and item.split == "test"]
     if spec.unlabelled:
         asks = {task: (_askable(task, library) | _labelled(task, everything) | own_metrics) & frozenset(metrics) for task in tasks}
         everything = msgspec.structs.replace(everything, asks=asks)
-    return _resolve_protocol(spec, everything, library, _Chosen(first_items(items, spec.limit), tasks, metrics, languages))
+    selected = SelectedTexts(everything, first_items(items, spec.limit), tasks, metrics, languages)
+    return _resolve_protocol(spec, library, selected)
 
 
 def _refuse_unworded_metrics(folder: Path, data: Dataset, tasks: Sequence[Task]) -> NoReturn:
@@ -220,19 +222,6 @@ def _refuse_unknown_tasks(folder: Path, data: Dataset) -> NoReturn:
     )
 
 
-def _prepare_self_preference(spec: RunSpec, everything: Dataset, library: Library) -> Prepared:
-    """Pairs of the data with computed answers, and each text of them alone."""
-    metrics = _choose(spec.metrics, (*PAIR_METRICS, *SINGLE_METRICS), "metric")
-    languages = _languages(spec, {item.language for item in everything.items})
-    of_languages = everything.only(item for item in everything.items if item.language in languages)
-    data = with_pairs(of_languages, library, metrics)
-    tasks = _choose(spec.tasks, sorted({item.task for item in data.items}), "task")
-    first = first_pairs([item for item in data.items if item.split == "test"], spec.limit)
-    items = [item for item in first if item.task in tasks]
-    refuse_no_question(data, items, languages, metrics, library)
-    return _resolve_protocol(spec, data, library, _Chosen(items, tasks, metrics, languages))
-
-
 def _labelled(task: str, data: Dataset) -> frozenset[str]:
     """The metrics on which people labelled items of a task."""
     return frozenset(metric for item in data.items if item.task == task for metric in data.labelled_metrics.get(item.item_id, ()))
@@ -247,38 +236,30 @@ def _askable(name: str, library: Library) -> frozenset[str]:
     return frozenset((*task.metrics, *compared))
 
 
-class _Chosen(NamedTuple):
-    """The part of the data that a specification chooses: the items, and the names of their tasks, metrics and languages."""
-
-    items: Sequence[Item]
-    tasks: Sequence[str]
-    metrics: Sequence[str]
-    languages: tuple[str, ...]
-
-
-def _resolve_protocol(spec: RunSpec, everything: Dataset, library: Library, chosen: _Chosen, board: Board | None = None) -> Prepared:
+def _resolve_protocol(spec: RunSpec, library: Library, selected: SelectedTexts, board: Board | None = None) -> Prepared:
     item_ids = {item for ids in spec.only.values() for item in ids}
-    data = everything.only([item for item in chosen.items if item.item_id in item_ids] if spec.only else chosen.items)
+    everything = selected.data
+    data = everything.only([item for item in selected.items if item.item_id in item_ids] if spec.only else selected.items)
     if not data.items:
         raise UsageError("there is nothing to judge: no item has these languages and tasks")
     examples = _examples_of(spec, library)
-    questions = asked_questions(spec, chosen.metrics, data, board)
+    questions = asked_questions(spec, selected.metrics, data, board)
     variants = {condition.variant for condition in questions.conditions}
-    known_tasks = [library.task(name) for name in chosen.tasks if name in library.task_files]
+    known_tasks = [library.task(name) for name in selected.tasks if name in library.task_files]
     rubrics = {name: library.rubric(name) for name in questions.metrics if name in library.rubric_files}
     refuse_unfit_panels(spec.panels, {name: data.scales[name] for name in questions.metrics})
     refuse_unsuitable(spec, known_tasks, {name: rubric.scale for name, rubric in rubrics.items()})
     wording = WordingVersions(
-        tasks={name: "0" for name in chosen.tasks} | {task.id: task.version for task in known_tasks},
+        tasks={name: "0" for name in selected.tasks} | {task.id: task.version for task in known_tasks},
         rubrics={name: rubric.version for name, rubric in rubrics.items()},
         prompts=program_hash(),
-        instructions=instruction_versions(spec, library, variants, chosen.languages, [task.id for task in known_tasks], rubrics),
+        instructions=instruction_versions(spec, library, variants, selected.languages, [task.id for task in known_tasks], rubrics),
         examples=(examples or everything).sha256[:12] if any(variant.shots for variant in variants) else "",
         examples_from=str(spec.examples.resolve()) if spec.examples and examples else "",
     )
     rule = ReferenceRule(board.majority, board.annotators) if board else ReferenceRule()
     judges = AskedJudges(panels=dict(spec.panels), own_systems=dict(spec.own_systems), tuned=dict(spec.tuned))
-    texts = _asked_texts(spec, data, everything.id, board, chosen.languages)
+    texts = _asked_texts(spec, data, everything.id, board, selected.languages)
     prepared = Prepared(RunProtocol(texts, questions, wording, rule, judges), data, everything, library, examples)
     return prepared.with_majority(spec.majority) if spec.majority else prepared
 
@@ -312,12 +293,14 @@ def _examples_of(wording: ChosenWordings, library: Library) -> Dataset | None:
     return msgspec.structs.replace(folder, items=tuple(msgspec.structs.replace(item, split="dev") for item in folder.items))
 
 
-def _languages(chosen: ChosenTexts, available: Collection[str]) -> tuple[str, ...]:
+def choose_languages(chosen: ChosenTexts, available: Collection[str]) -> tuple[str, ...]:
+    """Return the languages that a specification names, or all that are available. Raises UsageError for one that is not."""
     available = sorted(available)
     return tuple(available if chosen.languages is None else sorted(resolve(chosen.languages, available, "items")))
 
 
-def _choose(names: Sequence[str] | None, available: Sequence[str] | Mapping[str, str], kind: str) -> tuple[str, ...]:
+def choose_names(names: Sequence[str] | None, available: Sequence[str] | Mapping[str, str], kind: str) -> tuple[str, ...]:
+    """Return the chosen names, or all that are available. Raises UsageError for one that is not available, and for one that is twice."""
     if names is None:
         return tuple(available)
     for name in names:

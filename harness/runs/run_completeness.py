@@ -17,7 +17,6 @@ from msgspec.structs import astuple
 from harness.data.judgment_file import JudgmentWriter
 from harness.errors import StoreError
 from harness.judges.panel import Panel, Vote
-from harness.judges.refusals import is_endpoint_refusal
 from harness.model import Failure, JudgeIdentity, Judgment, Query, Reply, Scale, Usage
 from harness.parse.error_spans import count_spans
 from harness.parse.reasoning import reasoning_end
@@ -102,7 +101,6 @@ class RunAnswers(msgspec.Struct):
     `spans` counts the errors that judges marked: `marked`, `unplaced` (quotations that are not in the text) and `unread`.
     `reasoning` counts the replies in which the model marks reasoning (`replies`), and its `characters`; no score is read there.
     `warnings` are sentences about prompts that were cut in silence, answers that stood beside the content, and replies that are stored cut.
-    `endpoint_refusals` counts replies that are refusals by the endpoint, which earlier versions stored as answers.
     """
 
     missing: dict[str, int] = {}
@@ -110,7 +108,6 @@ class RunAnswers(msgspec.Struct):
     forms: dict[str, dict[str, int]] = {}
     left_out: dict[str, dict[str, int]] = {}
     spent: dict[str, dict[str, Spent]] = {}
-    endpoint_refusals: dict[str, int] = {}
     spans: dict[str, dict[str, int]] = {}
     reasoning: dict[str, dict[str, int]] = {}
     warnings: list[str] = []
@@ -198,7 +195,6 @@ def _read_judge(
     counts: dict[str, Counter[str]] = {field: Counter() for field in ("answered_by", "forms", "left_out")}
     spent: dict[str, Spent] = {}
     answers.missing[name] = 0
-    refusals = 0
     spans: Counter[str] = Counter()
     reasoning: Counter[str] = Counter()
     forms = ReplyForms()
@@ -209,7 +205,6 @@ def _read_judge(
             votes.skip(name, query)
             continue
         if first:
-            refusals += is_endpoint_refusal(reply)
             counts["answered_by"][reply.model] += 1
             counts["forms"][reply.form] += 1
             counts["left_out"].update(reply.left_out)
@@ -232,8 +227,6 @@ def _read_judge(
         answers.spans[name] = dict(spans)
     if reasoning:
         answers.reasoning[name] = dict(reasoning)
-    if refusals:
-        answers.endpoint_refusals[name] = refusals
     answers.spent[name] = dict(sorted(spent.items()))
     answers.warnings += forms.warnings(name)
 

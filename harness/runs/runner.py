@@ -45,7 +45,7 @@ from harness.runs.protocol import Majority, RunProtocol
 from harness.runs.record import run_place, write_record
 from harness.runs.run_completeness import RunAnswers, update_judgments
 from harness.runs.specification import ChosenJudges, RunSpec
-from harness.runs.studies import refuse_judges_without_texts
+from harness.runs.study import study_named
 from harness.store import Store
 from harness.text import short_repr
 
@@ -177,7 +177,7 @@ def open_run(spec: RunSpec, out: Path, settings: Settings) -> OpenedRun:
     refuse_in_repository(out, prepared.data.about)  # the store holds prompts and replies
     protocol = _with_judges(prepared.protocol, judges, openings)
     prepared = msgspec.structs.replace(prepared, protocol=protocol)
-    refuse_judges_without_texts(protocol, prepared.data.items)
+    study_named(protocol.texts.study).refuse(protocol, prepared.data.items)
     return OpenedRun(prepared, judges, openings)
 
 
@@ -275,11 +275,6 @@ def ask_opened(opened: OpenedRun, store: Store, out: Path, watcher: Watcher, set
         watcher.note("a --fresh command of this run was not finished, so the run holds older and newer answers; --fresh continues it")
     for warning in result.answers.warnings:
         watcher.note(warning)
-    if refusals := sum(result.answers.endpoint_refusals.values()):
-        watcher.note(
-            f"{refusals} stored replies are refusals by the endpoint, which an earlier version counted as missing; "
-            "--reask endpoint asks these calls again"
-        )
     _raise_if_incomplete(result, sessions, settings, stale)
     return result
 

@@ -11,11 +11,10 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from harness.judges.usage import stored_reply
 from harness.model import Message
 from harness.prompts.templates import PromptTemplate, prompt_hash
 from harness.store.opening import checksum, explaining_errors
-from harness.store.store import Store, unpack_call_ids
+from harness.store.store import Store, decode_reply, unpack_call_ids
 
 T = TypeVar("T")
 _MOST_SHOWN = 10  # problems of one kind
@@ -29,14 +28,10 @@ _COUNTED = {
 
 
 class StoreReport(msgspec.Struct, frozen=True):
-    """The number of rows of each kind (None if they cannot be counted), and one sentence for each problem.
-
-    `without_checksum` counts replies of earlier versions: if one of them was changed and can still be read, the check does not see it.
-    """
+    """The number of rows of each kind (None if they cannot be counted), and one sentence for each problem."""
 
     counts: dict[str, int | None]
     problems: tuple[str, ...]
-    without_checksum: int | None = 0
 
 
 def check(folder: Path) -> StoreReport:
@@ -45,7 +40,7 @@ def check(folder: Path) -> StoreReport:
         store.db.execute("BEGIN")  # a run may be writing to it
         problems = tuple(problem for find_problems in _CHECKS for problem in _first(find_problems(store.db)))
         counts = {name: _count(store.db, rows) for name, rows in _COUNTED.items()}
-        return StoreReport(counts, problems, _count(store.db, "attempts WHERE reply IS NOT NULL AND checksum IS NULL"))
+        return StoreReport(counts, problems)
 
 
 def _count(db: sqlite3.Connection, rows: str) -> int | None:
@@ -78,9 +73,9 @@ def _attempts(db: sqlite3.Connection) -> Iterator[str]:
         if (reply is None) == (lost is None):
             contents = "neither a reply nor a reason" if reply is None else "both a reply and a reason"
             yield f"attempt {attempt} of call {call_id} has {contents} why there is none"
-        if reply is not None and (wrong := _try_to_read(stored_reply, reply)[1]):
+        if reply is not None and (wrong := _try_to_read(decode_reply, reply)[1]):
             yield f"attempt {attempt} of call {call_id} has a reply that cannot be read: {wrong}"
-        elif reply is not None and expected is not None and checksum(reply) != expected:
+        elif reply is not None and checksum(reply) != expected:
             yield f"attempt {attempt} of call {call_id} has a different reply than the one that was received: its checksum differs"
 
 
@@ -130,7 +125,7 @@ def _templates(db: sqlite3.Connection) -> Iterator[str]:
     for key, template, expected in db.execute("SELECT key, frame, checksum FROM frames"):
         if wrong := _try_to_read(decode, template)[1]:
             yield f"the prompt template {key} cannot be read: {wrong}"
-        elif expected is not None and checksum(template) != expected:
+        elif checksum(template) != expected:
             yield f"the prompt template {key} is different from the one that was stored: its checksum differs"
 
 

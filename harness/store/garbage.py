@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
 from harness.errors import StoreError
-from harness.judges.refusals import is_endpoint_refusal
-from harness.judges.usage import stored_reply
 from harness.prompts.templates import program_hash
 from harness.store.opening import FILE, explaining_errors, store_path, transaction
 from harness.store.store import Store
@@ -35,42 +32,27 @@ class RemovedRows(msgspec.Struct, frozen=True):
     prompts: int
     bytes_before: int
     bytes_after: int
-    refusals: int = 0
 
 
-def collect(folder: Path, *, dry_run: bool = False, endpoint_refusals: bool = False) -> RemovedRows:
+def collect(folder: Path, *, dry_run: bool = False) -> RemovedRows:
     """Delete unreferenced rows and reclaim disk space.
 
     Unreferenced are prompt templates that no run can use, lost attempts of calls that were answered later, calls without attempts, and
-    prompts without calls. `endpoint_refusals` also deletes replies that are refusals by the endpoint, which earlier versions stored as
-    answers (a dry run does not count the rows that only they refer to).
+    prompts without calls.
 
     Raises StoreError when there is no store, or another process holds the folder.
     """
     before = _bytes(store_path(folder))
     if dry_run:
         with Store.reading(folder) as store, explaining_errors(folder):
-            refused = _refusals(store.db) if endpoint_refusals else []
             rows = {table: cursor.fetchone()[0] for table, cursor in _on_garbage(store.db, "SELECT COUNT(*)").items()}
     else:
         with Store.writing(folder) as store, explaining_errors(folder):
             with transaction(store.db):
-                refused = _refusals(store.db) if endpoint_refusals else []
-                store.db.executemany("DELETE FROM attempts WHERE call_id = ? AND attempt = ?", refused)
                 rows = {table: cursor.rowcount for table, cursor in _on_garbage(store.db, "DELETE").items()}
                 _renumber(store.db)
-            _shrink(store.db, rewrite=bool(refused) or any(rows.values()))
-    return RemovedRows(**rows, bytes_before=before, bytes_after=_bytes(folder / FILE), refusals=len(refused))
-
-
-def _refusals(db: sqlite3.Connection) -> list[tuple[str, int]]:
-    """Call id and number of every attempt whose reply is a refusal by the endpoint."""
-    refusals = []
-    for call_id, number, reply in db.execute('SELECT call_id, attempt, reply FROM attempts WHERE reply LIKE \'%"error":"%\''):
-        with suppress(msgspec.DecodeError):  # 'store check' reports damaged replies
-            if is_endpoint_refusal(stored_reply(reply)):
-                refusals.append((call_id, number))
-    return refusals
+            _shrink(store.db, rewrite=any(rows.values()))
+    return RemovedRows(**rows, bytes_before=before, bytes_after=_bytes(folder / FILE))
 
 
 def _on_garbage(db: sqlite3.Connection, statement: str) -> dict[str, sqlite3.Cursor]:

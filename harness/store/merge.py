@@ -83,13 +83,12 @@ def _add_runs(target: sqlite3.Connection, source: Store) -> None:
 
 
 def _add_attempts(target: sqlite3.Connection, source: Store) -> None:
-    """Copy checksums with their replies. An attempt with a checksum and the same attempt without one are the same attempt."""
+    """Copy attempts with the checksums of their replies."""
     rows = _read(source, "SELECT call_id, received, reply, lost, checksum FROM attempts ORDER BY call_id, attempt")
     for call_id, source_rows in groupby(rows, key=lambda row: row[0]):
         query = "SELECT call_id, received, reply, lost, checksum FROM attempts WHERE call_id = ? ORDER BY attempt"
         target_rows = target.execute(query, (call_id,)).fetchall()
-        attempts = {attempt[:4] for attempt in target_rows}
-        if new := [attempt for attempt in source_rows if attempt[:4] not in attempts]:
+        if new := [attempt for attempt in source_rows if attempt not in set(target_rows)]:
             target.execute("DELETE FROM attempts WHERE call_id = ?", (call_id,))
             target.executemany(
                 "INSERT INTO attempts (attempt, call_id, received, reply, lost, checksum) VALUES (?, ?, ?, ?, ?, ?)",

@@ -151,7 +151,6 @@ def _holder(path: Path) -> str:
         with closing(connect_to_read(path)) as db:
             [[value]] = db.execute("SELECT value FROM meta WHERE key = 'holder'")
         holder = json.loads(value)
-        command = _public_command(str(holder["command"]).split())  # earlier versions stored all values
-        return f" (process {int(holder['pid'])}: harness {command})"
+        return f" (process {int(holder['pid'])}: harness {holder['command']})"
     except (sqlite3.Error, ValueError, KeyError, TypeError):
         return ""

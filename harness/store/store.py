@@ -15,9 +15,7 @@ from typing import Any
 import msgspec
 
 from harness.errors import StoreError
-from harness.judges.usage import stored_reply
 from harness.model import Call, JudgeIdentity, Reply
-from harness.prompts.templates import PromptTemplate
 from harness.row_files import make_folder
 from harness.store import opening, schema
 from harness.store.attempts import Attempt, AttemptWriter
@@ -58,6 +56,7 @@ class Checkpoints:
 
 
 _IDS_PER_QUERY = 500
+decode_reply = msgspec.json.Decoder(Reply).decode
 SUBMITTED = "submitted"  # the state of a batch until it is settled
 _EXPORT = """
 SELECT call_id, prompt_id, judge, item_id, metrics, condition, temperature, repeat,
@@ -82,15 +81,6 @@ def unpack_call_ids(calls: bytes) -> tuple[str, ...]:
     return msgspec.json.decode(zlib.decompress(calls), type=tuple[str, ...])
 
 
-def _is_template(data: bytes) -> bool:
-    """Return True if the bytes are a prompt template: the only check for templates without a checksum."""
-    try:
-        msgspec.json.decode(data, type=PromptTemplate)
-    except (msgspec.DecodeError, TypeError):
-        return False
-    return True
-
-
 class Store:
     """The store of a results folder. Open it with `Store.writing(folder)` to run, or with `Store.reading(folder)` to read only.
 
@@ -106,9 +96,9 @@ class Store:
 
     @classmethod
     def writing(cls, folder: Path) -> Store:
-        """Open for a run. Creates the store if necessary, and updates a store of an earlier version.
+        """Open for a run. Creates the store if necessary.
 
-        Raises StoreError when another process holds the folder, it cannot be written, or the store is of a newer version.
+        Raises StoreError when another process holds the folder, it cannot be written, or the store is of another version.
         """
         path = folder / opening.FILE
         with explaining_errors(path), ExitStack() as resources:
@@ -116,7 +106,7 @@ class Store:
             resources.callback(opening.lock_folder(folder).release)
             db = opening.connect_to_write(path)
             resources.callback(db.close)
-            schema.update(db, folder)
+            schema.create(db, folder)
             opening.set_up_to_write(db)
             opening.write_holder(db)
             checkpoints = Checkpoints(path)
@@ -125,12 +115,12 @@ class Store:
 
     @classmethod
     def reading(cls, folder: Path) -> Store:
-        """Open to read only; a store of any version stays unchanged. Raises StoreError if there is no store or a newer one."""
+        """Open to read only. Raises StoreError if there is no store, or one of another version."""
         path = opening.store_path(folder)
         with explaining_errors(path), ExitStack() as resources:
             db = opening.connect_to_read(path)
             resources.callback(db.close)
-            schema.add_views(db, folder)
+            schema.check_version(db, folder)
             opening.set_up_to_read(db)
             return cls(folder, db, resources.pop_all())
 
@@ -149,7 +139,7 @@ class Store:
         if not rows:
             return None
         template, expected = rows[0]
-        if not (_is_template(template) if expected is None else checksum(template) == expected):
+        if checksum(template) != expected:
             raise StoreError(
                 f"{self.folder}: the prompt template {key} is damaged, and prompts made from it would be different; "
                 "restore the store from a copy ('harness store check' lists everything that is damaged)"
@@ -214,7 +204,7 @@ class Store:
         """
         for call_id, reply in self._look_up("reply", call_ids, since, "ORDER BY attempt DESC LIMIT 1"):
             try:
-                yield None if reply is None else stored_reply(reply)
+                yield None if reply is None else decode_reply(reply)
             except msgspec.DecodeError as err:
                 raise StoreError(
                     f"the reply of call {call_id} is damaged ({err}); 'harness store check' lists all damaged replies"

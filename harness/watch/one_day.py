@@ -15,8 +15,8 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from harness.correction.cell_results import judged_rows
 from harness.correction.certificate import CertifiedJudge
-from harness.correction.scored_items import judged_rows
 from harness.correction.stale_certificate import other_condition
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments

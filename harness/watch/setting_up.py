@@ -15,10 +15,10 @@ from harness.correction.certificate import Certificate
 from harness.correction.certified_cell import AGAIN, CertifiedCell
 from harness.correction.certify import JudgedRun
 from harness.correction.label_sample import SampleOptions, draw_label_sample
-from harness.correction.scored_items import scored_items
 from harness.correction.stale_certificate import staleness, stated_of_asking
 from harness.errors import StaleCertificate, UsageError, UseForbidden
 from harness.measure.compare import Recording, align
+from harness.measure.item_table import item_tables
 from harness.measure.options import Annotators, CompareOptions
 from harness.model import JudgeCondition
 from harness.stats.estimation.betting import limits_of_repeats, reference_limits
@@ -88,7 +88,7 @@ def _labels(start: WatchStart) -> dict[tuple[str, str, str], Anchor]:
     """`{(language, metric, item_id): the item with its labels}` of what the certified judge has judged."""
     [judged] = align([start.source], CompareOptions(annotators=Annotators(1), judges=(start.certificate.judge.name,))).judged
     wanted, found = start.certificate.judge.condition, dict[tuple[str, str, str], Anchor]()
-    for cell in (cell for cell in scored_items(judged) if JudgeCondition.of(cell.key) == wanted):
+    for cell in (cell for cell in item_tables(judged) if JudgeCondition.of(cell.key) == wanted):
         language, metric = cell.key["language"], cell.key["metric"]
         means = cell.means[0] if cell.means is not None and cell.classes.kind == "interval" else None
         for row in np.flatnonzero(cell.labelled).tolist():

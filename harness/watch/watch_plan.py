@@ -17,7 +17,7 @@ import msgspec
 from harness.correction.certificate import CertifiedJudge
 from harness.errors import ContentError, UsageError
 from harness.model import Score
-from harness.row_files import read_rows, to_json, to_jsonl, write_together
+from harness.row_files import read_rows, refuse_other_schema, to_json, to_jsonl, write_together
 from harness.watch.daily_log import NOT_AS_WRITTEN
 
 PLAN, ANCHORS, CERTIFICATE, CERTIFIED = "watch.json", "anchors.jsonl", "certificate.json", "certified.txt"
@@ -188,12 +188,11 @@ def read_plan(folder: Path) -> WatchPlan:
     if not path.is_file():
         raise UsageError(f"{folder} holds no watch; begin one with 'harness watch init {folder} RUN_OR_DIR --certificate FILE'")
     raw = path.read_bytes()
+    refuse_other_schema(raw, SCHEMA_VERSION, path, "begin another watch with 'harness watch init'")
     try:
         plan = msgspec.json.decode(raw, type=WatchPlan)
     except (msgspec.DecodeError, UnicodeDecodeError) as err:
         raise ContentError(f"not the plan of a watch: {err}", path) from None
-    if plan.schema_version != SCHEMA_VERSION:
-        raise ContentError(f"schema version {plan.schema_version}; this program reads version {SCHEMA_VERSION}", path)
     if to_json(plan).encode() != raw:
         raise ContentError(f"not the plan of a watch: {NOT_AS_WRITTEN}; restore it", path)
     return plan

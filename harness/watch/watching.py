@@ -14,13 +14,16 @@ from datetime import date
 from pathlib import Path
 
 import msgspec
+import numpy as np
 
 from harness.correction import certificate
+from harness.correction.cell_results import judged_rows
 from harness.correction.certificate_extension import CertifiedWatch, EarlierWatch
-from harness.correction.scored_items import judged_rows
 from harness.correction.stale_certificate import other_condition
 from harness.data.judgments import Judgments
-from harness.errors import ContentError, UsageError
+from harness.decide.sentences import unread_sentence
+from harness.errors import ContentError, JudgeError, UsageError
+from harness.measure.answer_counts import count_all_answers
 from harness.measure.compare import Recording
 from harness.row_files import make_folder, sha256_of, to_json, write_atomic
 from harness.watch.daily_log import (
@@ -146,7 +149,8 @@ def begin(folder: Path, start: WatchStart, options: WatchOptions, since: date, a
         restart: start a watch again that an alarm has ended. Its log goes on, and its anchors and certificate are kept.
 
     Raises UsageError where the folder holds a watch already, and for scales without ends; for a restart without a watch, without an alarm,
-    with the certificate that the alarm ended, and on a day of the log; and what `ask` raises.
+    with the certificate that the alarm ended, and on a day of the log; and what `ask` raises. Raises JudgeError where most answers on
+    the anchors cannot be read.
     """
     if not restart:
         if (folder / PLAN).exists():
@@ -180,12 +184,22 @@ def _start(
         rows = ask({anchor.item_id: options.repeats for anchor in anchors}, asked)
     answers = answers_of(rows)
     refuse_unanswered(anchors, {anchor.item_id: 1 for anchor in anchors}, answers, start.source.name)
+    _refuse_unread(rows, anchors, start.certificate.judge.name)
     plan, certified = make_watch_plan(start, anchors, answers, options, since)
     held = watched(start.certificate, plan, check_watch(plan, [], since, earlier))
     if number == 1:
         write_head(folder, Head(0, plan.sha256))  # before the plan, without which a folder is no watch
     write_plan(home_of(folder, number), plan, anchors, certified, to_json(held))
     return plan
+
+
+def _refuse_unread(rows: Judgments, anchors: Sequence[Anchor], judge: str) -> None:
+    """Raise JudgeError where most answers on the anchors cannot be read: days would be held against a set-up that does not work."""
+    watched_places = {(anchor.item_id, anchor.metric) for anchor in anchors}
+    of_anchors = np.array([place in watched_places for place in zip(rows.item, rows.metric, strict=True)], bool)
+    answers = count_all_answers(rows.take(of_anchors))
+    if answers.mostly_unread:
+        raise JudgeError(unread_sentence(answers, f"no watch of {judge} begins with them; after the repair, begin it in another folder"))
 
 
 def _refuse_restart(watch: StartedWatch, start: WatchStart, since: date) -> None:

@@ -1,11 +1,9 @@
-"""Which endpoint answered: addresses, labels, asking afresh, and what earlier versions kept as answers."""
+"""Which endpoint answered: addresses, labels, and asking afresh."""
 
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -100,60 +98,3 @@ def test_an_address_of_a_judge_that_is_not_asked_is_refused(ask: Cli, endpoint: 
     refused(
         ask("--base-url", f"openai/other={endpoint.url}"), 2, "--base-url names 'openai/other', which is not a judge of this run", MODEL
     )
-
-
-# ---- what earlier versions kept as answers
-
-
-@pytest.fixture
-def old_store(ask: Cli, out: Path) -> Path:
-    """A results folder in which two of four replies are refusals by a firewall, and one is the item's own."""
-    ask()
-    with closing(sqlite3.connect(out / "store.sqlite", isolation_level=None)) as db:
-        ids = [row[0] for row in db.execute("SELECT call_id FROM attempts ORDER BY call_id")]
-        said = ["403: <html>Forbidden</html>", "413: Request Entity Too Large", "400: This model's maximum context length is 100 tokens"]
-        for call_id, error in zip(ids, said, strict=False):
-            reply = json.dumps({"text": "", "model": "", "form": "json_schema", "error": error}, separators=(",", ":"))
-            db.execute("UPDATE attempts SET reply = ?, checksum = NULL WHERE call_id = ?", (reply, call_id))
-    return out
-
-
-def failures(report: Any) -> int:
-    return sum(sum(cell["failures"].values()) for cell in report["cells"])
-
-
-def test_refusals_that_were_kept_as_answers_are_named_and_asked_again(ask: Cli, endpoint: Any, old_store: Path) -> None:
-    (old_store / "runs").rename(old_store / "gone")
-    asked = len(endpoint.requests)
-    done = ask("--json")
-    assert "2 stored replies are refusals by the endpoint" in done.err and "--reask endpoint" in done.err
-    before = failures(json.loads(done.out))
-    done = ask("--reask", "endpoint", "--json")
-    assert done.code == 0 and len(endpoint.requests) == asked + 2 and "stored replies" not in done.err
-    assert failures(json.loads(done.out)) < before
-    assert ask("--reask", "endpoint").code == 0 and len(endpoint.requests) == asked + 2
-
-
-def test_refusals_that_were_kept_as_answers_can_be_removed(ask: Cli, cli: Cli, endpoint: Any, old_store: Path) -> None:
-    asked = len(endpoint.requests)
-    gone = ("store", "gc", "--endpoint-refusals", "--out", old_store)
-    assert "2 refusals by the endpoint" in cli(*gone, "--dry-run").out
-    assert "2 refusals by the endpoint" in cli(*gone).out and "refusals" not in cli(*gone).out
-    assert cli("store", "check", "--out", old_store).code == 0
-    assert ask().code == 0 and len(endpoint.requests) == asked + 2
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("count", ["true", "-5", "1000000000000000", '"many"', "1.5", "null"])
-def test_a_store_with_counts_that_are_none_can_be_read(ask: Cli, cli: Cli, endpoint: Any, out: Path, tmp_path: Path, count: str) -> None:
-    before = ask("--json").out
-    with closing(sqlite3.connect(out / "store.sqlite", isolation_level=None)) as db:
-        changed = "UPDATE attempts SET checksum = NULL, reply = replace(reply, '\"prompt_tokens\":100', ?)"
-        db.execute(changed, (f'"prompt_tokens":{count}',))
-    done = ask("--json")
-    assert (done.code, done.out) == (0, before)
-    assert cli("report", "--json", "--out", out).out == before
-    assert cli("store", "check", "--out", out).code == 0
-    assert cli("store", "export", "--to", tmp_path / "replies.jsonl", "--out", out).code == 0
-    replay = ("run", "--langs", "cs", "--tasks", "open_prompt", "--limit", "2", "--judge", f"replay/{tmp_path / 'replies.jsonl'}")
-    assert cli(*replay, "--out", tmp_path / "replayed").code == 0

@@ -335,7 +335,7 @@ def test_a_batch_of_nothing_but_refusals_ends_the_run_with_what_to_do(
 
 
 @pytest.mark.slow
-def test_fresh_and_endpoint_refusals_are_asked_again_by_batches_too(
+def test_fresh_asks_again_by_batches_too(
     batch: Cli, endpoint: Any, provider: BatchServer, rows: Callable[..., Any], out: Path, calls: Any
 ) -> None:
     assert batch().code == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 
 from harness.cli import main
 from harness.correction.certificate import Certificate
+from tests.conftest import write_rows
 from tests.judged_folder import judged_folder
 
 Cli = Callable[..., Any]
@@ -180,3 +182,33 @@ def test_a_probe_whose_scores_changed_is_stale(cli: Cli, home: Path, tmp_path: P
 def test_the_flag_belongs_to_the_check(cli: Cli, home: Path, tmp_path: Path) -> None:
     done = cli("certify", home / "made", "--to", tmp_path / "c.json", "--probe", home / "czech")
     assert done.code == 2 and "pass --check FILE too" in done.err
+
+
+def off_the_scale(folder: Path, share: float, metric: str | None = None) -> None:
+    """Let this share of a folder's answers, on a metric or on all, be off the scale."""
+    rows = [json.loads(line) for line in (folder / "judgments.jsonl").read_text("utf-8").splitlines()]
+    spoilt = [row | {"score": 9} if metric in (None, row["metric"]) and n % 100 < 100 * share else row for n, row in enumerate(rows)]
+    write_rows(folder / "judgments.jsonl", spoilt)
+
+
+def test_a_probe_that_cannot_be_read_extends_nothing(cli: Cli, home: Path, tmp_path: Path) -> None:
+    probe, path = Path(shutil.copytree(home / "alike", tmp_path / "alike")), tmp_path / "c.json"
+    assert cli("certify", home / "made", "--to", path).code == 0
+    before = path.read_bytes()
+    off_the_scale(probe, 0.6)
+    done = cli("certify", "--extend", path, probe, "--margin", "0.15")
+    assert done.code == 4 and done.out == "" and path.read_bytes() == before
+    assert "1,200 of 2,000 answers could not be read (off the scale), such as '9'" in done.err.splitlines()[0], done.err
+
+
+def test_of_a_probe_a_metric_that_cannot_be_read_has_to_be_left_out(cli: Cli, home: Path, tmp_path: Path) -> None:
+    probe, path = Path(shutil.copytree(home / "alike", tmp_path / "alike")), tmp_path / "c.json"
+    assert cli("certify", home / "made", "--to", path).code == 0
+    before = path.read_bytes()
+    off_the_scale(probe, 0.6, "errors")
+    done = cli("certify", "--extend", path, probe, "--margin", "0.15")
+    assert done.code == 4 and path.read_bytes() == before
+    assert "600 of 1,000 answers could not be read (off the scale), such as '9'" in done.err and "in ja/errors" in done.err, done.err
+    assert cli("certify", "--extend", path, probe, "--margin", "0.15", "--where", "metric=tone").code == 0
+    lines = json.loads(path.read_text("utf-8"))["extensions"]
+    assert [(line["language"], line["metric"]) for line in lines] == [("ja", "tone")]

@@ -145,7 +145,7 @@ def test_a_dry_run_prices_it_and_asks_nobody(improve: Cli, endpoint: Endpoint, l
 def test_labels_are_not_spent_on_answers_of_which_none_can_be_read(improve: Cli, endpoint: Endpoint, labelled: Path) -> None:
     endpoint.script = lambda request: endpoint.saying({"justification": "Because.", "score": 7}, model=request.body["model"])
     done = improve("--variant", "detailed")
-    assert done.code == 2 and "no label is spent" in done.err and "Traceback" not in done.err
+    assert done.code == 4 and "no label is spent" in done.err and "Traceback" not in done.err
     assert not (labelled / FILE).exists()
 
 
@@ -330,3 +330,23 @@ def test_headers_are_sent_by_every_candidate_of_their_judge(improve: Cli, endpoi
     refused(improve("--header", "openai/other=X-Project=1"), 2, "--header names 'openai/other', which is not asked")
     assert improve("--header", f"{JUDGE}=X-Project=42", "--variant", "detailed").code == 0
     assert {request.headers.get("x-project") for request in endpoint.requests} == {"42"}
+
+
+@pytest.mark.parametrize("broken", ["the candidate", "the start"])
+def test_a_candidate_that_cannot_be_read_is_not_chosen_and_a_start_ends_it(
+    improve: Cli, endpoint: Endpoint, labelled: Path, broken: str
+) -> None:
+    working = endpoint.script
+
+    def script(request: Request) -> Answer:
+        is_broken = is_detailed(request) is (broken == "the candidate")
+        return endpoint.saying({"justification": "Because.", "score": 77}, model=request.body["model"]) if is_broken else working(request)
+
+    endpoint.script = script
+    done = improve("--variant", "detailed", "--variant", "score-first")
+    assert done.code == 4 and "could be read (off the scale), such as '77'" in f"{done.out}{done.err}", done.err
+    if broken == "the start":
+        assert "no label is spent" in done.err and not (labelled / FILE).exists() and not done.out
+    else:
+        assert done.out.startswith("None of") and "openai/tester (single+detailed, temperature 0)" in done.out.splitlines()[0]
+        assert "Chosen of" in done.out and "single+detailed" not in done.out.split("Chosen of")[1].split("Start:")[0]

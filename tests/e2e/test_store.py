@@ -270,9 +270,7 @@ def test_a_reply_that_was_changed_in_the_file_is_found_by_the_check(cli: Cli, ou
     done = cli("store", "check", "--out", out)
     assert done.code == 1 and "a different reply than the one that was received: its checksum differs" in done.out
     _change(out, "UPDATE attempts SET checksum = NULL WHERE rowid < 4")
-    done = cli("store", "check", "--out", out)
-    assert done.code == 0 and "3 replies of an earlier version have no checksum" in done.out
-    assert json.loads(cli("store", "check", "--out", out, "--json").out)["without_checksum"] == 3
+    assert cli("store", "check", "--out", out).out.count("its checksum differs") == 3
 
 
 @pytest.mark.parametrize("damage", ["x'7b'", "CAST(replace(CAST(frame AS TEXT), 'a', 'b') AS BLOB)"], ids=["cut", "other letters"])

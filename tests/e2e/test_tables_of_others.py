@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 CHINESE = "商品签收后十四天内可以无理由退货，请保持包装完好"
@@ -75,6 +77,18 @@ def test_texts_added_to_a_folder_take_its_tag(cli: Any) -> None:
     assert cli("labels", "import", "a.csv", "--to", "d", *LONG).code == 0
     assert cli("labels", "import", "b.csv", "--to", "d", "--append", *LONG).code == 0
     assert {row["language"] for row in lines_of("d/items.jsonl")} == {"zh-CN"}
+
+
+def test_traditional_characters_are_no_cantonese(cli: Any) -> None:
+    texts = [
+        "商品簽收後十四天內可以無條件退貨，請保持包裝完整。",
+        "發票會在每個月的第一個工作天以電子郵件寄給您。",
+        "請妥善保存收據，因為保固需要它。",
+    ]
+    rows = [f"q{k},{texts[k % 2]} {k},{1 + k * 7 % 5},{1 + (k * k + 1) % 5}" for k in range(24)]
+    Path("t.csv").write_text("\n".join(["id,text,A,B", *rows]), encoding="utf-8")
+    assert cli("start", "t.csv", "--yes", "--metric", "q").code == 0
+    assert {row["language"] for row in lines_of("t/items.jsonl")} == {"zh"}
 
 
 @pytest.mark.parametrize(
@@ -212,11 +226,24 @@ def test_a_table_of_two_languages_is_asked_about(cli: Any) -> None:
     assert done.code == 2 and "the texts look like several languages: ja (12 of 24), cs (12 of 24)" in done.err and not Path("t").exists()
 
 
-def test_a_quotation_mark_takes_in_no_rows_of_a_tsv(cli: Any) -> None:
-    rows = [f"{k}\t{chr(34) if k == 2 else ''}Text {k}{chr(34) if k == 5 else ''}\t{1 + k % 5}" for k in range(8)]
-    Path("t.tsv").write_text("\n".join(["id\toutput\tscore", *rows]) + "\n", encoding="utf-8")
+@pytest.mark.parametrize(
+    "texts", [{2: '"Text', 5: 'Text 5"'}, {0: '"', 7: '"'}, {3: 'Er sagte: "Ja"', 4: '"Nein'}, {1: '"A" und "B"', 6: 'C "'}]
+)
+@pytest.mark.parametrize("name", ["t.tsv", "t.tab", "t.csv"])
+def test_quotation_marks_of_a_tsv_take_in_no_rows(cli: Any, texts: dict[int, str], name: str) -> None:
+    rows = [f"{k}\t{texts.get(k, f'Text {k}')}\t{1 + k % 5}" for k in range(8)]
+    Path(name).write_text("\n".join(["id\toutput\tscore", *rows]) + "\n", encoding="utf-8")
+    done = cli("labels", "import", name, "--to", "d", *TOOL, "--metric", "q", "--scale", "q=1..5", "--annotator", "x")
+    assert done.code == 0 and "quotation marks were read as part of the texts" in done.err
+    assert [row["output"] for row in lines_of("d/items.jsonl")] == [texts.get(k, f"Text {k}") for k in range(8)]
+    assert [row["score"] for row in lines_of("d/labels.jsonl")] == [1 + k % 5 for k in range(8)]
+
+
+@pytest.mark.parametrize("rows", ['1\t"Text\t3\n2\tText"\n', '1\t"a\tb"\t3\n2\t"Text\t4\n'])
+def test_a_tsv_that_fits_neither_with_quotation_marks_nor_without_is_refused(cli: Any, rows: str) -> None:
+    Path("t.tsv").write_text("id\toutput\tscore\n" + rows, encoding="utf-8")
     done = cli("labels", "import", "t.tsv", "--to", "d", *TOOL, "--metric", "q", "--scale", "q=1..5", "--annotator", "x")
-    assert done.code == 3 and "t.tsv:4: a quotation mark" in done.err and not Path("d").exists()
+    assert done.code == 3 and "a quotation mark" in done.err and not Path("d").exists()
 
 
 def test_a_judges_name_is_a_person_only_where_that_is_said(cli: Any) -> None:
@@ -239,3 +266,106 @@ def test_two_annotators_with_equal_scores_are_probably_one_person(cli: Any, othe
     flags = ("--language", "en", "--task", "texts", "--scale", "q=1..5:best=5", "--keep-annotators")
     assert cli("labels", "import", "t.csv", "--to", "d", *flags).code == 0
     assert ("probably one person under two names" in cli("labels", "check", "d").out) is said
+
+
+# Several people in one cell
+
+LISTS = {"fluency": [[4, 2, 2], [3, 2], [0, None, 4], [1, 1, 1]], "tone": [[1, 0, 1], [0, 1], [1, 1, 0], [0, 0, 1]]}
+WORDS = [
+    "The parcel can be returned within a fortnight.",
+    "Reset the meter.",
+    "Call the office.",
+    "The invoice is sent by mail.",
+]
+
+
+def write_lists(name: str, lists: dict[str, list[Any]], written: Callable[[Any], Any]) -> None:
+    rows = [{"words": text} | {metric: written(column[at]) for metric, column in lists.items()} for at, text in enumerate(WORDS)]
+    if name.endswith(".parquet"):
+        pd.DataFrame(rows).to_parquet(name)
+    elif name.endswith(".csv"):
+        pd.DataFrame(rows).to_csv(name, index=False)
+    else:
+        Path(name).write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("t.jsonl", list),
+        ("t.parquet", list),
+        ("t.csv", json.dumps),
+        ("t.csv", str),
+        ("t.csv", lambda cell: str(cell).replace(",", "") if None not in cell else str(cell)),
+    ],
+    ids=["jsonl", "parquet", "json-in-csv", "python-in-csv", "numpy-in-csv"],
+)
+@pytest.mark.parametrize("command", ["start", "labels import"])
+def test_a_list_of_scores_is_several_peoples(cli: Any, command: str, name: str, written: Callable[[Any], Any]) -> None:
+    write_lists(name, LISTS, written)
+    texts = ("--task", "texts", "--text", "output=words", "--id-from", "#", "--wide-metrics", "fluency,tone", "--language", "en")
+    scales = ("--scale", "fluency=0..4:best=4", "--scale", "tone=0,1:best=1")
+    done = cli("start", name, "--yes", "--to", "d") if command == "start" else cli(*command.split(), name, "--to", "d", *texts, *scales)
+    assert done.code == 0 and "'fluency', 'tone': the answers of several people, in a list" in done.err, done.err
+    labels = lines_of("d/labels.jsonl")
+    scores = {metric: [[row["score"] for row in labels if row["metric"] == metric and row["item_id"] == item]
+                       for item in dict.fromkeys(row["item_id"] for row in labels)] for metric in LISTS}  # fmt: skip
+    assert scores == {metric: [[part for part in cell if part is not None] for cell in column] for metric, column in LISTS.items()}
+    assert len(lines_of("d/items.jsonl")) == 4 and 'annotators = "positional"' in Path("d/data.toml").read_text("utf-8")
+    assert len({row["annotator_id"] for row in labels}) == 3
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        lambda who, at: {"rater": who, "fluency": 1 + at % 3, "tone": at % 2},
+        lambda who, at: {"annotator": who, "scores": {"fluency": 1 + at % 3, "tone": at % 2}},
+        lambda who, at: {"user_id": who, "fluency": {str(score): score == 1 + at % 3 for score in (1, 2, 3)}, "tone": at % 2},
+    ],
+    ids=["flat", "nested", "one-of-several"],
+)
+@pytest.mark.parametrize("written", [list, json.dumps], ids=["jsonl", "csv"])
+def test_a_list_of_objects_is_several_peoples(cli: Any, entry: Callable[[str, int], Any], written: Callable[[Any], Any]) -> None:
+    name = "t.jsonl" if written is list else "t.csv"
+    write_lists(name, {"ratings": [[entry(who, at + place) for place, who in enumerate("ab")] for at in range(4)]}, written)
+    done = cli("start", name, "--yes", "--to", "d")
+    assert done.code == 0 and "'ratings': read as answers" in done.err, done.err
+    labels = lines_of("d/labels.jsonl")
+    assert {row["metric"].rpartition(".")[2] for row in labels} == {"fluency", "tone"} and len(labels) == 16
+    assert [row["score"] for row in labels if row["metric"].endswith("fluency")] == [
+        1 + (at + place) % 3 for at in range(4) for place in (0, 1)
+    ]
+    assert set(lines_of("d/items.jsonl")[0]) == {"item_id", "language", "task", "words"}
+
+
+@pytest.mark.parametrize(
+    "lists", [{"label_count": [[3, 0, 2], [1, 1, 3], [5, 0, 0], [0, 4, 1]]}, {"dist": [[0.5, 0.5], [0.1, 0.9], [1.0, 0.0], [0.2, 0.8]]},
+              {"order": [[1, 2, 3], [3, 1, 2], [2, 1, 3], [1, 3, 2]]}, {"a": [[{"x": 1}]] * 4, "b": [[{"x": 2}]] * 4}],
+    ids=["counts", "shares", "ranks", "two-lists-of-objects"],
+)  # fmt: skip
+def test_lists_that_are_no_peoples_scores_are_asked_about(cli: Any, lists: dict[str, list[Any]]) -> None:
+    write_lists("t.jsonl", lists, list)
+    done = cli("start", "t.jsonl", "--yes", "--to", "d")
+    assert done.code == 2 and "hold lists or objects, maybe with scores" in done.err and not Path("d").exists()
+
+
+# What is written can be read
+
+
+def test_a_folder_that_could_not_be_read_afterwards_stays_as_it_was(cli: Any) -> None:
+    Path("s.csv").write_text("item_id,score,output\n" + "".join(f"i{n},{n % 3},Text {n}\n" for n in range(6)), encoding="utf-8")
+    assert cli("import", "s.csv", "--to", "d", "--judge", "a", "--metric", "q", "--scale", "q=0..2", "--language", "en").code == 0
+    with open("d/judgments.jsonl", "a", encoding="utf-8") as file:
+        file.write('{"item_id":"nobody","judge":"a","metric":"q","score":1}\n')
+    before = {path.name: path.read_bytes() for path in Path("d").iterdir()}
+    done = cli("import", "s.csv", "--to", "d", "--append", "--judge", "b", "--metric", "q", "--scale", "q=0..2", "--language", "en")
+    assert done.code == 5 and "d is as it was before" in done.err and "d/judgments.jsonl:7:" in done.err, done.err
+    assert {path.name: path.read_bytes() for path in Path("d").iterdir()} == before
+
+
+@pytest.mark.parametrize("name", ["language", "item_id", "group", "parallel_id"])
+def test_a_text_is_not_called_like_a_key_of_items(cli: Any, name: str) -> None:
+    Path("t.csv").write_text("id,words,A,B\n1,hello there,1,2\n2,second one,2,2\n", encoding="utf-8")
+    flags = ("--task", "texts", "--language", "en", "--wide-annotators", "A,B", "--metric", "q", "--scale", "q=1..3")
+    done = cli("labels", "import", "t.csv", "--to", "d", *flags, "--text", f"{name}=words")
+    assert done.code == 2 and f"a text cannot be called '{name}'" in done.err and not Path("d").exists()

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import write_rows
+from tests.judged_folder import judged_folder
 
 POLICY = 'version = 1\nalpha = 0.05\n[[rule]]\nlanguage = "cs"\nmetric = "harm"\nat_least = 0.7\nverdict = "use"\n'
 TOML = 'id = "made"\nannotators = "persistent"\n[metrics.harm]\nkind = "ordinal"\nclasses = [0, 1]\nbest = 0\n'
@@ -138,3 +139,32 @@ def test_a_chain_and_a_probe_with_a_judge_that_cannot_be_read_are_no_verdict(
     write_rows(path / "judgments.jsonl", [*rows, *({**row, "judge": "model/two", "score": 1} for row in rows)])
     done = cli("accept", path, "--cascade", "--judge", "model/two", "--judge", "model/one", "--to", tmp_path / "chain.json")
     assert done.code == 4 and "one of 120 answers could be read" in done.err.splitlines()[0] and not (tmp_path / "chain.json").exists()
+
+
+@pytest.mark.parametrize("command", USES)
+def test_one_metric_that_cannot_be_read_is_left_out_and_the_other_is_used(
+    cli: Callable[..., Any], tmp_path: Path, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the answers on `errors` six of ten are off the scale, of all answers three: the judge is used, and the cell is named."""
+    monkeypatch.chdir(tmp_path)
+    lengths = lambda number, system, rng: {"output": f"{system}{number} " + "x" * int(rng.integers(5, 60))}  # noqa: E731
+    path = judged_folder(tmp_path / "made", prompts=300, fields=lengths, noise=0.1)
+    rows = [json.loads(line) for line in (path / "judgments.jsonl").read_text("utf-8").splitlines()]
+    write_rows(
+        path / "judgments.jsonl", [row | {"score": 9} if row["metric"] == "errors" and n % 10 < 6 else row for n, row in enumerate(rows)]
+    )
+    done = cli(command[0], path, *command[1:])
+    assert done.code == 0, done.err
+    assert "could not be read (off the scale), such as '9'" in done.out, done.out
+    if command[0] == "certify":
+        cells = {cell["metric"]: cell for cell in json.loads((tmp_path / "c.json").read_text("utf-8"))["cells"]}
+        assert (
+            cells["tone"]["corrections"]
+            and "could not be read" in cells["errors"]["correction_reason"]
+            and not cells["errors"]["corrections"]
+        )
+    else:
+        said = json.loads(cli(command[0], path, *command[1:], "--json").out)
+        assert [(one["metric"], one["unread"]) for one in said["unread"]] == [("errors", {"off_scale": 360})]
+        rows_of = next(said[name] for name in ("numbers", "thresholds", "metrics") if name in said)
+        assert {row["metric"] for row in rows_of} == {"tone"}

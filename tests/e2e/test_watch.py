@@ -127,6 +127,21 @@ def test_a_judge_that_changes_on_a_day_is_found_by_its_anchors(world: World) -> 
         held.apply([1, 2] * 20, language="cs", metric="task_quality", judge=f"openai/{MODEL}")
 
 
+@pytest.mark.parametrize(("share", "code"), [(2, 4), (3, 0)])
+def test_no_watch_begins_with_answers_that_cannot_be_read(world: World, share: int, code: int) -> None:
+    """`begin` asks the certified judge again: of three answers two are off the scale, or one is."""
+    world.begin()
+    [run] = (world.home / "results" / "runs").iterdir()
+    answer, numbers = world.answer, iter(range(10_000))
+    broken = Answer(body=world.endpoint.saying({"justification": "Protože.", "score": 77}, model=MODEL).body)
+    world.endpoint.script = lambda request: broken if next(numbers) % 6 >= share else answer(request)
+    done = world.init(run, "other")
+    assert done.code == code, done.err
+    if code:
+        assert "120 of 180 answers could not be read (off the scale), such as '77'" in done.err, done.err
+        assert "no watch of openai/" in done.err and not (world.home / "other" / "watch.json").exists()
+
+
 @pytest.mark.slow
 def test_texts_that_change_are_put_down_to_the_texts_after_the_guard(world: World) -> None:
     world.begin()

@@ -27,7 +27,7 @@ def section(shared_data: Path) -> Callable[[str], dict[str, dict[str, Any]]]:
 
         from harness import sources
         from harness.measure.options import CompareOptions
-        from harness.reports.sections.chiang_lee import chiang_lee
+        from harness.studies.chiang_lee.section import chiang_lee
 
         data = sources.load(shared_data / "chiang_lee_closer_look")
         assert data.judgments is not None

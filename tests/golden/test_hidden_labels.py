@@ -57,9 +57,8 @@ def result_file(folder: Path, record: PageRecord, page: LabellingPage, scores: S
     for place, entry in enumerate(page.items, start=1):
         score = scores.get((entry.item_id, page.annotator))
         given = {"scores": {}, "skip": "cannot_judge"} if score is None else {"scores": {METRIC: score}, "skip": None}
-        answers.append(
-            {"key": entry.key, "practice": False, "place": place, "errors": None, "no_errors": False, "comment": None, "ms": 9000, **given}
-        )
+        given |= {"errors": None, "no_errors": False, "comment": None, "ms": 9000, "changed": "2026-01-01T11:59:00.000Z"}
+        answers.append({"key": entry.key, "practice": False, "place": place, **given})
     result = {
         "kind": "judge-harness labels",
         "schema_version": 1,

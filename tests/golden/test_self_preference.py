@@ -23,7 +23,7 @@ def study(shared_data: Path) -> Callable[[], dict[str, Any]]:
     @cache
     def found() -> dict[str, Any]:
         from harness import load
-        from harness.reports.sections.self_preference import self_preference_of
+        from harness.studies.self_preference.analysis import self_preference_of
 
         folder = shared_data / "self_recognition"
         return self_preference_of(folder, load(folder)).as_json()

@@ -17,11 +17,24 @@ from harness import runs
 
 # From the bottom up. Whoever adds a module or package to harness/ gives it a layer here.
 LAYERS: list[set[str]] = [
-    {"archives", "errors", "exit_codes", "html_pages", "model", "offensive", "patterns", "plugin_errors", "redaction", "row_files", "text"},
+    {
+        "archives",
+        "errors",
+        "exit_codes",
+        "html_pages",
+        "model",
+        "offensive",
+        "patterns",
+        "plugin_errors",
+        "plugins",
+        "redaction",
+        "row_files",
+        "text",
+    },
     {"content"},
+    {"parse"},
     {"data", "text_measures"},
     {"stats"},
-    {"parse"},
     {"exchange.labels", "authoring"},
     {"published"},
     {"prompts", "perturb", "signature"},
@@ -36,6 +49,7 @@ LAYERS: list[set[str]] = [
     {"render"},
     {"notebook", "sources"},
     {"api", "cli", "__main__"},
+    {"studies"},  # on top, as the package of a stranger: each may use everything, and nothing may use it
 ]
 # Who may import whom on the same layer, with the reason; nobody else may.
 BESIDE = {
@@ -45,6 +59,8 @@ BESIDE = {
     ("row_files", "errors"): "rows that cannot be read raise the errors that commands show",
     ("row_files", "text"): "cells of CSV files are guarded by the rules for invisible characters",
     ("offensive", "errors"): "it refuses to write",
+    ("plugins", "errors"): "a plug-in that cannot be used raises the errors that commands show",
+    ("plugins", "plugin_errors"): "what its code did is said in one place",
     ("redaction", "text"): "secrets are removed from text that is whole",
     ("engines", "store"): "an engine writes every reply to the store before the next call goes out",
     ("watch", "correction"): "a watch is kept of a certificate",
@@ -168,7 +184,7 @@ def test_every_name_of_the_face_of_runs_is_there() -> None:
 
 
 def test_only_measuring_deciding_and_what_shows_it_call_statistics() -> None:
-    callers = {"annotate", "correction", "decide", "improvement", "measure", "reports", "watch"}
+    callers = {"annotate", "correction", "decide", "improvement", "measure", "reports", "studies", "watch"}
     assert {one for one, other, _ in steps() if other == "stats"} == callers
 
 
@@ -187,6 +203,15 @@ def test_statistics_know_errors_of_their_own_only() -> None:
 
 def test_the_model_and_the_errors_import_nothing_of_ours() -> None:
     assert imports("model") == imports("exit_codes") == imports("text") == {}
+
+
+def test_studies_come_in_by_entry_points_only() -> None:
+    """Nothing names a study's module, not even as a text, and no study imports another one."""
+    outside = [module for module in MODULES if part_of(module) != "studies"]
+    assert [module for module in outside if "harness.studies." in MODULES[module].read_text("utf-8")] == []
+    study = {module: module.split(".")[1] for module in MODULES if module.startswith("studies.")}
+    assert set(study.values()) == {"chiang_lee", "languages", "self_preference"}
+    assert [(module, target) for module in study for target in imports(module) if study.get(target, study[module]) != study[module]] == []
 
 
 def test_sealed_labels_are_imported_by_their_entry_only() -> None:

@@ -27,6 +27,7 @@ from harness.row_files import (
     json_rows,
     parquet_table,
     read_rows,
+    refuse_other_schema,
     to_csv,
     to_json,
     to_jsonl,
@@ -428,3 +429,11 @@ def test_toml_is_read_back(data: dict[str, Any]) -> None:
 
 def test_toml_leaves_out_what_has_no_value() -> None:
     assert to_toml({"a": None, "b": {"c": None, "d": "e"}}) == '[b]\nd = "e"\n'
+
+
+def test_a_file_of_another_schema_version_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    """Also where its other fields are not those of this version; what is no such file is left to its reader."""
+    with pytest.raises(ContentError, match="schema version 1; this program reads version 2 only; make it again"):
+        refuse_other_schema(b'{"old": true, "schema_version": 1}', 2, tmp_path, "make it again")
+    for data in (b'{"schema_version": 2}', b"{}", b"[1]", b"\xff", b'{"schema_version": "1"}'):
+        refuse_other_schema(data, 2, tmp_path, "make it again")

@@ -14,8 +14,8 @@ from numpy.random import Generator
 from harness.correction.label_sets import SetMaker, SetOptions, sets_at
 from harness.correction.map_input import MapInput, map_inputs
 from harness.correction.score_maps import learn
-from harness.correction.scored_items import ScoredItems
-from harness.measure.units import Classes
+from harness.measure.item_table import ItemTable
+from harness.measure.label_counts import Classes
 from harness.stats.estimation.map_quality import label_rows
 from tests.worlds.rows import Row, table
 from tests.worlds.worlds import group_sizes
@@ -44,7 +44,7 @@ def draw(rng: Generator, groups: list[int], mean: float, spread: float, harder: 
         answer = np.where(right, true, rng.integers(0, 4, len(group)))
         unknown = np.full(len(group), np.nan)
         cells.append(
-            ScoredItems(
+            ItemTable(
                 key={"language": f"l{language}", "metric": "m", "judge": "j", "variant": "v", "temperature": None, "top_p": None},
                 item=np.arange(len(group)),
                 group=group + first,

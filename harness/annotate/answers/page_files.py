@@ -18,6 +18,7 @@ from harness.exchange.labels.scores import UnreadableScore, read_score
 from harness.exchange.labels.table import MAX_BYTES, Record
 from harness.html_pages import visible
 from harness.model import Score
+from harness.row_files import refuse_other_schema
 
 _FOLDERS_UP = 3  # where the record is looked for: beside the result file, and so many folders up
 _START = 1 << 16  # bytes that tell what a file is
@@ -132,12 +133,14 @@ def _is_table(text: str) -> bool:
 def _read(path: Path, record: PageRecord, edited: bool) -> PageResult:
     data = unpacked(path).removeprefix(b"\xef\xbb\xbf")
     table = _is_table(data[:_START].decode("utf-8", "replace"))
+    if not table:
+        refuse_other_schema(data, SCHEMA_VERSION, path, "import it with the version of the program that made its page")
     try:
         result = _result_of_table(path, record) if table else msgspec.json.decode(data, type=PageResult)
     except (msgspec.ValidationError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
         raise ContentError(f"not a whole result file of a labelling page ({err}); ask its sender to save and send it again", path) from None
-    if result.kind != RESULT or result.schema_version != SCHEMA_VERSION:
-        raise ContentError("not a result file of a labelling page of this version", path)
+    if result.kind != RESULT:
+        raise ContentError("not a result file of a labelling page", path)
     if not edited and checksum(result.answers) != result.checksum:
         raise ContentError(
             "was changed after the page saved it, so that its answers may not be the annotator's; ask for the original file, "

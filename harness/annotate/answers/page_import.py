@@ -20,6 +20,7 @@ from harness.content.specs import DatasetCard, LabelMapping
 from harness.data import Dataset, load_bundled, load_folder
 from harness.data.dataset import rubric_scales
 from harness.data.folder_writer import data_toml, locked_folder, write_folder
+from harness.data.read_back import read_back
 from harness.errors import ContentError, UsageError
 from harness.exchange.labels.importing import ImportOptions, ImportSummary, RefusedRow
 from harness.exchange.labels.items import item_row
@@ -311,6 +312,7 @@ class _PageImport:
     def _write(self, items: list[dict[str, Any]], about: DatasetCard, more_files: dict[str, bytes]) -> None:
         """Items and data.toml come before the labels, so that the folder loads even if writing stops in between."""
         files: dict[str, bytes] = {}
+        expected = {"items": len(items), "labels": len(self.target.labels) + len(self.labels)}
         if items != list(self.target.items.rows.values()):
             if (name := self.target.files["items"]).endswith(".parquet"):
                 raise UsageError(
@@ -333,7 +335,7 @@ class _PageImport:
             if new := [row for row in rows if row not in before]:
                 files[self.target.files[name]] = (lines_of(self.target.folder, name) or b"") + to_jsonl(new)
         refuse_in_repository(self.target.folder, about)
-        write_folder(self.target.folder, files | more_files)
+        write_folder(self.target.folder, files | more_files, read_back(self.target.folder, self.library, expected))
 
     def _comments(self) -> list[dict[str, Any]]:
         return [

@@ -11,6 +11,7 @@ import msgspec
 
 from harness.errors import ContentError, unreadable
 from harness.model import Item, Scale, Score
+from harness.row_files import refuse_other_schema
 
 RECORD = "pages.json"
 SCHEMA_VERSION = 1
@@ -113,11 +114,11 @@ def version_of(items: Iterable[Item], fields: Mapping[str, Sequence[str]]) -> st
 def read_record(path: Path) -> PageRecord:
     """Read a record. Raises ContentError if it cannot be read or was made by another version of the program."""
     try:
-        record = msgspec.json.decode(path.read_bytes(), type=PageRecord)
+        data = path.read_bytes()
+        refuse_other_schema(data, SCHEMA_VERSION, path, "make the pages again with 'harness labels page'")
+        record = msgspec.json.decode(data, type=PageRecord)
     except OSError as err:
         raise unreadable(err, path) from None
     except msgspec.DecodeError as err:
         raise ContentError(f"not a record of labelling pages ({err}); restore the file that 'harness labels page' wrote", path) from None
-    if record.schema_version != SCHEMA_VERSION:
-        raise ContentError(f"a record of version {record.schema_version}; this program reads version {SCHEMA_VERSION}", path)
     return record

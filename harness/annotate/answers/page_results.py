@@ -38,8 +38,8 @@ class ReviewAnswer(msgspec.Struct, frozen=True):
 class PageAnswer(msgspec.Struct, frozen=True):
     """The answer to one text. `place` counts texts in the order of their first answers; `ms` is the time in front of it.
 
-    `changed` is the time of its last change (ISO 8601, UTC, a later one for every change); None in files of earlier versions, and where
-    nothing was said. On pages about a judge's reasons, `scores` are `agree`, `partly` or `disagree`, and `reviews` say why.
+    `changed` is the time of its last change (ISO 8601, UTC, a later one for every change); None where nothing was said. On pages about a
+    judge's reasons, `scores` are `agree`, `partly` or `disagree`, and `reviews` say why.
     """
 
     key: str
@@ -53,6 +53,10 @@ class PageAnswer(msgspec.Struct, frozen=True):
     ms: Annotated[int, msgspec.Meta(ge=0)]
     reviews: dict[str, ReviewAnswer] | None = None
     changed: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.place is not None and not self.changed:
+            raise ValueError(f"the answer to text '{self.key}' has no time of its last change ('changed')")
 
 
 class PageResult(msgspec.Struct, frozen=True):
@@ -84,8 +88,8 @@ class PageResult(msgspec.Struct, frozen=True):
 def checksum(answers: Iterable[PageAnswer]) -> str:
     """FNV-1a (32 bits) of the answers, as the page computes it. It reveals accidents, not fraud.
 
-    >>> checksum([PageAnswer("k", False, 1, {"m": 2, "a": 0.5}, None, False, None, "å", 1200)])
-    '5b8008fd'
+    >>> checksum([PageAnswer("k", False, 1, {"m": 2, "a": 0.5}, None, False, None, "å", 1200, changed="2026-01-01")])
+    '8c9f1e75'
     """
     lines = []
     for answer in answers:
@@ -187,15 +191,14 @@ T = TypeVar("T")
 def latest_answers(results: Iterable[tuple[PageResult, T]]) -> dict[str, tuple[PageAnswer, T]]:
     """Return of each text the answer that was changed last, with the longest time in front of it, and what stands beside its result.
 
-    An answer without a time of its own counts as changed when its result was saved. Of equal times the one saved later counts.
+    Of equal times the one saved later counts.
     """
     latest: dict[str, tuple[PageAnswer, T]] = {}
     for result, path in sorted(results, key=lambda pair: pair[0].saved):
-        for answer in result.answers:
-            new = answer if answer.changed or answer.place is None else msgspec.structs.replace(answer, changed=result.saved)
-            old, its = latest.get(answer.key, (new, path))
+        for new in result.answers:
+            old, its = latest.get(new.key, (new, path))
             later, whose = (old, its) if (old.changed or "") > (new.changed or "") else (new, path)
-            latest[answer.key] = (msgspec.structs.replace(later, ms=max(old.ms, new.ms)), whose)
+            latest[new.key] = (msgspec.structs.replace(later, ms=max(old.ms, new.ms)), whose)
     return latest
 
 

@@ -19,12 +19,12 @@ from harness.data.judgments import Judgments
 from harness.errors import UsageError
 from harness.measure.cells import bounds, named_shares, number, reasons, sort_key
 from harness.measure.compare import CI_METHOD, matching, of_metrics, only_where, refuse_median_of_names
-from harness.measure.judged import factorise
+from harness.measure.judged_table import factorise, item_key
+from harness.measure.label_counts import Classes, LabelCounts, count_labels
 from harness.measure.options import POOLED, Annotators, CompareOptions, Drawing
 from harness.measure.score_cells import NO_SECOND, NOT_CLASSES, NOT_INTERVAL, people_statistics, second_ratings, source_texts
 from harness.measure.scores import ItemScores
 from harness.measure.scores import numbers as to_numbers
-from harness.measure.units import Classes, LabelCounts, item_key, votes
 from harness.signature import ComparisonSignature
 from harness.stats import (
     RARE,
@@ -145,7 +145,7 @@ def _label_options(options: CompareOptions) -> CompareOptions:
 
 def _described(data: Dataset, options: CompareOptions) -> tuple[tuple[dict[str, Any], ...], tuple[dict[str, Any], ...]]:
     assert options.annotators
-    counted = votes(data, Judgments.from_rows(()), options.annotators, options.majority)
+    counted = count_labels(data, Judgments.from_rows(()), options.annotators, options.majority)
     refuse_median_of_names(counted, options)
     columns = {name: item_key(data, name) for name in options.by if name != "metric"}
     frame = _MetricCells(

@@ -59,10 +59,9 @@ def document(data: Mapping[str, Any], *, interface_language: str, token: str = "
 def data_of(page: str) -> dict[str, Any] | None:
     """Return the JSON that `document` made a page of; None if it is no such page."""
     first, last = (re.search(_EMBEDDED.format(name), page, re.DOTALL) for name in ("page", "texts"))
-    if first is None:
+    if first is None or last is None:
         return None
     data: dict[str, Any] = json.loads(first[1])
-    if last is not None:  # pages of earlier versions hold the texts in their items
-        for item, texts in zip(data["items"], json.loads(last[1]), strict=True):
-            item["texts"] = texts
+    for item, texts in zip(data["items"], json.loads(last[1]), strict=True):
+        item["texts"] = texts
     return data

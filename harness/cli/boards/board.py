@@ -23,8 +23,9 @@ from harness.boards.submit import submit as submit_run
 from harness.cli.arguments import given_fields
 from harness.cli.content import other_checkout
 from harness.content import Board, Library
+from harness.decide.sentences import unread_sentence
 from harness.errors import ContentError, UsageError
-from harness.exit_codes import UNCHECKED
+from harness.exit_codes import JUDGE, UNCHECKED
 from harness.judges import traits_of
 from harness.row_files import to_json
 from harness.runs import Prepared, reopen, run_place
@@ -107,6 +108,9 @@ def check(arguments: argparse.Namespace) -> int:
         table=_table,
     )
     findings = _probe(library, checked, arguments)
+    unread = [unread_sentence(one.unread, f"{one.judge} has no rank on {one.board}") for one in checked.submissions if one.unread]
+    for line in unread:
+        print(terminal_safe(line), file=sys.stderr)
     if arguments.json:
         sys.stdout.write(to_json(_as_json(checked) | {"findings": findings}))
     else:
@@ -120,6 +124,8 @@ def check(arguments: argparse.Namespace) -> int:
             print(terminal_safe(f"{finding.judge}: {'look closer: ' if finding.flagged else ''}{finding.sentence}"), file=sys.stderr)
     if checked.problems:
         return 1
+    if unread:
+        return JUDGE
     return UNCHECKED if checked.unchecked else 0
 
 

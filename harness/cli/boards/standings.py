@@ -15,6 +15,7 @@ from harness.content import Library
 from harness.content.library import bundled_root
 from harness.content.tags import resolve
 from harness.errors import MissingData, UsageError
+from harness.exit_codes import JUDGE
 from harness.render.progress import working
 from harness.row_files import to_json, write_together
 from harness.text import terminal_safe
@@ -28,11 +29,13 @@ def show(arguments: argparse.Namespace) -> int:
     if arguments.json:
         tables = tuple(table for table in ranked.tables if language in (None, table.language))
         sys.stdout.write(to_json(msgspec.structs.replace(ranked, tables=tables).as_json() | {"findings": board.findings}))
-        return 0
+        return JUDGE if ranked.unread else 0
     from harness.render.standings import print_standings
 
+    for line in ranked.unread:
+        print(terminal_safe(line))
     print_standings(ranked, board.findings, language, all_tables=arguments.all)
-    return 0
+    return JUDGE if ranked.unread else 0
 
 
 def build(arguments: argparse.Namespace) -> int:
@@ -46,9 +49,10 @@ def build(arguments: argparse.Namespace) -> int:
     write_together(texts)
     for path in texts:
         print(terminal_safe(str(path)))
-    for name, why in left_out.items():
-        print(terminal_safe(f"{name}: {why}"), file=sys.stderr)
-    return 0
+    unread = [f"{one.board.id}: {line}" for one in opened for line in one.standings.unread]
+    for line in (*unread, *(f"{name}: {why}" for name, why in left_out.items())):
+        print(terminal_safe(line), file=sys.stderr)
+    return JUDGE if unread else 0
 
 
 def _open(library: Library, names: Sequence[str], arguments: argparse.Namespace) -> tuple[list[OpenBoard], dict[str, str]]:

@@ -69,7 +69,7 @@ harness run (run:run): ask judges and report how well they agree with the labels
     --seed N (seed default=0): seed for everything random (default: 0)
     --majority ({drop,median,strict}): how the labels of several annotators become one reference (default: the board's, or drop)
     --reask KINDS (reask default=): ask calls again, up to three times, whose reply was: refused (by the judge), missing, truncated;
-        endpoint: whose stored reply is a refusal by the endpoint (stored by earlier versions); several: missing,truncated
+        several: missing,truncated
     --fresh: ask every call again, even if it has an answer; the last reply counts, and all are kept
     [speed and limits (they change no number)]
     @engine
@@ -84,12 +84,14 @@ harness run (run:run): ask judges and report how well they agree with the labels
     @rows
     @json
 
-harness compare (compare:compare): compare recorded judgments with labels, without asking a judge
-    sources DIR_OR_RUN (nargs=+): a data folder with judgments, a run's folder, or the name of a run in --out
+harness compare (compare:compare): compare judges with people: a table with scores of both, recorded judgments, runs
+    sources SOURCE (nargs=+): a table (CSV, TSV, XLSX, JSON, JSONL, Parquet), or two that an id joins; else a data folder with judgments, a
+        run's folder, or the name of a run in --out
     [what to compare]
-    --judge NAME ...: only this judge; panel/<file.toml> adds a panel of recorded judges (docs/own.md), and shows its members too;
-        repeatable
+    --judge NAME ...: only this judge; of a table, a column with a judge's scores; panel/<file.toml> adds a panel of recorded judges
+        (docs/own.md), and shows its members too; repeatable
     @restrictions
+    @table
     [how to compare]
     --by KEYS (names): keys to group by (default: language,task,metric,judge,variant,temperature); also system, agreement, group, source, or
         any key of the items

@@ -66,6 +66,20 @@ LINES = r"""
     --split NAME: which split of a Hugging Face data set
     @content
 
+@table
+    [columns of a table (docs/one-table.md)]
+    --human COLUMNS (names): columns with people's scores; a judge's columns are named with --judge
+    --text COLUMNS (names): columns with texts
+    --language COLUMN_OR_TAG: the column that names each text's language, or the language of all
+    --id COLUMN: the column of ids; two tables are joined by it
+    --group COLUMN: what texts share, such as a document: texts of one group are not independent
+    --metric COLUMN_OR_NAME: the column that names what was scored, or the name of it
+    --system COLUMN: the column that names whose text it is
+    --scale [METRIC=]SCALE ... (default=): the scale, such as 1..5:best=5 or fail,pass:best=pass; repeatable
+    --drop COLUMNS (names): columns that do not matter
+    --sampling ({random,convenience,unknown}): how the texts were chosen; corrected means need random ones (default: unknown)
+    --to DIR (Path): keep the table as a data folder
+
 @columns
     [what its columns mean (--map can hold all of this)]
     --map FILE (Path): a mapping in TOML; flags take precedence

@@ -37,7 +37,7 @@ harness generate (generate:generate_texts): let models write the outputs of a ta
     --own-language: ask in the language of the items instead of English
     --allow-unreviewed: allow instructions that no native reader has reviewed
     --seed N (seed default=0): seed of the calls (default: 0)
-    --reask KINDS (reask default=): ask calls again whose reply was: refused (by the model), missing, truncated, endpoint
+    --reask KINDS (reask default=): ask calls again whose reply was: refused (by the model), missing, truncated
     [speed and limits (they change no number)]
     @engine
     @speed
@@ -48,7 +48,7 @@ harness generate (generate:generate_texts): let models write the outputs of a ta
     --yes: send the texts of --data to the endpoint without asking for consent
     @json
 
-harness pairs (study:pairs): make pairs of outputs from a data folder with outputs of several systems
+harness pairs (pairs:pairs): make pairs of outputs from a data folder with outputs of several systems
     data DIR (Path): a data folder whose items have one output each, and a 'system'
     --against SYSTEM|human|all (default=all): each pair holds an output of this system (default: all)
     --equal METRIC:TOL: only pairs that people scored alike: their mean scores differ by TOL at most (Fluency:0.5)
@@ -58,42 +58,6 @@ harness pairs (study:pairs): make pairs of outputs from a data folder with outpu
     @content
 
 harness study: the section of a published study from recorded answers, and texts for one
-
-harness study self-preference (study:self_preference): show whether judges recognise and prefer their own outputs (Panickssery et al. 2024)
-    --data DIR (Path required): a data folder with recorded answers about pairs of outputs
-    --judge NAME ...: only this judge; repeatable
-    @card
-    --seed N (seed default=0): seed for the resamples of the line (default: 0)
-    @json
-
-harness study chiang-lee (study:chiang_lee_section): compare samples of a judge's ratings with people's, by text and by system (Chiang & Lee
-        2023)
-    --data DIR (Path required): a data folder with recorded scores and people's labels
-    --judge NAME ...: only this judge; repeatable
-    --variant NAME ...: only this variant; repeatable
-    --metric NAME ...: only this metric; repeatable
-    @card
-    --seed N (seed default=0): seed for the resamples of intervals (default: 0)
-    @json
-
-harness study alter-texts (study:alter_texts): make altered texts from the control items, for the task rate_altered_text
-    --langs, --lang TAGS (names): languages, separated by commas (default: all that have items)
-    --perturb NAME:DOSE ...: a change; repeatable (default: typos:0.1 and shuffle-words:0.5); each text stands unchanged too
-    --limit N (positive_integer): only the first N texts of each language
-    --seed N (seed default=0): seed of the changes (default: 0)
-    --out DIR (Path required): the data folder to write; it must not exist
-    @content
-
-harness study export-finetuning (study:export_fine_tuning): write chats for fine-tuning a judge on a question about pairs, with answers
-    --data DIR (Path required): a data folder of pairs, as 'harness pairs' writes it
-    --question NAME (required): recognition, longer, vowels, readable, always-1 or random (the last two are controls that can teach nothing)
-    --system NAME: for recognition: the system of the data that the tuned model is
-    --examples N (positive_integer): at most N training examples (default: all)
-    --split SHARE (share default=0.2): the share of source texts that is held out (default: 0.2)
-    --langs, --lang TAGS (names): languages, separated by commas (default: all of the data)
-    --seed N (seed default=0): seed of the split and of random answers (default: 0)
-    --out DIR (Path required): the folder to write; it must not exist
-    @content
 
 harness store: check, export, clean or merge the replies of results folders
 
@@ -108,7 +72,6 @@ harness store export (store:export): export the replies of a results folder, for
 
 harness store gc (store:gc): delete unreferenced rows, never answers, and reclaim disk space
     --dry-run: show what would be removed, and remove nothing
-    --endpoint-refusals: also remove replies that are refusals by the endpoint (403 and others), which earlier versions stored as answers
     @out
     @json
 

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
+from typing import Literal
 
 from harness.errors import ContentError, UsageError
 from harness.exchange.labels import table as limits
@@ -29,7 +30,15 @@ def read_delimited(path: Path, encoding: str | None = None, delimiter: str | Non
     Raises ContentError for an empty file, a header without rows, bytes outside the encoding, rows of unequal length, repeated columns.
     """
     text = decoded(path, unpacked(path), encoding)
-    lines = list(_rows(path, text, delimiter))
+    notes = []
+    try:
+        lines = list(_rows(path, text, delimiter))
+    except ContentError:
+        # In many TSV files they are part of the texts. Of other files, a cell with a delimiter in it needs them.
+        lines = list(_rows(path, text, "\t", quoting=csv.QUOTE_NONE))
+        if len(lines) < 2 or {len(row) for _, row in lines} != {max(len(lines[0][1]), 2)} or '"' in "".join(lines[0][1]):
+            raise
+        notes.append("quotation marks were read as part of the texts: with marks around cells, the file cannot be read")
     if not lines:
         raise ContentError("the file is empty; it needs a line with column names and rows below it", path)
     numbers = [number for number, _ in lines]
@@ -39,7 +48,7 @@ def read_delimited(path: Path, encoding: str | None = None, delimiter: str | Non
     records = [Record(_cells(path, number, header, row), number, f"{path}:") for number, row in lines[at + 1 :]]
     if not records:
         raise ContentError("the file has column names but no rows", path, header_line)
-    return SourceTable("csv", [name for name in header if name], records, header_note(at, numbers))
+    return SourceTable("csv", [name for name in header if name], records, [*notes, *header_note(at, numbers)])
 
 
 def unpacked(path: Path) -> bytes:
@@ -116,14 +125,14 @@ def _undecodable(data: bytes, err: UnicodeDecodeError, encoding: str) -> str:
     return f"{byte} is not {name}; save the file as UTF-8 or name its encoding, e.g. --encoding cp1252"
 
 
-def _rows(path: Path, text: str, delimiter: str | None) -> Iterator[tuple[int, list[str]]]:
-    """Yield (first line of a row, its cells) for every row that is not empty."""
+def _rows(path: Path, text: str, delimiter: str | None, quoting: Literal[0, 3] = csv.QUOTE_MINIMAL) -> Iterator[tuple[int, list[str]]]:
+    """Yield (first line of a row, its cells) for every row that is not empty. Raises ContentError for quotation marks that do not fit."""
     filled = [line for line in islice(io.StringIO(text), _LINES_OF_DELIMITER) if line.strip()]
     first = filled[0] if filled else ""
     declared = first.lower().startswith("sep=") and len(first.strip()) == 5  # a line that Excel writes to declare the delimiter
     delimiter = first[4] if declared else delimiter or _delimiter(next((line for line in filled if _SIGN.search(line)), first))
     before = csv.field_size_limit(limits.MAX_BYTES)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True, quoting=quoting)
     line = 1
     try:
         for row in reader:

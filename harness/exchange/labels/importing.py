@@ -24,6 +24,7 @@ from harness.exchange.labels.layouts import from_potato, is_potato, one_record_p
 from harness.exchange.labels.mapping import scale_hint, with_annotator_of_file
 from harness.exchange.labels.read import SourceOptions, read_source
 from harness.exchange.labels.scores import UnreadableScore, id_text, read_score, require_flippable, reverse_score
+from harness.exchange.labels.several_people import with_people_apart
 from harness.exchange.labels.table import SourceTable
 from harness.exchange.labels.target_folder import TargetFolder, add_rows, digest_note, updated_about, without_paths
 from harness.model import AnnotatorKind, Scale, Source
@@ -91,6 +92,7 @@ def import_labels(
     table = read_source(str(source), options, annotator=mapping.annotator)
     if is_potato([record.cells for record in table.records]):
         table = from_potato(table)
+    table, mapping = with_people_apart(table, mapping)
     if mapping.wide_items is not None:
         table = one_record_per_item(table, mapping.wide_items, str(source))
     if mapping.id_from:
@@ -293,7 +295,7 @@ class _LabelImport:
         }
         nothing = bool(refused) and not (self.labels and self.options.allow_refused)  # the next try finds the folder as it was
         if not nothing:
-            add_rows(self.target.folder, tables, about)
+            add_rows(self.target.folder, tables, about, self.library)
         return ImportSummary(
             rows=len(self.labels) + len(refused),
             labels=len(self.labels),

@@ -20,7 +20,7 @@ from harness.exchange.labels.read import read_source
 from harness.exchange.labels.scores import UnreadableScore, id_text
 from harness.exchange.labels.table import Record, SourceTable, Unreadable, is_blank
 from harness.model import Item, Scale
-from harness.parse.language import MIN_LETTERS, identify_language
+from harness.parse.language import other_language_of
 from harness.row_files import find_table, read_rows
 from harness.text import normalised_id, quoted
 
@@ -92,19 +92,6 @@ def _item_plan(table: SourceTable, mapping: LabelMapping, source: str) -> Column
     if "item_id" not in columns:
         raise ContentError(f"{NO_ITEM_ID} (the columns are: {', '.join(table.columns)})", source)
     return ColumnPlan(columns, (), mapping.texts or {name: name for name in table.columns if name not in columns.values()}, {})
-
-
-_LOOKED_AT = 40  # texts of a language
-
-
-def _texts_in(language: str, tag: str, rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return how many texts look like `language` ("35 of 40 texts"), if at least half do and hardly any like that of the tag; else ""."""
-    texts = [value for row in rows for name, value in row.items() if name not in ("item_id", *_ITEM_ROLES) and isinstance(value, str)]
-    texts = [text for text in texts if sum(letter.isalpha() for letter in text) >= MIN_LETTERS][:_LOOKED_AT]
-    seen = Counter(identify_language(text)[0] for text in texts)
-    if not texts or seen[language] < len(texts) / 2 or seen[tag] > len(texts) / 10:
-        return ""
-    return f"{seen[language]} of {len(texts)} texts"
 
 
 class ItemRows:
@@ -184,12 +171,14 @@ class ItemRows:
         new = [row for name, row in self.rows.items() if name not in self._given]
         sentences = []
         for tag in sorted({row["language"] for row in new}):
-            language = tags.language_of_country(tag)
-            if language and (count := _texts_in(language, tag, [row for row in new if row["language"] == tag])):
-                sentence = (
-                    f"'{tag}' is the tag of {tags.english_name(tag)} and the code of a country, and {count} look like "
-                    f"{tags.english_name(language)}: write '{language}'"
-                )
+            texts = (
+                text
+                for row in new
+                if row["language"] == tag
+                for name, text in row.items()
+                if name not in ("item_id", *_ITEM_ROLES) and isinstance(text, str)
+            )
+            if sentence := other_language_of(tag, texts):
                 if tag != self._mapping.language:
                     raise UsageError(f"{sentence} in the table, or pass --language {tag} if they are {tags.english_name(tag)}")
                 sentences.append(sentence)

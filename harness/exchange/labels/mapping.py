@@ -9,11 +9,14 @@ from typing import Any
 
 import msgspec
 
+from harness.content.problems import scale_complaints
 from harness.content.scale_text import MOST_CLASSES, parse_scale, parse_score
 from harness.content.specs import ROLES, LabelMapping, read_spec
 from harness.errors import UsageError
-from harness.model import Scale, Score
+from harness.model import Item, Scale, Score
 from harness.patterns import TOO_SLOW, Pattern, SlowPattern
+
+ITEM_KEYS = Item.__struct_fields__  # what a text cannot be called
 
 
 def load_mapping(path: Path | None, flags: Mapping[str, Any]) -> LabelMapping:
@@ -67,6 +70,8 @@ def _problems(mapping: LabelMapping) -> Iterator[str]:
         yield "the annotator is given twice: by --annotator-from-file, and for all rows or as a column"
     if "score" in mapping.columns and mapping.scored_columns:
         yield "a score column and wide columns exclude each other"
+    for field in mapping.texts.keys() & {*ITEM_KEYS}:
+        yield f"a text cannot be called '{field}', which is a key of items; name it otherwise (--text NAME={mapping.texts[field]})"
     named = [column for role, column in mapping.columns.items() if role in ("item_id", "annotator_id", "metric", "score")]
     for column, times in Counter([*named, *(wide.column for wide in mapping.scored_columns)]).items():
         if times > 1:
@@ -75,20 +80,7 @@ def _problems(mapping: LabelMapping) -> Iterator[str]:
         if name in mapping.rename:
             yield f"metric '{name}' is renamed to '{mapping.rename[name]}'; use the new name"
     for name, scale in mapping.metrics.items():
-        yield from (f"the scale of '{name}': {problem}" for problem in scale_problems(scale))
-
-
-def scale_problems(scale: Scale) -> Iterator[str]:
-    """The reasons why a scale is invalid."""
-    if scale.kind == "interval":
-        if scale.classes:
-            yield "an interval scale has min and max, not classes"
-        if scale.min is not None and scale.max is not None and scale.min >= scale.max:
-            yield f"min {scale.min:g} is not below max {scale.max:g}"
-    elif len(scale.classes) < 2 or len(set(map(str, scale.classes))) < len(scale.classes):
-        yield f"at least two different classes are needed, such as 0,1,2 or 1..5; found: {scale.describe() or 'none'}"
-    elif scale.best is not None and not scale.holds(scale.best):
-        yield f"its best, {scale.best}, is not one of its classes ({scale.describe()})"
+        yield from (f"the scale of '{name}': {problem}" for problem, _ in scale_complaints(scale, needs_best=False))
 
 
 def scale_hint(name: str, scale: Scale) -> str:

@@ -17,6 +17,7 @@ from harness.content.specs import DatasetCard
 from harness.content.tags import choose_from
 from harness.data import Dataset
 from harness.data.folder_writer import data_toml, write_folder
+from harness.data.read_back import read_back
 from harness.errors import UsageError
 from harness.model import Item
 from harness.offensive import refuse_in_repository
@@ -131,8 +132,8 @@ def parallel_source(item: Item) -> str | None:
     return str(named) if named else None
 
 
-def write_pairs(folder: Path, made: MadePairs, source: Dataset) -> None:
-    """Write the pairs as a new data folder. Raises UsageError if the folder exists, StoreError if it cannot be written."""
+def write_pairs(folder: Path, made: MadePairs, source: Dataset, library: Library) -> None:
+    """Write the pairs as a new data folder. Raises UsageError if the folder exists, StoreError if it cannot be written or read again."""
     if folder.exists():
         raise UsageError(f"--out {folder} exists already; name a new folder")
     about = source.about
@@ -150,7 +151,8 @@ def write_pairs(folder: Path, made: MadePairs, source: Dataset) -> None:
         annotators="aggregate",
     )
     files = {"items.jsonl": to_jsonl(made.rows), "data.toml": data_toml(card).encode()}
-    write_folder(folder, files | ({"labels.jsonl": to_jsonl(made.labels)} if made.labels else {}))
+    files |= {"labels.jsonl": to_jsonl(made.labels)} if made.labels else {}
+    write_folder(folder, files, read_back(folder, library, {"items": len(made.rows), "labels": len(made.labels)}))
 
 
 def _system(against: str, systems: set[str]) -> str | None:

@@ -13,7 +13,7 @@ from harness.exchange.labels.table import SourceTable
 from harness.exchange.labels.xlsx import OLD_EXCEL, open_book, read_xlsx
 
 KINDS = ("csv", "tsv", "xlsx", "sheet", "jsonl", "json", "parquet", "hf", "label-studio", "argilla")
-_KIND_BY_SUFFIX = {
+KIND_BY_SUFFIX = {
     ".csv": "csv",
     ".tsv": "tsv",
     ".tab": "tsv",
@@ -97,7 +97,7 @@ def _detect_kind(source: str, path: Path) -> str:
         return "hf"
     _require_file(path)
     suffix = next((end for end in reversed(path.suffixes) if end.lower() != ".gz"), "").lower()
-    kind = _kind_of_first_bytes(path) or _KIND_BY_SUFFIX.get(suffix)
+    kind = _kind_of_first_bytes(path) or KIND_BY_SUFFIX.get(suffix)
     if kind is None:
         raise UsageError(f"{path}: unknown kind of file; pass --from; choose from: {', '.join(KINDS)}")
     if kind == "xlsx":

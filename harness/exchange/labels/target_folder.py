@@ -12,6 +12,7 @@ import msgspec
 from harness.content import Library
 from harness.content.specs import DatasetCard, LabelMapping
 from harness.data.folder_writer import data_toml, locked_folder, table_file, write_folder
+from harness.data.read_back import read_back
 from harness.errors import UsageError
 from harness.exchange.labels.items import GivenItems, items_of_folder
 from harness.exchange.labels.pseudonyms import SALT_NOTE, Pseudonyms
@@ -103,21 +104,24 @@ def lines_of(folder: Path, name: str) -> bytes | None:
     return data if not data or data.endswith(b"\n") else data + b"\n"
 
 
-def add_rows(folder: Path, tables: Mapping[str, Sequence[Any]], about: DatasetCard) -> None:
+def add_rows(folder: Path, tables: Mapping[str, Sequence[Any]], about: DatasetCard, library: Library) -> None:
     """Add rows to the tables of a folder, and write its `data.toml`: all of it or nothing. Items and labels get a table even without rows.
 
-    Raises UsageError for offensive texts in a repository, StoreError when the folder cannot be written.
+    Before anything is in place, the folder is read as a data folder, and each table has to hold the rows that were there and the new ones.
+    Raises UsageError for offensive texts in a repository, StoreError when the folder cannot be written or could not be read afterwards.
     """
     refuse_in_repository(folder, about)
     with locked_folder(folder):
         files: dict[str, bytes] = {}
+        expected: dict[str, int] = {}
         for name, rows in tables.items():
             lines = lines_of(folder, name)
             if rows or (lines is None and name in ("items", "labels")):
                 files[table_file(folder, name)] = (lines or b"") + to_jsonl(rows)
+                expected[name] = sum(bool(line.strip()) for line in (lines or b"").split(b"\n")) + len(rows)
             # After the items, before the labels: the folder loads even if writing stops here.
             files.setdefault("data.toml", data_toml(about).encode())
-        write_folder(folder, files)
+        write_folder(folder, files, read_back(folder, library, expected))
 
 
 def digest_note(kind: str, source: str) -> str:

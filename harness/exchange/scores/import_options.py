@@ -8,9 +8,10 @@ from typing import Any
 
 import msgspec
 
+from harness.content.problems import scale_complaints
 from harness.content.specs import read_spec
 from harness.errors import UsageError
-from harness.exchange.labels.mapping import parse_categories, scale_problems
+from harness.exchange.labels.mapping import parse_categories
 from harness.model import Scale, Score
 from harness.patterns import Pattern
 
@@ -118,7 +119,7 @@ def parse_map(texts: Iterable[str]) -> dict[str, dict[str, Score]]:
 def check_scales(scales: Mapping[str, Scale]) -> None:
     """Raise UsageError for a scale that cannot be."""
     for name, scale in scales.items():
-        for problem in scale_problems(scale):
+        for problem, _ in scale_complaints(scale, needs_best=False):
             raise UsageError(f"the scale of '{name}': {problem}")
 
 

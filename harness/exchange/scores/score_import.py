@@ -87,7 +87,7 @@ class _ScoreImport:
     """One import, from foreign scores to the written folder."""
 
     def __init__(self, paths: Sequence[Path], foreign: ExternalScores, to: Path, options: ScoreImportOptions, library: Library) -> None:
-        self.paths, self.foreign, self.folder, self.options = paths, foreign, to, options
+        self.paths, self.foreign, self.folder, self.options, self.library = paths, foreign, to, options, library
         self.before = _target(to, library, append=options.append)
         mapping = LabelMapping(language=options.language, task=options.task or _TASK)
         given = read_given_items(options.items, mapping, library) if options.items else GivenItems({})
@@ -364,7 +364,7 @@ class _ScoreImport:
         about = self._about([*(digest_note(self.foreign.kind, str(path)) for path in self.paths), *notes], scales)
         refused = [{"place": without_paths(refusal.place, self.paths), "reason": refusal.reason} for refusal in self.refused]
         new: dict[str, list[Any]] = {"items": items, "labels": self.labels, "judgments": self.judgments, "refused": refused}
-        add_rows(self.folder, new, about)
+        add_rows(self.folder, new, about, self.library)
 
     def _about(self, notes: Sequence[str], scales: Mapping[str, Scale]) -> DatasetCard:
         about, options = self.before.about, self.options

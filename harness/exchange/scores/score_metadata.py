@@ -33,23 +33,24 @@ def about_item(item: Item) -> dict[str, Any]:
 def of_ours(metadata: Any) -> dict[str, Any]:
     """The fields of a `ExternalScore` that a score of ours states; empty if another judge made it. Its reply was read by our parser.
 
-    A score without its task, as earlier versions wrote it, states none. Raises TypeError for a value of another type than ours have.
+    Raises TypeError for a value of another type than ours have.
     """
     about = metadata.get(KEY) if isinstance(metadata, Mapping) else None
     if not isinstance(about, Mapping) or not isinstance(about.get("metric"), str):
         return {}
-    texts = [about.get(name) for name in ("judge", "variant", "justification", "failure", "task")]
-    own_texts = about.get("texts") or {}
+    texts = [about.get(name) for name in ("judge", "variant", "justification", "failure")]
+    own_texts = about.get("texts")
+    if not isinstance(own_texts, Mapping) or not all(isinstance(text, str) for text in (about.get("task"), *own_texts.values())):
+        raise TypeError("not a score of ours: without its task and texts")
     numbers = [about.get("temperature")] if about.get("temperature") is not None else []
-    texts_fit = isinstance(own_texts, Mapping) and all(isinstance(text, str) for text in own_texts.values())
-    if not (texts_fit and all(text is None or isinstance(text, str) for text in texts) and all(map(_is_finite, numbers))):
+    if not (all(text is None or isinstance(text, str) for text in texts) and all(map(_is_finite, numbers))):
         raise TypeError("not a score of ours")
     failure = about.get("failure")
     known = failure in list(Failure)
     return {
         **{name: about.get(name) for name in _AS_IS},
         "who": about.get("judge"),
-        "task": about.get("task") if own_texts else None,
+        "task": about["task"],
         "texts": dict(own_texts),
         "value": about.get("score"),
         "failure": Failure(str(failure)) if known else Failure.MISSING if about.get("score") is None else None,

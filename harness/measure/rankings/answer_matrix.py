@@ -15,8 +15,9 @@ from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.errors import UsageError
 from harness.judges.baselines import BASELINES, TrainingCounts
+from harness.measure.judged_table import item_key
+from harness.measure.label_counts import LabelCounts, count_labels
 from harness.measure.options import CompareOptions, annotators_needed
-from harness.measure.units import LabelCounts, item_key, votes
 from harness.model import Failure
 from harness.stats import commonest, item_credits, judge_statistics
 from harness.stats.core.arrays import Floats, Ints
@@ -82,7 +83,7 @@ def questions_of(data: Dataset, judged: Sequence[Judgments], options: CompareOpt
         raise UsageError(f"judges cannot be ranked by '{rank_by}'.{choose_from((*RANKED_BY, 'kendall_tau_within'), rank_by)}")
     intervals = any(scale.kind == "interval" for scale in data.scales.values())
     used = Judgments.concatenate(judged) if judged and intervals else Judgments.from_rows([])
-    counted = votes(data, used, annotators_needed(options, data.labels.max_annotators), options.majority) if len(data.labels) else {}
+    counted = count_labels(data, used, annotators_needed(options, data.labels.max_annotators), options.majority) if len(data.labels) else {}
     counted = {metric: counted[metric] for metric in metrics if metric in counted}
     if continuous := [metric for metric, of in counted.items() if of.classes.continuous]:
         raise UsageError(

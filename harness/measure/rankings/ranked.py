@@ -5,12 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import msgspec
 
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
+from harness.measure.answer_counts import count_all_answers
 from harness.measure.options import POOLED, CompareOptions
 from harness.stats.intervals.intervals import MIN_GROUPS
 
@@ -31,6 +33,11 @@ class RankingInput:
     repeats: int = 1  # how often each question was asked
     rank_by: str = "pa_failed_wrong"  # or `pa_pairwise`, `judge_loo`; on continuous scores `kendall_tau_within`
 
+    @cached_property
+    def unread_judges(self) -> frozenset[str]:
+        """The judges most of whose answers cannot be read, over all languages and variants: they have a rank in no table."""
+        return frozenset(judge for judge, given in self.judgments.items() if count_all_answers(given).mostly_unread)
+
 
 class MatchedPair(msgspec.Struct, frozen=True):
     """A judge and people against the same remaining annotators, one left out at a time, on the same `n` items."""
@@ -42,14 +49,14 @@ class MatchedPair(msgspec.Struct, frozen=True):
     n: int
 
 
-BesideBaseline = Literal["above", "below", "not shown", "too few texts"]
+BesideBaseline = Literal["above", "below", "not shown", "too few texts", "unread"]
 
 
 class RankedJudge(msgspec.Struct, frozen=True):
     """One judge in one table. Shares are fractions; what is undefined is None."""
 
     judge: str
-    rank: int | None  # 1 is the best; None for a baseline, which is no competitor, and on continuous scores with too few texts
+    rank: int | None  # 1 is the best; None for a baseline, where most answers cannot be read, and on continuous scores with too few texts
     rank_ci: tuple[int, int] | None  # None for baselines, and with too few texts; then `group` is empty
     group: str  # its letters
     value: float  # the statistic that the table ranks by, over all questions
@@ -64,10 +71,13 @@ class RankedJudge(msgspec.Struct, frozen=True):
     statistics: dict[str, float | None]  # the board's columns; pooled metrics: means, None if one is undefined; leniency: of the length
     matched: MatchedPair | None  # if several native annotators labelled the items
     consistency: float | None  # the share of questions with the same answer at every repeat, if questions were repeated
+    unread: bool = False  # whether most answers, here or of the whole judge, cannot be read: nothing is shown of it; never of a baseline
 
     @property
     def beside_baseline(self) -> BesideBaseline:
         """What is shown of the judge beside the baseline, by where the interval of the difference lies: the one answer of every table."""
+        if self.unread:
+            return "unread"
         if self.beats_baseline is None or self.baseline_ci is None:
             return "too few texts"
         return "above" if self.beats_baseline else "below" if self.baseline_ci[1] < 0 else "not shown"

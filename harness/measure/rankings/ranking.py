@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.measure.cells import bounds, number
-from harness.measure.options import CompareOptions, Drawing
+from harness.measure.label_counts import Classes
+from harness.measure.options import Drawing
 from harness.measure.rankings.answer_matrix import FAILURES, MAJORITY, AnswerMatrix, Questions, answer_matrix, guesses, questions_of
 from harness.measure.rankings.ranked import (
     AnnotatorFigures,
@@ -24,7 +25,6 @@ from harness.measure.rankings.ranked import (
     Statistics,
 )
 from harness.measure.rankings.score_ranking import RANKED_BY_ORDER, score_tables
-from harness.measure.units import Classes
 from harness.model import BY_PEOPLE
 from harness.stats import (
     Ranks,
@@ -72,12 +72,12 @@ def _tables(given: RankingInput, on_label_scale: Collection[str] = ()) -> Iterat
         return
     earned = cache(lambda baseline: questions.credit_of(guesses(questions, given.training, baseline)))
     for language, variant in product(given.languages, given.variants):
-        yield _Tables(answer_matrix(questions, given.judgments, variant, given.repeats), language, earned, given.options)
+        yield _Tables(answer_matrix(questions, given.judgments, variant, given.repeats), language, earned, given)
 
 
 class _Tables(RankedTables):
-    def __init__(self, answers: AnswerMatrix, language: str, earned: Callable[[str], Floats], options: CompareOptions) -> None:
-        self.answers, self.language, self.options = answers, language, options
+    def __init__(self, answers: AnswerMatrix, language: str, earned: Callable[[str], Floats], given: RankingInput) -> None:
+        self.answers, self.language, self.options = answers, language, given.options
         self.questions, self.earned = answers.questions, earned
         code = self.questions.languages.index(language) if language in self.questions.languages else -1
         self.units = np.flatnonzero((self.questions.language == code) & ~np.isnan(self.questions.credits[:, 0]))
@@ -85,7 +85,8 @@ class _Tables(RankedTables):
         self.judges = [answers.judges[number_] for number_ in self.present.tolist()]
         self.metric = self.questions.metric[self.units]
         self.metrics = [name for code, name in enumerate(self.questions.metrics) if (self.metric == code).any()]
-        self.drawing = options.drawing
+        self.drawing = given.options.drawing
+        self.unread = np.array([judge in given.unread_judges for judge in self.judges], bool)
         self.score = answers.score[self.present][:, :, self.units]
         self.failure = answers.failure[self.present][:, :, self.units]
         self.credits = self.questions.credit_of(self.score, self.units).mean(axis=1)
@@ -110,9 +111,13 @@ class _Tables(RankedTables):
     def table(self, metric: str, metrics: tuple[str, ...], statistics: Statistics, unranked: Collection[str]) -> Ranking:
         at = np.flatnonzero(np.isin(self.metric, [self.questions.metrics.index(name) for name in metrics]))
         beside = np.array([judge in unranked for judge in self.judges], bool)
-        ranks, rows = self._ranked_judges(np.flatnonzero(~beside), at, statistics)
+        unread = ~beside & (self.unread | ((self.score[:, :, at] < 0).mean(axis=(1, 2)) > 0.5))
+        ranks, rows = self._ranked_judges(np.flatnonzero(~beside & ~unread), at, statistics)
         of_baselines, baselines = self._ranked_judges(np.flatnonzero(beside), at, statistics)
-        rows += [msgspec.structs.replace(row, rank=None, rank_ci=None, group="") for row in baselines]
+        of_unread, unread_rows = self._ranked_judges(np.flatnonzero(unread), at, statistics)
+        reason = next(own.reason for own, its_rows in ((ranks, rows), (of_baselines, baselines), (of_unread, unread_rows)) if its_rows)
+        rows = [*rows, *(msgspec.structs.replace(row, rank=None, rank_ci=None, group="") for row in baselines)]
+        rows += [msgspec.structs.replace(row, rank=None, rank_ci=None, group="", beats_baseline=None, unread=True) for row in unread_rows]
         return Ranking(
             language=self.language,
             variant=self.answers.variant,
@@ -124,7 +129,7 @@ class _Tables(RankedTables):
             rows=tuple(rows),
             people=self.left_out.people(at, self.group[at], self.drawing) if self.left_out else None,
             groups=ranks.runs,
-            reason=(of_baselines if beside.all() else ranks).reason,
+            reason=reason,
         )
 
     def _ranked_judges(self, judges: NDArray[np.intp], at: NDArray[np.intp], statistics: Statistics) -> tuple[Ranks, list[RankedJudge]]:

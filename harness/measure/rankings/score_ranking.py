@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from itertools import product
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,12 +24,12 @@ from harness.data.judgments import Judgments
 from harness.errors import UsageError
 from harness.judges.baselines import BASELINES, TrainingCounts
 from harness.measure.cells import bounds, number
-from harness.measure.judged import JudgedData
+from harness.measure.judged_table import JudgedTable, item_key
+from harness.measure.label_counts import LabelCounts, classes_of
 from harness.measure.options import POOLED, CompareOptions, Standardise
 from harness.measure.rankings.ranked import Gain, RankedJudge, RankedTables, Ranking, RankingInput, Statistics
 from harness.measure.score_cells import ScoreCells, source_texts
 from harness.measure.scores import ItemScores, item_scores, numbers
-from harness.measure.units import LabelCounts, classes_of, item_key, units_of
 from harness.stats import Ranks, rank_judges
 from harness.stats.agreement.concordance import ordering_credits
 from harness.stats.agreement.continuous import joined_groups, mean_of_segments
@@ -139,7 +140,7 @@ class _ScoreTables(RankedTables):
     ) -> None:
         self.questions, self.language, self.variant, self.on_label_scale = questions, language, variant, on_label_scale
         self.baseline = baseline
-        self.repeats, self.options = given.repeats, given.options
+        self.repeats, self.options, self.unread_judges = given.repeats, given.options, given.unread_judges
         self.items = {metric: questions.items(metric, language) for metric in questions.labels}
         self.items = {metric: items for metric, items in self.items.items() if len(items)}
         clean = {judge: said.clean for judge, said in given.judgments.items()}
@@ -199,10 +200,12 @@ class _ScoreTables(RankedTables):
         cluster = own[0][1]
         credits = np.stack([each for each, _ in own])
         texts = len(np.unique(cluster))
-        ranked = [j for j, judge in enumerate(self.judges) if judge not in unranked]
+        unread = {judge for judge in self.judges if judge not in unranked and self._is_unread(judge, metrics)}
+        ranked = [j for j, judge in enumerate(self.judges) if judge not in unranked and judge not in unread]
         ranks = self._ranks(credits[ranked], cluster) if texts >= MIN_TEXTS else None
         place = {j: number for number, j in enumerate(ranked)}
         rows = [self._row(j, metrics, credits[j], cluster, ranks, place.get(j), statistics[j]) for j in range(len(self.judges))]
+        rows = [msgspec.structs.replace(row, beats_baseline=None, unread=True) if row.judge in unread else row for row in rows]
         return Ranking(
             language=self.language,
             variant=self.variant,
@@ -211,12 +214,17 @@ class _ScoreTables(RankedTables):
             questions=sum(len(self.items[m]) for m in metrics),
             texts=texts,
             baseline=0.0,
-            rows=tuple(sorted(rows, key=lambda row: (row.judge in unranked, -row.value))),
+            rows=tuple(sorted(rows, key=lambda row: (row.unread, row.judge in unranked, -row.value))),
             people=None,
             groups=ranks.runs if ranks else (),
             reason=None if ranks else TOO_FEW,
             texts_needed=MIN_TEXTS,
         )
+
+    def _is_unread(self, judge: str, metrics: Sequence[str]) -> bool:
+        """Whether most answers of a judge cannot be read, in this table or over all languages."""
+        asked = sum(len(self.items[metric]) for metric in metrics) * self.repeats
+        return judge in self.unread_judges or 2 * sum(self.answers[judge][metric].read for metric in metrics) < asked
 
     def _ranks(self, credits: Floats, cluster: Ints) -> Ranks:
         """The ranks of credits brought to 0 … 1, whose order and differences are the same."""
@@ -267,19 +275,18 @@ class _ScoreTables(RankedTables):
         q = self.questions
         given = self.judgments[judge]
         rows, _ = self._places(given, metric)
-        units = units_of(q.data, given.take(rows))
+        answers = given.take(rows)
         scale = q.data.label_scale(metric)
         classes = replace(
-            classes_of(scale, [*q.data.labels.score.used, *units.judgments.score.used], continuous=True),
+            classes_of(scale, [*q.data.labels.score.used, *answers.score.used], continuous=True),
             order_only=metric in q.data.label_scales and judge not in self.on_label_scale,
         )
         labelled = (q.labels[metric].n > 0).astype(np.int64)[:, None]
-        judged = JudgedData(
-            q.data, units, units.take(np.arange(0)), {metric: LabelCounts(classes, labelled, self.options.majority, q.labels[metric])}
-        )
+        labels = LabelCounts(classes, labelled, self.options.majority, q.labels[metric])
+        judged = JudgedTable.lay_out(q.data, answers, {metric: labels})
         cells = ScoreCells(judged, [metric], CompareOptions(by=KEYS, **self.options.drawing))
         key = {"language": self.language, "task": POOLED, "metric": metric, "judge": judge, "variant": self.variant}
-        [found] = cells.cells([key], [np.arange(len(units))])
+        [found] = cells.cells([key], [np.arange(len(judged))])
         values = {name: found.values[name].value for name in names if name in found.values}
         if "leniency" in values and classes.reach:
             values["leniency"] /= classes.reach

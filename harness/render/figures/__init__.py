@@ -19,10 +19,10 @@ from harness.render.figures.dot_figures import (
     draw_consistency,
     draw_corrected,
     draw_injection,
-    draw_own_preference,
     draw_sensitivity,
 )
 from harness.render.figures.line_chart import draw_doses, draw_failures, draw_few_shot, draw_temperature
+from harness.render.figures.section_figure import plugged_in
 from harness.render.figures.style import FORMS, WIDTHS, Drawn, FigureOptions, form_of
 from harness.render.pictured import dose_responses, failure_shares
 from harness.render.verdicts import judged_sides
@@ -72,9 +72,9 @@ def _figures(report_json: Mapping[str, Any]) -> Iterator[tuple[str, Callable[...
             baselines = {row["language"]: row["baseline"] for row in report_json.get("summaries", ()) if row.get("baseline") is not None}
             more = {"baselines": baselines} if section == "variants" else {}
             yield name, partial(draw, sections[section], signature, **more)
-    preference = sections.get("self_preference", {})
-    if preference.get("points") or any(row["points"] for row in preference.get("control_lines", ())):
-        yield "own_preference", partial(draw_own_preference, preference, signature)
+    for figure in plugged_in():
+        if figure.name in sections and figure.is_drawn(sections[figure.name]):
+            yield figure.file, partial(figure.draw, sections[figure.name], signature)
     for metric, rows in _by_metric(sections.get("perturbations", {}).get("rows", ())):
         if any(row["sensitivity"] is not None for row in rows):
             yield f"sensitivity-{_slug(metric)}", partial(draw_sensitivity, rows, signature)

@@ -11,7 +11,9 @@ from harness.errors import UsageError
 from harness.render.figures import style
 from harness.render.figures.style import GROUNDS, SMALL, VERDICTS, Drawn, FigureOptions, Legend
 from harness.render.verdicts import judged_sides, square_text
-from harness.reports.answer import answer_of, axis_reach, beside_people, difference_words, groups_of, shown_value, style_of
+from harness.reports.answer.build_answer import build_answer
+from harness.reports.answer.groups import axis_reach, beside_people, groups_of
+from harness.reports.answer.words import difference_words, shown_value, style_of
 from harness.reports.answer_parts import SIGNS, Answer, MatrixColumn, VerdictMatrix, VerdictRow, VerdictSquare
 from harness.reports.comparison import DecidedComparison
 from harness.reports.tables.numbers import counted, difference, signed
@@ -34,7 +36,7 @@ def draw_answer(verdicts: Sequence[Verdict], signature: str, options: FigureOpti
     sides = judged_sides(verdicts)
     if not sides:
         return None
-    answer = answer_of(sides)
+    answer = build_answer(sides)
     if len(sides) > 1:
         first, *other_matrices = answer.matrices
         return _draw_matrix(answer, first, len(other_matrices), signature, options)

@@ -8,14 +8,14 @@ from typing import Any
 from markupsafe import Markup
 
 from harness.content.tags import english_name
-from harness.measure.answers import KEYS
+from harness.measure.judged_table import KEYS
 from harness.measure.options import POOLED
 from harness.render.html.answer import FigureColumn
 from harness.render.html.heat_map import Grid
 from harness.render.html.marks import Mark, Point, difference_track, fitted_panel, level_panel, track
 from harness.render.pictured import SEES_NOTHING, DoseResponse, dose_responses, of_judges
 from harness.render.sides import Side, plainest_first, side_name, side_of
-from harness.reports.answer import axis_reach
+from harness.reports.answer.groups import axis_reach
 from harness.reports.sections.minimal_pairs import TEMPTING
 from harness.reports.shown_sections import ShownSection
 from harness.reports.tables.numbers import counted, difference, percent

@@ -16,7 +16,7 @@ from harness.render.html.marks import Mark, correlation_track, track
 from harness.render.human_agreement import WEAK
 from harness.render.sides import Side, is_baseline, plainest_first, side_of
 from harness.render.terminal import agreement_sentence, belongs, condition_of
-from harness.reports.answer import style_of
+from harness.reports.answer.words import style_of
 from harness.reports.run_report import Report
 from harness.reports.tables.column import TableName
 from harness.reports.tables.columns import columns_in

@@ -150,7 +150,7 @@ def _up(value: float, low: float, high: float) -> float:
 SCRIPTS = ("tables.js",)
 INDEX = "index.html"
 _REFERENCES = {"base": ("baseline", "majority baseline"), "people": ("people", "people, leave-one-out")}  # in plots and in tables
-_SIGNS = {"below": BELOW, "not shown": WITHIN, "above": ABOVE, "too few texts": UNKNOWN}
+_SIGNS = {"below": BELOW, "not shown": WITHIN, "above": ABOVE, "too few texts": UNKNOWN, "unread": UNKNOWN}
 
 
 @dataclass(frozen=True)

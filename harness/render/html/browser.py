@@ -18,11 +18,11 @@ from harness.data.dataset import Dataset
 from harness.data.labels import Labels
 from harness.data.marked_errors import OUTPUT, lies_in
 from harness.html_pages import visible
-from harness.measure.outcomes import Outcomes
+from harness.measure.judged_table import JudgedTable
 from harness.model import CONDITION, SIDE, ErrorSpan, Item
 from harness.offensive import WARNING, hides_texts
 from harness.render.sides import Side, plainest_first
-from harness.reports.answer import condition_words
+from harness.reports.answer.words import condition_words
 from harness.reports.tables.titles import metric_title
 from harness.runs import Evidence
 
@@ -41,21 +41,21 @@ ItemKey = tuple[str, str]
 
 @dataclass(frozen=True)
 class BrowserSource:
-    """The judgments of one source that a page shows: `rows` has the numbers of their units, `evidence` is in the same order."""
+    """The judgments of one source that a page shows: `rows` are those of the table, `evidence` is in the same order."""
 
     name: str
-    outcomes: Outcomes
+    table: JudgedTable
     rows: NDArray[np.int64]
     evidence: Evidence | None = None
 
 
-def chosen(sources: Sequence[Outcomes], most: int = MOST_JUDGMENTS) -> list[NDArray[np.int64]]:
-    """Return the units of each source that a page shows: all, or those of as many whole items as fit, drawn by the hash of their ids."""
+def chosen(sources: Sequence[JudgedTable], most: int = MOST_JUDGMENTS) -> list[NDArray[np.int64]]:
+    """Return the rows of each source that a page shows: all, or those of as many whole items as fit, drawn by the hash of their ids."""
     if sum(map(len, sources)) <= most:
         return [np.arange(len(source)) for source in sources]
     counts: dict[str, int] = {}
     for source in sources:
-        number = np.bincount(source.units.item, minlength=len(source.data.items))
+        number = np.bincount(source.item, minlength=len(source.data.items))
         for item, judged in zip(source.data.items, number.tolist(), strict=True):
             counts[item.item_id] = counts.get(item.item_id, 0) + judged
     selected, room = set(), most
@@ -63,7 +63,7 @@ def chosen(sources: Sequence[Outcomes], most: int = MOST_JUDGMENTS) -> list[NDAr
         if counts[name] <= room:
             room -= counts[name]
             selected.add(name)
-    masks = (np.array([item.item_id in selected for item in source.data.items], bool)[source.units.item] for source in sources)
+    masks = (np.array([item.item_id in selected for item in source.data.items], bool)[source.item] for source in sources)
     return [np.flatnonzero(mask) for mask in masks]
 
 
@@ -87,7 +87,7 @@ def items_json(
     items: dict[ItemKey, Item] = {}
     item_keys: list[ItemKey] = []  # of each judgment
     for source in sources:
-        data, item_indices = source.outcomes.data, source.outcomes.units.item[source.rows]
+        data, item_indices = source.table.data, source.table.item[source.rows]
         keys = {index: (data.sha256 if len(sources) > 1 else "", data.items[index].item_id) for index in np.unique(item_indices).tolist()}
         for index, key in keys.items():
             items.setdefault(key, data.items[index])
@@ -113,10 +113,10 @@ def items_json(
         "scales": {metric: _scale(sources, metric) for metric in _metrics(sources)},
         "words": {metric: words for metric in _metrics(sources) if (words := _class_words(sources, metric, libraries))},
         "titles": {metric: metric_title(metric) for metric in _metrics(sources)},
-        "constructed": all(source.outcomes.data.about.source == "constructed" for source in sources),
-        "warning": WARNING if hides_texts(source.outcomes.data.about for source in sources) else "",
+        "constructed": all(source.table.data.about.source == "constructed" for source in sources),
+        "warning": WARNING if hides_texts(source.table.data.about for source in sources) else "",
         "shortened": shorter,
-        "left": sum(len(source.outcomes) - len(source.rows) for source in sources),
+        "left": sum(len(source.table) - len(source.rows) for source in sources),
     }
 
 
@@ -124,11 +124,12 @@ def _joined(sources: Sequence[BrowserSource]) -> dict[str, CodedColumn]:
     """Return the columns of all sources, one after the other."""
     parts: dict[str, list[CodedColumn]] = {}
     for source in sources:
-        judgments, rows = source.outcomes, source.rows
-        judged = judgments.units.judgments.take(rows)
+        rows = source.rows
+        table = source.table
+        judged = table.judgments.take(rows)
         key_columns = {name: getattr(judged, name) for name in ("metric", *_COLUMNS, "expected")}
-        key_columns |= {name: getattr(judgments, name).take(rows) for name in ("reference", "agreement", "outcome")}
-        key_columns["compared"] = CodedColumn((False, True), judgments.compared[rows].astype(np.int32))
+        key_columns |= {name: getattr(table, name).take(rows) for name in ("reference", "agreement", "outcome")}
+        key_columns["compared"] = CodedColumn((False, True), table.counted[rows].astype(np.int32))
         detected = judged.detected_language.without("und")
         key_columns["spoken"] = CodedColumn.from_values(
             tag or asked_tag for tag, asked_tag in zip(detected, judged.asked_language, strict=True)
@@ -223,28 +224,28 @@ def _cut(text: str, most: int) -> str:
 
 
 def _metrics(sources: Sequence[BrowserSource]) -> list[str]:
-    return sorted({metric for source in sources for metric in source.outcomes.units.judgments.metric.used})
+    return sorted({metric for source in sources for metric in source.table.judgments.metric.used})
 
 
 def _class_words(sources: Sequence[BrowserSource], metric: str, libraries: Sequence[Library]) -> dict[str, str]:
     """Return what the classes of a metric mean, from a rubric on the same scale; empty where there is none."""
-    classes = next(source.outcomes.data.scales[metric].classes for source in sources if metric in source.outcomes.data.scales)
+    classes = next(source.table.data.scales[metric].classes for source in sources if metric in source.table.data.scales)
     rubrics = [library.rubric(metric) for library in libraries if metric in library.rubric_files]
     return next((rubric.class_words for rubric in rubrics if rubric.scale.classes == classes), {})
 
 
 def _scale(sources: Sequence[BrowserSource], metric: str) -> dict[str, Any]:
     """Ends that an interval scale lacks are those of all labels and scores."""
-    scale = next(source.outcomes.data.scales[metric] for source in sources if metric in source.outcomes.data.scales)
+    scale = next(source.table.data.scales[metric] for source in sources if metric in source.table.data.scales)
     positions = any(isinstance(score, str) for score in scale.classes)
     numbers = [0.0, len(scale.classes) - 1.0] if positions else [float(score) for score in scale.classes]
     if scale.kind == "interval":
         numbers = [end for end in (scale.min, scale.max) if end is not None]
         if len(numbers) < 2:
-            tables = [table for source in sources for table in (source.outcomes.data.labels, source.outcomes.units.judgments)]
+            tables = [table for source in sources for table in (source.table.data.labels, source.table.judgments)]
             numbers = [float(score) for table in tables for score in table.score.take(table.metric.equals(metric)).used]
     ends = {"low": min(numbers, default=0.0), "high": max(numbers, default=0.0)}
-    order_only = any(metric in source.outcomes.data.label_scales for source in sources)  # no label is a point of the judge's scale
+    order_only = any(metric in source.table.data.label_scales for source in sources)  # no label is a point of the judge's scale
     ends |= {"order_only": True} if order_only else {}
     return {"kind": scale.kind, "classes": list(map(_shown_value, scale.classes)), "positions": positions, **ends}
 
@@ -293,7 +294,7 @@ def _labels(
     parts: dict[str, list[CodedColumn]] = {"metric": [], "annotator": [], "score": [], "source": [], "spans": []}
     different: dict[str, Dataset] = {}
     for source in sources:
-        different.setdefault(source.outcomes.data.sha256 if len(sources) > 1 else "", source.outcomes.data)
+        different.setdefault(source.table.data.sha256 if len(sources) > 1 else "", source.table.data)
     for name, data in different.items():
         labels = table(data)
         item = labels.item.recode({item_id: number for (sha, item_id), number in numbers.items() if sha == name})

@@ -11,12 +11,12 @@ from markupsafe import Markup
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
 from harness.measure.cells import Cell
+from harness.measure.judged_table import JudgedTable
 from harness.measure.label_score_pairs import LabelScorePairs, best_is_first, label_score_pairs
 from harness.measure.options import POOLED
-from harness.measure.outcomes import Outcomes
 from harness.render.html.marks import Point, bar, confusion_matrix, diagonal_panel
 from harness.render.sides import Side, filters_of, is_baseline, plainest_first, side_name, side_of
-from harness.reports.answer import style_of
+from harness.reports.answer.words import style_of
 from harness.reports.tables.numbers import class_shares, percent
 from harness.reports.tables.titles import metric_words
 from harness.text import one_line
@@ -46,11 +46,11 @@ class CasePictures:
 
 
 def pictures_of_cases(
-    sources: Sequence[tuple[str | None, Outcomes]], cells: Sequence[Cell], verdicts: Sequence[Verdict]
+    sources: Sequence[tuple[str | None, JudgedTable]], cells: Sequence[Cell], verdicts: Sequence[Verdict]
 ) -> list[CasePictures]:
     """Every case that has a picture, by language and metric, then by judge; baselines only where there is no other judge.
 
-    `sources` are outcomes, named where there are several; `cells` pool tasks.
+    `sources` are the judgments of each source, named where there are several; `cells` pool tasks.
     """
     whose = "constructed labels" if all(judged.data.about.source == "constructed" for _, judged in sources) else "people"
     falling = frozenset(metric for _, judged in sources for metric, scale in judged.data.scales.items() if best_is_first(scale))

@@ -11,9 +11,8 @@ from markupsafe import Markup
 from harness.content import Library
 from harness.decide.verdicts import Verdict
 from harness.measure.cells import Cell
-from harness.measure.compare import Recording, compare
+from harness.measure.compare import Recording, compare, table_of_all
 from harness.measure.options import BY_METRIC, POOLED, CompareOptions
-from harness.measure.outcomes import outcomes
 from harness.measure.summaries import pooled_differences, summaries
 from harness.model import SIDE
 from harness.render.comparison import comparison_table, distinguishing_keys
@@ -27,7 +26,7 @@ from harness.render.human_agreement import two_people_sentence
 from harness.render.sides import Side, languages_of, side_name, side_of, sides_of
 from harness.render.terminal import belongs
 from harness.render.verdicts import judged_sides
-from harness.reports.answer import judges_in_order
+from harness.reports.answer.matrix import judges_in_order
 from harness.reports.comparison import DecidedComparison
 from harness.reports.shown_sections import ShownSection, shown_sections
 from harness.reports.tables.numbers import coefficient, difference, percent
@@ -63,7 +62,7 @@ def comparison_page(
     source_names = [recording.name for recording, _ in sources]
     names = [f"{name}#{source_names[:i].count(name) + 1}" if source_names.count(name) > 1 else name for i, name in enumerate(source_names)]
     recordings = [msgspec.structs.replace(recording, name=name) for name, (recording, _) in zip(names, sources, strict=True)]
-    judged = [outcomes(recording, options) for recording in recordings]
+    judged = [table_of_all(recording, options) for recording in recordings]
     selected = chosen(judged)
     browsed = [
         BrowserSource(name, outcome, rows, read_evidence(run, outcome.row[rows]) if run else None)
@@ -85,7 +84,7 @@ def comparison_page(
     body = render(
         "comparison.html",
         title=title,
-        judgments=sum(int(outcome.compared.sum()) for outcome in judged),
+        judgments=sum(int(table.counted.sum()) for table in judged),
         sections=list(_sections(bool(cells), bool(side_tables), bool(parts["maps"]), own_sections)),
         own_sections=[(section, run_grids(section), section_tables(section)) for section in own_sections],
         numeric=any(cell.continuous for cell in comparison.cells),

@@ -16,8 +16,9 @@ from harness.content import Board, Library
 from harness.decide.verdicts import Verdict
 from harness.judges import opening_name
 from harness.measure.cells import Cell
+from harness.measure.compare import table_of_all
+from harness.measure.judged_table import JudgedTable
 from harness.measure.options import of_rule
-from harness.measure.outcomes import Outcomes, outcomes
 from harness.measure.recorded_run import recording
 from harness.model import SAMPLING, Failure
 from harness.render.html.ablations import ablation_figures, difference_grid, dose_grids, preference_grid, row_links
@@ -40,9 +41,9 @@ from harness.render.human_agreement import two_people_sentence
 from harness.render.pictured import ConditionFailures, FailureShares, failure_shares, kind_number, kind_words
 from harness.render.terminal import notes, reason_without_agreement, sealed_table, unreviewed_in
 from harness.render.verdicts import judged_sides
-from harness.reports.answer import judges_in_order
+from harness.reports.answer.matrix import judges_in_order
 from harness.reports.run_report import Report
-from harness.reports.sections.section_registry import SECTIONS
+from harness.reports.sections.section_registry import all_sections
 from harness.reports.shown_sections import ShownSection, sections_legend, shown_sections
 from harness.reports.tables.numbers import UNDEFINED, counted, percent
 from harness.reports.tables.text_table import Heading, TextTable
@@ -59,7 +60,6 @@ SCRIPTS = (
     "items_share.js",
     "items.js",
 )
-OWN_SECTIONS = frozenset(section.name for section in SECTIONS if section.apart)
 _MANY_ROWS = 24  # a longer table is folded away
 _FEW_ROWS = 3  # the same of tables that few readers need
 
@@ -68,7 +68,7 @@ def report_page(result: RunResult, report: Report) -> str:
     """One self-contained page of a run and its report. Deterministic, except for the date and the cost, which run.json has."""
     protocol = result.protocol
     source = recording(result.judgments, result.prepared.data, result.prepared.training, report.run)
-    judged = outcomes(source, of_rule(protocol.rule.majority, protocol.rule.annotators))
+    judged = table_of_all(source, of_rule(protocol.rule.majority, protocol.rule.annotators))
     [selected] = chosen([judged])
     browsed = BrowserSource(report.run, judged, selected, read_evidence(result, judged.row[selected]))
     library = result.prepared.library
@@ -76,7 +76,8 @@ def report_page(result: RunResult, report: Report) -> str:
     unreviewed = {row.language: unreviewed_in(report, row.language) for row in report.summaries}
     parts = judged_parts(judged_of_report(report), [(None, judged)], report.by_metric, report.verdicts, unreviewed)
     sections = shown_sections(report.ablations)
-    study_sections, ablations = ([row for row in sections if (row.name in OWN_SECTIONS) is is_study] for is_study in (True, False))
+    names_apart = {section.name for section in all_sections() if section.apart}
+    study_sections, ablations = ([row for row in sections if (row.name in names_apart) is is_study] for is_study in (True, False))
     path = result.folder / "run.json"
     record = read_record(path.read_bytes()) if path.is_file() else {}
     unreadable = failure_shares(report.failures)
@@ -115,7 +116,7 @@ def report_page(result: RunResult, report: Report) -> str:
 
 def judged_parts(
     judged: Sequence[JudgedCells],
-    sources: Sequence[tuple[str | None, Outcomes]],
+    sources: Sequence[tuple[str | None, JudgedTable]],
     cells: Sequence[Cell],
     verdicts: Sequence[Verdict],
     unreviewed: Mapping[str, Sequence[str]] = {},

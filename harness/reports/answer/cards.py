@@ -30,16 +30,16 @@ _MOST = 0.5  # of judges: with more of them shown unfit, an open question says s
 def cards_of_one(verdicts: Sequence[Verdict]) -> Iterator[Card]:
     """One judge: where it may be used, where not, and where nothing is shown."""
     for answer, words in GROUPS.items():
-        if own := [verdict for verdict in verdicts if verdict.answer == answer]:
-            yield Card(style_of(own[0]), words, f"{_places(own, verdicts)}.", _known(own))
-    left = [verdict for verdict in verdicts if verdict.answer not in GROUPS]
+        if matching := [verdict for verdict in verdicts if verdict.answer == answer]:
+            yield Card(style_of(matching[0]), words, f"{_name_places(matching, verdicts)}.", _describe_certainty(matching))
+    unclear = [verdict for verdict in verdicts if verdict.answer not in GROUPS]
     if nobody_to_compare(verdicts):
-        yield from _nobody([verdicts], [""])
-    elif len(left) == len(verdicts):
+        yield from _cards_without_people([verdicts], [""])
+    elif len(unclear) == len(verdicts):
         goal = "to pass the controls" if verdicts[0].controls else "to be as good as people"
         yield Card("open", "Not known yet", f"In no language is it shown {goal}, and in none to be worse.")
-    elif left:
-        yield Card("open", "Not known yet", f"{_unclear_places(left, verdicts)}.")
+    elif unclear:
+        yield Card("open", "Not known yet", f"{_name_unclear_places(unclear, verdicts)}.")
 
 
 def copied_cards(verdicts: Sequence[Verdict]) -> Iterator[Card]:
@@ -48,152 +48,164 @@ def copied_cards(verdicts: Sequence[Verdict]) -> Iterator[Card]:
     for verdict in verdicts:
         if verdict.copied:
             by_judge.setdefault(judge_of(verdict), []).append(verdict)
-    for own in by_judge.values():
-        first = max(own, key=lambda verdict: verdict.copied.texts if verdict.copied else 0)
+    for copies in by_judge.values():
+        first = max(copies, key=lambda verdict: verdict.copied.texts if verdict.copied else 0)
         assert first.copied
-        more = f", and so in {counted(len(own) - 1, 'more question')}" if len(own) > 1 else ""
+        more = f", and so in {counted(len(copies) - 1, 'more question')}" if len(copies) > 1 else ""
         equal = f"In {place_of(first)} {first.copied.words}{more}"
         yield Card("open", "", f"Is {first['judge']} a copy of the labels? {equal}. Agreement with what was copied shows nothing.")
 
 
-def cards_of_several(sides: Sides, named: Mapping[int, str]) -> Iterator[Card]:
+def cards_of_several(sides: Sides, names: Mapping[int, str]) -> Iterator[Card]:
     """Several judges or conditions: for each question the one that may be used, then where none may, then what is not known.
 
     Of several that may be used for a question, the one that may be used for most questions is named, then the one with the best gap.
     """
-    every = [verdict for own in sides for verdict in own]
-    if nobody_to_compare(every):
-        yield from _nobody(sides, [named[id(own[0])] for own in sides])
+    verdicts = [verdict for side in sides for verdict in side]
+    if nobody_to_compare(verdicts):
+        yield from _cards_without_people(sides, [names[id(side[0])] for side in sides])
         return
-    left: dict[tuple[str, str], list[Verdict]] = {}
-    for verdict in every:
-        left.setdefault((verdict["language"], verdict["metric"]), []).append(verdict)
-    whole = [own[0] for own in left.values()]
+    remaining: dict[tuple[str, str], list[Verdict]] = {}
+    for verdict in verdicts:
+        remaining.setdefault((verdict["language"], verdict["metric"]), []).append(verdict)
+    questions = [group[0] for group in remaining.values()]
     for answer, words in _BEST.items():
-        yield from _best(answer, words, sides, left, named)
-    judges = {judge_of(verdict) for verdict in every}
+        yield from _best_judge_cards(answer, words, sides, remaining, names)
+    judges = {judge_of(verdict) for verdict in verdicts}
     for answer, words in (_NONE if len(judges) > 1 else _NONE_OF_ONE).items():
-        failed = {place: own for place, own in left.items() if all(verdict.answer == answer for verdict in own)}
-        left = {place: own for place, own in left.items() if place not in failed}
+        failed = {question: group for question, group in remaining.items() if all(verdict.answer == answer for verdict in group)}
+        remaining = {question: group for question, group in remaining.items() if question not in failed}
         if failed:
-            why = _reasons([verdict for own in failed.values() for verdict in own])
-            text = f"{_places([own[0] for own in failed.values()], whole)}: {f'{why}, ' if why else ''}{_for_all(list(failed.values()))}."
-            yield Card("bad", words.format(every[0]["judge"]), text)
-    if left:
-        note = _mostly_bad(left) if len(judges) > 1 else _worst_condition(sides, named, len(whole))
-        yield Card("open", "Not known yet", f"{_places([own[0] for own in left.values()], whole)}.", note)
+            why = _join_reasons([verdict for group in failed.values() for verdict in group])
+            places = _name_places([group[0] for group in failed.values()], questions)
+            text = f"{places}: {f'{why}, ' if why else ''}{_describe_extent(list(failed.values()))}."
+            yield Card("bad", words.format(verdicts[0]["judge"]), text)
+    if remaining:
+        note = _note_unfit_judges(remaining) if len(judges) > 1 else _note_worst_condition(sides, names, len(questions))
+        yield Card("open", "Not known yet", f"{_name_places([group[0] for group in remaining.values()], questions)}.", note)
 
 
-def _best(answer: str, words: str, sides: Sides, left: dict[tuple[str, str], list[Verdict]], named: Mapping[int, str]) -> Iterator[Card]:
+def _best_judge_cards(
+    answer: str, words: str, sides: Sides, remaining: dict[tuple[str, str], list[Verdict]], names: Mapping[int, str]
+) -> Iterator[Card]:
     """A card for each judge that is the best of those with an answer; takes the questions that it answers out of `left`."""
-    every = [verdict for own in sides for verdict in own]
-    whole = list({(verdict["language"], verdict["metric"]): verdict for verdict in every}.values())
-    fit = {named[id(own[0])]: sum(verdict.answer == answer for verdict in own) for own in sides}
+    all_verdicts = [verdict for side in sides for verdict in side]
+    questions = list({(verdict["language"], verdict["metric"]): verdict for verdict in all_verdicts}.values())
+    fit = {names[id(side[0])]: sum(verdict.answer == answer for verdict in side) for side in sides}
     chosen: dict[str, list[Verdict]] = {}
-    for place, own in list(left.items()):
-        if able := [verdict for verdict in own if verdict.answer == answer]:
-            best = max(able, key=lambda verdict: (fit[named[id(verdict)]], verdict.agreement.gap or 0.0))
-            chosen.setdefault(named[id(best)], []).append(best)
-            del left[place]
-    ranked = sorted(chosen.items(), key=lambda each: -len(each[1]))
-    others = sorted((name for name in fit if name not in chosen and fit[name]), key=lambda name: -fit[name])
-    next_best = f" Next best: {others[0]}, {fit[others[0]]} of {len(whole)} questions." if others and len(ranked) == 1 else ""
-    for name, own in ranked[:_FEW_JUDGES]:
-        yield Card(style_of(own[0]), words.format(name), f"{_places(own, whole)}.", _known(own) + next_best)
-    if rest := [verdict for _, own in ranked[_FEW_JUDGES:] for verdict in own]:
+    for question, candidates in list(remaining.items()):
+        if able := [verdict for verdict in candidates if verdict.answer == answer]:
+            best = max(able, key=lambda verdict: (fit[names[id(verdict)]], verdict.agreement.gap or 0.0))
+            chosen.setdefault(names[id(best)], []).append(best)
+            del remaining[question]
+    ranked = sorted(chosen.items(), key=lambda choice: -len(choice[1]))
+    runners_up = sorted((name for name in fit if name not in chosen and fit[name]), key=lambda name: -fit[name])
+    next_best = (
+        f" Next best: {runners_up[0]}, {fit[runners_up[0]]} of {len(questions)} questions." if runners_up and len(ranked) == 1 else ""
+    )
+    for name, fit_verdicts in ranked[:_FEW_JUDGES]:
+        yield Card(
+            style_of(fit_verdicts[0]),
+            words.format(name),
+            f"{_name_places(fit_verdicts, questions)}.",
+            _describe_certainty(fit_verdicts) + next_best,
+        )
+    if rest := [verdict for _, fit_verdicts in ranked[_FEW_JUDGES:] for verdict in fit_verdicts]:
         more = counted(len(ranked) - _FEW_JUDGES, "other judge")
-        yield Card(style_of(rest[0]), words.format(more), f"{_places(rest, whole)}.")
+        yield Card(style_of(rest[0]), words.format(more), f"{_name_places(rest, questions)}.")
 
 
-def _known(verdicts: Sequence[Verdict]) -> str:
+def _describe_certainty(verdicts: Sequence[Verdict]) -> str:
     """How sure a card is: how far below people the judge may be at worst, its agreement and people's, and on how many texts."""
     if verdicts[0].controls:
         return "Passing is necessary, not sufficient." if style_of(verdicts[0]) == "good" else ""
     if verdicts[0].answer == "use corrected":
         gains = [verdict.gain for verdict in verdicts if verdict.gain is not None]
-        return f"Each label counts as {_span([f'{gain:.2f}' for gain in sorted(gains)])} labels." if gains else ""
+        return f"Each label counts as {_range_words([f'{gain:.2f}' for gain in sorted(gains)])} labels." if gains else ""
     counts = sorted(verdict.texts.labelled for verdict in verdicts)
-    texts = f"{_span([f'{count:,}' for count in counts])} texts each" if len(counts) > 1 else counted(counts[0], "text")
+    texts = f"{_range_words([f'{count:,}' for count in counts])} texts each" if len(counts) > 1 else counted(counts[0], "text")
     bounds = [verdict.bounds.gap for verdict in verdicts if verdict.bounds.gap is not None]
     if style_of(verdicts[0]) != "good" or not bounds:
-        why = _reasons(verdicts)
+        why = _join_reasons(verdicts)
         return f"{why[0].upper()}{why[1:]}; {texts}." if why else ""
     worst = min(bounds)
     behind = f"{points(-worst)} less than people" if whole_points(worst) < 0 else "as good as people"
-    return f"At worst {behind}{_agreement(verdicts)}; {texts}."
+    return f"At worst {behind}{_describe_agreement(verdicts)}; {texts}."
 
 
-def _agreement(verdicts: Sequence[Verdict]) -> str:
+def _describe_agreement(verdicts: Sequence[Verdict]) -> str:
     """The agreement of one verdict's judge with people, and of people with each other; of several, nothing."""
-    [first, *others] = verdicts
+    [first, *rest] = verdicts
     agreement = first.agreement
-    if others or agreement.judge is None:
+    if rest or agreement.judge is None:
         return ""
     return f" ({percent(agreement.judge)} {'closeness' if first.texts.closeness else 'agreement'}, people {percent(agreement.people)})"
 
 
-def _span(texts: Sequence[str]) -> str:
+def _range_words(texts: Sequence[str]) -> str:
     return texts[0] if texts[0] == texts[-1] else f"{texts[0]} to {texts[-1]}"
 
 
-def _reasons(verdicts: Sequence[Verdict]) -> str:
+def _join_reasons(verdicts: Sequence[Verdict]) -> str:
     """`up to 75 points below people, or below the baseline`: what is shown against judges beside people; empty of constructed labels.
 
     A judge that is not behind people by much may have another reason, without which its number would contradict the verdict.
     """
-    told = [verdict for verdict in verdicts if verdict.agreement.gap is not None and not verdict.controls]
-    worst = min((verdict.agreement.gap for verdict in told if verdict.agreement.gap is not None), default=0.0)
+    compared = [verdict for verdict in verdicts if verdict.agreement.gap is not None and not verdict.controls]
+    worst = min((verdict.agreement.gap for verdict in compared if verdict.agreement.gap is not None), default=0.0)
     behind = [f"up to {points(-worst)} below people"] if whole_points(worst) < 0 else []
-    others = [reason_against(verdict) for verdict in told if style_of(verdict) == "bad" and "worse" not in verdict.words.obstacles]
-    return ", or ".join([*behind, *dict.fromkeys(others)])
+    reasons = [reason_against(verdict) for verdict in compared if style_of(verdict) == "bad" and "worse" not in verdict.words.obstacles]
+    return ", or ".join([*behind, *dict.fromkeys(reasons)])
 
 
-def _for_all(by_question: Sequence[Sequence[Verdict]]) -> str:
+def _describe_extent(by_question: Sequence[Sequence[Verdict]]) -> str:
     """`shown for all 6`: of how many judges, and under how many conditions, all questions have the same verdict."""
-    judges = {len({judge_of(verdict) for verdict in own}) for own in by_question}
-    conditions = max(len(own) for own in by_question) // max(judges)
+    judges = {len({judge_of(verdict) for verdict in group}) for group in by_question}
+    conditions = max(len(group) for group in by_question) // max(judges)
     if max(judges) == 1:
         return f"shown under all {conditions} conditions" if conditions > 1 else "shown"
-    shown = "shown for every judge" if len(judges) > 1 else "shown for both" if judges == {2} else f"shown for all {max(judges)}"
-    return f"{shown}, however they are asked" if conditions > 1 else shown
+    extent = "shown for every judge" if len(judges) > 1 else "shown for both" if judges == {2} else f"shown for all {max(judges)}"
+    return f"{extent}, however they are asked" if conditions > 1 else extent
 
 
-def _mostly_bad(left: Mapping[tuple[str, str], Sequence[Verdict]]) -> str:
+def _note_unfit_judges(remaining: Mapping[tuple[str, str], Sequence[Verdict]]) -> str:
     """For which open question most judges must not be used; empty where there is none."""
-    for own in left.values():
-        bad = sum(style_of(verdict) == "bad" for verdict in own)
-        if bad > _MOST * len(own) and len({judge_of(verdict) for verdict in own}) == len(own):
-            return f"{metric_words(own[0]['metric'])} in {english_name(own[0]['language'])}: {bad} of {len(own)} judges are shown unfit."
+    for group in remaining.values():
+        bad = sum(style_of(verdict) == "bad" for verdict in group)
+        if bad > _MOST * len(group) and len({judge_of(verdict) for verdict in group}) == len(group):
+            return (
+                f"{metric_words(group[0]['metric'])} in {english_name(group[0]['language'])}: {bad} of {len(group)} judges are shown unfit."
+            )
     return ""
 
 
-def _worst_condition(sides: Sides, named: Mapping[int, str], questions: int) -> str:
+def _note_worst_condition(sides: Sides, names: Mapping[int, str], questions: int) -> str:
     """Under which condition of one judge most questions are shown unfit; empty where none is."""
-    worst = max(sides, key=lambda own: sum(style_of(verdict) == "bad" for verdict in own))
+    worst = max(sides, key=lambda side: sum(style_of(verdict) == "bad" for verdict in side))
     bad = sum(style_of(verdict) == "bad" for verdict in worst)
-    return f"{named[id(worst[0])]} is shown unfit for {bad} of {counted(questions, 'question')}." if bad else ""
+    return f"{names[id(worst[0])]} is shown unfit for {bad} of {counted(questions, 'question')}." if bad else ""
 
 
-def _nobody(sides: Sides, names: Sequence[str]) -> Iterator[Card]:
+def _cards_without_people(sides: Sides, names: Sequence[str]) -> Iterator[Card]:
     """Why nothing can be said of people, and what is known all the same."""
     first = sides[0][0]
     who = "No judge" if len(sides) > 1 else "It"
     why = f"{who} {'can' if len(sides) > 1 else 'cannot'} be held against how far people agree, as no text has the scores of two people"
     yield Card("open", "Why no answer", f"{why}.")
-    seen = ((verdict.baseline.diff, name) for own, name in zip(sides, names, strict=True) for verdict in own)
-    known = [(diff, name) for diff, name in seen if diff is not None]
-    if known:
-        (best, one), (worst, other) = max(known), min(known)
-        text = f"Beside one constant answer, {one or 'the judge'} is {_beside_constant(best, first.texts.interval)}"
+    seen = ((verdict.baseline.diff, name) for side, name in zip(sides, names, strict=True) for verdict in side)
+    differences = [(diff, name) for diff, name in seen if diff is not None]
+    if differences:
+        (best, best_judge), (worst, worst_judge) = max(differences), min(differences)
+        text = f"Beside one constant answer, {best_judge or 'the judge'} is {_compare_with_constant(best, first.texts.interval)}"
         if worst != best:
-            last = _beside_constant(worst, first.texts.interval)
-            text += f" (the best here), {other} is {last}" if one != other else f" at best, at worst {last}"
+            last = _compare_with_constant(worst, first.texts.interval)
+            text += f" (the best here), {worst_judge} is {last}" if best_judge != worst_judge else f" at best, at worst {last}"
         yield Card("open", "What is known", f"{text}. This is what was seen; nothing of it is tested.")
     items, groups = setting(first, "items") or "30", setting(first, "groups") or "20"
     yield Card("next", "What to do", f"Let a second person score {items} or more of these texts, {groups} of them independent.")
 
 
-def _beside_constant(value: float, interval: bool) -> str:
+def _compare_with_constant(value: float, interval: bool) -> str:
     """`2 points farther from the labels`: of numbers the closeness to the labels, of classes how often they are equal."""
     if not whole_points(value):
         return f"as {'close' if interval else 'often equal'} to the labels"
@@ -201,34 +213,36 @@ def _beside_constant(value: float, interval: bool) -> str:
     return f"{points(abs(value))} {words[value >= 0]} the labels"
 
 
-def _unclear_places(left: Sequence[Verdict], every: Sequence[Verdict]) -> str:
+def _name_unclear_places(unclear: Sequence[Verdict], verdicts: Sequence[Verdict]) -> str:
     """`in Odia and Tamil, nor for other metrics of the languages above`: by name where nothing at all is shown of a language."""
-    if len({verdict["language"] for verdict in every}) == 1:
-        return _places(left, every)
-    above = {verdict["language"] for verdict in every if verdict.answer in GROUPS}
-    tags = dict.fromkeys(verdict["language"] for verdict in left if verdict["language"] not in above)
-    others = any(verdict["language"] in above for verdict in left)
+    if len({verdict["language"] for verdict in verdicts}) == 1:
+        return _name_places(unclear, verdicts)
+    above = {verdict["language"] for verdict in verdicts if verdict.answer in GROUPS}
+    tags = dict.fromkeys(verdict["language"] for verdict in unclear if verdict["language"] not in above)
+    metrics_above = any(verdict["language"] in above for verdict in unclear)
     if not tags:
         return "for the other metrics of these languages"
-    named = f"in {joined([english_name(tag) for tag in tags]) if len(tags) <= _MOST_LANGUAGES else f'{len(tags)} languages'}"
-    return f"{named}, nor for the other metrics of the languages above" if others else named
+    languages = f"in {joined([english_name(tag) for tag in tags]) if len(tags) <= _MOST_LANGUAGES else f'{len(tags)} languages'}"
+    return f"{languages}, nor for the other metrics of the languages above" if metrics_above else languages
 
 
-def _places(own: Sequence[Verdict], every: Sequence[Verdict]) -> str:
+def _name_places(chosen: Sequence[Verdict], verdicts: Sequence[Verdict]) -> str:
     """`in Telugu (hallucinations, task quality) and Hindi`: no metrics where all have the verdict, a number for many of one language.
 
     Where every verdict is in one language, its metrics are named: `for coherence and fluency`.
     """
-    if len({verdict["language"] for verdict in every}) == 1 and len(own) < len(every):
-        return f"for {joined([metric_words(verdict['metric']) for verdict in own])}"
+    if len({verdict["language"] for verdict in verdicts}) == 1 and len(chosen) < len(verdicts):
+        return f"for {joined([metric_words(verdict['metric']) for verdict in chosen])}"
     texts = []
-    languages = list(dict.fromkeys(verdict["language"] for verdict in own))
+    languages = list(dict.fromkeys(verdict["language"] for verdict in chosen))
     if len(languages) > _MOST_LANGUAGES:
-        return f"in {len(languages)} languages ({counted(len(own), 'question')})"
+        return f"in {len(languages)} languages ({counted(len(chosen), 'question')})"
     for language in languages:
-        here = [verdict for verdict in own if verdict["language"] == language]
-        of_all = sum(verdict["language"] == language for verdict in every)
-        few = len(here) <= _FEW_METRICS
-        named = ", ".join(metric_words(verdict["metric"]) for verdict in here) if few else f"{len(here)} of {of_all} metrics"
-        texts.append(english_name(language) + ("" if len(here) == of_all else f" ({named})"))
+        in_language = [verdict for verdict in chosen if verdict["language"] == language]
+        of_all = sum(verdict["language"] == language for verdict in verdicts)
+        few = len(in_language) <= _FEW_METRICS
+        metrics = (
+            ", ".join(metric_words(verdict["metric"]) for verdict in in_language) if few else f"{len(in_language)} of {of_all} metrics"
+        )
+        texts.append(english_name(language) + ("" if len(in_language) == of_all else f" ({metrics})"))
     return f"in {joined(texts)}"

@@ -29,18 +29,18 @@ def groups_of(verdicts: Sequence[Verdict], people: bool) -> Iterator[VerdictGrou
     by_style = {style: [v for v in verdicts if style_of(v) == style] for style in ("good", "bad", "open")}
     settled = [v for v in by_style["open"] if v.settled_by]
     corrected = [v for v in by_style["open"] if v.answer == "use corrected"]
-    others = [v for v in by_style["open"] if v not in settled and v not in corrected]
+    unsettled = [v for v in by_style["open"] if v not in settled and v not in corrected]
     controls = verdicts[0].controls
     groups = (
         ("good", "It passes the controls" if controls else "Use it", sorted(by_style["good"], key=value, reverse=True)),
         ("open", "Use it with corrected means only", corrected),
         ("bad", "It fails the controls" if controls else "Do not use it", sorted(by_style["bad"], key=value)),
         ("open", "More labels would tell", sorted(settled, key=lambda verdict: verdict.settled_by or 0)),
-        ("open", "Not shown either way", sorted(others, key=value, reverse=True)),
+        ("open", "Not shown either way", sorted(unsettled, key=value, reverse=True)),
     )
-    for style, heading, own in groups:
-        if own:
-            yield VerdictGroup(heading, style, tuple(own), own is groups[-1][2])
+    for style, heading, group_verdicts in groups:
+        if group_verdicts:
+            yield VerdictGroup(heading, style, tuple(group_verdicts), group_verdicts is groups[-1][2])
 
 
 def beside_people(verdicts: Sequence[Verdict]) -> bool:

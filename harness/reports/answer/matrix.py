@@ -30,78 +30,80 @@ _SAME = "each judge's plainest condition"
 def verdict_matrices(sides: Sides) -> Iterator[VerdictMatrix]:
     """A matrix of all sides; of several judges with several conditions one for each condition, the plainest of each judge first."""
     for condition, same in _by_condition(sides):
-        yield _asked(same, condition) if condition else _matrix(same, side_names(same))
+        matrix = _build_matrix(same, side_names(same))
+        if condition:  # headings say so, because cards are about all conditions, under another of which more may be known
+            rows = tuple(replace(row, group=row.group and f"{row.group}, asked this way") for row in matrix.rows)
+            matrix = replace(matrix, asked=condition, rows=rows)
+        yield matrix
 
 
 def judges_in_order(sides: Sides) -> list[tuple[Any, Any]]:
     """The judges of the sides, each with its source, in the order in which the first matrix has them."""
     first = next((same for _, same in _by_condition(sides)), [])
-    return list(dict.fromkeys(judge_of(own[0]) for own in sorted(first, key=_standing, reverse=True)))
+    return list(dict.fromkeys(judge_of(side[0]) for side in sorted(first, key=_count_for_and_against, reverse=True)))
 
 
 def _by_condition(sides: Sides) -> Iterator[tuple[str, Sides]]:
     """The sides of each matrix, and the condition that they share, where it is chosen."""
     by_judge: dict[tuple[Any, Any], list[Sequence[Verdict]]] = {}
-    for own in sides:
-        by_judge.setdefault(judge_of(own[0]), []).append(own)
+    for side in sides:
+        by_judge.setdefault(judge_of(side[0]), []).append(side)
     if len(by_judge) == 1 or len(by_judge) == len(sides):
         yield "", sides
         return
-    keys = [own[0].key for own in sides]
+    keys = [side[0].key for side in sides]
     by_condition: dict[str, list[Sequence[Verdict]]] = {}
-    for own in sides:
-        by_condition.setdefault(condition_words(own[0].key, keys), []).append(own)
-    plainest = [own[0] for own in by_judge.values()]
+    for side in sides:
+        by_condition.setdefault(condition_words(side[0].key, keys), []).append(side)
+    plainest = [side[0] for side in by_judge.values()]
     if not any(same == plainest for same in by_condition.values()):
         yield _SAME, plainest
     yield from by_condition.items()
 
 
-def _asked(sides: Sides, words: str) -> VerdictMatrix:
-    """The matrix of one condition. Its headings say so: cards are about all conditions, under another of which more may be known."""
-    matrix = _matrix(sides, side_names(sides))
-    rows = tuple(replace(row, group=row.group and f"{row.group}, asked this way") for row in matrix.rows)
-    return replace(matrix, asked=words, rows=rows)
-
-
-def _matrix(sides: Sides, names: Sequence[str]) -> VerdictMatrix:
+def _build_matrix(sides: Sides, names: Sequence[str]) -> VerdictMatrix:
     """The verdicts of sides, each with its name: questions by judge in one language, judges by language in several.
 
     Judges and questions with the most shown for them, and the least against, come first; conditions keep their order.
     """
-    every = [verdict for own in sides for verdict in own]
-    languages = list(dict.fromkeys(verdict["language"] for verdict in every))
-    metrics = list(dict.fromkeys(verdict["metric"] for verdict in every))
-    kind, named = sides_are(sides), list(zip(names, sides, strict=True))
+    verdicts = [verdict for side in sides for verdict in side]
+    languages = list(dict.fromkeys(verdict["language"] for verdict in verdicts))
+    metrics = list(dict.fromkeys(verdict["metric"] for verdict in verdicts))
+    kind, named_sides = sides_kind(sides), list(zip(names, sides, strict=True))
     if kind == "judge":
-        named.sort(key=lambda each: _standing(each[1]), reverse=True)
+        named_sides.sort(key=lambda named_side: _count_for_and_against(named_side[1]), reverse=True)
     alone = len(metrics) == 1 or len(languages) == 1
-    people = alone and any(verdict.agreement.gap is not None and not verdict.controls for verdict in every)
+    people = alone and any(verdict.agreement.gap is not None and not verdict.controls for verdict in verdicts)
     axis = difference_words(people) if alone else ""
     if len(languages) == 1:
-        by_metric = [[v for v in every if v["metric"] == metric] for metric in metrics]
-        order = ("good", "open", "bad")
-        by_metric.sort(key=lambda own: (order.index(_known(own)), *(-each for each in _standing(own))))
-        rows = [_question(own, [side for _, side in named], people) for own in by_metric]
-        headings = (_PASSES if every[0].controls else _HEADINGS) if kind == "judge" else {}
-        grouped = [replace(row, group=headings.get(_known(own), "")) for own, row in zip(by_metric, rows, strict=True)]
-        columns = tuple(_column(name, own, len(metrics) > 1) for name, own in named)
-        return VerdictMatrix("question", axis, columns, tuple(_headed(grouped)), reasons=_reasons(every, people))
+        by_metric = [[verdict for verdict in verdicts if verdict["metric"] == metric] for metric in metrics]
+        by_metric.sort(key=_question_order)
+        rows = [_question_row(question, [side for _, side in named_sides], people) for question in by_metric]
+        headings = (_PASSES if verdicts[0].controls else _HEADINGS) if kind == "judge" else {}
+        grouped = [replace(row, group=headings.get(_question_style(question), "")) for question, row in zip(by_metric, rows, strict=True)]
+        columns = []
+        for name, side in named_sides:
+            styles = [style_of(verdict) for verdict in side] if len(metrics) > 1 else []
+            counts = tuple((style, SIGNS[style], styles.count(style)) for style in ("good", "bad", "open") if styles)
+            columns.append(MatrixColumn(name, counts))
+        reasons = _reasons_beside_numbers(verdicts, people)
+        return VerdictMatrix("question", axis, tuple(columns), tuple(_head_groups(grouped)), reasons=reasons)
     rows = []
-    for name, own in named:
-        here = ([verdict for verdict in own if verdict["language"] == tag] for tag in languages)
-        rows.append(VerdictRow(name, "", tuple(_square(verdicts, alone, people) if verdicts else None for verdicts in here)))
-    columns = tuple(MatrixColumn(english_name(tag), ()) for tag in languages)
-    return VerdictMatrix(kind, axis, columns, tuple(rows), reasons=_reasons(every, people) if alone else ())
+    for name, side in named_sides:
+        by_language = ([verdict for verdict in side if verdict["language"] == tag] for tag in languages)
+        squares = tuple(_build_square(in_language, alone, people) if in_language else None for in_language in by_language)
+        rows.append(VerdictRow(name, "", squares))
+    language_columns = tuple(MatrixColumn(english_name(tag), ()) for tag in languages)
+    return VerdictMatrix(kind, axis, language_columns, tuple(rows), reasons=_reasons_beside_numbers(verdicts, people) if alone else ())
 
 
-def _reasons(verdicts: Sequence[Verdict], people: bool) -> tuple[str, ...]:
+def _reasons_beside_numbers(verdicts: Sequence[Verdict], people: bool) -> tuple[str, ...]:
     """What is shown against judges whose number beside people is no reason, as of one that agrees more than people do."""
     odd = (verdict for verdict in verdicts if people and style_of(verdict) == "bad" and "worse" not in verdict.words.obstacles)
     return tuple(dict.fromkeys(reason_against(verdict) for verdict in odd))
 
 
-def _headed(rows: Sequence[VerdictRow]) -> Iterator[VerdictRow]:
+def _head_groups(rows: Sequence[VerdictRow]) -> Iterator[VerdictRow]:
     """Each heading of a group in its first row only; none where all rows are of one group."""
     several = len({row.group for row in rows}) > 1
     before = ""
@@ -110,39 +112,40 @@ def _headed(rows: Sequence[VerdictRow]) -> Iterator[VerdictRow]:
         before = row.group
 
 
-def _column(name: str, own: Sequence[Verdict], counted: bool) -> MatrixColumn:
-    styles = [style_of(verdict) for verdict in own]
-    return MatrixColumn(name, tuple((style, SIGNS[style], styles.count(style)) for style in ("good", "bad", "open") if counted))
-
-
-def _known(own: Sequence[Verdict]) -> str:
+def _question_style(verdicts: Sequence[Verdict]) -> str:
     """What is known of a question: `good` where any judge may be used, `bad` where none may."""
-    styles = {style_of(verdict) for verdict in own}
+    styles = {style_of(verdict) for verdict in verdicts}
     return "good" if "good" in styles else "bad" if styles == {"bad"} else "open"
 
 
-def sides_are(sides: Sides) -> str:
+def _question_order(verdicts: Sequence[Verdict]) -> tuple[int, int, int]:
+    """Return what questions are sorted by: those where a judge may be used, the open ones, then the others; the clearest first."""
+    good, bad = _count_for_and_against(verdicts)
+    return ("good", "open", "bad").index(_question_style(verdicts)), -good, -bad
+
+
+def sides_kind(sides: Sides) -> str:
     """What the sides are: conditions of one judge, or judges."""
-    return "condition" if len({judge_of(own[0]) for own in sides}) == 1 else "judge"
+    return "condition" if len({judge_of(side[0]) for side in sides}) == 1 else "judge"
 
 
-def _standing(verdicts: Sequence[Verdict]) -> tuple[int, int]:
+def _count_for_and_against(verdicts: Sequence[Verdict]) -> tuple[int, int]:
     """How many verdicts are for a judge, and how few against it."""
     styles = [style_of(verdict) for verdict in verdicts]
     return styles.count("good"), -styles.count("bad")
 
 
-def _question(own: Sequence[Verdict], sides: Sides, people: bool) -> VerdictRow:
+def _question_row(verdicts: Sequence[Verdict], sides: Sides, people: bool) -> VerdictRow:
     """A metric with the verdict on each judge."""
-    on_metric = ([verdict for verdict in side if verdict["metric"] == own[0]["metric"]] for side in sides)
-    squares = tuple(_square(here, True, people) if here else None for here in on_metric)
-    texts = max(verdict.texts.labelled for verdict in own)
-    agree = [verdict.agreement.people for verdict in own if verdict.agreement.people is not None]
-    note = f"{counted(texts, 'text')}{f' · people agree {percent(agree[0])}' if agree and not own[0].texts.closeness else ''}"
-    return VerdictRow(metric_words(own[0]["metric"]), note, squares)
+    on_metric = ([verdict for verdict in side if verdict["metric"] == verdicts[0]["metric"]] for side in sides)
+    squares = tuple(_build_square(cell_verdicts, True, people) if cell_verdicts else None for cell_verdicts in on_metric)
+    texts = max(verdict.texts.labelled for verdict in verdicts)
+    agree = [verdict.agreement.people for verdict in verdicts if verdict.agreement.people is not None]
+    note = f"{counted(texts, 'text')}{f' · people agree {percent(agree[0])}' if agree and not verdicts[0].texts.closeness else ''}"
+    return VerdictRow(metric_words(verdicts[0]["metric"]), note, squares)
 
 
-def _square(verdicts: Sequence[Verdict], alone: bool, people: bool) -> VerdictSquare:
+def _build_square(verdicts: Sequence[Verdict], alone: bool, people: bool) -> VerdictSquare:
     """The verdict on one metric, `alone`, or how many labels would settle it; of several, how many have a verdict of each kind."""
     first, styles = verdicts[0], [style_of(verdict) for verdict in verdicts]
     words = "; ".join(f"{metric_words(verdict['metric'])}: {verdict.answer}" for verdict in verdicts)

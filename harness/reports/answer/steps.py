@@ -68,27 +68,27 @@ def label_pages(name: str, data: Dataset) -> LabelPages:
     The command is empty where the data have no texts, as some published sets leave them out.
     """
     library = Library()
-    known = dict.fromkeys(field for task in library.task_files for field in library.task(task).fields)
-    if not any(isinstance(item.fields.get(field), str) for item in data.items for field in known):
-        known = dict.fromkeys(_texts_of(data))
+    text_fields = dict.fromkeys(field for task in library.task_files for field in library.task(task).fields)
+    if not any(isinstance(item.fields.get(field), str) for item in data.items for field in text_fields):
+        text_fields = dict.fromkeys(_reading_fields(data))
     letters: dict[str, list[int]] = {}
-    found: dict[str, None] = {}
+    used_fields: dict[str, None] = {}
     for item in data.items:
         seen = letters.setdefault(item.language, [])
         if len(seen) < _ENOUGH:
-            texts = {field: item.fields[field] for field in known if isinstance(item.fields.get(field), str)}
+            texts = {field: item.fields[field] for field in text_fields if isinstance(item.fields.get(field), str)}
             seen.append(sum(map(len, texts.values())))
-            found |= dict.fromkeys(texts)
-    if not found:
+            used_fields |= dict.fromkeys(texts)
+    if not used_fields:
         return LabelPages("")
-    fields = sorted(found, key=lambda field: (field.startswith("output"), list(known).index(field)))
+    fields = sorted(used_fields, key=lambda field: (field.startswith("output"), list(text_fields).index(field)))
     described = {item.task for item in data.items} <= set(library.task_files)
     command = shlex.join(["harness", "labels", "page", name, *([] if described else ["--fields", ",".join(fields)])])
-    seconds = {tag: reading_seconds(round(median(own)), tag, 1) for tag, own in letters.items()}
-    return LabelPages(command, seconds, _unlabelled(data))
+    seconds = {tag: reading_seconds(round(median(lengths)), tag, 1) for tag, lengths in letters.items()}
+    return LabelPages(command, seconds, _count_unlabelled(data))
 
 
-def _texts_of(data: Dataset) -> list[str]:
+def _reading_fields(data: Dataset) -> list[str]:
     """The fields of items that hold texts to be read: long ones, of which most differ, under no name of a remark or a writer."""
     values: dict[str, list[str]] = {}
     for item in data.items:
@@ -98,18 +98,18 @@ def _texts_of(data: Dataset) -> list[str]:
     return [name for name, texts in values.items() if median(map(len, texts)) >= _TEXT_LENGTH and 2 * len(set(texts)) > len(texts)]
 
 
-def _unlabelled(data: Dataset) -> dict[str, dict[str, int]]:
+def _count_unlabelled(data: Dataset) -> dict[str, dict[str, int]]:
     """How many texts 'labels page --next' would find, by language and metric."""
     waiting: dict[str, dict[str, int]] = {}
     for metric in data.labels.metric.used:
         native = data.labels.native_items((metric,))
         for item in data.items:
-            own = waiting.setdefault(item.language, {})
-            own[metric] = own.get(metric, 0) + (item.split == "test" and item.item_id not in native)
+            counts = waiting.setdefault(item.language, {})
+            counts[metric] = counts.get(metric, 0) + (item.split == "test" and item.item_id not in native)
     return waiting
 
 
-def next_steps(verdicts: Sequence[Verdict], named: Mapping[int, str], pages: LabelPages) -> Iterator[NextStep]:
+def next_steps(verdicts: Sequence[Verdict], judge_names: Mapping[int, str], pages: LabelPages) -> Iterator[NextStep]:
     """What to do next; `named` has the names of judges where there are several."""
     first = verdicts[0]
     if first.controls:
@@ -117,26 +117,26 @@ def next_steps(verdicts: Sequence[Verdict], named: Mapping[int, str], pages: Lab
     elif nobody_to_compare(verdicts):
         texts = int(setting(first, "items") or 30)
         what = "make the pages for a second person"
-        yield _labelling(what, pages, first["language"], f"--second --next {texts} --annotators 1", texts, f"{texts} texts")
+        yield _labelling_step(what, pages, first["language"], f"--second --next {texts} --annotators 1", texts, f"{texts} texts")
     needed = [(k, verdict) for verdict in verdicts if (k := verdict.settled_by)]
-    for k, verdict in sorted(needed, key=lambda each: each[0])[:1]:
-        judge = named.get(id(verdict), "the judge")
-        place = f"{metric_words(verdict['metric'])} in {english_name(verdict['language'])}"
-        more = f"label {verdict.needed} more texts for {place}; they settle it if {judge} is as good as people"
+    for k, verdict in sorted(needed, key=lambda need: need[0])[:1]:
+        judge = judge_names.get(id(verdict), "the judge")
+        question = f"{metric_words(verdict['metric'])} in {english_name(verdict['language'])}"
+        more = f"label {verdict.needed} more texts for {question}; they settle it if {judge} is as good as people"
         waiting = pages.unlabelled.get(verdict["language"], {}).get(verdict["metric"], k)
         if pages.command and not waiting:
             yield NextStep(f"{more} (every text of the set is labelled: add new ones to it)")
             continue
-        left = "" if waiting >= k else f"; {waiting:,} of the set have no label"
-        yield _labelling(f"{more}{left}", pages, verdict["language"], f"--metrics {verdict['metric']} --next {min(k, waiting)}", k)
+        shortage = "" if waiting >= k else f"; {waiting:,} of the set have no label"
+        yield _labelling_step(f"{more}{shortage}", pages, verdict["language"], f"--metrics {verdict['metric']} --next {min(k, waiting)}", k)
     bad = sorted((verdict for verdict in verdicts if style_of(verdict) == "bad"), key=_gap)
     for verdict in bad[:2]:
-        name = named.get(id(verdict))
+        name = judge_names.get(id(verdict))
         read = f"read judgments of {place_of(verdict)} – {name}" if name else f"read its judgments of {place_of(verdict)}"
         yield NextStep(read, show=texts_of(verdict))
 
 
-def _labelling(text: str, pages: LabelPages, language: str, flags: str, texts: int, whom: str = "each person") -> NextStep:
+def _labelling_step(text: str, pages: LabelPages, language: str, flags: str, texts: int, whom: str = "each person") -> NextStep:
     """A step with the command that makes labelling pages, and about how long it takes `whom`; or why there is no command."""
     if not pages.command:
         return NextStep(f"{text} (the set itself has no texts to make pages of)")

@@ -102,18 +102,18 @@ def side_names(sides: Sides) -> list[str]:
 
     Of one judge under several conditions, the names are those of the conditions: `all metrics in one call, temperature 0.3`.
     """
-    keys = [own[0].key for own in sides]
+    keys = [side[0].key for side in sides]
     sources, judges = ({str(key.get(name)) for key in keys} for name in ("source", "judge"))
     names = []
-    for own in sides:
-        same = [other[0].key for other in sides if judge_of(other[0]) == judge_of(own[0])]
-        who = ": ".join(str(own[0].key[name]) for name, every in (("source", sources), ("judge", judges)) if len(every) > 1)
-        condition = condition_words(own[0].key, same) if len(same) > 1 else ""
-        names.append(f"{who} ({condition})" if who and condition else who or condition or str(own[0]["judge"]))
+    for side in sides:
+        same = [other[0].key for other in sides if judge_of(other[0]) == judge_of(side[0])]
+        who = ": ".join(str(side[0].key[name]) for name, values in (("source", sources), ("judge", judges)) if len(values) > 1)
+        condition = condition_words(side[0].key, same) if len(same) > 1 else ""
+        names.append(f"{who} ({condition})" if who and condition else who or condition or str(side[0]["judge"]))
     return names
 
 
-def condition_words(key: Mapping[str, Any], every: Sequence[Mapping[str, Any]]) -> str:
+def condition_words(key: Mapping[str, Any], keys: Sequence[Mapping[str, Any]]) -> str:
     """How a judge was asked, as far as it differs between keys; all of it where nothing does.
 
     >>> one, two = ({"variant": name, "temperature": 0.0} for name in ("single", "joint+detailed"))
@@ -122,28 +122,28 @@ def condition_words(key: Mapping[str, Any], every: Sequence[Mapping[str, Any]]) 
     >>> condition_words({"variant": "Prompt 3", "temperature": 0.7}, [])
     'Prompt 3, temperature 0.7'
     """
-    differs = {name: len({str(other.get(name)) for other in every}) != 1 for name in ("variant", *SAMPLING)}
-    parts = [*_variant_words(str(key["variant"]), [str(other["variant"]) for other in every])] if differs["variant"] else []
+    differs = {name: len({str(other.get(name)) for other in keys}) != 1 for name in ("variant", *SAMPLING)}
+    parts = [*_name_choices(str(key["variant"]), [str(other["variant"]) for other in keys])] if differs["variant"] else []
     parts += [axis_words(name, key[name]) for name in SAMPLING if differs[name] and key.get(name) is not None]
     return ", ".join(parts)
 
 
-def _variant_words(text: str, every: Sequence[str]) -> Iterator[str]:
+def _name_choices(text: str, texts: Sequence[str]) -> Iterator[str]:
     """The choices of a variant that differ between all of them; its name where any of them is no variant of ours."""
     try:
-        own, others = parse_variant(text), [parse_variant(other) for other in every]
+        variant, variants = parse_variant(text), [parse_variant(other) for other in texts]
     except ValueError:
         yield text
         return
-    if any(variant.prompt for variant in (own, *others)):
+    if any(other.prompt for other in (variant, *variants)):
         yield text
         return
     for axis in Variant.__struct_fields__:
-        if len({getattr(other, axis) for other in others or (own, Variant())}) > 1:
-            yield _choice_words(axis, getattr(own, axis))
+        if len({getattr(other, axis) for other in variants or (variant, Variant())}) > 1:
+            yield _name_choice(axis, getattr(variant, axis))
 
 
-def _choice_words(axis: str, value: Any) -> str:
+def _name_choice(axis: str, value: Any) -> str:
     if axis == "shots" and value:
         return f"{value} {'example' if value == 1 else 'examples'} of each class"
     if axis == "reasons":

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from harness.data.columns import NO_VALUE, CodedColumn, first_rows, unique_integers
-from harness.measure.answers import AnswerTable
 from harness.measure.condition_rows import new_row, put_mean, put_share, section
+from harness.measure.judged_table import JudgedTable
 from harness.model import CONDITION
 from harness.reports.sections.section import Found, Section, SectionTable, cells_at, of_answers, range_by_language
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, SHARE, Column
@@ -21,7 +21,7 @@ NOTE = (
 )
 
 
-def consistency(answers: AnswerTable) -> Found | None:
+def consistency(answers: JudgedTable) -> Found | None:
     """Shares of questions with the same score, and the same justification, every time; entropy of the scores."""
     clean = answers.clean
     question = clean.joint(QUESTION, items=True)
@@ -50,9 +50,9 @@ def consistency(answers: AnswerTable) -> Found | None:
     return section("Consistency over repeats", rows, note=NOTE)
 
 
-def _answer(clean: AnswerTable) -> Ints:
+def _answer(clean: JudgedTable) -> Ints:
     """A number for every different answer; an answer is a class or a failure."""
-    return np.where(clean.readable[:], clean.code[:], -2 - clean.columns["failure"].codes.astype(np.int32))
+    return np.where(clean.readable, clean.judgments.score.codes.astype(np.int64), -2 - clean.judgments.failure.codes.astype(np.int32))
 
 
 def _table(question: Ints, answer: Ints) -> Ints:
@@ -64,9 +64,9 @@ def _table(question: Ints, answer: Ints) -> Ints:
     return np.bincount(which, minlength=many * kinds).reshape(-1, kinds)
 
 
-def _same_wording(clean: AnswerTable, question: Ints) -> Floats:
+def _same_wording(clean: JudgedTable, question: Ints) -> Floats:
     """1 if all justifications of a question are the same, else 0; NaN without a justification."""
-    column: CodedColumn = clean.columns["justification"]
+    column: CodedColumn = clean.judgments.justification
     if not column.values:
         return np.full(int(question.max()) + 1, np.nan)
     width = len(column.values) + 1

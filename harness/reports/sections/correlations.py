@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from harness.measure.answers import AnswerTable
 from harness.measure.condition_rows import Row, level_of, new_row, put_difference, put_gap, put_number, section, with_q
+from harness.measure.judged_table import JudgedTable
 from harness.measure.score_cells import NO_SEGMENT_KEY, source_texts
 from harness.measure.versus import DIFFERENCES, correlation_differences
 from harness.reports.sections.section import BY_METRIC, Found, Section, SectionTable, of_answers, q_value, tests_shown
@@ -22,20 +22,20 @@ from harness.stats.intervals.intervals import no_interval
 WITHIN, OVERALL = "kendall_tau_within", "kendall_tau"
 
 
-def correlations(answers: AnswerTable) -> Found | None:
+def correlations(answers: JudgedTable) -> Found | None:
     """Rank correlation with people of every variant on interval scales, and its difference from that of the plainest variant.
 
     The difference is that within source texts where the dataset card names them, else over all texts: on the same texts, those that
     both variants scored.
     """
     clean = answers.clean
-    numeric = [metric for metric in clean.columns["metric"].used if clean.data.label_scale(metric).kind == "interval"]
-    clean = clean.take(clean.columns["metric"].recode(dict.fromkeys(numeric, 0)) == 0)
-    clean = clean.take(~np.isnan(clean.label[:]))
-    names = clean.columns["variant"].used
+    numeric = [metric for metric in clean.column("metric").used if clean.data.label_scale(metric).kind == "interval"]
+    clean = clean.take(clean.column("metric").recode(dict.fromkeys(numeric, 0)) == 0)
+    clean = clean.take(~np.isnan(clean.label_points[:]))
+    names = clean.column("variant").used
     if len(names) < 2:
         return None
-    of = clean.columns["variant"]
+    of = clean.column("variant")
     plainest = np.flatnonzero(of.codes == of.values.index(names[0]))
     partner = clean.partners(np.arange(len(clean)), plainest, SAME)
     rows = []
@@ -56,10 +56,10 @@ def correlations(answers: AnswerTable) -> Found | None:
     return section("Order of texts by variant", rows, hypothesis=hypothesis)
 
 
-def _put_correlations(row: Row, answers: AnswerTable, rows: Ints) -> None:
+def _put_correlations(row: Row, answers: JudgedTable, rows: Ints) -> None:
     """Write n, and Kendall's tau with people over all texts and within source texts, of the rows with a readable score."""
     rows = rows[~np.isnan(answers.points[rows])]
-    x, y, item = answers.label[rows], answers.points[rows], answers.item[rows].astype(np.int64)
+    x, y, item = answers.label_points[rows], answers.points[rows], answers.item[rows].astype(np.int64)
     row["n"] = len(rows)
     overall = score_correlation("kendall", x, y, answers.group[rows])
     within = _within(answers, x, y, item)
@@ -67,7 +67,7 @@ def _put_correlations(row: Row, answers: AnswerTable, rows: Ints) -> None:
         put_number(row, name, found.value, found.interval, why=found.reason)
 
 
-def _within(answers: AnswerTable, x: Any, y: Any, item: Ints) -> Estimated:
+def _within(answers: JudgedTable, x: Any, y: Any, item: Ints) -> Estimated:
     """The mean over source texts; repeats of a text are averaged first."""
     data = answers.data
     if not data.about.segment:
@@ -82,13 +82,13 @@ def _within(answers: AnswerTable, x: Any, y: Any, item: Ints) -> Estimated:
     return mean_of_segments(found.kendall, cluster[found.segment])
 
 
-def _put_differences(row: Row, answers: AnswerTable, ours: Ints, theirs: Ints) -> None:
+def _put_differences(row: Row, answers: JudgedTable, ours: Ints, theirs: Ints) -> None:
     """Write the difference that is tested, `tau_diff`, and those of all correlations as `<name>_diff`."""
     ours, theirs = ours[theirs >= 0], theirs[theirs >= 0]
     both = ~np.isnan(answers.points[ours]) & ~np.isnan(answers.points[theirs])
     ours, theirs = ours[both], theirs[both]
     item = answers.item[ours].astype(np.int64)
-    found = correlation_differences(answers.data, item, item, answers.label[ours], answers.points[ours], answers.points[theirs])
+    found = correlation_differences(answers.data, item, item, answers.label_points[ours], answers.points[ours], answers.points[theirs])
     put_difference(row, "tau_diff", found[WITHIN if answers.data.about.segment else OVERALL])
     for name in DIFFERENCES:
         put_number(row, f"{name}_diff", found[name].value, found[name].interval, why=found[name].reason)

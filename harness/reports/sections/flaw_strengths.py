@@ -6,15 +6,15 @@ Two twins of one flawless text whose `construction` ends in `-subtle` and `-plai
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness.data.columns import CodedColumn, combination_ids, last_matching_rows
-from harness.measure.answers import AnswerTable
 from harness.measure.condition_rows import Row, new_row, put_number, put_share
+from harness.measure.judged_table import JudgedTable
 from harness.measure.options import POOLED
 from harness.model import CONDITION
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, SHARE, Column
@@ -41,7 +41,7 @@ class Sightings:
     construction: CodedColumn
 
 
-def strength_rows(clean: AnswerTable, flaws: Sightings, tempting: Sightings) -> list[Row]:
+def strength_rows(clean: JudgedTable, flaws: Sightings, tempting: Sightings) -> list[Row]:
     """Rows over all (`flaw` is `*`), by flaw over the languages, and by language over the flaws; none without flaws at two strengths.
 
     `tempting` are texts without a flaw that tempt to a false alarm, `seen` 1 where one is scored below the best. A row has those of its
@@ -50,8 +50,7 @@ def strength_rows(clean: AnswerTable, flaws: Sightings, tempting: Sightings) -> 
     subtle, plain = _both_strengths(clean, flaws)
     if not len(subtle.row):
         return []
-    table = clean.take(subtle.row)
-    of_flaws = replace(table, columns={**table.columns, "flaw": subtle.construction})
+    of_flaws = clean.take(subtle.row).with_keys(flaw=subtle.construction)
     of_texts = clean.take(tempting.row)
     rows = []
     for level in _LEVELS:
@@ -71,7 +70,7 @@ def _values(key: Row, names: Sequence[str]) -> tuple[Any, ...]:
     return tuple(key[name] for name in (*names, *CONDITION))
 
 
-def _put_strengths(row: Row, clean: AnswerTable, subtle: Floats, plain: Floats, cluster: Ints) -> None:
+def _put_strengths(row: Row, clean: JudgedTable, subtle: Floats, plain: Floats, cluster: Ints) -> None:
     row |= {"n": len(subtle), "groups": len(np.unique(cluster))}
     for name, seen in ((SUBTLE, subtle), (PLAIN, plain)):
         put_share(row, f"seen_{name}", seen, cluster, clean.drawing, NO_FLAW)
@@ -79,7 +78,7 @@ def _put_strengths(row: Row, clean: AnswerTable, subtle: Floats, plain: Floats, 
     put_number(row, "slope", found.value, found.interval, why=found.reason)
 
 
-def _both_strengths(clean: AnswerTable, flaws: Sightings) -> tuple[Sightings, Floats]:
+def _both_strengths(clean: JudgedTable, flaws: Sightings) -> tuple[Sightings, Floats]:
     """Each subtle flaw with a readable score, by the name of the flaw alone; whether the plain one of the same question was seen."""
     names = [flaws.construction.values[code] if code >= 0 else "" for code in flaws.construction.codes]
     parted = [str(name).rpartition("-") for name in names]
@@ -87,7 +86,7 @@ def _both_strengths(clean: AnswerTable, flaws: Sightings) -> tuple[Sightings, Fl
     flaw = CodedColumn.from_values(each[0] for each in parted)
     known = ~np.isnan(flaws.seen)
     text = CodedColumn.from_values(clean.data.items[item].fields["twin"] for item in np.asarray(clean.item)[flaws.row].tolist())
-    columns = [clean.columns[name].take(flaws.row) for name in ("metric", *CONDITION, "order", "repeat")]
+    columns = [clean.column(name).take(flaws.row) for name in ("metric", *CONDITION, "order", "repeat")]
     ids = combination_ids([*columns, text, flaw], np.zeros(len(flaws.row), np.int8))
     subtle = np.flatnonzero(known & (strength == SUBTLE))
     plain = last_matching_rows(ids, np.flatnonzero(known & (strength == PLAIN)))[subtle]

@@ -7,8 +7,8 @@ from collections import Counter
 import numpy as np
 
 from harness.data.columns import NO_VALUE
-from harness.measure.answers import AnswerTable
 from harness.measure.condition_rows import new_row, put_share, section
+from harness.measure.judged_table import JudgedTable
 from harness.model import CONDITION
 from harness.parse.language import UNDETERMINED, known_languages
 from harness.reports.sections.section import Found, Section, SectionTable, of_answers, range_by_language
@@ -20,16 +20,16 @@ NOTE = (
 )
 
 
-def justification_language(answers: AnswerTable) -> Found | None:
+def justification_language(answers: JudgedTable) -> Found | None:
     """Share of justifications in the requested language, by language, judge and condition; None if none is long enough."""
     clean = answers.clean
-    clean = clean.take((clean.columns["detected_language"].codes != NO_VALUE) & (clean.columns["asked_language"].codes != NO_VALUE))
+    clean = clean.take((clean.judgments.detected_language.codes != NO_VALUE) & (clean.judgments.asked_language.codes != NO_VALUE))
     if not len(clean):
         return None
-    column = clean.columns["detected_language"]
+    column = clean.judgments.detected_language
     languages = np.array(column.values, object)[column.codes]
     rows = []
-    for key, at in clean.cells(("language",), (*CONDITION, "asked_language")):
+    for key, at in clean.with_keys(asked_language=clean.judgments.asked_language).cells(("language",), (*CONDITION, "asked_language")):
         detected = languages[at]
         long = detected != UNDETERMINED
         asked = key["asked_language"].partition("-")[0]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.measure.answers import AnswerTable
 from harness.measure.condition_rows import Row, level_of, new_row, put_difference, section, with_q
+from harness.measure.judged_table import JudgedTable
 from harness.reports.sections.section import BY_METRIC, Found, Section, SectionTable, cells_at, of_answers, q_value, tests_shown
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, Column
 from harness.stats import tau_within
@@ -19,11 +19,11 @@ HYPOTHESIS = (
 )
 
 
-def length_effect(answers: AnswerTable) -> Found | None:
+def length_effect(answers: JudgedTable) -> Found | None:
     """Rank correlation of scores with the length of the output, for judge and people; None without labels or outputs."""
     clean = answers.clean
     long = output_lengths(clean)
-    clean = clean.take(~(np.isnan(long[clean.item]) | np.isnan(clean.label[:])))
+    clean = clean.take(~(np.isnan(long[clean.item]) | np.isnan(clean.label_points[:])))
     if not len(clean):
         return None
     rows = []
@@ -36,20 +36,20 @@ def length_effect(answers: AnswerTable) -> Found | None:
     return section("Length of the text", rows, hypothesis=HYPOTHESIS)
 
 
-def output_lengths(answers: AnswerTable) -> Floats:
+def output_lengths(answers: JudgedTable) -> Floats:
     """Number of characters of each item's output; NaN if the item has two outputs, or an empty one."""
     outputs = ((item, answers.data.outputs_of(item)) for item in answers.data.items)
     texts = (item.fields.get(names[0]) if len(names) == 1 else None for item, names in outputs)
     return np.array([float(len(text)) if isinstance(text, str) and text else np.nan for text in texts])
 
 
-def _put_correlations(row: Row, clean: AnswerTable, at: Ints, long: Floats) -> None:
+def _put_correlations(row: Row, clean: JudgedTable, at: Ints, long: Floats) -> None:
     """The correlations of the rows `at` with their lengths `long`."""
-    task = clean.columns["task"].codes[at].astype(np.int64)
-    points, group, label, reference = clean.points[at], clean.group[at], clean.label[at], clean.reference[at]
+    task = clean.column("task").codes[at].astype(np.int64)
+    points, group, label, reference = clean.points[at], clean.group[at], clean.label_points[at], clean.reference_class[at]
     row["n"] = int((~np.isnan(points)).sum())
     labelled = np.where(reference >= 0, points, np.nan)
-    within = task * (int(clean.kinds.reference.max(initial=0)) + 2) + reference + 1
+    within = task * (int(reference.max(initial=0)) + 2) + reference + 1
     put_difference(row, "tau_given_label", tau_within(long, labelled, within, group))
     put_difference(row, "tau", tau_within(long, points, task, group))
     item = np.unique(clean.item[at], return_index=True)[1]

@@ -9,12 +9,12 @@ import numpy as np
 
 from harness.data.columns import first_rows
 from harness.data.judgments import Judgments
-from harness.measure.answers import AnswerTable, variant_of
 from harness.measure.condition_rows import Row, level_of, new_row, put_difference, put_number, section, with_q
+from harness.measure.judged_table import JudgedTable
 from harness.measure.options import Drawing
 from harness.model import SAMPLING
 from harness.reports.sections.section import BY_METRIC, Found, Section, SectionInput, SectionTable, cells_at, q_value, tests_shown
-from harness.reports.sections.variants import PAIRED_ANSWERS, SCORE_CHANGE, Q, moved_rows, pairs_by
+from harness.reports.sections.variants import PAIRED_ANSWERS, SCORE_CHANGE, Q, moved_rows, pairs_by, variant_of
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, Column
 from harness.stats import bootstrap_from_sums
 from harness.stats.agreement.correlation import pearson_of_moments
@@ -29,7 +29,7 @@ HYPOTHESIS = (
 )
 
 
-def metric_order(answers: AnswerTable, forward: Sequence[str]) -> Found | None:
+def metric_order(answers: JudgedTable, forward: Sequence[str]) -> Found | None:
     """How far scores move (`rows`) and how much closer they follow the metric named first (`drag`) when the order is reversed.
 
     `forward` are the metrics in the order in which a forward call names them.
@@ -37,9 +37,9 @@ def metric_order(answers: AnswerTable, forward: Sequence[str]) -> Found | None:
     clean = answers.clean
     rows: list[Row] = []
     drag: list[Row] = []
-    for reverse, straight in pairs_by(clean.columns["variant"].values, "metric_order", "reversed", "forward"):
+    for reverse, straight in pairs_by(clean.column("variant").values, "metric_order", "reversed", "forward"):
         rows += [row for row, _, _ in moved_rows(clean, reverse, straight)]
-        drag += _drag(clean, straight, reverse, [metric for metric in forward if metric in clean.columns["metric"].values])
+        drag += _drag(clean, straight, reverse, [metric for metric in forward if metric in clean.column("metric").values])
     with_q(rows, "moved", level_of)
     with_q(drag, "drag", level_of)
     return section("Order of the metrics in a joint call", rows, hypothesis=HYPOTHESIS, **({"drag": drag} if drag else {}))
@@ -58,9 +58,9 @@ def order_of_calls(judgments: Judgments) -> list[str]:
     return [*longest, *(metric for metric in judgments.metric.values if metric not in longest)]
 
 
-def _drag(clean: AnswerTable, straight: str, reverse: str, metrics: Sequence[str]) -> list[Row]:
+def _drag(clean: JudgedTable, straight: str, reverse: str, metrics: Sequence[str]) -> list[Row]:
     rows = []
-    variant = clean.columns["variant"]
+    variant = clean.column("variant")
     both = clean.take(np.isin(variant.codes, [variant.values.index(name) for name in (straight, reverse)]))
     for key, at in cells_at(both, LEVELS, WITHIN):
         table = _scores(both.take(at), metrics, (straight, reverse))
@@ -79,12 +79,12 @@ class _ScoreTable(NamedTuple):
     group: Ints
 
 
-def _scores(here: AnswerTable, metrics: Sequence[str], variants: tuple[str, str]) -> _ScoreTable:
+def _scores(here: JudgedTable, metrics: Sequence[str], variants: tuple[str, str]) -> _ScoreTable:
     question = here.joint(("order", "repeat"), items=True)
     first = first_rows(question)
     points = np.full((2, len(metrics), len(first)), np.nan)
-    variant = here.columns["variant"].recode({name: number for number, name in enumerate(variants)})
-    metric = here.columns["metric"].recode({name: number for number, name in enumerate(metrics)})
+    variant = here.column("variant").recode({name: number for number, name in enumerate(variants)})
+    metric = here.column("metric").recode({name: number for number, name in enumerate(metrics)})
     known = (variant >= 0) & (metric >= 0)
     points[variant[known], metric[known], question[known]] = here.points[known]
     return _ScoreTable(points, here.group[first])

@@ -17,8 +17,8 @@ from harness.content.tags import english_name
 from harness.data.columns import NO_VALUE, CodedColumn, combination_ids, last_matching_rows
 from harness.data.dataset import Dataset
 from harness.judges import traits_of
-from harness.measure.answers import AnswerTable
 from harness.measure.condition_rows import Row, new_row, put_share, section
+from harness.measure.judged_table import JudgedTable
 from harness.measure.options import POOLED
 from harness.measure.parallel_texts import text_clusters
 from harness.model import CONDITION
@@ -71,7 +71,7 @@ class _Entries:
         return replace(parts[0], construction=CodedColumn.concatenate([part.construction for part in parts]), **joined)
 
 
-def minimal_pairs(answers: AnswerTable) -> Found | None:
+def minimal_pairs(answers: JudgedTable) -> Found | None:
     """The section of minimal pairs; None where no judged item names a `twin` that stands in the data.
 
     `rows` are by language and metric, by language, by metric, and over all. `constructions` has a row a construction over the languages,
@@ -87,10 +87,8 @@ def minimal_pairs(answers: AnswerTable) -> Found | None:
     entries = _Entries.concatenate([pairs, *_flawless(clean, pairs, cluster)])
     if not len(entries.row):
         return None
-    table = clean.take(entries.row)
-    table = replace(
-        table, columns={**table.columns, "construction": entries.construction, "kind": CodedColumn.from_values(entries.kind.tolist())}
-    )
+    kind = CodedColumn.from_values(entries.kind.tolist())
+    table = clean.take(entries.row).with_keys(construction=entries.construction, kind=kind)
     named = entries.construction.codes != NO_VALUE
     once = np.flatnonzero(~(entries.flawless & named))  # every text without a flaw also stands among those without a name
     rows = [_shares(new_row(key), clean, entries, once[at]) for key, at in cells_at(table.take(once), LEVELS)]
@@ -104,7 +102,7 @@ def minimal_pairs(answers: AnswerTable) -> Found | None:
     return section("Minimal pairs", rows, note=NOTE, constructions=constructions, crossed=crossed, **more)
 
 
-def _strengths(clean: AnswerTable, entries: _Entries) -> list[Row]:
+def _strengths(clean: JudgedTable, entries: _Entries) -> list[Row]:
     """Rows of the flaws with a name and both answers, by whether the flawless text is scored higher, beside the texts that tempt."""
     flaws = (entries.kind == FLAW) & (entries.construction.codes != NO_VALUE) & (entries.better >= 0) & (entries.worse >= 0)
     at, tempting = np.flatnonzero(flaws), np.flatnonzero(entries.kind == TEMPTING)
@@ -121,7 +119,7 @@ def has_twins(data: Dataset) -> bool:
     return any(_is_name(item.fields.get("twin")) for item in data.items)
 
 
-def _twins(answers: AnswerTable) -> dict[int, int]:
+def _twins(answers: JudgedTable) -> dict[int, int]:
     """`{item: its flawless text}`, of items that name another item of the data which names none itself."""
     data = answers.data
     named = {
@@ -134,7 +132,7 @@ def _is_name(value: Any) -> bool:
     return isinstance(value, str) and bool(value)
 
 
-def _pairs(clean: AnswerTable, twins: Mapping[int, int], cluster: Ints) -> _Entries:
+def _pairs(clean: JudgedTable, twins: Mapping[int, int], cluster: Ints) -> _Entries:
     """Every answer about a twin beside the one about its flawless text, on metrics on which both are labelled."""
     base_of = np.full(len(clean.data.items), -1, np.int64)
     base_of[list(twins)] = list(twins.values())
@@ -142,7 +140,7 @@ def _pairs(clean: AnswerTable, twins: Mapping[int, int], cluster: Ints) -> _Entr
     twin = np.flatnonzero(base_of[items] >= 0)
     base = _answers_about(clean, twin, base_of[items[twin]])
     found = base >= 0
-    gap = np.where(found, clean.label[np.maximum(base, 0)] - clean.label[twin], np.nan)
+    gap = np.where(found, clean.label_points[np.maximum(base, 0)] - clean.label_points[twin], np.nan)
     kept = ~found | ~np.isnan(gap)
     twin, base, gap = twin[kept], base[kept], gap[kept]
     turned = gap < 0  # the text with the flaw is the one that the other names
@@ -158,17 +156,17 @@ def _pairs(clean: AnswerTable, twins: Mapping[int, int], cluster: Ints) -> _Entr
     )
 
 
-def _answers_about(clean: AnswerTable, rows: Ints, items: Ints) -> Ints:
+def _answers_about(clean: JudgedTable, rows: Ints, items: Ints) -> Ints:
     """For each row, the row about another item with the same metric, condition and repeat; -1 without one."""
     size = len(clean)
     both = np.concatenate([np.arange(size), rows])
-    columns = [clean.columns[name].take(both) for name in ("metric", *CONDITION, "order", "repeat")]
+    columns = [clean.column(name).take(both) for name in ("metric", *CONDITION, "order", "repeat")]
     about = CodedColumn(tuple(clean.data.items), np.concatenate([clean.item, items]).astype(np.int32))
     ids = combination_ids([*columns, about], np.zeros(len(both), np.int8))
     return last_matching_rows(ids, np.arange(size))[size:]
 
 
-def _flawless(clean: AnswerTable, pairs: _Entries, cluster: Ints) -> list[_Entries]:
+def _flawless(clean: JudgedTable, pairs: _Entries, cluster: Ints) -> list[_Entries]:
     """The texts without a flaw: all of them, each once; after a harmless change, by that change; those that tempt, by what tempts."""
     flaw = pairs.kind == FLAW
     paired = (pairs.better >= 0) & (pairs.worse >= 0)
@@ -182,7 +180,7 @@ def _flawless(clean: AnswerTable, pairs: _Entries, cluster: Ints) -> list[_Entri
     ]
 
 
-def _tempting(clean: AnswerTable) -> tuple[Ints, CodedColumn]:
+def _tempting(clean: JudgedTable) -> tuple[Ints, CodedColumn]:
     """Rows about texts that tempt a judge to a false alarm on this metric, and what tempts (`tempts = {name: metric}`)."""
     tempts = {place: item.fields["tempts"] for place, item in enumerate(clean.data.items) if isinstance(item.fields.get("tempts"), dict)}
     items = np.asarray(clean.item)
@@ -190,12 +188,12 @@ def _tempting(clean: AnswerTable) -> tuple[Ints, CodedColumn]:
         (row, name)
         for row in np.flatnonzero(np.isin(items, list(tempts))).tolist()
         for name, metric in tempts[int(items[row])].items()
-        if _is_name(name) and metric == clean.value("metric", row)
+        if _is_name(name) and metric == clean.column("metric").at(row)
     ]
     return np.array([row for row, _ in found], np.int64), CodedColumn.from_values(name for _, name in found)
 
 
-def _texts(clean: AnswerTable, rows: Ints, cluster: Ints, construction: CodedColumn, kind: str) -> _Entries:
+def _texts(clean: JudgedTable, rows: Ints, cluster: Ints, construction: CodedColumn, kind: str) -> _Entries:
     nothing, size = np.full(len(rows), -1), len(rows)
     cluster = cluster[np.asarray(clean.item)[rows]]
     return _Entries(rows, nothing, nothing, np.ones(size, bool), cluster, construction, np.full(size, kind))
@@ -213,7 +211,7 @@ class _ReadPairs:
     alarm_groups: Ints
 
 
-def _read_pairs(row: Row, clean: AnswerTable, entries: _Entries, at: Ints) -> _ReadPairs:
+def _read_pairs(row: Row, clean: JudgedTable, entries: _Entries, at: Ints) -> _ReadPairs:
     """The pairs of the entries `at`, of which the row gets the counts. Harmless changes count only where they stand alone."""
     texts, pairs = at[entries.flawless[at]], at[~entries.flawless[at] & (entries.kind[at] == row.get("kind", FLAW))]
     both = pairs[(entries.better[pairs] >= 0) & (entries.worse[pairs] >= 0)]
@@ -226,7 +224,7 @@ def _read_pairs(row: Row, clean: AnswerTable, entries: _Entries, at: Ints) -> _R
     return _ReadPairs(better, worse, entries.cluster[read], step, alarm, entries.cluster[texts])
 
 
-def _shares(row: Row, clean: AnswerTable, entries: _Entries, at: Ints) -> Row:
+def _shares(row: Row, clean: JudgedTable, entries: _Entries, at: Ints) -> Row:
     """The row with shares and their intervals."""
     found = _read_pairs(row, clean, entries, at)
     why = NO_BEST if len(found.step) and np.isnan(found.step).all() else NO_PAIR
@@ -237,7 +235,7 @@ def _shares(row: Row, clean: AnswerTable, entries: _Entries, at: Ints) -> Row:
     return row
 
 
-def _counts(row: Row, clean: AnswerTable, entries: _Entries, at: Ints) -> Row:
+def _counts(row: Row, clean: JudgedTable, entries: _Entries, at: Ints) -> Row:
     """The row with counts alone: one language has too few texts of one construction for more."""
     found = _read_pairs(row, clean, entries, at)
     row |= {f"{name}_n": int((found.step == sign).sum()) for name, sign in _SIGNS.items()}

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.judges import Panel
-from harness.measure.answers import AnswerTable
 from harness.measure.condition_rows import Row, new_row, put_difference, put_share, section, with_q
+from harness.measure.judged_table import JudgedTable
 from harness.model import CONDITION
 from harness.reports.sections.section import AGREEMENT_DIFFERENCE, Found, Section, SectionInput, SectionTable, cells_at, tests_shown
 from harness.reports.tables.column import COUNT_OR_BLANK, SHARE, TEXT, Column
@@ -34,18 +34,18 @@ _SAME = ("metric", *CONDITION[1:], "repeat", "order")
 _Chosen = tuple[Ints, NDArray[np.bool_], str]  # the best member of each row, which rows are compared, and what it was chosen on
 
 
-def panel_gains(answers: AnswerTable, panels: Mapping[str, Panel]) -> Found | None:
+def panel_gains(answers: JudgedTable, panels: Mapping[str, Panel]) -> Found | None:
     """The section of panels, each beside the best of its members; None without one. Rows are by language and metric, and by language."""
     clean = answers.clean
-    judges = set(clean.columns["judge"].values)
+    judges = set(clean.column("judge").values)
     known = {name: panel.members for name, panel in panels.items() if judges.issuperset(panel.members)}
     rows = [_gain_row(clean, key, at, known[key["judge"]]) for key, at in cells_at(clean, LEVELS) if key["judge"] in known]
     with_q(rows, "diff", lambda row: row["metric"] == "*")
     return section("Panels", rows, note=NOTE)
 
 
-def _gain_row(clean: AnswerTable, key: Mapping[str, Any], at: Ints, members: Sequence[str]) -> Row:
-    why = NUMBERS if (np.isnan(clean.credits["pa_failed_wrong"][at]) & ~np.isnan(clean.label[at])).any() else NO_TEXT
+def _gain_row(clean: JudgedTable, key: Mapping[str, Any], at: Ints, members: Sequence[str]) -> Row:
+    why = NUMBERS if (np.isnan(clean.hit[at]) & ~np.isnan(clean.label_points[at])).any() else NO_TEXT
     at, ours, every = _credits(clean, at, members)
     development = np.array([item.split == "dev" for item in clean.data.items], bool)[clean.item[at]]
     best, tested, source = _chosen_on_development(every, development) or _chosen_on_other_texts(every, clean.group[at])
@@ -62,9 +62,9 @@ def _gain_row(clean: AnswerTable, key: Mapping[str, Any], at: Ints, members: Seq
     return row
 
 
-def _credits(clean: AnswerTable, at: Ints, members: Sequence[str]) -> tuple[Ints, Floats, Floats]:
+def _credits(clean: JudgedTable, at: Ints, members: Sequence[str]) -> tuple[Ints, Floats, Floats]:
     """The rows of a panel that all members have answered too, with the credits of the panel (rows,) and of its members (rows, members)."""
-    judge, every = clean.columns["judge"], clean.credits["pa_failed_wrong"]
+    judge, every = clean.column("judge"), clean.hit
     own = [np.flatnonzero(judge.codes == judge.values.index(member)) for member in members]
     partner = np.column_stack([clean.partners(at, rows, _SAME) for rows in own])
     ours, theirs = every[at], np.where(partner >= 0, every[np.maximum(partner, 0)], np.nan)

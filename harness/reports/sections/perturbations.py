@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.measure.answers import AnswerTable
 from harness.measure.condition_rows import SCORE_LEVELS, Row, new_row, put_number, put_share, section
+from harness.measure.judged_table import JudgedTable
 from harness.model import CONDITION, RealisedPerturbation
 from harness.perturb import registered
 from harness.reports.sections.section import BY_METRIC, Found, Section, SectionTable, cells_at, range_by_language
@@ -45,7 +45,7 @@ class _PerturbedPairs(NamedTuple):
     applied: NDArray[np.bool_]
 
 
-def perturbations(answers: AnswerTable, perturbed: Sequence[RealisedPerturbation]) -> Found | None:
+def perturbations(answers: JudgedTable, perturbed: Sequence[RealisedPerturbation]) -> Found | None:
     """Shares of scores that fell, rose and stayed, sensitivity, and the achieved amount of change, by perturbation."""
     rows = []
     results, moves = _by_text(perturbed), {name: kind.moves for name, kind in registered().items()}
@@ -61,7 +61,7 @@ def perturbations(answers: AnswerTable, perturbed: Sequence[RealisedPerturbation
     return section("Sensitivity to changed texts", rows, note=NOTE)
 
 
-def injection(answers: AnswerTable, perturbed: Sequence[RealisedPerturbation]) -> Found | None:
+def injection(answers: JudgedTable, perturbed: Sequence[RealisedPerturbation]) -> Found | None:
     """Shares of scores that rose, fell and became the best one after the text itself asked for the best score."""
     rows = []
     for text, pairs, key, at in _cells(answers, _by_text(perturbed), lambda kind: kind == INJECT):
@@ -83,10 +83,10 @@ def _by_text(perturbed: Sequence[RealisedPerturbation]) -> dict[str, dict[str, R
 
 
 def _cells(
-    answers: AnswerTable, results: Mapping[str, Mapping[str, RealisedPerturbation]], wanted: Callable[[str], bool]
+    answers: JudgedTable, results: Mapping[str, Mapping[str, RealisedPerturbation]], wanted: Callable[[str], bool]
 ) -> Iterator[tuple[str, _PerturbedPairs, dict[str, Any], Ints]]:
     """Yield perturbations of these kinds, cell by cell: text form, all pairs, the cell's key, and the numbers of its pairs."""
-    for text in sorted({*answers.columns["perturbation"].values, *results}, key=_in_order):
+    for text in sorted({*answers.judgments.perturbation.values, *results}, key=_in_order):
         if wanted(_parts(text)["kind"]):
             pairs = _pairs(answers, text, {name for name, each in results.get(text, {}).items() if not each.applied})
             rows = np.where(pairs.clean >= 0, pairs.clean, pairs.changed)
@@ -94,9 +94,9 @@ def _cells(
                 yield text, pairs, key, at
 
 
-def _pairs(answers: AnswerTable, text: str, not_applied: set[str]) -> _PerturbedPairs:
+def _pairs(answers: JudgedTable, text: str, not_applied: set[str]) -> _PerturbedPairs:
     """Every answer that the perturbation has, or would have if the text could be changed, beside the one about the unchanged text."""
-    column = answers.columns["perturbation"]
+    column = answers.judgments.perturbation
     every = np.arange(len(answers))
     changed = every[column.codes == column.values.index(text)] if text in column.values else every[:0]
     stuck = np.array([item.item_id in not_applied for item in answers.data.items], bool)[answers.item]
@@ -112,7 +112,7 @@ def _pairs(answers: AnswerTable, text: str, not_applied: set[str]) -> _Perturbed
     )
 
 
-def _in_conditions(answers: AnswerTable, changed: Ints) -> NDArray[np.bool_]:
+def _in_conditions(answers: JudgedTable, changed: Ints) -> NDArray[np.bool_]:
     """Rows under the conditions in which this perturbation was judged; if it changed no text, those of the other perturbations, or all."""
     code = answers.joint(CONDITION)
     chosen = changed if len(changed) else np.flatnonzero(answers.changed)
@@ -122,7 +122,7 @@ def _in_conditions(answers: AnswerTable, changed: Ints) -> NDArray[np.bool_]:
 class _PairFindings:
     """One cell's pairs, and the statistics of them."""
 
-    def __init__(self, answers: AnswerTable, pairs: _PerturbedPairs, at: Ints) -> None:
+    def __init__(self, answers: JudgedTable, pairs: _PerturbedPairs, at: Ints) -> None:
         self.answers = answers
         self.applied = pairs.applied[at]
         self.clean, self.changed = pairs.clean[at], pairs.changed[at]
@@ -165,12 +165,12 @@ class _PairFindings:
             row[f"realised_{name}"] = float(np.mean([each[name] for each in achieved if name in each]))
 
 
-def put_sensitivity(row: Row, answers: AnswerTable, before: Ints, after: Ints, groups: Ints, why: str) -> None:
+def put_sensitivity(row: Row, answers: JudgedTable, before: Ints, after: Ints, groups: Ints, why: str) -> None:
     """Write how often the score of the rows `before` is above that of `after`, and `from` what: expected scores or scores.
 
     Expected scores count if every pair has both; a row never mixes the two.
     """
-    expected = answers.expected[before], answers.expected[after]
+    expected = answers.expected_points[before], answers.expected_points[after]
     fine = len(before) > 0 and not (np.isnan(expected[0]) | np.isnan(expected[1])).any()
     first, second = expected if fine else (answers.points[before], answers.points[after])
     found = superiority(first, second, groups, **answers.drawing)

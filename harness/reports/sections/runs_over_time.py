@@ -12,9 +12,8 @@ from harness.data.columns import combination_ids
 from harness.measure.cells import Cell
 from harness.measure.compare import AlignedData, compare_aligned
 from harness.measure.condition_rows import Row, new_row, section, with_q
-from harness.measure.judged import JudgedData
+from harness.measure.judged_table import JudgedTable
 from harness.measure.options import POOLED, CompareOptions
-from harness.measure.units import Units
 from harness.model import CELL, SAMPLING
 from harness.reports.sections.section import (
     AGREEMENT_DIFFERENCE,
@@ -46,7 +45,7 @@ def runs_over_time(laid_out: AlignedData, options: CompareOptions) -> dict[str, 
     The others are compared with the source that `options.versus` names, else with the first one. Rows are by language and metric; scores
     that are numbers have none.
     """
-    cells = [cell for units in laid_out.judged if _has_repeated_judge(units.units) for cell in _cells(laid_out, units, options)]
+    cells = [cell for judged in laid_out.judged if _has_repeated_judge(judged) for cell in _cells(laid_out, judged, options)]
     shares = [_shares_row(cell) for cell in cells]
     with_q(shares, "margins", lambda row: None)
     found = {
@@ -56,16 +55,16 @@ def runs_over_time(laid_out: AlignedData, options: CompareOptions) -> dict[str, 
     return {name: each for name, each in found.items() if each}
 
 
-def _has_repeated_judge(units: Units) -> bool:
+def _has_repeated_judge(judged: JudgedTable) -> bool:
     """Whether a judge has judgments in two sources."""
-    judge = units.judgments.judge
-    pairs = np.unique(combination_ids([units.source, judge], np.zeros(len(judge), np.int8)))
+    judge = judged.judgments.judge
+    pairs = np.unique(combination_ids([judged.source, judge], np.zeros(len(judge), np.int8)))
     return len(pairs) > len(np.unique(judge.codes))
 
 
-def _cells(laid_out: AlignedData, judged: JudgedData, options: CompareOptions) -> Iterator[Cell]:
+def _cells(laid_out: AlignedData, judged: JudgedTable, options: CompareOptions) -> Iterator[Cell]:
     """The cells of judges and conditions that several sources have, place by place, the source that others are compared with first."""
-    sources = [str(name) for name in judged.units.source.used]
+    sources = [str(name) for name in judged.source.used]
     name, wanted = options.versus or ("", "")
     first = wanted if name == "source" and wanted in sources else sources[0]
     order = [first, *(source for source in sources if source != first)]

@@ -17,10 +17,10 @@ from harness.data.columns import CodedColumn, combination_ids, rows_by_number
 from harness.data.dataset import Dataset
 from harness.decide.language_parts import FEW_TEXTS, LanguageParts, language_parts
 from harness.decide.languages import LEAST_LANGUAGES
-from harness.measure.answers import AnswerTable, tabulate_answers
 from harness.measure.cells import sort_key
 from harness.measure.compare import Recording, judged_data
 from harness.measure.condition_rows import Row, new_row, put_difference, put_number, section, with_q
+from harness.measure.judged_table import JudgedTable, ordered_table
 from harness.measure.options import CompareOptions
 from harness.measure.parallel_texts import parallel_numbers, text_clusters
 from harness.model import CONDITION
@@ -60,7 +60,7 @@ def same_texts(source: Recording, options: CompareOptions) -> Found | None:
         return None
     kept = source.data.only([source.data.items[place] for place in np.flatnonzero(items).tolist()])
     part = msgspec.structs.replace(source, data=kept, judgments=source.judgments.clean.for_items(kept.by_id))
-    answers = tabulate_answers(part.data, part.judgments, options)
+    answers = ordered_table(part.data, part.judgments, options)
     shifts = _shifts(answers)
     rows = [_shift_row(answers, shifts, key, at) for key, at in cells_at(answers, LEVELS)]
     with_q(rows, "shift", lambda row: row["metric"] == "*")
@@ -80,13 +80,13 @@ def _parallel_items(data: Dataset) -> NDArray[np.bool_]:
     return np.asarray((number >= 0) & fine[np.maximum(number, 0)]) if len(fine) else np.zeros(len(number), bool)
 
 
-def _shifts(answers: AnswerTable) -> tuple[Floats, Floats, Ints]:
+def _shifts(answers: JudgedTable) -> tuple[Floats, Floats, Ints]:
     """Of every answer its score and the mean score of the same text in the other languages, as shares of the scale; and its text."""
     parallel, cluster = parallel_numbers(answers.data), text_clusters(answers.data)
     items = np.asarray(answers.item)
-    reach = np.array([answers.reach[answers.value("metric", row)] for row in range(len(answers))], np.float64)
+    reach = np.array([answers.reach[answers.column("metric").at(row)] for row in range(len(answers))], np.float64)
     own = answers.points[:] / np.where(reach > 0, reach, np.nan)
-    columns = [answers.columns[name] for name in ("metric", *CONDITION, "order", "repeat")]
+    columns = [answers.column(name) for name in ("metric", *CONDITION, "order", "repeat")]
     question = combination_ids(columns, parallel[items])
     known = ~np.isnan(own)
     size = int(question.max(initial=-1)) + 1
@@ -97,7 +97,7 @@ def _shifts(answers: AnswerTable) -> tuple[Floats, Floats, Ints]:
     return own, others, cluster[items]
 
 
-def _shift_row(answers: AnswerTable, shifts: tuple[Floats, Floats, Ints], key: Mapping[str, Any], at: Ints) -> Row:
+def _shift_row(answers: JudgedTable, shifts: tuple[Floats, Floats, Ints], key: Mapping[str, Any], at: Ints) -> Row:
     own, others, cluster = (values[at] for values in shifts)
     row = new_row(key, n=int((~np.isnan(others)).sum()), unreadable=int((~answers.readable[at]).sum()))
     row["groups"] = len(np.unique(cluster[~np.isnan(others)]))
@@ -106,7 +106,7 @@ def _shift_row(answers: AnswerTable, shifts: tuple[Floats, Floats, Ints], key: M
     return row
 
 
-def _metrics(part: Recording, answers: AnswerTable, options: CompareOptions) -> Iterator[Row]:
+def _metrics(part: Recording, answers: JudgedTable, options: CompareOptions) -> Iterator[Row]:
     """Consistency, heterogeneity and differential functioning of each metric, judge and condition."""
     judged = judged_data([part], msgspec.structs.replace(options, by=("language", "metric", "judge", "variant", "temperature")))
     cells = {_side(key): (key, at) for key, at in answers.cells(("metric",))}
@@ -134,12 +134,12 @@ def _put_consistency(row: Row, parts: LanguageParts) -> None:
     row["pairs"] = found.pairs if found else None
 
 
-def _put_heterogeneity(row: Row, answers: AnswerTable, at: Ints, cluster: Ints) -> None:
+def _put_heterogeneity(row: Row, answers: JudgedTable, at: Ints, cluster: Ints) -> None:
     """Random-effects summary of the mean score of each language, as a share of the scale."""
     reach = answers.reach[row["metric"]]
     scores = answers.points[at] / reach if reach > 0 else answers.points[at] * np.nan
     known = np.flatnonzero(~np.isnan(scores))
-    by_language = rows_by_number(answers.columns["language"].codes[at][known])
+    by_language = rows_by_number(answers.column("language").codes[at][known])
     means = [cluster_mean(scores[known[own]], cluster[known[own]]) for own in by_language if len(own)]
     varied = [mean for mean in means if mean.error > 0]
     found, why = None, f"fewer than {LEAST_LANGUAGES} languages in which the score varies between texts"

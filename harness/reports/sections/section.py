@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from harness.data.columns import NO_VALUE, CodedColumn
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
-from harness.measure.answers import AnswerTable, tabulate_answers
 from harness.measure.compare import Recording
+from harness.measure.judged_table import JudgedTable, item_key, ordered_table
 from harness.measure.options import POOLED, CompareOptions
-from harness.measure.units import item_key
 from harness.model import CONDITION, RealisedPerturbation
+from harness.reports.answer_parts import Card
 from harness.reports.tables.column import POINTS, PROBABILITY, Column, Row
 from harness.reports.tables.numbers import percent
 from harness.runs import RunProtocol
@@ -46,7 +46,7 @@ class SectionInput:
         perturbed: the result of each perturbation for each item; a text that could not be changed is counted, not judged.
         metrics: in the order in which a forward joint call names them; by default in the order of the judgments.
         protocol: that of the run; None in a comparison.
-        refused_controls: the control questions that a language does not have, with the reasons.
+        study_facts: what the study of the run states beside judgments and protocol (`Study.facts`).
     """
 
     recording: Recording
@@ -54,26 +54,26 @@ class SectionInput:
     perturbed: Sequence[RealisedPerturbation] = ()
     metrics: Sequence[str] | None = None
     protocol: RunProtocol | None = None
-    refused_controls: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    study_facts: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
-    def answers(self) -> AnswerTable:
+    def answers(self) -> JudgedTable:
         """The answers beside their labels, without those to questions that name the systems. Tabulated once for all sections."""
         judgments = self.recording.judgments
         shown = judgments.shown_source
         unnamed = judgments.take(shown.codes == NO_VALUE) if shown.values else judgments
-        return tabulate_answers(self.recording.data, unnamed, self.options)
+        return ordered_table(self.recording.data, unnamed, self.options)
 
 
-def of_answers(compute: Callable[[AnswerTable], Found | None]) -> Callable[[SectionInput], Found | None]:
+def of_answers(compute: Callable[[JudgedTable], Found | None]) -> Callable[[SectionInput], Found | None]:
     """A section that needs nothing but the answers beside their labels; None where there are none."""
-    return lambda given: compute(given.answers) if len(given.answers) else None
+    return lambda inputs: compute(inputs.answers) if len(inputs.answers) else None
 
 
 def cells_at(
-    answers: AnswerTable, levels: Iterable[Sequence[str]], condition: Sequence[str] = CONDITION
+    answers: JudgedTable, levels: Iterable[Sequence[str]], condition: Sequence[str] = CONDITION
 ) -> Iterator[tuple[dict[str, Any], Ints]]:
-    """`(key, rows)` of every cell of several levels, as `AnswerTable.cells` has those of one."""
+    """`(key, rows)` of every cell of several levels, as `JudgedTable.cells` has those of one."""
     return chain.from_iterable(answers.cells(level, condition) for level in levels)
 
 
@@ -86,10 +86,10 @@ class PlacedJudgments(NamedTuple):
     columns: dict[str, CodedColumn]
 
     @classmethod
-    def of(cls, data: Dataset, judgments: Judgments, kept: NDArray[np.bool_]) -> PlacedJudgments:
+    def of(cls, data: Dataset, judgments: Judgments, mask: NDArray[np.bool_]) -> PlacedJudgments:
         """Those of the judgments `kept` whose item is in the data."""
         item = judgments.item.recode(data.positions).astype(np.int64)
-        rows = np.flatnonzero(kept & (item >= 0))
+        rows = np.flatnonzero(mask & (item >= 0))
         judgments, item = judgments.take(rows), item[rows]
         columns = {name: item_key(data, name).take(item) for name in ("language", "task")}
         columns |= {name: getattr(judgments, name) for name in ("metric", *CONDITION)}
@@ -119,6 +119,15 @@ class SectionTable:
     across: Callable[[Sequence[Row]], Sequence[Row]] | None = None
 
 
+class Opening(NamedTuple):
+    """What a section puts on the first screen of a page: its question, the facts beside it, its answer, and what the verdicts below are."""
+
+    question: str
+    facts: str
+    cards: tuple[Card, ...]
+    verdicts: str
+
+
 @dataclass(frozen=True)
 class Section:
     """One section, whole.
@@ -134,6 +143,8 @@ class Section:
         in_every_run: whether it needs no further condition, so that alone it is no reason to print the sections of a run.
         apart: whether it stands on pages by itself, apart from the sections on what changes the scores.
         least_values: how many values of a key its rows must have to be shown, such as two variants.
+        opening: the first screen that it gives a page, from its numbers; None where it has no answer.
+        after: the bundled section behind which it stands; empty: behind all of them. For sections of entry points.
     """
 
     name: str
@@ -146,19 +157,21 @@ class Section:
     in_every_run: bool = False
     apart: bool = False
     least_values: tuple[str, int] = ("", 0)
+    opening: Callable[[Found], Opening | None] | None = None
+    after: str = ""
 
-    def is_shown(self, found: Found | None) -> bool:
+    def is_shown(self, numbers: Found | None) -> bool:
         name, least = self.least_values
-        return bool(found) and (not name or len({row[name] for row in (found or {})["rows"]}) >= least)
+        return bool(numbers) and (not name or len({row[name] for row in (numbers or {})["rows"]}) >= least)
 
 
 def rows_across(rows: Sequence[Row], names: Sequence[str], by: str, under: str) -> list[dict[str, Any]]:
     """Rows with one key `names` as one row, which has them by their value of `by`, under the name `under`."""
-    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    joined: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in rows:
         key = {name: row.get(name) for name in names}
-        found.setdefault(tuple(key.values()), {**key, under: {}, "undefined": {}})[under][row[by]] = row
-    return list(found.values())
+        joined.setdefault(tuple(key.values()), {**key, under: {}, "undefined": {}})[under][row[by]] = row
+    return list(joined.values())
 
 
 def mean_of(values: Sequence[float]) -> float:
@@ -166,9 +179,9 @@ def mean_of(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else math.nan
 
 
-def q_value(name: str, of: str) -> Column:
+def q_value(name: str, quantity: str) -> Column:
     """The column of a p-value that is corrected over the rows of one level."""
-    return Column(name, f"q-value of {of}", PROBABILITY, "its p-value, corrected over the rows of one level")
+    return Column(name, f"q-value of {quantity}", PROBABILITY, "its p-value, corrected over the rows of one level")
 
 
 AGREEMENT_DIFFERENCE = (
@@ -186,12 +199,12 @@ AGREEMENT_DIFFERENCE = (
 def tests_shown(name: str, up: str, down: str, part: str = "rows") -> Callable[[Found], str]:
     """`Shown (q < .05): better in 1, worse in 2 of 12 tests.`, of a test of the rows."""
 
-    def finding(found: Found) -> str:
-        tested = [row for row in found.get(part, ()) if row.get(f"{name}_q") is not None]
+    def finding(numbers: Found) -> str:
+        tested = [row for row in numbers.get(part, ()) if row.get(f"{name}_q") is not None]
         if not tested:
             return "No row could be tested."
-        shown = [row[name] for row in tested if row[f"{name}_q"] < SHOWN_BELOW]
-        above, below = sum(value > 0 for value in shown), sum(value < 0 for value in shown)
+        differences = [row[name] for row in tested if row[f"{name}_q"] < SHOWN_BELOW]
+        above, below = sum(value > 0 for value in differences), sum(value < 0 for value in differences)
         return f"Shown (q < .05, all levels): {up} in {above}, {down} in {below} of {len(tested)} tests."
 
     return finding
@@ -200,8 +213,8 @@ def tests_shown(name: str, up: str, down: str, part: str = "rows") -> Callable[[
 def range_by_language(name: str, what: str) -> Callable[[Found], str]:
     """The lowest and the highest row by language."""
 
-    def finding(found: Found) -> str:
-        shares = [row[name] for row in found["rows"] if row["language"] != POOLED and row.get(name) is not None]
+    def finding(numbers: Found) -> str:
+        shares = [row[name] for row in numbers["rows"] if row["language"] != POOLED and row.get(name) is not None]
         if not shares:
             return ""
         low, high = percent(min(shares)), percent(max(shares))

@@ -1,5 +1,7 @@
 """Every section, in the order of reports: what computes reports, and all formats, read this list.
 
+Sections of studies and of other packages are entry points of the group `harness.sections`.
+
 A section is `{"title", "hypothesis" or "note", "rows"}`; some have further tables (`trends`, `drag`). Rows hold their key (language,
 task, metric, judge and condition; `*` where they pool), every number under its name, its 95 % interval under
 `<name>_ci`, and under `undefined` the reason for every null. docs/statistics.md describes all of them.
@@ -7,17 +9,19 @@ task, metric, judge and condition; `*` where they pool), every number under its 
 
 from __future__ import annotations
 
+from functools import cache
+from itertools import chain
+
 import msgspec
 
 from harness.measure.compare import Recording
 from harness.measure.options import CompareOptions
+from harness.plugins import load, registered, registered_twice
 from harness.reports.sections.calibrated_scores import CALIBRATED_SCORES
-from harness.reports.sections.chiang_lee import CHIANG_LEE
 from harness.reports.sections.consistency import CONSISTENCY
 from harness.reports.sections.correlations import CORRELATIONS
 from harness.reports.sections.free_text import FREE_TEXT
 from harness.reports.sections.language import JUSTIFICATION_LANGUAGE
-from harness.reports.sections.language_factors import LANGUAGE_FACTORS
 from harness.reports.sections.length import LENGTH
 from harness.reports.sections.metric_order import METRIC_ORDER
 from harness.reports.sections.minimal_pairs import MINIMAL_PAIRS
@@ -27,14 +31,12 @@ from harness.reports.sections.perturbations import INJECTION, PERTURBATIONS
 from harness.reports.sections.runs_over_time import RUN_SHARES, RUNS
 from harness.reports.sections.same_texts import SAME_TEXTS
 from harness.reports.sections.section import Found, Section, SectionInput
-from harness.reports.sections.self_preference_choices import SELF_PREFERENCE
 from harness.reports.sections.temperature import TEMPERATURE
 from harness.reports.sections.variants import FEW_SHOT, SCORE_POSITION, VARIANTS
 
-SECTIONS: tuple[Section, ...] = (
+GROUP = "harness.sections"
+BUNDLED: tuple[Section, ...] = (
     PAIRS,
-    SELF_PREFERENCE,
-    CHIANG_LEE,
     FREE_TEXT,
     MINIMAL_PAIRS,
     SAME_TEXTS,
@@ -42,7 +44,6 @@ SECTIONS: tuple[Section, ...] = (
     RUNS,
     RUN_SHARES,
     CALIBRATED_SCORES,
-    LANGUAGE_FACTORS,
     VARIANTS,
     CORRELATIONS,
     FEW_SHOT,
@@ -57,18 +58,32 @@ SECTIONS: tuple[Section, ...] = (
 )
 
 
+@cache
+def all_sections() -> tuple[Section, ...]:
+    """Return the bundled sections and those of entry points, in the order of reports. Raises UsageError for one that cannot be used."""
+    points = registered(GROUP, "section")
+    for section in BUNDLED:
+        if section.name in points:
+            raise registered_twice("section", section.name, "this program", points[section.name].value)
+    plugins = [load(point, Section, "section") for point in points.values()]
+    names = {section.name for section in BUNDLED}
+    behind = {name: [section for section in plugins if section.after == name] for name in names}
+    last = (section for section in plugins if section.after not in names)
+    return (*chain.from_iterable((section, *behind[section.name]) for section in BUNDLED), *last)
+
+
 def run_sections(given: SectionInput, *, labelled: bool = True) -> dict[str, Found]:
     """Every section that a run contains, by name. The order of the judgments does not matter; those of unknown items are ignored.
 
     Without labels (`labelled`), only the sections that need none.
     """
-    return _computed([one for one in SECTIONS if labelled or not one.needs_labels], given)
+    return _computed([section for section in all_sections() if labelled or not section.needs_labels], given)
 
 
 def comparison_sections(source: Recording, options: CompareOptions) -> dict[str, Found]:
     """The sections that need no second condition, for comparisons: minimal pairs, the same texts in several languages, and panels."""
     clean = msgspec.structs.replace(source, judgments=source.judgments.clean)
-    return _computed([one for one in SECTIONS if one.in_comparisons], SectionInput(clean, options))
+    return _computed([section for section in all_sections() if section.in_comparisons], SectionInput(clean, options))
 
 
 def _computed(sections: list[Section], given: SectionInput) -> dict[str, Found]:

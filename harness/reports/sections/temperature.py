@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from harness.data.columns import NO_VALUE, first_rows
-from harness.measure.answers import AnswerTable
 from harness.measure.condition_rows import (
     LEVELS,
     Row,
@@ -21,12 +20,13 @@ from harness.measure.condition_rows import (
     section,
     with_q,
 )
+from harness.measure.judged_table import JudgedTable, means_by
 from harness.model import CONDITION
 from harness.reports.sections.section import AGREEMENT_DIFFERENCE, Found, Section, SectionTable, cells_at, of_answers, q_value, tests_shown
 from harness.reports.tables.column import COUNT_OR_BLANK, NUMBER, POINTS, Column, TableName
 from harness.reports.tables.columns import columns_in
 from harness.stats import page_falling, paired_difference, slope
-from harness.stats.core.arrays import Floats, Ints
+from harness.stats.core.arrays import Ints
 
 OTHERWISE = tuple(name for name in CONDITION if name != "temperature")
 HYPOTHESIS = (
@@ -37,15 +37,15 @@ HYPOTHESIS = (
 )
 
 
-def temperature(answers: AnswerTable) -> Found | None:
+def temperature(answers: JudgedTable) -> Found | None:
     """Agreement at each temperature (`rows`) and the trend over them (`trends`), for judges and variants with two temperatures or more."""
     clean = answers.clean
     rows: list[Row] = []
     trends: list[Row] = []
     for key, at in cells_at(clean, LEVELS, OTHERWISE):
-        heats = np.unique(clean.columns["temperature"].codes[at])
+        heats = np.unique(clean.column("temperature").codes[at])
         heats = heats[heats != NO_VALUE]
-        if len(heats) > 1 and not np.isnan(clean.credits["pa_failed_wrong"][at]).all():
+        if len(heats) > 1 and not np.isnan(clean.hit[at]).all():
             units = _Units(clean, at, heats)
             rows += units.rows(key)
             trends.append(units.trend(key))
@@ -58,17 +58,16 @@ def temperature(answers: AnswerTable) -> Found | None:
 class _Units:
     """One cell's items (by metric), each with its agreement at every temperature, repeats averaged."""
 
-    def __init__(self, clean: AnswerTable, at: Ints, heats: Ints) -> None:
-        self.clean, self.at, self.heat = clean, at, clean.columns["temperature"].codes[at]
+    def __init__(self, clean: JudgedTable, at: Ints, heats: Ints) -> None:
+        self.clean, self.at, self.heat = clean, at, clean.column("temperature").codes[at]
         self.heats = heats
-        self.temperatures = [clean.columns["temperature"].values[code] for code in heats.tolist()]
+        self.temperatures = [clean.column("temperature").values[code] for code in heats.tolist()]
         here = clean.take(at)
         unit = here.joint(("metric",), items=True)
         first = first_rows(unit)
         self.group = here.group[first]
-        self.hit = np.stack(
-            [_means(unit, np.where(self.heat == code, here.credits["pa_failed_wrong"][:], np.nan)) for code in heats], axis=1
-        )
+        hit = clean.hit[at]
+        self.hit = np.stack([means_by(unit, np.where(self.heat == code, hit, np.nan)) for code in heats], axis=1)
 
     def rows(self, key: dict[str, Any]) -> Iterator[Row]:
         for column, (code, degrees) in enumerate(zip(self.heats, self.temperatures, strict=True)):
@@ -91,19 +90,11 @@ class _Units:
         put_difference(row, "slope", slope(heat, hit.ravel(), np.repeat(group, hit.shape[1]), **self.clean.drawing))
         row["slope_n"] = len(hit)
         text = np.unique(group, return_inverse=True)[1].astype(np.int64)
-        test = page_falling(np.stack([_means(text, of) for of in hit.T], axis=1))
+        test = page_falling(np.stack([means_by(text, of) for of in hit.T], axis=1))
         put_number(row, "page_l", test.statistic, why=test.reason)
         put_number(row, "page_p", test.p, why=test.reason)
         row |= {"page_blocks": test.blocks, "page_q": None}
         return row
-
-
-def _means(unit: Ints, values: Floats) -> Floats:
-    """Mean of the values of each unit; NaN without values."""
-    known = ~np.isnan(values)
-    units = int(unit.max(initial=-1)) + 1
-    n = np.bincount(unit[known], minlength=units)
-    return np.where(n > 0, np.bincount(unit[known], values[known], minlength=units) / np.maximum(n, 1), np.nan)
 
 
 TEMPERATURE = Section(

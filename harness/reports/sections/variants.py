@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.data.columns import NO_VALUE
-from harness.measure.answers import AnswerTable, variant_of
 from harness.measure.condition_rows import (
     LEVELS,
     SCORE_LEVELS,
@@ -24,7 +23,8 @@ from harness.measure.condition_rows import (
     versus,
     with_q,
 )
-from harness.model import SAMPLING, Variant
+from harness.measure.judged_table import JudgedTable
+from harness.model import SAMPLING, Variant, parse_variant
 from harness.reports.sections.section import (
     AGREEMENT_DIFFERENCE,
     BY_METRIC,
@@ -46,12 +46,12 @@ EQUALLY = "on the same items, failures counted as wrong; two-sided"
 ITSELF = "what the others are compared with"
 
 
-def variants(answers: AnswerTable) -> Found | None:
+def variants(answers: JudgedTable) -> Found | None:
     """Agreement of every variant, and its paired difference from the plainest variant if there are several."""
     clean = answers.clean
-    if np.isnan(clean.credits["pa_failed_wrong"][:]).all():
+    if np.isnan(clean.hit[:]).all():
         return None
-    names = [*clean.columns["variant"].values]
+    names = [*clean.column("variant").values]
     rows = _rows_with_differences(clean, {name: names[0] for name in names})
     if len(names) > 1:
         with_q(rows, "diff", level_of)
@@ -63,13 +63,13 @@ def variants(answers: AnswerTable) -> Found | None:
     return section("Agreement by variant", rows, note=note, **(several if len(names) > 1 else {}))
 
 
-def few_shot(answers: AnswerTable) -> Found | None:
+def few_shot(answers: JudgedTable) -> Found | None:
     """Agreement by the number of examples, and the paired difference from the smallest number, for variants that differ in nothing else."""
     clean = answers.clean
-    if np.isnan(clean.credits["pa_failed_wrong"][:]).all():
+    if np.isnan(clean.hit[:]).all():
         return None
     rows = []
-    for family in families(clean.columns["variant"].values, "shots"):
+    for family in families(clean.column("variant").values, "shots"):
         names = sorted(family, key=lambda name: family[name].shots)
         kept = _asked_more_than_once(clean, names)
         compared = _rows_with_differences(clean.take(kept), dict.fromkeys(names, names[0]))
@@ -79,18 +79,18 @@ def few_shot(answers: AnswerTable) -> Found | None:
     return section("Agreement by number of examples", rows, hypothesis=hypothesis)
 
 
-def _asked_more_than_once(clean: AnswerTable, names: Sequence[str]) -> NDArray[np.bool_]:
+def _asked_more_than_once(clean: JudgedTable, names: Sequence[str]) -> NDArray[np.bool_]:
     """Rows of these variants under each judge and sampling with two or more of the variants."""
-    variant, condition = clean.columns["variant"], clean.joint(("judge", *SAMPLING))
+    variant, condition = clean.column("variant"), clean.joint(("judge", *SAMPLING))
     chosen = np.isin(variant.codes, [variant.values.index(name) for name in names])
     pairs = np.unique(np.stack([condition[chosen], variant.codes[chosen]]), axis=1)[0]
     return np.asarray(chosen & np.isin(condition, np.flatnonzero(np.bincount(pairs, minlength=1) > 1)))
 
 
-def _rows_with_differences(clean: AnswerTable, against: dict[str, str]) -> list[Row]:
+def _rows_with_differences(clean: JudgedTable, against: dict[str, str]) -> list[Row]:
     """Rows of all variants, each with its difference from the variant that `against` gives, if there are several."""
     rows = []
-    of, partner = clean.columns["variant"], np.full(len(clean), NO_VALUE)
+    of, partner = clean.column("variant"), np.full(len(clean), NO_VALUE)
     for name, other in against.items():
         if name != other:
             mine, theirs = (np.flatnonzero(of.codes == of.values.index(each)) for each in (name, other))
@@ -106,6 +106,14 @@ def _rows_with_differences(clean: AnswerTable, against: dict[str, str]) -> list[
                 put_gap(row, "diff", ITSELF)
         rows.append(row)
     return rows
+
+
+def variant_of(text: str) -> Variant | None:
+    """Return the variant that a text names; None if the text is not a variant, which is possible in data folders."""
+    try:
+        return parse_variant(text)
+    except ValueError:
+        return None
 
 
 def families(names: Sequence[str], axis: str) -> Iterator[dict[str, Variant]]:
@@ -128,11 +136,11 @@ def pairs_by(names: Sequence[str], axis: str, ours: str, theirs: str) -> list[tu
     return found
 
 
-def score_position(answers: AnswerTable) -> Found | None:
+def score_position(answers: JudgedTable) -> Found | None:
     """What changes if the score comes before its justification: the score, and the agreement."""
     clean = answers.clean
     rows = []
-    for after, before in pairs_by(clean.columns["variant"].values, "justification", "after", "before"):
+    for after, before in pairs_by(clean.column("variant").values, "justification", "after", "before"):
         for row, ours, theirs in moved_rows(clean, after, before):
             put_difference(row, "diff", versus(clean, ours, theirs))
             rows.append(row)
@@ -145,9 +153,9 @@ def score_position(answers: AnswerTable) -> Found | None:
     return section("Score before or after its justification", rows, hypothesis=hypothesis)
 
 
-def moved_rows(clean: AnswerTable, ours: str, theirs: str) -> Iterator[tuple[Row, Ints, Ints]]:
+def moved_rows(clean: JudgedTable, ours: str, theirs: str) -> Iterator[tuple[Row, Ints, Ints]]:
     """Yield rows of one variant with its mean score change from another variant, and the numbers of the answers of both."""
-    every, of = np.arange(len(clean)), clean.columns["variant"]
+    every, of = np.arange(len(clean)), clean.column("variant")
     mine, other = (every[of.codes == of.values.index(name)] for name in (ours, theirs))
     partner = clean.partners(mine, other, SAME)
     for key, at in cells_at(clean.take(mine), SCORE_LEVELS):

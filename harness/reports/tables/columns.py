@@ -16,30 +16,30 @@ from harness.reports.tables.cell_values import TEXTS, VALUES
 from harness.reports.tables.column import Column, ColumnFormat, Row, TableName
 from harness.reports.tables.numbers import UNDEFINED
 
-_FORMATS = {name.lower(): each for name, each in vars(formats).items() if isinstance(each, ColumnFormat)}
+_FORMATS = {name.lower(): value for name, value in vars(formats).items() if isinstance(value, ColumnFormat)}
 
 
-def _column(line: Mapping[str, str]) -> Column:
+def _parse_column(line: Mapping[str, str]) -> Column:
     options = {name: value for name, _, value in (option.partition("=") for option in line["options"].split())}
-    named = options.get("text_in")
+    key = options.get("text_in")
     return Column(
         line["name"],
         line["heading"],
         _FORMATS[line["format"]],
         line["legend"],
-        _tables(line["tables"]),
+        _parse_tables(line["tables"]),
         value=VALUES[options["value"]] if "value" in options else None,
-        text=_text_in(named) if named else TEXTS[options["text"]] if "text" in options else None,
+        text=_text_in(key) if key else TEXTS[options["text"]] if "text" in options else None,
         signs="signs" in options,
         interval="no_interval" not in options,
-        no_interval_in=_tables(options.get("no_interval_in", "")),
+        no_interval_in=_parse_tables(options.get("no_interval_in", "")),
         same_as=options.get("same_as", ""),
         latex="no_latex" not in options,
         key="key" in options,
     )
 
 
-def _tables(names: str) -> frozenset[TableName]:
+def _parse_tables(names: str) -> frozenset[TableName]:
     return frozenset(map(TableName, names.split()))
 
 
@@ -49,7 +49,7 @@ def _text_in(name: str) -> Callable[[Row], str]:
 
 def _read_columns() -> tuple[Column, ...]:
     with Path(__file__).with_name("columns.tsv").open(encoding="utf-8", newline="") as lines:
-        return tuple(map(_column, csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)))
+        return tuple(map(_parse_column, csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)))
 
 
 COLUMNS = _read_columns()

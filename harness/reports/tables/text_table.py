@@ -65,21 +65,23 @@ def tabulate(
     """
     tables = tuple(tables)
     deciding = rows if shown_in is None else shown_in
-    kept = columns_to_show(deciding, columns, tables)
+    shown_columns = columns_to_show(deciding, columns, tables)
     headings = [Heading(name, name.replace("_", " "), key=True) for name in keys]
-    for column in kept:
+    for column in shown_columns:
         has_interval = any(column.interval_of(row, tables) for row in deciding)
         text = f"{column.heading_with_unit} {INTERVAL_HEADING}" if has_interval else column.heading_with_unit
         headings.append(Heading(column.name, text, number=column.format.numeric and not has_interval, key=column.key))
-    texts = tuple((*(key_text(name, row.get(name)) for name in keys), *(column.cell_text(row, tables) for column in kept)) for row in rows)
+    texts = tuple(
+        (*(key_text(name, row.get(name)) for name in keys), *(column.cell_text(row, tables) for column in shown_columns)) for row in rows
+    )
     words = {word for row in texts for text in row for word in text.split(" ")}
     signs = tuple(f"{sign} {meaning}." for sign, meaning in SIGNS.items() if sign in words)
     return TextTable(
         headings=tuple(headings),
         rows=texts,
-        sort_keys=tuple((*(None for _ in keys), *(column.sort_key(row) for column in kept)) for row in rows),
+        sort_keys=tuple((*(None for _ in keys), *(column.sort_key(row) for column in shown_columns)) for row in rows),
         faint=tuple(faint) or (False,) * len(rows),
-        legend=(*legend_lines(kept), *signs),
+        legend=(*legend_lines(shown_columns), *signs),
         signs=signs,
     )
 
@@ -88,9 +90,9 @@ def columns_to_show(rows: Sequence[Row], columns: Sequence[Column], tables: Iter
     """The columns that say something in any row, without those that only repeat another one."""
     tables = tuple(tables)
     texts = {column: [column.cell_text(row, tables) for row in rows] for column in columns}
-    kept = [column for column in columns if any(text not in EMPTY for text in texts[column])]
-    by_name = {column.name: texts[column] for column in kept}
-    return [column for column in kept if not column.same_as or by_name.get(column.same_as) != texts[column]]
+    filled = [column for column in columns if any(text not in EMPTY for text in texts[column])]
+    by_name = {column.name: texts[column] for column in filled}
+    return [column for column in filled if not column.same_as or by_name.get(column.same_as) != texts[column]]
 
 
 def key_text(name: str, value: Any) -> str:

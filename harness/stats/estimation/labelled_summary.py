@@ -49,7 +49,7 @@ class LabelledSummary:
     """Means of the labels and the judge's scores of `n` labelled items in `groups` groups, and the covariance of these two means.
 
     `variance_label`, `variance_judge` and `covariance` are those of the means over groups (CR2): standard errors squared, not variances of
-    items. NaN with fewer than two groups. Without the `spread`, which summaries of earlier versions do not have, groups are taken as equal.
+    items. NaN with fewer than two groups.
     """
 
     n: int
@@ -59,7 +59,7 @@ class LabelledSummary:
     variance_label: float
     variance_judge: float
     covariance: float
-    spread: LabelledSpread | None = None
+    spread: LabelledSpread
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ def summarise_labelled(
         raise ValueError("labels and scores of labelled items have no gaps")
     w = _weights(weights, len(y))
     if not len(y):
-        return LabelledSummary(0, 0, math.nan, math.nan, math.nan, math.nan, math.nan)
+        return LabelledSummary(0, 0, math.nan, math.nan, math.nan, math.nan, math.nan, LabelledSpread((), (), (0.0,) * 3, (0.0,) * 3))
     index = as_index(np.arange(len(y)) if groups is None else groups, len(y), "groups")
     relative, scores = w * len(y), np.stack([y, f], axis=1)
     u, v = _group_influence(y, w, index), _group_influence(f, w, index)
@@ -141,9 +141,6 @@ def correct_with_summary(
     all labelled items were drawn with one probability, this is `prediction_powered_mean` of labelled and new items together, with its lam
     and its degrees of freedom. With other probabilities the new items stand for the population by themselves, and the labelled ones by
     their weights. No group may have both labelled and new items.
-
-    A summary without `spread` takes groups as equal: lam = V_Yf / (V_ff + V_new) cut to [0, 1], and Student's t with the smaller number of
-    groups minus 1.
 
     Args:
         summary: of the labelled items.
@@ -188,21 +185,18 @@ def _chosen_lam(summary: LabelledSummary, f: Floats, new: ClusterMean) -> float:
     """The lam of the smallest variance in [0, 1]; 0 for a constant judge, and without new items."""
     if not new.n:
         return 0.0
-    if summary.spread is None:
-        covariance, variance = summary.covariance, summary.variance_judge + new.error**2
-    else:
-        n, total = summary.n, summary.n + new.n
-        _, products, squares = np.add(summary.spread.between, summary.spread.within)
-        shift = (new.mean - summary.mean_judge) ** 2 * n * new.n / total
-        of_items = float(squares + ((f - new.mean) ** 2).sum() + shift) / max(total - 1, 1)
-        covariance, variance = float(products) / max(n, 1), of_items * (1 + n / new.n)
+    n, total = summary.n, summary.n + new.n
+    _, products, squares = np.add(summary.spread.between, summary.spread.within)
+    shift = (new.mean - summary.mean_judge) ** 2 * n * new.n / total
+    of_items = float(squares + ((f - new.mean) ** 2).sum() + shift) / max(total - 1, 1)
+    covariance, variance = float(products) / max(n, 1), of_items * (1 + n / new.n)
     return float(np.clip(covariance / variance, 0.0, 1.0)) if variance > _ROUNDING**2 * max(1.0, new.mean**2) else 0.0
 
 
 def _freedom(summary: LabelledSummary, new: ClusterMean, lam: float, labelled: float, judged: float) -> float:
     """Degrees of freedom of the sum of two independent parts with these variances, as in `prediction_powered_mean`."""
     fewer = min(summary.groups, new.groups) - 1.0
-    if summary.spread is None or math.isnan(labelled):
+    if math.isnan(labelled):
         return fewer
     alone = summary.groups == summary.n and new.groups == new.n
     spread, coefficients = summary.spread, np.array([1.0, -2 * lam, lam**2])  # of the labels less lam times the scores

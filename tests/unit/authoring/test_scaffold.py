@@ -15,7 +15,7 @@ from harness.authoring.spec_checks import ASKED_BY_STUDIES
 from harness.content.library import Library
 from harness.content.specs import Lexicon
 from harness.errors import StoreError, UsageError
-from harness.runs.self_preference_data import SINGLE_METRICS
+from harness.studies.self_preference.asked_pairs import SINGLE_METRICS
 
 MakeLibrary = Callable[..., Library]
 Edit = Callable[[Path, str, str], None]

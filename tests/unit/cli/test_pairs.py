@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from harness.runs import SELF_PREFERENCE, RunSpec, prepare
+from harness.runs import RunSpec, prepare
 from tests.conftest import write_rows
 
 Cli = Callable[..., Any]
@@ -85,7 +85,7 @@ def test_a_task_of_ones_own_takes_content_only(cli: Cli, content: Path, headline
 
 
 def test_the_study_of_self_preference_asks_about_a_task_of_ones_own(content: Path, headlines: Path) -> None:
-    prepared = prepare(RunSpec(study=SELF_PREFERENCE, data=headlines, content=(content,), languages=("en", "ja")))
+    prepared = prepare(RunSpec(study="self-preference", data=headlines, content=(content,), languages=("en", "ja")))
     asked: dict[tuple[str, str], set[str]] = {}
     for query in prepared.plan(None).queries():
         asked.setdefault((query.item.language, query.item.task), set()).update(query.metrics)

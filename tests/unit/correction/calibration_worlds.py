@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from harness.correction.map_input import MapInput, map_inputs
-from harness.correction.scored_items import ScoredItems
 from harness.measure.answer_counts import AnswerCounts
-from harness.measure.units import Classes, LabelCounts
+from harness.measure.item_table import ItemTable
+from harness.measure.label_counts import Classes, LabelCounts
 from harness.stats.core.arrays import Floats
 
 
@@ -51,13 +51,13 @@ def draw_input(world: ScoreWorld, groups: Sequence[int], rng: np.random.Generato
 
 def _cell(
     world: ScoreWorld, language: str, group: np.ndarray, size: np.ndarray, shift: float, first: int, rng: np.random.Generator
-) -> ScoredItems:
+) -> ItemTable:
     n = len(group)
     quality = shift + rng.normal(scale=0.7, size=int(group.max(initial=-1)) + 1)[group] + rng.normal(size=n)
     scatter = 0.6 * (1 + world.harder * (size - min(world.sizes)) / max(max(world.sizes) - min(world.sizes), 1))
     said = quality[:, None] + rng.normal(size=(n, world.labels)) * scatter[:, None]
     judged = world.slope * (quality - shift) + np.sqrt(1 - world.slope**2) * rng.normal(size=n) + 0.5
-    return ScoredItems(
+    return ItemTable(
         key={"language": language, "metric": "m", "judge": "j", "variant": "v", "temperature": None, "top_p": None},
         item=np.arange(n),
         group=group + first,

@@ -282,3 +282,19 @@ def test_a_language_has_one_code_in_all_rows() -> None:
     ]
     with pytest.raises(ContentError, match="'zh', 'zh-CN' are codes of one language, Chinese; write 'zh' in all rows"):
         harness.from_frames(labels=pd.DataFrame(rows), scales={"q": "1..5:best=5"})
+
+
+@pytest.mark.parametrize(
+    ("tag", "text", "right"),
+    [
+        ("kr", "상품은 수령 후 14일 이내에 어느 우체국에서나 반품할 수 있습니다", "ko"),
+        ("tw", "商品簽收後十四天內可以無條件退貨，請保持包裝完整。", "zh"),
+        ("se", "Du kan lämna tillbaka paketet inom fjorton dagar på vilket postkontor som helst", "sv"),
+        ("uk", "You can return the parcel within fourteen days at any post office", "en"),
+    ],
+)
+def test_the_code_of_a_country_in_a_frame_is_named(tag: str, text: str, right: str) -> None:
+    items = pd.DataFrame({"item_id": range(10), "language": tag, "task": "t", "output": text})
+    labels = pd.DataFrame([{"item_id": n, "annotator_id": who, "metric": "q", "score": n % 3} for n in range(10) for who in "ab"])
+    with pytest.raises(ContentError, match=f"the code of a country, and 10 of 10 texts look like .*: write '{right}'"):
+        harness.from_frames(labels=labels, items=items, scales={"q": "0..2"})

@@ -238,3 +238,45 @@ def test_copies_of_a_text_stay_in_one_half(tmp_path: Path) -> None:
     choosing, confirming = halves(questions, 0.6, 0)
     one, other = ({int(item[1:]) // 3 for item in half.texts.items} for half in (choosing, confirming))
     assert not one & other and len(one | other) == 30
+
+
+def unreadable(folder: Path, variants: tuple[str, ...], share: float) -> None:
+    """Let this share of the answers under some variants be off the scale."""
+    rows = [json.loads(line) for line in (folder / "judgments.jsonl").read_text("utf-8").splitlines()]
+    limit = share * 120
+    spoilt = [row | {"score": 9} if row["variant"] in variants and int(row["item_id"].split("-")[1]) < limit else row for row in rows]
+    write_rows(folder / "judgments.jsonl", spoilt)
+
+
+def test_a_candidate_that_cannot_be_read_is_not_chosen(answers: Path, cli: Cli) -> None:
+    """Where `detailed` answers right on the four texts of ten that can be read, the next best candidate is chosen."""
+    unreadable(answers, ("detailed",), 0.6)
+    found = harness.improve(answers, ImproveOptions(reuse=True))
+    assert found.chosen.variant != "detailed" and [each.key["variant"] for each in found.unread] == ["detailed"]
+    done = cli("improve", answers, "--reuse")
+    assert done.code == 4 and done.out.startswith("144 of 240 answers could not be read (off the scale), such as '9'"), done.out
+    assert "openai/one (detailed)" in done.out
+    said = json.loads(cli("improve", answers, "--reuse", "--json").out)["unread"]
+    assert [(each["variant"], each["asked"], each["unread"]) for each in said] == [("detailed", 240, {"off_scale": 144})]
+    labels = cli("improve", answers, "--labels", answers, "--labels", answers, "--json")
+    rounds = json.loads(labels.out)
+    assert labels.code == 4 and "detailed" not in [each["variant"] for each in (*rounds["candidates"], *rounds["winners"])]
+
+
+@pytest.mark.parametrize("variants", [("single",), ("detailed", "joint", "few-shot"), tuple(RIGHT)])
+def test_a_start_that_cannot_be_read_spends_no_label_and_of_others_none_is_chosen(
+    answers: Path, cli: Cli, variants: tuple[str, ...]
+) -> None:
+    unreadable(answers, variants, 0.7)
+    done = cli("improve", answers)
+    assert done.code == 4, done.err
+    if "single" in variants:
+        assert "168 of 240 answers could not be read (off the scale), such as '9'" in done.err.splitlines()[-1]
+        assert "no label is spent" in done.err and not (answers / FILE).exists() and not done.out
+    else:
+        assert done.out.count("168 of 240") == 3 and "Chosen of 5 candidates: openai/one: single+calibrated" in done.out
+
+
+def test_half_of_the_answers_of_a_candidate_may_be_unreadable(answers: Path, cli: Cli) -> None:
+    unreadable(answers, ("joint",), 0.5)
+    assert cli("improve", answers).code == 0

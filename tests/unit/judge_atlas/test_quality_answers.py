@@ -100,7 +100,13 @@ def test_the_parquet_has_the_same_rows_with_gaps_and_days(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [(b"[]", "this is no atlas"), (atlas_bytes(msgspec.structs.replace(atlas(), schema_version=9)), "schema_version 9")],
+    [
+        (b"[]", "this is no atlas"),
+        (
+            atlas_bytes(msgspec.structs.replace(atlas(), schema_version=9)),
+            "schema version 9; this program reads version 2 only; build it again",
+        ),
+    ],
 )
 def test_what_is_no_atlas_is_refused(tmp_path: Path, content: bytes, words: str) -> None:
     path = tmp_path / "atlas.json"

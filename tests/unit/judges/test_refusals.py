@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.judges.refusals import is_endpoint_refusal, kind_of_limit, read_refusal, reason_about_item
-from harness.model import Reply
+from harness.judges.refusals import kind_of_limit, read_refusal, reason_about_item
 
 
 @pytest.mark.parametrize(
@@ -38,20 +37,6 @@ from harness.model import Reply
 )
 def test_a_refusal_is_the_items_only_if_the_body_says_so(status: int, said: str, about: str | None) -> None:
     assert reason_about_item(status, said) == about
-    assert is_endpoint_refusal(Reply("", "", error=f"{status}: {said}")) is (about is None)
-
-
-@pytest.mark.parametrize(
-    "reply",
-    [
-        Reply("", "m", error="not in the export"),
-        Reply("", "m", error="400", refusal="filtered"),
-        Reply("", "m"),
-        Reply("2", "m", error="403: odd"),
-    ],
-)
-def test_other_replies_without_text_are_no_refusals_by_the_endpoint(reply: Reply) -> None:
-    assert not is_endpoint_refusal(reply)
 
 
 @pytest.mark.parametrize(

@@ -6,31 +6,34 @@ import hashlib
 import re
 import subprocess
 import sys
-from collections.abc import Callable
-from importlib.metadata import EntryPoint
+from collections.abc import Callable, Iterator
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from harness import plugins
 from harness.data import Dataset
 from harness.errors import JudgeError, UsageError
-from harness.judges import Judge, JudgeOptions, kinds, open_judge, registry
+from harness.judges import Judge, JudgeOptions, kinds, open_judge
 from harness.judges.batches import Batching
 
 GROUP = "harness.judges"
 
 
 @pytest.fixture
-def plug_in(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+def plug_in(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
     """Adds entry points `name = value` to those that are installed, as a stranger's package would."""
 
     def add(**points: str) -> None:
-        real = list(registry.entry_points(group=GROUP))
+        real = list(entry_points(group=GROUP))
         known = real + [EntryPoint(name, value, GROUP) for name, value in points.items()]
-        monkeypatch.setattr(registry, "entry_points", lambda group: known if group == GROUP else [])
+        monkeypatch.setattr("importlib.metadata.entry_points", lambda group: known if group == GROUP else [])
+        plugins.registered.cache_clear()
 
-    return add
+    yield add
+    plugins.registered.cache_clear()
 
 
 def test_our_own_kinds_are_entry_points_like_any_other() -> None:

@@ -8,16 +8,15 @@ import msgspec
 import numpy as np
 import pytest
 
-from harness.measure.compare import Recording, compare
+from harness.measure.compare import Recording, compare, table_of_all
 from harness.measure.label_score_pairs import LabelScorePairs, label_score_pairs
 from harness.measure.options import CompareOptions
-from harness.measure.outcomes import outcomes
 from harness.model import Scale
 from tests.unit.measure.test_outcomes import judged, recorded
 
 
 def only(source: Recording) -> LabelScorePairs:
-    [one] = label_score_pairs(outcomes(source, CompareOptions()))
+    [one] = label_score_pairs(table_of_all(source, CompareOptions()))
     return one
 
 

@@ -368,9 +368,37 @@ def test_a_score_under_the_name_of_another_number_is_no_score(key: str, inner: s
     assert outcome(read_one(f'{{"{key}": {inner}, "verdict": {{"score": 2}}}}')) == 2
 
 
-@pytest.mark.parametrize("key", ["item_1", "result", "text_id_7", "answer 2", "evaluation", "结果", "نتیجه"])
+AROUND = [
+    "item_1",
+    "item",
+    "Item",
+    "row",
+    "line",
+    "page",
+    "text",
+    "položka",
+    "項目",
+    "result",
+    "text_id_7",
+    "answer 2",
+    "evaluation",
+    "结果",
+    "نتیجه",
+]
+
+
+@pytest.mark.parametrize("key", AROUND)
 def test_an_object_around_the_score_is_opened(key: str) -> None:
     assert outcome(read_one(f'{{"{key}": {{"score": 1}}}}')) == 1
+    assert outcome(read_one(f'{{"{key}": [{{"justification": "Fine.", "score": "1"}}]}}')) == 1
+    assert outcome(read_one(f'{{"{key}": {{"confidence": {{"score": 1}}}}}}')) is MISSING
+    assert outcome(read_one(f'{{"{key}": {{"score": 1}}, "max_score": 2}}')) == 1
+
+
+@pytest.mark.parametrize("key", ["item", "row", "line", "page"])
+def test_the_number_of_an_item_is_no_score(key: str) -> None:
+    assert outcome(read_one(f'{{"{key}": 1}}')) is MISSING
+    assert outcome(read_one(f'{{"{key}": 1, "rating": 2}}')) == 2
 
 
 MAXIMUM_NAMED = [

@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from harness import plugins
 from harness.content import Library
 from harness.errors import UsageError
 from harness.model import Item
@@ -205,11 +206,11 @@ def plug_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callabl
 
     def add(*points: tuple[str, str]) -> None:
         known = [EntryPoint(name, value, registry.GROUP) for name, value in points]
-        monkeypatch.setattr(registry, "entry_points", lambda group: known if group == registry.GROUP else [])
-        registry.plug_ins.cache_clear()
+        monkeypatch.setattr("importlib.metadata.entry_points", lambda group: known if group == registry.GROUP else [])
+        plugins.registered.cache_clear()
 
     yield add
-    registry.plug_ins.cache_clear()
+    plugins.registered.cache_clear()
 
 
 def test_a_strangers_kind_is_used_like_ours(plug_in: Callable[..., None], output: Callable[..., str]) -> None:
@@ -226,8 +227,8 @@ def test_a_strangers_kind_is_used_like_ours(plug_in: Callable[..., None], output
             "no_such_package:KIND",
             "is registered by no_such_package:KIND, but cannot be loaded: it raised ModuleNotFoundError: No module named",
         ),
-        ("strangers_kinds:NOT_A_KIND", "which is a int; it should be a harness.perturb.Kind of that name"),
-        ("strangers_kinds:KIND", "which is the kind 'upper'; it should be a harness.perturb.Kind of that name"),
+        ("strangers_kinds:NOT_A_KIND", "which is a int; it should be a harness.perturb.kind.Kind of that name"),
+        ("strangers_kinds:KIND", "which is the perturbation 'upper'; it should be a harness.perturb.kind.Kind of that name"),
     ],
 )
 def test_a_broken_plug_in_fails_only_who_asks_for_it(plug_in: Callable[..., None], value: str, message: str) -> None:

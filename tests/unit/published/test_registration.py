@@ -1,33 +1,40 @@
-"""Every card with raw files has a converter, which pyproject.toml registers, and no converter is without a card."""
+"""Every card with raw files has a converter, the module with its name, and no converter is without a card."""
 
 from __future__ import annotations
 
-import tomllib
-from importlib import import_module
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
 
-import harness
+from harness import plugins
 from harness.content.library import Library
-from harness.errors import ContentError
+from harness.errors import ContentError, UsageError
+from harness.published.folders import GROUP, converters
 from tests.unit.published.releases import Release
 
-ROOT = Path(harness.__file__).parent.parent
-REGISTERED: dict[str, str] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["entry-points"]["harness.published"]
+BUNDLED = {name: point for name, point in converters().items() if point.value.startswith("harness.")}
 
 
 def test_cards_and_converters_belong_together() -> None:
     library = Library()
     cards = [library.dataset_card(name) for name in library.dataset_card_files]
-    assert set(REGISTERED) == {card.id for card in cards if card.sources and card.mapping is None}
+    assert set(BUNDLED) == {card.id for card in cards if card.sources and card.mapping is None}
     assert any(card.mapping for card in cards)
 
 
-@pytest.mark.parametrize("name", REGISTERED)
-def test_a_converter_is_where_it_is_registered(name: str) -> None:
-    assert REGISTERED[name] == f"harness.published.{name}:convert"
-    assert callable(import_module(f"harness.published.{name}").convert)
+@pytest.mark.parametrize("name", BUNDLED)
+def test_a_converter_is_the_module_with_the_name_of_its_card(name: str) -> None:
+    assert BUNDLED[name].value == f"harness.published.{name}:convert" and callable(BUNDLED[name].load())
+
+
+def test_a_set_that_another_package_converts_too_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    theirs = EntryPoint("hanna", "theirs.hanna:convert", GROUP)
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [theirs])
+    plugins.registered.cache_clear()
+    with pytest.raises(UsageError, match=r"'hanna' is registered twice: by harness\.published\.hanna:convert and by theirs\.hanna:convert"):
+        converters()
+    plugins.registered.cache_clear()
 
 
 def test_lines_are_split_at_line_feeds_only_and_keep_a_mark_at_the_start(release: Release) -> None:

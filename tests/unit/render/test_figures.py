@@ -23,7 +23,7 @@ from harness.render import html
 from harness.render.figures import FORMS, WIDTHS, FigureOptions, draw_answer, draw_by_agreement, draw_figures
 from harness.render.figures.style import BASELINE, COLOURS, FAILURES, JUDGE, PEOPLE, VERDICTS, _add_legend
 from harness.render.html.ablations import dose_grids
-from harness.reports.answer import answer_of
+from harness.reports.answer.build_answer import build_answer
 from harness.reports.shown_sections import ShownSection
 
 pytest.importorskip("matplotlib")
@@ -411,7 +411,7 @@ def test_a_long_title_stands_in_several_lines_that_fit_the_width(make_verdict: C
         every = [make_verdict(judge=f"{name}-{n}", metric=f"m{metric}") for n in range(judges) for metric in range(3)]
         drawn = draw_answer(every, "signature", FigureOptions(WIDTHS["single"]))
         assert drawn is not None
-        title = answer_of([every[start : start + 3] for start in range(0, len(every), 3)]).title
+        title = build_answer([every[start : start + 3] for start in range(0, len(every), 3)]).title
         lines = textwrap.wrap(title, 45)
         assert {*lines} <= {text.strip() for text in texts(drawn["svg"])}
 

@@ -14,6 +14,7 @@ from rich.console import Console
 from harness.boards.board_standings import Contender, Overall, Spending, Standings
 from harness.boards.probes import Finding
 from harness.decide.verdicts import Verdict
+from harness.measure.answer_counts import AnswerCounts
 from harness.measure.rankings.ranked import AnnotatorFigures, MatchedPair, RankedJudge, Ranking
 from harness.render.board_answer import board_facts, language_answer
 from harness.render.html.boards import board_pages
@@ -36,6 +37,7 @@ def judge(called: str, /, **other: Any) -> Contender:
         "families": (),
         "answered_by": {},
         "spending": SPENT,
+        "answers": AnswerCounts(57, {}),
     }
     return Contender(**{"id": called, "name": called} | said | other)
 

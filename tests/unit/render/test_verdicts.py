@@ -16,7 +16,8 @@ from harness.render.comparison import render_comparison, show
 from harness.render.fitted_table import FittedTable
 from harness.render.terminal import render_answer
 from harness.render.verdicts import screen_tables, side_text, verdict_tables
-from harness.reports.answer import LabelPages, side_names
+from harness.reports.answer.steps import LabelPages
+from harness.reports.answer.words import side_names
 from harness.reports.comparison import DecidedComparison
 
 MakeVerdict = Callable[..., Verdict]

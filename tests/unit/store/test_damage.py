@@ -148,18 +148,13 @@ def test_a_changed_reply_that_can_be_read_is_found(whole: Path, rows: Rows) -> N
     assert problem == "attempt 1 of call b has a different reply than the one that was received: its checksum differs"
 
 
-def test_replies_of_earlier_versions_are_said_to_have_no_checksum(old_store: Path, put: Put, said: Callable[[str], Any]) -> None:
-    assert check(old_store).without_checksum == 2
-    with Store.writing(old_store) as store:
-        put(store, ("call-2", said("at last"), None))
-    found = check(old_store)
-    assert (found.problems, found.without_checksum, found.counts["replies"]) == ((), 2, 3)
+def test_a_reply_and_a_frame_without_a_checksum_are_found(whole: Path, rows: Rows) -> None:
+    rows(whole, "UPDATE attempts SET checksum = NULL WHERE call_id = 'b'")
+    rows(whole, "UPDATE frames SET checksum = NULL")
+    assert [problem.endswith("its checksum differs") for problem in check(whole).problems] == [True, True]
 
 
-@pytest.mark.parametrize("noted", [True, False], ids=["with a checksum", "without"])
-def test_a_damaged_frame_is_not_used(whole: Path, rows: Rows, noted: bool) -> None:
+def test_a_damaged_frame_is_not_used(whole: Path, rows: Rows) -> None:
     rows(whole, "UPDATE frames SET frame = CAST(replace(CAST(frame AS TEXT), '10', '1}') AS BLOB)")
-    if not noted:
-        rows(whole, "UPDATE frames SET checksum = NULL")
     with Store.reading(whole) as store, pytest.raises(StoreError, match="the prompt template program:question is damaged"):
         store.get_template("program:question")

@@ -99,13 +99,6 @@ def test_room_that_an_earlier_try_could_not_give_back_is_given_back(tmp_path: Pa
     assert collect(tmp_path).bytes_after < 100_000
 
 
-def test_an_old_store_is_cleaned_too(old_store: Path, rows: Rows) -> None:
-    expected = {"frames": 0, "attempts": 1, "calls": 1, "prompts": 1}
-    assert removed(old_store, dry_run=True) == removed(old_store) == expected
-    assert rows(old_store, ATTEMPTS) == [("call-1", 1, None), ("call-1", 2, None), ("call-2", 1, "connection reset")]
-    assert check(old_store).problems == ()
-
-
 def test_a_run_that_cannot_be_read_might_need_anything(littered: Path, rows: Rows) -> None:
     rows(littered, "UPDATE runs SET spec = '{'")
     before = rows(littered, ATTEMPTS)

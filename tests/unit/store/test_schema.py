@@ -1,8 +1,7 @@
-"""Versions of the store: an earlier one is read as it is, brought up to date to be written to, and a newer one is left alone."""
+"""Versions of the store: one of another version, and the file of another program, are refused and left alone."""
 
 from __future__ import annotations
 
-import shutil
 import signal
 import sqlite3
 import subprocess
@@ -15,73 +14,10 @@ from typing import Any
 import pytest
 
 from harness.errors import StoreError
-from harness.model import Reply
 from harness.store import SCHEMA_VERSION, Store
-from harness.store.damage import check
 
-Put = Callable[..., None]
 Rows = Callable[..., list[Any]]
 OPENINGS = pytest.mark.parametrize("opening", [Store.reading, Store.writing], ids=["reading", "writing"])
-IDS = ("call-1", "call-2", "call-3")
-
-
-def contents(store: Store) -> dict[str, Any]:
-    """All that the store's methods say."""
-    return {
-        "runs": list(store.runs().items()),
-        "attempts": list(store.last_attempts(IDS)),
-        "replies": list(store.replies(IDS)),
-        "frame": store.get_template("0123456789abcdef:question"),
-        "batches": store.batches("erster-earlier", "openai/one"),
-        "export": [{**row, "reply": bytes(row["reply"])} for row in store.export()],
-    }
-
-
-def test_an_old_store_is_read_without_a_change(old_store: Path, said: Callable[[str], Reply]) -> None:
-    before = (old_store / "store.sqlite").read_bytes()
-    with Store.reading(old_store) as store:
-        found = contents(store)
-    assert [name for name, _ in found["runs"]] == ["erster-earlier", "zweiter-later"]
-    assert found["attempts"] == [3, None, None]
-    assert found["replies"] == [said('{"score": 2}'), None, None]
-    assert found["frame"].startswith(b'{"messages":') and found["batches"] == []
-    assert [row["call_id"] for row in found["export"]] == ["call-1"]
-    assert check(old_store).problems == ()
-    assert (old_store / "store.sqlite").read_bytes() == before
-
-
-def test_an_old_store_is_brought_up_to_date_when_it_is_written_to(old_store: Path, rows: Rows) -> None:
-    with Store.reading(old_store) as store:
-        before = contents(store)
-    with Store.writing(old_store) as store:
-        assert contents(store) == before
-    assert rows(old_store, "SELECT value FROM meta WHERE key = 'schema_version'") == [str(SCHEMA_VERSION)]
-    with Store.reading(old_store) as store:
-        assert contents(store) == before
-    assert check(old_store).problems == ()
-
-
-def test_a_store_that_was_brought_up_to_date_is_used_like_a_new_one(old_store: Path, put: Put, said: Callable[[str], Reply]) -> None:
-    with Store.writing(old_store) as store:
-        put(store, ("call-2", said("at last"), None), ("new", said("first"), None))
-        store.put_batch("batch", "erster-earlier", "openai/one", ["call-3"])
-        store.put_run("a run of today", b"{}")
-    with Store.reading(old_store) as store:
-        assert list(store.last_attempts(("call-2", "new"))) == [2, 1]
-        assert [batch.calls for batch in store.batches("erster-earlier", "openai/one")] == [("call-3",)]
-        assert list(store.runs()) == ["erster-earlier", "zweiter-later", "a run of today"]
-
-
-def test_a_new_store_has_the_tables_of_one_that_was_brought_up_to_date(old_store: Path, tmp_path: Path, rows: Rows) -> None:
-    for folder in (old_store, tmp_path / "new"):
-        with Store.writing(folder):
-            pass
-    [old, new] = (
-        {name: rows(folder, f"SELECT name, type, pk FROM pragma_table_info('{name}')") for name in sorted(tables)}
-        for folder in (old_store, tmp_path / "new")
-        if (tables := rows(folder, "SELECT name FROM sqlite_master WHERE type = 'table'"))
-    )
-    assert old == new
 
 
 # Kills itself at the start of the n-th statement that opening the store sends to SQLite.
@@ -110,25 +46,6 @@ Store.writing(Path(sys.argv[1]))
 
 
 @pytest.mark.slow
-def test_a_kill_in_the_middle_leaves_the_old_store_or_the_new_one(old_store: Path, tmp_path: Path, rows: Rows) -> None:
-    with Store.reading(old_store) as store:
-        before = contents(store)
-    versions = []
-    ended = -signal.SIGKILL
-    while ended == -signal.SIGKILL:
-        folder = tmp_path / f"killed at {len(versions)}"
-        shutil.copytree(old_store, folder)
-        ended = subprocess.run([sys.executable, "-c", _KILLED, folder, str(len(versions))], check=False).returncode
-        with Store.reading(folder) as store:
-            assert contents(store) == before
-        versions += rows(folder, "SELECT value FROM meta WHERE key = 'schema_version'")
-        with Store.writing(folder) as store:
-            assert contents(store) == before
-    assert ended == 0
-    assert versions == sorted(versions) and versions.count("1") > 8  # changed at once, by the last of many statements
-
-
-@pytest.mark.slow
 def test_a_new_store_that_is_killed_while_it_is_made_is_made_again(tmp_path: Path) -> None:
     moment, ended = 0, -signal.SIGKILL
     while ended == -signal.SIGKILL:
@@ -141,17 +58,18 @@ def test_a_new_store_that_is_killed_while_it_is_made_is_made_again(tmp_path: Pat
 
 
 @OPENINGS
-@pytest.mark.parametrize("version", [SCHEMA_VERSION + 1, 99, 0])
+@pytest.mark.parametrize("version", [0, 1, SCHEMA_VERSION - 1, SCHEMA_VERSION + 1, 99])
 def test_a_store_of_another_version_is_refused_and_left_alone(
-    old_store: Path, rows: Rows, opening: Callable[[Path], Store], version: int
+    tmp_path: Path, rows: Rows, opening: Callable[[Path], Store], version: int
 ) -> None:
-    rows(old_store, "UPDATE meta SET value = ? WHERE key = 'schema_version'", str(version))
-    before = (old_store / "store.sqlite").read_bytes()
+    Store.writing(tmp_path).close()
+    rows(tmp_path, "UPDATE meta SET value = ? WHERE key = 'schema_version'", str(version))
+    before = (tmp_path / "store.sqlite").read_bytes()
+    words = rf"the store has version {version}, and this program reads version {SCHEMA_VERSION}: use the version of the program"
     for _ in range(2):  # twice: the folder is not left held
-        words = rf"the store has version {version}, and this program reads versions up to {SCHEMA_VERSION}: use the version of the program"
         with pytest.raises(StoreError, match=words):
-            opening(old_store)
-    assert (old_store / "store.sqlite").read_bytes() == before
+            opening(tmp_path)
+    assert (tmp_path / "store.sqlite").read_bytes() == before
 
 
 @OPENINGS

@@ -91,13 +91,11 @@ function answersOfFile(text) {
   return answersOf(result);
 }
 
-/** The answers of a result in the form in which they are kept. An answer without a time of its own was given when the file was saved. */
+/** The answers of a result in the form in which they are kept. */
 function answersOf(result) {
   const items = {};
   for (const { key, practice, ...said } of result.answers) {
-    const own = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== null && value !== false));
-    if (own.place !== undefined) own.changed ??= result.saved;
-    items[key] = own;
+    items[key] = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== null && value !== false));
   }
   const order = Math.max(0, ...result.answers.map((one) => one.place ?? 0));
   return { page: page.page, session: result.session, joined: result.joined ?? [], started: result.started, order, practised: result.practised ?? 0, items };

@@ -70,6 +70,7 @@ def reads(tmp_path: Path, source: Path) -> Reads:
                 skip=None,
                 comment=None,
                 ms=1000,
+                changed=saved,
             )
             for place, entry in enumerate(page.items, start=1)
         ]

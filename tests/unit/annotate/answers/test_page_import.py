@@ -65,7 +65,7 @@ def folder(tmp_path: Path) -> Path:
 def answer(key: str, score: Any = None, **more: Any) -> dict[str, Any]:
     scores = {} if score is None else {"m": score}
     own = {"key": key, "practice": False, "place": 1, "scores": scores, "errors": None, "no_errors": False, "skip": None, "comment": None}
-    return own | {"ms": 1500} | more
+    return own | {"ms": 1500, "changed": "2026-01-01T09:00:00"} | more
 
 
 @pytest.fixture
@@ -160,7 +160,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "edited": ({"answers": [answer("k0", 1)], "checksum": "00000000"}, "was changed after the page saved it"),
     "of a text that is none": ({"answers": [answer("zz", 1)]}, "was changed after"),
     "not whole": ({"answers": 3}, "not a whole result file"),
-    "of a later version": ({"schema_version": 9}, "not a result file of a labelling page of this version"),
+    "of a later version": ({"schema_version": 9}, "schema version 9; this program reads version 1 only; import it with"),
 }
 
 
@@ -293,9 +293,11 @@ def test_of_each_text_the_later_answer_counts_and_none_is_lost() -> None:
     assert [one.ms for one in merged(again, old).answers if one.key == "k1"] == [9000]
 
 
-def test_an_answer_without_a_time_was_given_when_its_file_was_saved() -> None:
-    old, new = sitting(answer("k0", 2), saved="2026-01-02"), sitting(answer("k0", 1, changed="2026-01-01T09:00:00"), saved="2026-01-03")
-    assert [one.scores["m"] for one in merged(new, old).answers] == [2]
+def test_an_answer_without_the_time_of_its_last_change_is_refused(result: Callable[..., Path]) -> None:
+    path = result([answer("k0", 2)])
+    path.write_text(path.read_text().replace('"changed": "2026-01-01T09:00:00"', '"changed": null'))
+    with pytest.raises(ContentError, match=r"no time of its last change \('changed'\).*; ask its sender to save and send it again"):
+        run(path, edited=True)
 
 
 def test_a_stale_tab_that_was_saved_last_does_not_win(folder: Path, result: Callable[..., Path]) -> None:

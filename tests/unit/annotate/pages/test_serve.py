@@ -102,7 +102,7 @@ def test_what_does_not_belong_to_the_page_is_refused(folder: Path, pages: list[S
 def answered(served: ServedPage, *, saved: str = "2026-01-31T09:30:00.000Z", session: str = "0" * 16, **said: Any) -> bytes:
     """A result with one answer to the first text of the page."""
     plain = {"key": served.page.items[0].key, "practice": False, "place": 1, "scores": {}, "errors": None, "no_errors": False}
-    answer = msgspec.convert(plain | {"skip": None, "comment": None, "ms": 10} | said, PageAnswer)
+    answer = msgspec.convert(plain | {"skip": None, "comment": None, "ms": 10, "changed": saved} | said, PageAnswer)
     return result(served, answers=[msgspec.to_builtins(answer)], checksum=checksum([answer]), saved=saved, session=session)
 
 

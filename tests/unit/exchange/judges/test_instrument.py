@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 import harness
-from harness.errors import UsageError
+from harness.errors import ContentError, UsageError
 from harness.exchange.judges.instrument import Instrument, InstrumentSpec
 from harness.exchange.judges.promptfoo_judge import get_assert
 from harness.exchange.scores.import_options import ScoreImportOptions
@@ -199,18 +199,16 @@ def test_scores_of_our_judge_come_back_with_task_and_texts(monkeypatch: pytest.M
     component = asserted("Děkujeme Vám.", judge="python:five_lines:score")
     result = {"promptIdx": 0, "vars": {"item_id": "a", "language": "Czech"}, "provider": {"id": "echo"}, "response": {"output": "x"}}
     component |= {"assertion": {"type": "python"}}
-    old = json.loads(json.dumps(component))
-    for name in ("task", "texts"):
-        del old["metadata"]["harness"][name]
-    items = []
-    for name, graded in (("new", component), ("old", old)):
-        path = tmp_path / f"{name}.jsonl"
-        path.write_text(json.dumps(result | {"gradingResult": {"componentResults": [graded]}}), "utf-8")
-        summary = import_scores([path], tmp_path / name, ScoreImportOptions())
-        items += [json.loads(line) for line in (summary.folder / "items.jsonl").read_text("utf-8").splitlines()]
+    path = tmp_path / "results.jsonl"
+    path.write_text(json.dumps(result | {"gradingResult": {"componentResults": [component]}}), "utf-8")
+    summary = import_scores([path], tmp_path / "data", ScoreImportOptions())
+    [item] = [json.loads(line) for line in (summary.folder / "items.jsonl").read_text("utf-8").splitlines()]
     texts = {"prompt": TEXTS["prompt"], "output": "Děkujeme Vám."}
-    assert items[0] == {"item_id": "a", "language": "cs", "task": "open_prompt", **texts}
-    assert items[1] == {"item_id": "a", "language": "cs", "task": "imported", "output": "x"}
+    assert item == {"item_id": "a", "language": "cs", "task": "open_prompt", **texts}
+    del component["metadata"]["harness"]["texts"]
+    path.write_text(json.dumps(result | {"gradingResult": {"componentResults": [component]}}), "utf-8")
+    with pytest.raises(ContentError, match=r"results\.jsonl:1"):
+        import_scores([path], tmp_path / "again", ScoreImportOptions())
 
 
 class Busy:

@@ -86,10 +86,10 @@ def test_a_file_that_is_no_mapping_is_named_with_the_line(written: Callable[...,
         ({"rename": {"a": "b"}, "flip": ("a",)}, "metric 'a' is renamed to 'b'; use the new name"),
         (
             {"metrics": {"m": Scale(kind="ordinal", classes=(1,))}},
-            "the scale of 'm': at least two different classes are needed, such as 0,1,2 or 1..5; found: 1",
+            "the scale of 'm': a scale of kind 'ordinal' needs at least two classes; found: 1",
         ),
-        ({"metrics": {"m": Scale(kind="ordinal", classes=(1, 2), best=3)}}, "its best, 3, is not one of its classes"),
-        ({"metrics": {"m": Scale(kind="interval", min=5, max=1)}}, "min 5 is not below max 1"),
+        ({"metrics": {"m": Scale(kind="ordinal", classes=(1, 2), best=3)}}, "best is 3, which is outside the scale"),
+        ({"metrics": {"m": Scale(kind="interval", min=5, max=1)}}, "an interval scale needs min and max, with min below max; found 5"),
     ],
     ids=lambda value: value[:40] if isinstance(value, str) else "",
 )

@@ -56,11 +56,11 @@ def test_pairs_of_equal_quality_leave_out_the_others(library: Library, outputs: 
 
 
 def test_the_folder_can_be_judged(library: Library, outputs: Dataset, tmp_path: Path) -> None:
-    write_pairs(tmp_path / "pairs", make_pairs(outputs, library), outputs)
+    write_pairs(tmp_path / "pairs", make_pairs(outputs, library), outputs, library)
     loaded = load_folder(tmp_path / "pairs", library)
     assert len(loaded.items) == 30 and loaded.id == "made-pairs" and loaded.items[0].group == "0"
     with pytest.raises(UsageError, match="exists already"):
-        write_pairs(tmp_path / "pairs", make_pairs(outputs, library), outputs)
+        write_pairs(tmp_path / "pairs", make_pairs(outputs, library), outputs, library)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_control_questions_have_computed_labels(library: Library, outputs: Datas
         row = rows[label["item_id"]]
         a, b = (sum(letter in "aeiouy" for letter in row[f"output_{which}"].lower()) for which in "ab")
         assert label["score"] == ("A" if a > b else "B")
-    write_pairs(tmp_path / "pairs", made, outputs)
+    write_pairs(tmp_path / "pairs", made, outputs, library)
     loaded = load_folder(tmp_path / "pairs", library)
     assert len(loaded.labels) == len(made.labels) and loaded.about.source == "constructed"
 

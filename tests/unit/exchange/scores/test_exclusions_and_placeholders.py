@@ -266,11 +266,17 @@ def test_values_that_cannot_be_meant_are_refused_or_failures(
 ) -> None:
     lines = [{"item_id": name, "judge": "m", "metric": "x", "score": -0.0} for name in "abc"]
     lines[0] |= change
-    Path("map.toml").write_text('language = "cs"\n[scales.x]\nkind = "interval"\nmin = 0\n', "utf-8")  # without an upper end
+    Path("map.toml").write_text('language = "cs"\n[scales.x]\nkind = "interval"\nmin = 0\nmax = 1e9\n', "utf-8")
     code = command("scores.jsonl", lines, "--map", "map.toml", "--allow-refused")
     said, scores = capsys.readouterr().err, judged()
     assert reason == scores.get("a") or (code == 1 and reason in said)
     assert str(scores["b"]) == "0.0"
+
+
+def test_a_scale_without_an_end_is_refused(command: Import, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("map.toml").write_text('language = "cs"\n[scales.x]\nkind = "interval"\nmin = 0\n', "utf-8")
+    assert command("scores.jsonl", [{"item_id": "a", "judge": "m", "metric": "x", "score": 1}], "--map", "map.toml") == 2
+    assert "the scale of 'x': an interval scale needs min and max" in capsys.readouterr().err
 
 
 def test_half_of_a_character_is_marked_and_said(command: Import, capsys: pytest.CaptureFixture[str]) -> None:

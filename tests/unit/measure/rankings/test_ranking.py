@@ -211,3 +211,13 @@ def test_a_baseline_has_numbers_and_no_rank(data: Dataset, answers: Callable[...
 def test_baselines_alone_are_no_reason_to_miss_ranks(data: Dataset, answers: Callable[..., Judgments]) -> None:
     table = tables(data, {"constant": answers(0.9)}, unranked=("constant",))["cs", POOLED]
     assert table.reason is None and table.rows[0].rank is None and table.groups == ()
+
+
+def test_a_judge_most_of_whose_answers_cannot_be_read_has_no_rank(data: Dataset, answers: Callable[..., Judgments]) -> None:
+    judges = {"few": answers(0.9, fails=0.7), "one": answers(0.7), "two": answers(0.0)}
+    for table in tables(data, judges).values():
+        assert [(row.judge, row.rank, row.unread) for row in table.rows if row.judge == "few"] == [("few", None, True)]
+        assert table.rows[-1].beside_baseline == "unread" and table.rows[-1].rank_ci is None
+        assert [row.rank for row in table.rows[:2]] == [1, 2] and table.reason is None
+    alone = tables(data, {"few": answers(0.9, fails=0.7)})["cs", POOLED]
+    assert [row.rank for row in alone.rows] == [None] and alone.groups == () and alone.reason is None

@@ -135,3 +135,12 @@ def test_what_cannot_be_ranked_says_what_to_do(data: Dataset, answers: Callable[
         tables(without, {"j": answers(1.0)})
     with pytest.raises(UsageError, match='rank_by = "kendall_tau_within" can'):
         tables(data, {"j": answers(1.0)}, rank_by="pa_failed_wrong")
+
+
+def test_a_judge_most_of_whose_answers_cannot_be_read_has_no_rank(data: Dataset, answers: Callable[..., Judgments]) -> None:
+    half, most = answers(0.1, fails=SYSTEMS // 2), answers(0.1, fails=SYSTEMS // 2 + 1)
+    rows = {row.judge: row for row in tables(data, {"half": half, "most": most, "poor": answers(3.0)})["ja", "q"].rows}
+    assert (rows["most"].rank, rows["most"].unread, rows["most"].beside_baseline) == (None, True, "unread")
+    assert sorted(rows[name].rank or 0 for name in ("half", "poor")) == [1, 2] and not rows["half"].unread
+    [baseline] = tables(data, {"most": most}, unranked=("most",))["ja", "q"].rows
+    assert not baseline.unread

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -54,16 +53,6 @@ def test_it_is_prediction_powered_inference_on_whole_groups(seed: int, groups: l
     if share:
         interval = share_interval(whole.value, whole.error, whole.freedom, groups_seen, len(y), 0.95)
     assert (short.interval.lo, short.interval.hi) == pytest.approx((interval.lo, interval.hi), rel=1e-9, abs=1e-9)
-
-
-def test_without_the_spread_groups_are_taken_as_equal() -> None:
-    y, f, groups = made(1)
-    labelled = groups < 15
-    summary = replace(summarise_labelled(y[labelled], f[labelled], groups[labelled]), spread=None)
-    short = correct_with_summary(summary, f[~labelled], groups[~labelled])
-    whole = prediction_powered_mean(np.where(labelled, y, NAN), f, groups, lam=short.lam, variance="cr1")
-    assert short.value == pytest.approx(whole.value, abs=1e-12) and short.error == pytest.approx(whole.error, abs=1e-12)
-    assert short.freedom == 14 and short.lam == pytest.approx(whole.lam)
 
 
 def test_variances_are_those_of_cluster_means() -> None:

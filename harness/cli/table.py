@@ -1,0 +1,43 @@
+"""The table that a command is given in place of a data folder: the flags for its columns, and questions on a terminal."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from harness.cli.arguments import given_fields
+from harness.text import terminal_safe
+
+if TYPE_CHECKING:
+    from harness.exchange.one_table.read_table import OneTable
+    from harness.exchange.one_table.roles import Role, TableOptions
+
+
+def opened_table(arguments: argparse.Namespace) -> OneTable | None:
+    """Return the table among the sources, or the two that an id joins, with the block on its columns on stderr; None without a table."""
+    from harness.exchange.one_table.read_table import is_table_file, read_one_table
+
+    if not all(map(is_table_file, arguments.sources)):
+        return None
+    table = read_one_table(arguments.sources, table_options(arguments), ask_role if sys.stdin.isatty() else None)
+    for line in table.lines:
+        print(terminal_safe(line), file=sys.stderr)
+    if arguments.to is not None:
+        table.data.save(arguments.to)
+        print(terminal_safe(f"kept as the data folder {arguments.to}"), file=sys.stderr)
+    return table
+
+
+def table_options(arguments: argparse.Namespace) -> TableOptions:
+    """Return what the flags say of the columns."""
+    from harness.exchange.one_table.roles import TableOptions
+
+    return TableOptions(**given_fields(arguments, TableOptions))
+
+
+def ask_role(column: str) -> Role:
+    """Ask on the terminal who gave the scores of a column."""
+    roles: dict[str, Role] = {"p": "human", "h": "human", "j": "judge"}
+    print(terminal_safe(f"'{column}' holds scores: of a person, of a judge, or neither? p, j, n "), end="", file=sys.stderr, flush=True)
+    return roles.get(sys.stdin.readline().strip()[:1].casefold(), "unused")

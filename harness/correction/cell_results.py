@@ -1,0 +1,111 @@
+"""Results of many cells, and the judge and condition that they are of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from harness.content.specs import DatasetCard
+from harness.content.tags import choose_from
+from harness.data.columns import CodedColumn, combination_ids, first_rows, rows_by_number
+from harness.data.judgments import Judgments
+from harness.errors import UsageError
+from harness.judges import traits_of
+from harness.measure.compare import Recording
+from harness.measure.item_table import ItemTable
+from harness.model import CONDITION, JudgeCondition
+
+
+class KeyedRow(msgspec.Struct, frozen=True, kw_only=True):
+    """Numbers of one cell. `key` is that of the cell (`CELL`), and the source where there are several."""
+
+    key: dict[str, Any]
+
+    def flat(self) -> dict[str, Any]:
+        """One object for programs, with the parts of the key beside the other values."""
+        values = msgspec.structs.asdict(self)
+        return {**values.pop("key"), **values}
+
+
+class CellResults(msgspec.Struct, frozen=True):
+    """Numbers of many cells, with what is needed to make them again."""
+
+    def as_json(self) -> dict[str, Any]:
+        """One object for programs: the fields, with rows as objects."""
+        fields = msgspec.structs.asdict(self)
+        rows = {
+            name: [one.flat() for one in part]
+            for name, part in fields.items()
+            if isinstance(part, tuple) and hasattr(next(iter(part), None), "flat")
+        }
+        return fields | rows
+
+
+def over_languages(cells: Iterable[ItemTable]) -> list[list[ItemTable]]:
+    """The cells in groups of those that differ in their language alone."""
+    found: dict[tuple[Any, ...], list[ItemTable]] = {}
+    for cell in cells:
+        found.setdefault(tuple(cell.key_over_languages.values()), []).append(cell)
+    return list(found.values())
+
+
+def split_by(cell: ItemTable, keys: Mapping[str, CodedColumn]) -> Iterator[ItemTable]:
+    """The cell divided by keys of all items of the data, such as `system`."""
+    columns = {name: column.take(cell.item) for name, column in keys.items()}
+    code = combination_ids(columns.values(), np.zeros(len(cell), np.int8))
+    for row, rows in zip(first_rows(code).tolist(), rows_by_number(code, int(code.max(initial=-1)) + 1), strict=True):
+        values = {name: (column.values[column.codes[row]] if column.codes[row] >= 0 else None) for name, column in columns.items()}
+        yield cell.take(rows, **values)
+
+
+def refuse_unless_random(about: DatasetCard, what: str, otherwise: str = "") -> None:
+    """Raise UsageError unless the dataset card says that the labelled items are a random sample: `what` needs it, `otherwise` helps."""
+    if about.sampling == "random":
+        return
+    stated = f'says sampling = "{about.sampling}"' if about.sampling != "unknown" else "does not say how the labelled items were drawn"
+    raise UsageError(
+        f"{what}: the labelled items have to be a random sample of the judged ones, and the dataset card of '{about.id}' {stated}.\n"
+        '         If they were drawn at random, write the line sampling = "random" at the top of data.toml, above the first [table] '
+        f"(or import with --sampling random); if not, label a random sample of the judged items{otherwise}."
+    )
+
+
+def one_condition(conditions: Iterable[JudgeCondition], judges: Sequence[str] | None, verb: str) -> JudgeCondition:
+    """The judge and condition to `verb`; baselines count only if they are named. Raises UsageError where there are several, or none."""
+    every = list(dict.fromkeys(conditions))
+    if judges:
+        known = list(dict.fromkeys(each.judge for each in every))
+        for name in judges:
+            if name not in known:
+                raise UsageError(f"no judge '{name}'.{choose_from(known, name)}")
+        every = [each for each in every if each.judge in judges]
+    elif any(not traits_of(each.judge).is_baseline for each in every):
+        every = [each for each in every if not traits_of(each.judge).is_baseline]
+    if not every:
+        raise UsageError(f"nothing to {verb}: no judge has scores on a metric that people labelled; see 'harness compare'")
+    names = list(dict.fromkeys(each.judge for each in every))
+    what = {"certify": "a certificate is", "calibrate": "maps are", "accept": "a step of a cascade is"}[verb]
+    if len(names) > 1:
+        raise UsageError(f"{what} of one judge, and there are {len(names)}; name one with --judge: {', '.join(names)}")
+    if len(every) > 1:
+        differing = next(name for name in CONDITION[1:] if len({getattr(each, name) for each in every}) > 1)
+        values = ", ".join(dict.fromkeys(f"{getattr(each, differing)}" for each in every))
+        raise UsageError(f"{what} of one condition; choose one with --where {differing}=VALUE: {values}")
+    return every[0]
+
+
+def judged_rows(source: Recording, condition: JudgeCondition) -> Judgments:
+    """The judgments of original texts by one judge under one condition."""
+    rows = source.judgments.clean
+    for name, value in condition._asdict().items():
+        rows = with_value(rows, name, value)
+    return rows
+
+
+def with_value(rows: Judgments, name: str, value: Any) -> Judgments:
+    """The rows whose column `name` has this value; None finds the rows without one."""
+    column = getattr(rows, name)
+    return rows.take(column.equals(value))

@@ -1,0 +1,148 @@
+"""The columns of a table as their cells stand there: how many are filled, which values differ, and which of them can be scores."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
+from typing import Any
+
+import msgspec
+from rich.cells import cell_len
+
+from harness.content.column_words import column_words
+from harness.exchange.labels.table import SourceTable, Unreadable, is_blank
+
+MOST_CLASSES = 11  # of a scale without a limit of classes: 0 to 10
+_TEXT_WIDTH = 25  # of the cells of a column of texts on average, at least, in Latin letters; a Chinese character is as wide as two
+_LONGEST_CLASS = 40  # characters
+_NUMBER = re.compile(r"[+-]?\d+(?:[.,٫]\d+)?")
+_OUT_OF = re.compile(r"(\d+(?:[.,]\d+)?)\s*(?:/|out of|von|sur|z|de)\s*\d+", re.IGNORECASE)
+_WITH_UNIT = re.compile(r"(\d+(?:[.,]\d+)?)\s*(?:%|点|점|分|points?|pts?\.?|stars?|bod[yů]?|punkte?)", re.IGNORECASE)
+_WITH_MEANING = re.compile(r"(\d+)\s*(?:[-–—:=)]|\.\s|\()\s*\D.*")
+_STARS = re.compile(r"([★⭐🌟]+)[☆✩]*")
+
+
+@lru_cache(maxsize=1 << 16)
+def cell_score(value: str | int | float | bool) -> float | str | None:
+    """Return what a cell means as a score: a number, a word in lower case, or None where it says that there is no answer.
+
+    >>> [cell_score(cell) for cell in ("4/5", "4 – good", "85 %", "★★★☆☆", "3点", "Pass", "n/a", "2,5", True)]
+    [4.0, 4.0, 85.0, 3.0, 3.0, 'pass', None, 2.5, 'true']
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (int, float)):
+        return None if value != value else float(value)
+    text = unicodedata.normalize("NFKC", value).strip().casefold()
+    if not text or text in column_words().verdicts.none:
+        return None
+    if _NUMBER.fullmatch(text):
+        return float(re.sub("[,٫]", ".", text))
+    for form in (_OUT_OF, _WITH_UNIT):
+        if match := form.fullmatch(text):
+            return float(match[1].replace(",", "."))
+    if match := _WITH_MEANING.fullmatch(text):
+        return float(match[1])
+    if match := _STARS.fullmatch(value.strip()):
+        return float(len(match[1]))
+    return " ".join(text.split())
+
+
+class Column(msgspec.Struct, frozen=True, dict=True):
+    """A column with its cells (rows,): texts, numbers, truth values; None where a cell is empty. Lists and objects are their JSON."""
+
+    name: str
+    cells: Sequence[str | int | float | bool | None]
+    nested: bool = False
+
+    @cached_property
+    def counts(self) -> Counter[Any]:
+        """How often each value occurs."""
+        counts = Counter(self.cells)
+        counts.pop(None, None)
+        return counts
+
+    @cached_property
+    def filled(self) -> int:
+        return sum(self.counts.values())
+
+    @cached_property
+    def repeats(self) -> bool:
+        return len(self.counts) < self.filled
+
+    @cached_property
+    def is_key(self) -> bool:
+        """Return whether each row has a value of its own."""
+        return self.filled == len(self.counts) == len(self.cells)
+
+    @cached_property
+    def is_text(self) -> bool:
+        """Return whether the cells are texts: long ones, or several words that differ from row to row."""
+        if self.nested:
+            return False
+        values = [value for value in self.counts if isinstance(value, str) and isinstance(cell_score(value), str)]
+        if 2 * len(values) <= len(self.counts) or not values:
+            return False
+        width = sum(map(cell_len, values[:_LOOKED_AT])) / len(values[:_LOOKED_AT])
+        phrases = sum(len(value.split()) > 1 for value in values)
+        return width >= _TEXT_WIDTH or (2 * phrases > len(values) and 2 * len(self.counts) > self.filled and width >= _TEXT_WIDTH / 3)
+
+    @cached_property
+    def scores(self) -> Counter[float | str]:
+        """How often each score occurs, where cells are read as scores."""
+        scores: Counter[float | str] = Counter()
+        for value, count in self.counts.items():
+            if (score := cell_score(value)) is not None:
+                scores[score] += count
+        return scores
+
+    @cached_property
+    def numbers(self) -> list[float]:
+        """The different scores that are numbers, from low to high."""
+        return sorted(score for score in self.scores if isinstance(score, float))
+
+    @cached_property
+    def words(self) -> set[str]:
+        """The different scores that are words."""
+        return {score for score in self.scores if isinstance(score, str)}
+
+    @cached_property
+    def may_be_scores(self) -> bool:
+        """Return whether the cells can be scores: numbers, or a few short words."""
+        if self.nested or self.is_text or not self.scores:
+            return False
+        words = sum(self.scores[word] for word in self.words)
+        if 10 * words <= sum(self.scores.values()):  # numbers, but for a few cells
+            return True
+        return len(self.scores) <= MOST_CLASSES and all(len(word) <= _LONGEST_CLASS for word in self.words)
+
+    @cached_property
+    def looks_like_scores(self) -> bool:
+        """Return whether the cells are scores by themselves, whatever the column is called: few values, again and again."""
+        if not self.may_be_scores or not 1 < len(self.scores) <= MOST_CLASSES or not self.repeats:
+            return False
+        verdicts = column_words().verdicts
+        return not self.words or self.words <= verdicts.good | verdicts.bad | {"a", "b", "tie"}
+
+
+_LOOKED_AT = 2000  # different cells of a column: enough for a mean
+
+
+def columns_of_table(table: SourceTable) -> list[Column]:
+    """Return the columns of a table. Cells that cannot be used are empty here; the reader of records refuses them where they count."""
+    columns = []
+    for name in table.columns:
+        cells: list[Any] = [record.cells.get(name) for record in table.records]
+        nested = any(isinstance(cell, (list, dict)) for cell in cells)
+        if nested:
+            cells = [msgspec.json.encode(cell).decode() if isinstance(cell, (list, dict)) else cell for cell in cells]
+        cells = [None if is_blank(cell) or isinstance(cell, Unreadable) else _plain(cell) for cell in cells]
+        columns.append(Column(name, cells, nested))
+    return columns
+
+
+def _plain(cell: Any) -> str | int | float | bool:
+    return cell if isinstance(cell, (str, int, float, bool)) else str(cell)

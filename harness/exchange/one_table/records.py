@@ -1,0 +1,345 @@
+"""A table with roles as a data set in memory: items, people's labels and judges' judgments."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from harness.content.judge_names import is_judge_name
+from harness.content.scale_text import parse_scale
+from harness.content.specs import DatasetCard
+from harness.content.tags import language_named, tag_of_cell
+from harness.data import Dataset
+from harness.data.columns import CodedColumn, Columns, checked_columns
+from harness.data.dataset import assemble
+from harness.data.judgments import NO_VARIANT, JudgmentRow
+from harness.data.labels import LabelRow
+from harness.errors import ContentError, UsageError, refuse_faults
+from harness.exchange.first_look import are_places
+from harness.exchange.labels.table import SourceTable
+from harness.exchange.one_table.cells import Column, cell_score
+from harness.exchange.one_table.roles import ScoreColumn, TableOptions, TableRoles, side_of
+from harness.exchange.one_table.scales import ReadScale, read_scale
+from harness.model import AnnotatorKind, Item, Scale
+from harness.parse.language import UNDETERMINED, identify_language
+from harness.text import normalised_id, person_key
+
+TASK = "texts"
+METRIC, PREFERENCE = "rating", "preference"  # of scores whose metric nothing names: on one text, and on two
+_LEAST_OF_LANGUAGE = 30  # texts that look like a further language, for the table to be split by it
+_FEW_LETTERS = 20  # nobody can tell the language of a shorter text
+
+
+class TableRecords(NamedTuple):
+    """The data set, the scale of each metric as it was read, the languages, and what a reader should know of the reading."""
+
+    data: Dataset
+    scales: Mapping[str, ReadScale]
+    languages: str
+    notes: Sequence[str]
+
+
+class RecordReader:
+    """Reads the rows of a table by the roles of its columns."""
+
+    def __init__(self, table: SourceTable, columns: Sequence[Column], roles: TableRoles, options: TableOptions, name: str) -> None:
+        self.table, self.roles, self.options, self.name = table, roles, options, name
+        self.columns = {column.name: column for column in columns}
+        self.rows = len(table.records)
+        self.notes: list[str] = list(roles.notes)
+        self.metric_name = options.metric if options.metric and options.metric not in self.columns else METRIC
+        if self.metric_name == METRIC and "output_a" in roles.texts:
+            self.metric_name = PREFERENCE
+
+    def read(self) -> TableRecords:
+        """Return the data set. Raises UsageError and ContentError with the place of what cannot be read."""
+        ids = self._ids()
+        languages, seen = self._languages()
+        items, row_of = self._items(ids, languages)
+        scores = [score for score in self.roles.scores if self.columns[score.column].filled]
+        by_metric = self._split(scores)
+        stated = self._stated(by_metric)
+        pair = "output_a" in self.roles.texts
+        scales: dict[str, ReadScale] = {}
+        for metric, (people, judges) in by_metric.items():
+            if people and judges:
+                named = [self._without_names(column) for column in (*people, *judges)] if pair else [*people, *judges]
+                scale = stated.get(metric) or stated.get("")
+                scales[metric] = read_scale(metric, named[: len(people)], named[len(people) :], scale, pair=pair)
+        labels, judgments = self._score_rows(scores, scales, ids)
+        about = DatasetCard(
+            id=self.name,
+            source="people",
+            annotators=self._annotator_kind(),
+            sampling=self.options.sampling or "unknown",  # type: ignore[arg-type]
+        )
+        faults_of_labels = list(_repeated(labels, ("item_id", "annotator_id", "metric"), row_of))
+        refuse_faults(((number, sentence) for number, sentence in faults_of_labels), Path(self.name))
+        path = Path(self.name)
+        data = assemble(
+            items,
+            (_columns(labels, LabelRow, "a label", path), path),
+            (_columns(_with_repeats(judgments), JudgmentRow, "a judgment", path), path),
+            {metric: read.scale for metric, read in scales.items()},
+            about,
+        )
+        outputs = {TASK: tuple(name for name in ("output", "output_a", "output_b") if name in self.roles.texts)}
+        return TableRecords(msgspec.structs.replace(data, outputs=outputs if outputs[TASK] else {}), scales, seen, self.notes)
+
+    def _cells(self, name: str | None) -> Sequence[Any]:
+        return [None] * self.rows if name is None else self.columns[name].cells
+
+    def _ids(self) -> list[str]:
+        """Return the id of each row's item: its id, else in a table with rows of several raters its texts, else the number of the row."""
+        named = self.roles.first("id")
+        several = self.roles.rater is not None or self.roles.kind is not None
+        if named is not None:
+            ids = [normalised_id(str(cell)) if cell is not None else "" for cell in self._cells(named)]
+            if not all(ids):
+                place = self.table.records[ids.index("")].place(named)
+                raise ContentError(f"no id: the cell is empty (column '{named}'); fill it, or take the row out", place)
+            repeated = [(id_, count) for id_, count in Counter(ids).items() if count > 1]
+            if several or not repeated:
+                return ids
+            return self._without_duplicates(named, ids)
+        if several and self.roles.texts:
+            texts = list(zip(*(self._cells(column) for column in self.roles.texts.values()), strict=True))
+            first: dict[Any, str] = {}
+            return [first.setdefault(text, str(at)) for at, text in enumerate(texts, start=1)]
+        if several:
+            raise UsageError("several raters score a text in rows of their own, and nothing tells the texts apart: --id COLUMN")
+        return [str(number) for number in range(1, self.rows + 1)]
+
+    def _without_duplicates(self, named: str, ids: list[str]) -> list[str]:
+        """Return ids of which a repeated one stands in equal rows only. Raises ContentError for rows of one id that differ."""
+        first: dict[str, int] = {}
+        double = 0
+        for at, id_ in enumerate(ids):
+            earlier = first.setdefault(id_, at)
+            if earlier == at:
+                continue
+            if any(column.cells[at] != column.cells[earlier] for column in self.columns.values()):
+                here, there = (self.table.records[row].place(named) for row in (at, earlier))
+                raise ContentError(
+                    f"'{id_}' is also at {there}, with other cells: ids are unique in a table with a row a text; --id COLUMN names another "
+                    "column, and --group makes this one the group of the texts",
+                    here,
+                )
+            double += 1
+        self.notes.append(f"{double} row{'s' if double > 1 else ''} that stand{'' if double > 1 else 's'} twice in the table count once")
+        return ids
+
+    def _languages(self) -> tuple[list[str], str]:
+        """Return the language of each row, and how it was found."""
+        named = self.roles.first("language")
+        if named is not None:
+            cells = self._cells(named)
+            tags: dict[Any, str] = {}
+            for at, cell in enumerate(cells):
+                if cell is None:
+                    raise ContentError(f"no language: the cell is empty (column '{named}')", self.table.records[at].place(named))
+                if cell not in tags:
+                    try:
+                        tags[cell] = tag_of_cell(str(cell))
+                    except UsageError as err:
+                        raise ContentError(str(err), self.table.records[at].place(named)) from None
+            used = list(dict.fromkeys(tags.values()))
+            return [tags[cell] for cell in cells], f"{', '.join(used[:6])}{', …' if len(used) > 6 else ''} ({named})"
+        if self.options.language:
+            tag = language_named(self.options.language)
+            if tag is None:
+                raise UsageError(f"--language '{self.options.language}' is neither a column of the table nor the tag of a language")
+            return [tag] * self.rows, tag
+        return self._seen_languages()
+
+    def _seen_languages(self) -> tuple[list[str], str]:
+        """Return what the texts look like: each text is identified, and a language counts from some texts on."""
+        names: list[str] = [name for name in ("output", "output_a", "output_b") if name in self.roles.texts] or list(self.roles.texts)
+        if not names:
+            return [UNDETERMINED] * self.rows, f"not known, as no column has texts ({UNDETERMINED}; --language TAG)"
+        cells = list(zip(*(self._cells(self.roles.texts[name]) for name in names), strict=True))
+        texts = [" ".join(str(cell) for cell in row if cell is not None) for row in cells]
+        seen = {text: identify_language(text)[0] for text in dict.fromkeys(texts) if sum(map(str.isalpha, text)) >= _FEW_LETTERS}
+        if not seen:
+            joined = " ".join(texts[:500])
+            return [identify_language(joined)[0]] * self.rows, f"{identify_language(joined)[0]}, seen in the texts"
+        counts = Counter(seen[text] for text in texts if text in seen)
+        [(main, _), *others] = counts.most_common()
+        kept = {main, *(tag for tag, count in others if count >= _LEAST_OF_LANGUAGE and 10 * count >= self.rows)}
+        shown = ", ".join(f"{tag} ({counts[tag]} texts)" for tag in counts if tag in kept) if len(kept) > 1 else main
+        return [seen[text] if seen.get(text) in kept else main for text in texts], f"{shown}, seen in the texts"
+
+    def _items(self, ids: Sequence[str], languages: Sequence[str]) -> tuple[list[Item], dict[str, int]]:
+        """Return the items in the order of their first rows, and the number of the row where each begins."""
+        texts = {name: self._cells(column) for name, column in self.roles.texts.items()}
+        groups, systems = self._cells(self.roles.first("group")), self._cells(self.roles.first("system"))
+        rows: dict[str, int] = {}
+        items = []
+        for at, id_ in enumerate(ids):
+            if id_ in rows:
+                continue
+            rows[id_] = at
+            fields = {name: str(cells[at]) for name, cells in texts.items() if cells[at] is not None}
+            group, system = groups[at], systems[at]
+            group = id_ if group is None else normalised_id(str(group))
+            items.append(Item(id_, languages[at], TASK, group=group, system=None if system is None else str(system), fields=fields))
+        for at, id_ in enumerate(ids):
+            if languages[at] != languages[rows[id_]]:
+                place = self.table.records[at].place()
+                raise ContentError(f"'{id_}' is {languages[at]} here and {languages[rows[id_]]} before; a text has one language", place)
+        return items, rows
+
+    def _split(self, scores: Sequence[ScoreColumn]) -> dict[str, tuple[list[Column], list[Column]]]:
+        """Return the columns of people's and of judges' scores by metric; of rows of scores, each part of the column by metric and side."""
+        by_metric: dict[str, tuple[list[Column], list[Column]]] = {}
+        for score in scores:
+            for metric, side, cells in self._parts(score):
+                by_metric.setdefault(metric, ([], []))[side == "judge"].append(Column(score.column, cells))
+        return by_metric
+
+    def _parts(self, score: ScoreColumn) -> Iterator[tuple[str, str, Sequence[Any]]]:
+        """Yield (metric, side, cells) of a column of scores; one part, unless rows name the metric or who gave the score."""
+        column = self.columns[score.column]
+        metrics = self._cells(self.roles.first("metric")) if self.roles.rows_are_scores else [None] * self.rows
+        if not self.roles.rows_are_scores:
+            yield score.metric or self.metric_name, score.side, column.cells
+            return
+        parts: dict[tuple[str, str], list[Any]] = {}
+        for at, cell in enumerate(column.cells):
+            metric = score.metric or (self.metric_name if metrics[at] is None else str(metrics[at]))
+            parts.setdefault((metric, self._side(at)), []).append(cell)
+        for (metric, side), cells in parts.items():
+            yield metric, side, cells
+
+    def _side(self, row: int) -> str:
+        """Return who gave a row's scores: a person or a judge."""
+        if self.roles.kind is not None:
+            cell = self._cells(self.roles.kind)[row]
+            side = None if cell is None else side_of(str(cell))
+            if side is None:
+                place = self.table.records[row].place(self.roles.kind)
+                raise ContentError(f"'{cell or ''}' says neither person nor judge (column '{self.roles.kind}')", place)
+            return side
+        rater = self._cells(self.roles.rater)[row]
+        return "judge" if rater is not None and is_judge_name(str(rater)) else "human"
+
+    def _stated(self, metrics: Mapping[str, Any]) -> dict[str, Scale]:
+        """Return the scales that the user names, by metric; one without a name is that of all metrics."""
+        scales: dict[str, Scale] = {}
+        for text in self.options.scale:
+            name, equals, scale = text.partition("=")
+            named = bool(equals) and name in metrics
+            if equals and not named and not name.replace(".", "").isalnum():
+                raise UsageError(f"--scale {text}: the table has no metric '{name}'; its metrics are {', '.join(metrics)}")
+            scales[name if named else ""] = parse_scale(scale if named else text, "--scale ")
+        return scales
+
+    def _without_names(self, column: Column) -> Column:
+        """Return a pair's scores with A and B in place of the names of the two systems, where cells hold these."""
+        named = [other for other in self.columns.values() if other.counts and column.words and column.words & _lower(other)]
+        sides = [other for other in named if other.name != column.name and other.name not in self.roles.texts.values()]
+        sides = [other for other in sides if self.roles.by_column[other.name] not in ("human", "judge", "score")][:2]
+        if len(sides) != 2:
+            return column
+        first, second = (side.cells for side in sorted(sides, key=lambda side: side.name))
+        cells = ["A" if cell == a else "B" if cell == b else cell for cell, a, b in zip(column.cells, first, second, strict=True)]
+        replaced = Column(column.name, cells)
+        self.columns[column.name] = replaced
+        return replaced
+
+    def _score_rows(
+        self, scores: Sequence[ScoreColumn], scales: Mapping[str, ReadScale], ids: Sequence[str]
+    ) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
+        """Return the columns of labels and of judgments. Raises ContentError with the places of people's cells that are no score."""
+        labels: dict[str, list[Any]] = {name: [] for name in ("item_id", "annotator_id", "metric", "score")}
+        judgments: dict[str, list[Any]] = {name: [] for name in ("item_id", "judge", "metric", "score")}
+        people = list(dict.fromkeys(score.who for score in scores if score.side == "human"))
+        names = {who: "person" if len(people) == 1 else f"person-{at}" for at, who in enumerate(people, start=1)}
+        raters: dict[str, str] = {}
+        who, metrics = self._cells(self.roles.rater or self.roles.kind), self._cells(self.roles.first("metric"))
+        in_rows = self.roles.rows_are_scores
+        faults: list[str] = []
+        rows_seen: set[tuple[str, str, str]] = set()
+        for score in scores:
+            for at, cell in enumerate(self.columns[score.column].cells):
+                if cell is None or (value := cell_score(cell)) is None:
+                    continue
+                metric = score.metric or (str(metrics[at]) if in_rows and metrics[at] is not None else self.metric_name)
+                if metric not in scales:
+                    continue
+                side = self._side(at) if in_rows else score.side
+                point = scales[metric].points.get(value)
+                if side == "judge":
+                    judge = str(who[at]) if in_rows else score.who
+                    row = (ids[at], judge, metric, str(cell) if point is None else point)
+                elif point is None:
+                    described = scales[metric].scale.describe()
+                    faults.append(f"{self.table.records[at].place(score.column)}: '{cell}' is not on the scale ({described})")
+                    continue
+                else:
+                    by_name = in_rows or (self.roles.rater is not None and who[at] is not None)
+                    key = person_key(str(who[at])) if by_name else ""
+                    person = raters.setdefault(key, f"person-{len(raters) + 1}") if by_name else names[score.who]
+                    row = (ids[at], person, metric, point)
+                if not in_rows and self.roles.rater is None:
+                    if (row[0], row[1], row[2]) in rows_seen:  # a row that stands twice
+                        continue
+                    rows_seen.add((row[0], row[1], row[2]))
+                for values, part in zip((judgments if side == "judge" else labels).values(), row, strict=True):
+                    values.append(part)
+        if faults:
+            more = f"\n         … and {len(faults) - _MOST_FAULTS} more" if len(faults) > _MOST_FAULTS else ""
+            raise UsageError("people's scores that cannot be read:\n         " + "\n         ".join(faults[:_MOST_FAULTS]) + more)
+        self._note_gaps(labels, judgments)
+        return labels, judgments
+
+    def _note_gaps(self, labels: Mapping[str, list[Any]], judgments: Mapping[str, list[Any]]) -> None:
+        """Note texts that only one side scored."""
+        labelled, judged = (set(zip(rows["item_id"], rows["metric"], strict=True)) for rows in (labels, judgments))
+        if not labelled & judged:
+            raise UsageError("people and judge scored no text in common; nothing can be compared")
+        if missing := len(labelled - judged):
+            self.notes.append(f"{missing:,} of {len(labelled):,} labelled texts have no score of a judge and are left out, as not asked")
+        if missing := len(judged - labelled):
+            self.notes.append(f"{missing:,} judged texts have no person's label")
+
+    def _annotator_kind(self) -> AnnotatorKind:
+        people = {score.who for score in self.roles.scores if score.side == "human"}
+        if self.roles.rater is not None or len(people) < 2:
+            return "persistent"
+        return "positional" if are_places(people) else "persistent"
+
+
+_MOST_FAULTS = 5
+
+
+def _lower(column: Column) -> set[str]:
+    return {str(value).casefold() for value in column.counts} if not column.is_text else set()
+
+
+def _columns(rows: Mapping[str, list[Any]], row: type[msgspec.Struct], what: str, path: Path) -> Columns:
+    columns = {name: CodedColumn.from_values(values) for name, values in rows.items()}
+    return checked_columns(columns, len(rows["item_id"]), row, what, path)
+
+
+def _with_repeats(rows: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """Return judgments with the number of each repeat: rows of one judge on one metric of one item follow each other."""
+    seen: Counter[tuple[Any, ...]] = Counter()
+    repeats = []
+    for key in zip(rows["item_id"], rows["judge"], rows["metric"], strict=True):
+        repeats.append(seen[key])
+        seen[key] += 1
+    return rows | {"variant": [NO_VARIANT] * len(repeats)} | ({"repeat": repeats} if any(repeats) else {})
+
+
+def _repeated(rows: Mapping[str, list[Any]], key: Sequence[str], row_of: Mapping[str, int]) -> Iterator[tuple[int, str]]:
+    """Yield a sentence on each second label of one person on one metric of one item."""
+    seen: set[tuple[Any, ...]] = set()
+    for values in zip(*(rows[name] for name in key), strict=True):
+        if values in seen:
+            yield row_of[values[0]] + 2, f"one person scored '{values[0]}' twice on '{values[2]}'; keep one of the scores"
+        seen.add(values)

@@ -1,0 +1,462 @@
+"""The roles of a table's columns, decided together: by what the cells hold first, then by the words in the columns' names.
+
+A judge's column is never a person in silence: a column of scores that neither its name nor a flag explains is asked about or refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from statistics import median
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from harness.content.column_words import column_words, name_parts
+from harness.content.judge_names import is_judge_name
+from harness.content.tags import language_named
+from harness.errors import UsageError
+from harness.exchange.one_table.cells import Column, cell_score
+from harness.text import quoted
+
+Role = Literal["human", "judge", "text", "language", "id", "group", "system", "metric", "annotator", "score", "reason", "unused"]
+Side = Literal["human", "judge"]
+_OUTPUTS = ("output", "response", "answer", "translation", "summary", "completion", "reply", "text")  # names of the text that is judged
+_PAIRED = (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"))
+
+
+class TableOptions(msgspec.Struct, frozen=True):
+    """What the user says of the columns: `language` is a column or a tag, `metric` a column or a name; the rest are columns."""
+
+    human: tuple[str, ...] = ()
+    judge: tuple[str, ...] = ()
+    text: tuple[str, ...] = ()
+    language: str | None = None
+    id: str | None = None
+    group: str | None = None
+    metric: str | None = None
+    system: str | None = None
+    drop: tuple[str, ...] = ()
+    scale: tuple[str, ...] = ()
+    sampling: str | None = None
+
+    @property
+    def columns(self) -> dict[str, Role]:
+        """The columns that are named outright, with their roles."""
+        single: dict[Role, str | None] = {"id": self.id, "group": self.group, "system": self.system}
+        several: dict[Role, tuple[str, ...]] = {"human": self.human, "judge": self.judge, "text": self.text, "unused": self.drop}
+        roles: dict[str, Role] = {name: role for role, name in single.items() if name}
+        return roles | {name: role for role, names in several.items() for name in names}
+
+
+class ScoreColumn(NamedTuple):
+    """A column of one side's scores on one metric; `who` names the judge or person."""
+
+    column: str
+    side: Side
+    who: str
+    metric: str
+
+
+class TableRoles(msgspec.Struct, frozen=True):
+    """The role of every column, and how the scores stand: in `scores` columns, or in rows by `rater` and `kind` of rater.
+
+    Attributes:
+        by_column: the role of each column.
+        scores: columns with one side's scores. In a table with a row a score, the only one has the side `human` and is read by rater.
+        texts: name of a text -> its column.
+        kind: the column that says for each row whether a person or a judge gave the score.
+        rater: the column that names who gave a row's scores.
+        notes: sentences on columns that are set aside although they look like scores.
+    """
+
+    by_column: dict[str, Role]
+    scores: tuple[ScoreColumn, ...]
+    texts: dict[str, str]
+    kind: str | None = None
+    rater: str | None = None
+    notes: tuple[str, ...] = ()
+
+    def first(self, role: Role) -> str | None:
+        """Return the first column with a role."""
+        return next((name for name, of in self.by_column.items() if of == role), None)
+
+    @property
+    def rows_are_scores(self) -> bool:
+        """Return whether a row has one rater's scores, of a person or a judge."""
+        return self.kind is not None or any(column.side == "human" and self.by_column[column.column] == "score" for column in self.scores)
+
+
+def side_of(name: str) -> Side | None:
+    """Return whether a name speaks for a judge or for people; None where it speaks for neither.
+
+    >>> [side_of(name) for name in ("gpt-4o", "llm_label", "my_label", "hodnocení modelu", "人手評価", "human_judge", "Jana")]
+    ['judge', 'judge', 'human', 'judge', 'human', 'human', None]
+    """
+    words = column_words()
+    if words.in_name("programs", name):
+        return "judge"
+    people = bool(words.in_name("people", name))
+    if is_judge_name(name):
+        return "judge"
+    return "human" if people else "judge" if words.in_name("judging", name) else None
+
+
+class RoleFinder:
+    """Finds the roles step by step; every step sees what the ones before have found."""
+
+    def __init__(self, columns: Sequence[Column], options: TableOptions, ask: Callable[[str], Role] | None = None) -> None:
+        self.columns, self.options, self.ask = {column.name: column for column in columns}, options, ask
+        self.roles: dict[str, Role] = {}
+        self.notes: list[str] = []
+        named = options.columns
+        self._refuse_absent(named)
+        self.roles |= named
+        if options.language in self.columns:
+            self.roles[options.language] = "language"
+        if options.metric in self.columns:
+            self.roles[options.metric] = "metric"
+
+    def found(self) -> TableRoles:
+        """Return the roles. Raises UsageError for a column of scores that nothing explains, and where a side has no scores."""
+        self._set_aside()
+        self._languages_and_texts()
+        kind, rater, scores = self._rows_of_scores()
+        if not scores:
+            kind, scores = None, self._columns_of_scores()
+        self._keys(bool(rater))
+        sides = {column.side for column in scores}
+        if kind is None and not (rater and self._rater_sides(rater) == {"human", "judge"}):
+            self._refuse_one_side(sides)
+        by_column: dict[str, Role] = {name: self.roles.get(name, "unused") for name in self.columns}
+        return TableRoles(by_column, tuple(scores), self._texts(), kind, rater, tuple(self.notes))
+
+    def _refuse_absent(self, named: Iterable[str]) -> None:
+        if absent := [name for name in named if name not in self.columns]:
+            is_no = "is not a column" if len(absent) == 1 else "are not columns"
+            raise UsageError(f"{quoted(absent)} {is_no} of the table; its columns are: {', '.join(self.columns)}")
+
+    def _free(self) -> list[Column]:
+        return [column for name, column in self.columns.items() if name not in self.roles and column.filled]
+
+    def _set_aside(self) -> None:
+        """Set aside what is about raters or the task, and what raters wrote."""
+        words = column_words()
+        for column in self._free():
+            parts = set(name_parts(column.name))
+            if column.nested:
+                self.roles[column.name] = "text" if words.in_name("reason", column.name) == "" and "messages" in parts else "unused"
+            elif words.in_name("reason", column.name) or parts & words.remarks:
+                self.roles[column.name] = "reason"
+            elif parts & words.metadata and not column.is_text:
+                self.roles[column.name] = "unused"
+
+    def _languages_and_texts(self) -> None:
+        for column in self._free():
+            values = [str(value) for value in column.counts]
+            if column.is_text:
+                self.roles[column.name] = "text"
+            elif "language" not in self.roles.values() and not self.options.language and self._is_language(column, values):
+                self.roles[column.name] = "language"
+
+    def _is_language(self, column: Column, values: Sequence[str]) -> bool:
+        if not column_words().in_name("language", column.name) or len(values) > _MOST_LANGUAGES:
+            return False
+        return any(language_named(value) for value in values)
+
+    def _rows_of_scores(self) -> tuple[str | None, str | None, list[ScoreColumn]]:
+        """Return (kind, rater, columns of scores) of a table with a row a rater's scores; the rater alone where scores are in columns."""
+        words, free = column_words(), self._free()
+        scored = [column for column in free if self._is_scores(column, free)]
+        plain = [column for column in scored if side_of(column.name) is None and words.in_name("scores", column.name)]
+        kinds = [column for column in free if column not in plain and column.words and self._is_kind(column)]
+        raters = [column for column in free if column not in plain and column not in kinds and self._is_rater(column, scored)]
+        kind, rater = next(iter(kinds), None), next(iter(raters), None)
+        sided = [column for column in scored if column not in (kind, rater) and side_of(column.name)]
+        sided += [self.columns[name] for name in (*self.options.human, *self.options.judge)]
+        if rater is not None:
+            self.roles[rater.name] = "annotator"
+        if sided or (kind is None and rater is None):
+            return None, rater.name if rater else None, []
+        criteria = plain[:1] or [column for column in scored if column not in (kind, rater) and column.looks_like_scores]
+        if not criteria:
+            return None, rater.name if rater else None, []
+        if kind is not None:
+            self.roles[kind.name] = "annotator"
+        metric = next((column for column in self._free() if self._is_metric(column, criteria)), None) if len(plain) == 1 else None
+        if metric is not None and "metric" not in self.roles.values():
+            self.roles[metric.name] = "metric"
+        for column in criteria:
+            self.roles[column.name] = "score"
+        single = len(criteria) == 1 and bool(plain)
+        metrics = ["" if single else column.name for column in criteria]
+        scores = [ScoreColumn(column.name, "human", "", metric) for column, metric in zip(criteria, metrics, strict=True)]
+        return kind.name if kind else None, rater.name if rater else None, scores
+
+    def _is_kind(self, column: Column) -> bool:
+        """Return whether all values speak for people or for judges, such as human and llm, and some for each."""
+        sides = {side_of(str(value)) for value in column.counts}
+        return len(column.counts) <= _MOST_KINDS and sides == {"human", "judge"}
+
+    def _is_rater(self, column: Column, scored: Sequence[Column]) -> bool:
+        words = column_words()
+        if column.is_text or not column.repeats or not words.in_name("annotator", column.name):
+            return False
+        only = set(name_parts(column.name)) - {"id", "name", "no", "nr", "type"}
+        if any(words.in_name("scores", part) for part in only):
+            return False
+        return column not in scored or (not column.words and any(words.in_name("scores", other.name) for other in scored))
+
+    def _is_metric(self, column: Column, criteria: Sequence[Column]) -> bool:
+        is_named = bool(column_words().in_name("metric", column.name))
+        return is_named and column not in criteria and not column.is_text and column.repeats and len(column.counts) <= _MOST_METRICS
+
+    def _rater_sides(self, rater: str) -> set[Side]:
+        return {"judge" if is_judge_name(str(value)) else "human" for value in self.columns[rater].counts}
+
+    def _is_scores(self, column: Column, others: Iterable[Column]) -> bool:
+        """Return whether a column holds scores: numbers, words of verdicts, or words that another column of scores has too."""
+        if not column.may_be_scores or (column_words().in_name("id", column.name) and column.is_key):
+            return False
+        if not column.words:
+            return bool(side_of(column.name)) or column.looks_like_scores or bool(column_words().in_name("scores", column.name))
+        verdicts = column_words().verdicts
+        if column.words <= verdicts.good | verdicts.bad | verdicts.first | verdicts.second | verdicts.tie:
+            return True
+        if not (side_of(column.name) or column.name in (*self.options.human, *self.options.judge)):
+            return column.looks_like_scores or self._shares_words(column, others)
+        return self._shares_words(column, others) or self._names_systems(column)
+
+    def _shares_words(self, column: Column, others: Iterable[Column]) -> bool:
+        named = (self.columns[name] for name in (*self.options.human, *self.options.judge))
+        scored = [other for other in (*others, *named) if other is not column and other.may_be_scores]
+        return any(2 * sum(column.scores[word] for word in column.words & other.words) > column.filled for other in scored)
+
+    def _names_systems(self, column: Column) -> bool:
+        """Return whether the words are the names of the systems whose texts are compared."""
+        names = {str(value).casefold() for other in self.columns.values() if _pair_key(other.name) for value in other.counts}
+        return not column.is_text and bool(names) and column.words <= names | column_words().verdicts.tie
+
+    def _columns_of_scores(self) -> list[ScoreColumn]:
+        """Return the columns of scores of people and of judges. Raises UsageError for one that nothing explains."""
+        free = self._free()
+        sides: dict[str, Side] = dict.fromkeys(self.options.human, "human")
+        sides |= dict.fromkeys(self.options.judge, "judge")
+        unexplained = []
+        for column in free:
+            if not self._is_scores(column, free):
+                continue
+            side = side_of(column.name)
+            if column_words().in_name("id", column.name) and not column_words().in_name("scores", column.name):
+                continue
+            if side:
+                sides[column.name] = side
+            else:
+                unexplained.append(column)
+        self._set_gold_aside(sides)
+        known = {score for name in sides for score in self.columns[name].scores}
+        for column in unexplained:
+            is_on_scale = column.looks_like_scores and (not sides or column.words or set(column.numbers) <= known)
+            if not is_on_scale or column_words().in_name("group", column.name):
+                continue
+            self._explain(column.name, sides)
+        self.roles |= dict(sides)
+        return self._by_metric(sides)
+
+    def _explain(self, name: str, sides: dict[str, Side]) -> None:
+        """Ask for the role of a column of scores. Raises UsageError where nobody can answer."""
+        if self.ask is None:
+            raise UsageError(
+                f"'{name}' holds scores, and nothing says who gave them: pass --human '{name}' if it was a person, --judge '{name}' if it "
+                f"was a judge (a model or a program), --drop '{name}' if it does not matter"
+            )
+        role = self.ask(name)
+        if role in ("human", "judge"):
+            sides[name] = "human" if role == "human" else "judge"
+        else:
+            self.roles[name] = "unused"
+
+    def _set_gold_aside(self, sides: dict[str, Side]) -> None:
+        """Set aside what was made of the scores of several people: a gold label, a median."""
+        people = [name for name, side in sides.items() if side == "human" and name not in self.options.human]
+        for name in people:
+            others = [self.columns[other] for other in people if other != name]
+            is_named = bool(set(name_parts(name)) & column_words().gold)
+            if len(others) >= 2 and (is_named or _is_median(self.columns[name], others)):
+                del sides[name]
+                self.roles[name] = "unused"
+                self.notes.append(f"'{name}' is made of other people's scores, and no person (--human '{name}', if it is one)")
+
+    def _by_metric(self, sides: dict[str, Side]) -> list[ScoreColumn]:
+        """Return the columns of scores with their metrics: what is left of a name that people's and judges' columns share."""
+        rests = {name: _rest(name) for name in sides}
+        shared = {rest for name, rest in rests.items() if sides[name] == "human"}
+        shared &= {rest for name, rest in rests.items() if sides[name] == "judge"}
+        several = len(shared - {""}) > 0
+        scores: list[ScoreColumn] = []
+        for name, side in sides.items():
+            metric = rests[name] if several else ""
+            scores.append(ScoreColumn(name, side, _who(name, metric), metric))
+        return self._on_one_scale(scores)
+
+    def _on_one_scale(self, scores: Sequence[ScoreColumn]) -> list[ScoreColumn]:
+        """Of a judge's several columns on one metric, keep the one with people's scores: the others are numbers behind its verdict."""
+        chosen: list[ScoreColumn] = []
+        for (metric, who), columns in _grouped(scores, lambda column: (column.metric, (column.side, column.who))).items():
+            if who[0] == "judge" and len(columns) > 1:
+                people = {
+                    score
+                    for column in scores
+                    if column.side == "human" and column.metric == metric
+                    for score in self.columns[column.column].scores
+                }
+                fitting = [column for column in columns if set(self.columns[column.column].scores) <= people]
+                for column in columns if fitting else ():
+                    if column is not fitting[0]:
+                        self.roles[column.column] = "unused"
+                columns = fitting[:1] or columns
+            chosen += columns
+        return chosen
+
+    def _keys(self, rated: bool) -> None:
+        """Find the id, the group and the system among the columns that are left."""
+        words = column_words()
+        roles: tuple[Role, ...] = ("id", "group", "system")
+        for role in roles:
+            if role in self.roles.values():
+                continue
+            free = [column for column in self._free() if words.in_name(role, column.name)]
+            if role == "id":
+                free = [column for column in free if column.is_key] or [column for column in free if column.filled == len(column.cells)]
+                free = free or [column for column in self._free() if column.is_key and not column.is_text and not rated]
+            else:
+                free = [column for column in free if column.repeats and len(column.counts) > 1]
+                free = [column for column in free if role == "group" or (column.words and len(column.counts) <= _MOST_SYSTEMS)]
+            if free:
+                self.roles[free[0].name] = role
+
+    def _refuse_one_side(self, sides: set[Side]) -> None:
+        columns = ", ".join(self.columns)
+        if "judge" not in sides:
+            what, flag = "a judge's scores", "--judge COLUMN"
+            people = [name for name, role in self.roles.items() if role == "human"]
+            beside = f" (people: {', '.join(people)})" if people else ""
+            more = "; a table that no judge has scored is the beginning of 'harness start TABLE'"
+        elif "human" not in sides:
+            what, flag, beside, more = "people's scores", "--human COLUMN", "", ""
+            beside = f" (judges: {', '.join(name for name, role in self.roles.items() if role == 'judge')})"
+        else:
+            return
+        raise UsageError(f"no column with {what} was found{beside}; name it with {flag}; the columns are: {columns}{more}")
+
+    def _texts(self) -> dict[str, str]:
+        """Return the texts by the names that they get: the one that is judged is `output`, of a pair `output_a` and `output_b`."""
+        names = [name for name, role in self.roles.items() if role == "text"]
+        for name in names:
+            for other in names:
+                if _are_pair(name, other):
+                    rest = {_field(more): more for more in names if more not in (name, other)}
+                    return rest | {"output_a": name, "output_b": other}
+        ranked = sorted(names, key=lambda name: next((at for at, word in enumerate(_OUTPUTS) if word in name_parts(name)), len(_OUTPUTS)))
+        output = ranked[:1] if ranked and set(name_parts(ranked[0])) & {*_OUTPUTS} else names[-1:]
+        return {("output" if name in output else _field(name)): name for name in names}
+
+
+_MOST_LANGUAGES = 200
+_MOST_KINDS = 6
+_MOST_METRICS = 50
+_MOST_SYSTEMS = 50
+_FEW_ROWS = 10
+
+
+def _is_median(column: Column, others: Sequence[Column]) -> bool:
+    """Return whether a column is the median of three others or more in every row."""
+    if len(others) < 3 or column.words or len(column.cells) < _FEW_ROWS:
+        return False
+    rows = zip(column.cells, *(other.cells for other in others), strict=True)
+    scores = [[None if cell is None else cell_score(cell) for cell in row] for row in rows]
+    return all(row[0] == median(row[1:]) for row in scores if all(isinstance(score, float) for score in row))  # type: ignore[type-var]
+
+
+def _rest(name: str) -> str:
+    """Return what a column's name says beside who gave the scores and that they are scores.
+
+    >>> _rest("fluency_human"), _rest("Human Score"), _rest("gpt-4o"), _rest("人手評価"), _rest("hodnocení člověka")
+    ('fluency', '', '', '', '')
+    """
+    words = column_words()
+    parts = [
+        part
+        for part in name_parts(name)
+        if len(part) > 1
+        and not any(words.in_name(role, part) for role in ("programs", "people", "judging", "scores"))
+        and not part.startswith(words.models)
+    ]
+    return "_".join(parts)
+
+
+def _who(name: str, metric: str) -> str:
+    """Return the name of who gave a column's scores: the column's name without the metric and the words for scores.
+
+    >>> _who("fluency_gpt-4o", "fluency"), _who("judge.score", ""), _who("LLM評価", ""), _who("judge_2", "")
+    ('gpt-4o', 'judge', 'LLM', 'judge_2')
+    """
+    pieces = re.split(r"([\s_.:/]+)", name)
+    kept = [piece for piece in pieces if not (set(name_parts(piece)) and all(_is_of_score(part, metric) for part in name_parts(piece)))]
+    text = "".join(kept)
+    for listed in column_words().roles["scores"].values():
+        for word in listed:
+            if not word.isascii() and len(word) > 1:
+                text = text.replace(word, "")
+    return text.strip(" _.:/-の的") or name
+
+
+def _is_of_score(part: str, metric: str) -> bool:
+    return part in metric.split("_") or any(part in listed for listed in column_words().roles["scores"].values())
+
+
+def _pair_key(name: str) -> str | None:
+    """Return what the names of a pair's columns share; None where a name does not end in a place.
+
+    >>> _pair_key("response_a") == _pair_key("response_b"), _pair_key("answer")
+    (True, None)
+    """
+    match = re.fullmatch(r"(.*?)[\s_.-]*(a|b|1|2|left|right|first|second)", name.casefold())
+    return match[1] if match and match[1] else None
+
+
+def _are_pair(name: str, other: str) -> bool:
+    """Return whether two columns hold the first and the second text of a pair, in this order."""
+    key = _pair_key(name)
+    if key is None or key != _pair_key(other):
+        return False
+    ends = name.casefold().removeprefix(key).strip(" _.-"), other.casefold().removeprefix(key).strip(" _.-")
+    return ends in _PAIRED
+
+
+def _field(name: str) -> str:
+    """Return the name of a text in letters that a prompt can hold."""
+    from harness.exchange.first_look import field_name
+
+    return field_name(name, ("output", "output_a", "output_b"))
+
+
+def _grouped(columns: Sequence[ScoreColumn], key: Callable[[ScoreColumn], Any]) -> dict[Any, list[ScoreColumn]]:
+    groups: dict[Any, list[ScoreColumn]] = {}
+    for column in columns:
+        groups.setdefault(key(column), []).append(column)
+    return groups
+
+
+def find_roles(columns: Sequence[Column], options: TableOptions, ask: Callable[[str], Role] | None = None) -> TableRoles:
+    """Return the roles of a table's columns.
+
+    Args:
+        columns: the columns as they stand.
+        options: what the user says of them; nothing of it is guessed.
+        ask: answers what a column of scores is that nothing explains; without it, such a column is refused.
+
+    Raises:
+        UsageError: for a column that is not there, for scores that nothing explains, and where people or judges have no scores.
+    """
+    return RoleFinder(columns, options, ask).found()

@@ -1,0 +1,175 @@
+"""The scale of a metric, from the scores that people and judges gave, and what each score is on it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from harness.content.column_words import column_words
+from harness.errors import UsageError
+from harness.exchange.first_look import missing_code
+from harness.exchange.one_table.cells import MOST_CLASSES, Column, cell_score
+from harness.model import Scale, Score
+from harness.text import quoted
+
+_RARE = 0.1  # of a judge's words: rarer ones that people do not use are no class
+PAIR = Scale(kind="nominal", classes=("A", "B", "tie"), swap={"A": "B", "B": "A"})
+
+
+class ReadScale(NamedTuple):
+    """A scale, and the point of it that each score of the table means; a score that means none is missing."""
+
+    scale: Scale
+    points: Mapping[float | str, Score]
+
+    @property
+    def described(self) -> str:
+        """The scale as it is shown: `fail < pass`, `1 to 5`."""
+        if self.scale.kind == "interval":
+            return self.scale.describe()
+        classes = list(map(str, self.scale.classes))
+        if self.scale.best is None:
+            return ", ".join(classes)
+        return " < ".join(classes) if len(classes) == 2 else f"{classes[0]} to {classes[-1]}"
+
+
+def read_scale(metric: str, people: Sequence[Column], judges: Sequence[Column], stated: Scale | None, *, pair: bool) -> ReadScale:
+    """Return the scale of a metric and how the cells are read on it.
+
+    Args:
+        metric: its name, for messages.
+        people, judges: the columns of scores of either side.
+        stated: the scale that the user names.
+        pair: whether two texts are compared.
+
+    Raises:
+        UsageError: where people's and judges' scores are on different scales, or people gave one class only.
+    """
+    given = sum((column.scores for column in people), Counter[float | str]())
+    judged = sum((column.scores for column in judges), Counter[float | str]())
+    if stated:
+        return ReadScale(stated, {score: point for score in (*given, *judged) if (point := _point(score, stated)) is not None})
+    if pair and (points := _pair_points({*given, *judged})):
+        return ReadScale(PAIR, points)
+    if _are_words(given) != _are_words(judged) or (_are_words(given) and not set(given) & set(judged)):
+        if matched := _matched_verdicts(given, judged, people):
+            return matched
+        raise UsageError(_differ(metric, given, judged))
+    read = _scale_of_words(given, judged, [*people, *judges]) if _are_words(given) else _scale_of_numbers(metric, given, judged)
+    if len({read.points[score] for score in given if score in read.points}) < 2:
+        raise UsageError(f"people gave one class only on '{metric}': {_seen(given)}; nothing shows what the judge does with the others")
+    return read
+
+
+def _are_words(scores: Counter[float | str]) -> bool:
+    words = sum(count for score, count in scores.items() if isinstance(score, str))
+    return 2 * words > sum(scores.values())
+
+
+def _point(score: float | str, scale: Scale) -> Score | None:
+    """Return the point of a stated scale that a score means, by its number or its word; None where it means none."""
+    if scale.kind == "interval":
+        return score if isinstance(score, float) and scale.holds(score) else None
+    shown = score if isinstance(score, str) else f"{score:g}"
+    return next((point for point in scale.classes if point == score or str(point).casefold() == shown), None)
+
+
+def _pair_points(scores: Iterable[float | str]) -> dict[float | str, Score] | None:
+    """Return which of two texts each score prefers; None where a score says something else."""
+    verdicts = column_words().verdicts
+    points: dict[float | str, Score] = {}
+    for score in scores:
+        shown = score if isinstance(score, str) else f"{score:g}"
+        if shown in verdicts.first:
+            points[score] = "A"
+        elif shown in verdicts.second:
+            points[score] = "B"
+        elif shown in verdicts.tie:
+            points[score] = "tie"
+        else:
+            return None
+    return points
+
+
+def _polarity(score: float | str) -> bool | None:
+    """Return whether a score stands for the better of two classes; None where no word or number says it."""
+    verdicts = column_words().verdicts
+    if score in (0.0, 1.0):
+        return score == 1.0
+    return True if score in verdicts.good else False if score in verdicts.bad else None
+
+
+def _matched_verdicts(given: Counter[float | str], judged: Counter[float | str], people: Sequence[Column]) -> ReadScale | None:
+    """Return one scale of two classes for words and numbers of the same meaning, such as pass and 1; None where they are not known."""
+    sides = [[score for score in scores if _polarity(score) is not None] for scores in (given, judged)]
+    if any(len(known) != len(scores) or not known for known, scores in zip(sides, (given, judged), strict=True)):
+        return None
+    spelling = _spellings(people)
+    names = {_polarity(score): spelling.get(score, score) for score in given}
+    if len(names) != len(given) or len(names) < 2:
+        return None
+    classes = tuple(_class_of(names[good]) for good in (False, True))
+    scale = Scale(kind="ordinal", classes=classes, best=classes[1])
+    return ReadScale(scale, {score: classes[bool(_polarity(score))] for score in (*given, *judged)})
+
+
+def _class_of(value: float | str) -> int | str:
+    return value if isinstance(value, str) else int(value)
+
+
+def _spellings(columns: Sequence[Column]) -> dict[float | str, str]:
+    """Return the commonest spelling of each word."""
+    spellings: dict[float | str, Counter[str]] = {}
+    for column in columns:
+        for value, count in column.counts.items():
+            if isinstance(score := cell_score(value), str):
+                spellings.setdefault(score, Counter())[str(value).strip()] += count
+    return {score: counts.most_common(1)[0][0] for score, counts in spellings.items()}
+
+
+def _scale_of_words(given: Counter[float | str], judged: Counter[float | str], columns: Sequence[Column]) -> ReadScale:
+    """Return a scale of words: people's, and those that a judge often says; of two, the better one is known by its word."""
+    total = sum(judged.values())
+    words = [score for score in given if isinstance(score, str)]
+    words += [score for score in judged if isinstance(score, str) and score not in given and judged[score] > _RARE * total]
+    words += [score for score in judged if score not in given and len(given) == 1 and score not in words and isinstance(score, str)]
+    spelling = _spellings(columns)
+    if len(words) == 2 and {_polarity(word) for word in words} == {True, False}:
+        words.sort(key=lambda word: bool(_polarity(word)))
+        classes = tuple(spelling[word] for word in words)
+        return ReadScale(Scale(kind="ordinal", classes=classes, best=classes[1]), dict(zip(words, classes, strict=True)))
+    words.sort()
+    return ReadScale(Scale(kind="nominal", classes=tuple(spelling[word] for word in words)), {word: spelling[word] for word in words})
+
+
+def _scale_of_numbers(metric: str, given: Counter[float | str], judged: Counter[float | str]) -> ReadScale:
+    people, judge = (sorted(score for score in scores if isinstance(score, float)) for scores in (given, judged))
+    if (code := missing_code([*people, *judge])) is not None:
+        raise UsageError(f"{code:g} may mean that there is no answer: empty these cells, or say the scale: --scale LOWEST..HIGHEST")
+    whole = [all(number.is_integer() for number in numbers) for numbers in (people, judge)]
+    ends = people[0], people[-1]
+    if not judge or judge[-1] >= 2 * max(ends[1], 1) or (judge[-1] <= 1 < ends[1] and (ends[1] > 2 or not whole[1])):
+        raise UsageError(_differ(metric, given, judged))
+    if whole[0] and ends == (0, 1) and not whole[1]:
+        raise UsageError(_differ(metric, given, judged))
+    low, high = min(people[0], judge[0]), max(people[-1], judge[-1])
+    if all(whole) and high - low < MOST_CLASSES:
+        classes = tuple(range(int(low), int(high) + 1))
+        return ReadScale(Scale(kind="ordinal", classes=classes, best=classes[-1]), {float(point): point for point in classes})
+    low, high = (0.0, 1.0) if low >= 0 and high <= 1 else (0.0, 100.0) if low >= 0 and 50 < high <= 100 else (low, high)
+    return ReadScale(Scale(kind="interval", min=low, max=high, best=high), {number: number for number in (*people, *judge)})
+
+
+def _differ(metric: str, given: Counter[float | str], judged: Counter[float | str]) -> str:
+    return (
+        f"people and judge are on different scales of '{metric}': people {_seen(given)}, the judge {_seen(judged)}; nothing says how one "
+        "becomes the other: bring them to one scale in the table"
+    )
+
+
+def _seen(scores: Counter[float | str]) -> str:
+    if not _are_words(scores):
+        numbers = [score for score in scores if isinstance(score, float)]
+        return f"{min(numbers):g} to {max(numbers):g}" if numbers else "none"
+    return quoted(str(score) for score, _ in scores.most_common(4))

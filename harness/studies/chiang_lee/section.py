@@ -1,0 +1,361 @@
+"""Ratings on a scale by several samples of a judge beside those of people: the measures of Chiang & Lee (2023), arXiv 2305.01937.
+
+Means and spread by system, agreement of the samples with each other, tests between systems, and the order of texts and of systems.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+
+import numpy as np
+
+from harness.data.dataset import Dataset
+from harness.data.judgments import Judgments
+from harness.measure.condition_rows import Row, new_row, put_difference, put_mean, put_number, put_share, rows_by_level, with_q
+from harness.measure.options import CompareOptions, Drawing
+from harness.model import CONDITION, Failure, Scale
+from harness.reports.sections.section import BY_TASK, Found, PlacedJudgments, Section, SectionInput, SectionTable, mean_of
+from harness.reports.tables.column import COEFFICIENT, COUNT, COUNT_OR_BLANK, PROBABILITY, SHARE, TEXT, Column
+from harness.reports.tables.column import Row as ReadRow
+from harness.stats import count_classes, estimate, intervals, kendall_tau, paired_difference, pearson, tabulate
+from harness.stats.agreement.alpha import alpha_of_humans
+from harness.stats.core.arrays import Estimate, Floats, Ints, Kind
+from harness.stats.core.functions_of_sums import Estimated
+from harness.stats.intervals.intervals import no_interval, welch_test
+from harness.studies.chiang_lee.opening import open_page
+from harness.studies.chiang_lee.study import STUDY
+
+LEVELS = (("language", "task", "metric"),)
+HUMAN = "human"
+NOTE = (
+    "mean, sd: of the texts' means over samples (judge) or annotators (people). alpha: Krippendorff's alpha of the samples, and of the "
+    "annotators. exact: the share of texts on which all of them give the same score. welch: Welch's t-test of two systems on the texts' "
+    "means, q corrected over the metrics; paired: the same difference within prompts. tau: Kendall's tau-b over texts between people's "
+    "means and the samples' means; annotators_tau: the mean over pairs of annotators. r: Pearson's r of both means over all texts; "
+    "tau_in_prompt: the mean over prompts of Kendall's tau-b over the prompt's texts. Intervals are over groups of texts."
+)
+_ONE_SAMPLE = "each question was asked once"
+_NO_PEOPLE = "no text has scores of two annotators"
+_NOT_PERSISTENT = "annotators' ids are not those of persons"
+_NO_LABELS = "no labels"
+_FEW_TEXTS = "fewer than two texts with labels"
+_KINDS: tuple[Kind, ...] = ("ordinal", "interval")
+
+Scores = Mapping[int, Mapping[str, float]]
+"""{position of an item: {rater: score}}; raters are the samples of a judge, or annotators."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Ratings:
+    """The scores of one metric, task and language: of a judge's samples under one condition, and of people for the same items."""
+
+    scale: Scale
+    samples: Scores
+    people: Scores
+    persistent: bool
+    systems: Mapping[int, str]
+    group: Ints
+
+    @property
+    def sides(self) -> dict[str, Scores]:
+        """The scores of the judge's samples and of people, by what stands before the names of their numbers."""
+        return {"": self.samples, "people_": self.people}
+
+    def means(self, scores: Scores, items: Sequence[int]) -> Floats:
+        """(items,) the mean score of each item; NaN without one."""
+        return np.array([mean_of(list(scores.get(item, {}).values())) for item in items])
+
+    def both_means(self, items: Sequence[int]) -> tuple[Floats, Floats, Ints]:
+        """The means of the judge and of people, and the groups, of the items that have both."""
+        ours, theirs = (self.means(scores, items) for scores in self.sides.values())
+        both = ~np.isnan(ours) & ~np.isnan(theirs)
+        return ours[both], theirs[both], self.group[items][both]
+
+    @property
+    def by_system(self) -> dict[str, list[int]]:
+        """`{system: its items with a score of the judge}`, in the order of names; one unnamed system where items name none."""
+        found: dict[str, list[int]] = defaultdict(list)
+        for item in self.samples:
+            found[self.systems.get(item, "")].append(item)
+        return dict(sorted(found.items()))
+
+
+def chiang_lee(data: Dataset, judgments: Judgments, options: CompareOptions) -> Found | None:
+    """The section of ratings of unchanged texts; None if no metric has numeric scores.
+
+    `rows` are by language, task, metric, judge and condition: agreement of the samples and of people, refusals, identical pairs.
+    `systems` adds the system, `differences` a pair of systems: each with the system of that name `human`, or all pairs without one.
+    `orders` are the systems from the best to the worst by the judge's mean, by people's, and by each persistent annotator's.
+    """
+    cells, equal = list(_cells(data, judgments)), _equal_pairs(data)
+    if not cells:
+        return None
+    tables: dict[str, list[Row]] = {
+        "rows": [_agreement_row(key, ratings, failures, equal, options.drawing) for key, ratings, failures in cells],
+        "systems": [row for key, ratings, _ in cells for row in _system_rows(key, ratings)],
+        "differences": [row for key, ratings, _ in cells for row in _difference_rows(key, ratings)],
+        "orders": [row for key, ratings, _ in cells for row in _order_rows(key, ratings)],
+    }
+    for name in ("welch", "people_welch", "paired"):
+        with_q(tables["differences"], name, lambda row: tuple(str(row[k]) for k in ("language", "task", *CONDITION, "first", "second")))
+    return {"title": "Chiang & Lee 2023", "note": NOTE, **tables}
+
+
+def _cells(data: Dataset, judgments: Judgments) -> Iterator[tuple[Row, _Ratings, list[str | None]]]:
+    """Every metric with numbers under every condition: its key, its scores, and the failure (or None) of each answer."""
+    judgments = judgments.clean
+    shown, order = judgments.shown_source.codes < 0, judgments.order.recode({"swapped": 0}) < 0
+    numeric = {name: 0 for name in judgments.metric.used if _is_numeric(data.scales[name])}
+    judgments, place, _, columns = PlacedJudgments.of(data, judgments, shown & order & (judgments.metric.recode(numeric) == 0))
+    group, people = data.clusters.codes.astype(np.int64), _labels(data)
+    systems = {position: str(item.system) for position, item in enumerate(data.items) if item.system}
+    for key, own in rows_by_level(columns, LEVELS):
+        cell = judgments.take(own)
+        samples: dict[int, dict[str, float]] = defaultdict(dict)
+        for item, repeat, score in zip(place[own].tolist(), cell.repeat, cell.score, strict=True):
+            if score is not None:
+                samples[item][str(repeat)] = float(score)
+        asked = set(place[own].tolist())
+        labels = {item: scores for item, scores in people.get(key["metric"], {}).items() if item in asked}
+        persistent = data.about.annotators == "persistent"
+        yield key, _Ratings(data.scales[key["metric"]], samples, labels, persistent, systems, group), list(cell.failure)
+
+
+def _is_numeric(scale: Scale) -> bool:
+    return scale.kind != "nominal" and all(isinstance(score, int) for score in scale.classes)
+
+
+def _labels(data: Dataset) -> dict[str, dict[int, dict[str, float]]]:
+    """`{metric: {position of an item: {annotator: score}}}` of labels with numbers."""
+    found: dict[str, dict[int, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
+    for label in data.labels:
+        if not isinstance(label.score, str):
+            found[label.metric][data.positions[label.item_id]][label.annotator_id] = float(label.score)
+    return found
+
+
+def _equal_pairs(data: Dataset) -> frozenset[int]:
+    """The positions of items whose text is the same as the original."""
+    texts = ((position, item.fields) for position, item in enumerate(data.items))
+    return frozenset(
+        at for at, text in texts if "original" in text and str(text["original"]).strip() == str(text.get("output", "")).strip()
+    )
+
+
+def _agreement_row(key: Row, ratings: _Ratings, failures: Sequence[str | None], equal: frozenset[int], drawing: Drawing) -> Row:
+    row = new_row(key, n=len(failures), texts=len(ratings.samples), unreadable=sum(failure is not None for failure in failures))
+    put_number(row, "refused", sum(failure == str(Failure.REFUSED) for failure in failures) / len(failures))
+    for (prefix, scores), why in zip(ratings.sides.items(), (_ONE_SAMPLE, _NO_PEOPLE), strict=True):
+        several = {item: given for item, given in scores.items() if len(given) > 1}
+        for kind in _KINDS:
+            alpha = _alpha(several, ratings, kind, drawing)
+            put_number(row, f"{prefix}alpha_{kind}", alpha.value, alpha.interval, why=alpha.reason or why)
+        exact = np.array([float(len(set(given.values())) == 1) for given in several.values()])
+        put_share(row, f"{prefix}exact", exact, ratings.group[list(several)] if several else np.empty(0, np.int64), drawing, why)
+    _put_correlations(row, ratings)
+    same = [item for item in ratings.samples if item in equal]
+    row["identical"] = len(same)
+    put_number(row, "identical_mean", mean_of(ratings.means(ratings.samples, same).tolist()), why="no pair has the same text twice")
+    return row
+
+
+def _put_correlations(row: Row, ratings: _Ratings) -> None:
+    """Pearson's r of the texts' means and people's over all texts, and the mean over prompts of Kendall's tau-b within the prompt."""
+    ours, theirs, groups = ratings.both_means(sorted(ratings.samples))
+    _put_correlation(row, "r", pearson, ours, theirs)
+    several = [group for group in np.unique(groups).tolist() if (groups == group).sum() > 1]
+    taus = np.array([kendall_tau(ours[groups == group], theirs[groups == group]).value for group in several])
+    put_mean(row, "tau_in_prompt", taus, np.array(several, np.int64), (-1.0, 1.0), "no prompt has two texts with labels that differ")
+
+
+def _put_correlation(row: Row, name: str, statistic: Callable[[Floats, Floats], Estimate], ours: Floats, theirs: Floats) -> None:
+    found = statistic(ours, theirs) if len(ours) > 1 else None
+    put_number(row, name, found.value if found else math.nan, why=(found.reason if found else None) or _FEW_TEXTS)
+
+
+def _alpha(scores: Scores, ratings: _Ratings, kind: Kind, drawing: Drawing) -> Estimated:
+    """Krippendorff's alpha of the raters over the items that two or more rated, with its interval over groups of texts."""
+    if not scores:
+        return Estimated(math.nan, 0, no_interval(0), math.nan, None)
+    raters = sorted({rater for given in scores.values() for rater in given})
+    values = sorted({*_points(ratings.scale), *(score for given in scores.values() for score in given.values())})
+    code = {value: number for number, value in enumerate(values)}
+    table = np.full((len(scores), len(raters)), np.nan)
+    for line, given in enumerate(scores.values()):
+        for rater, score in given.items():
+            table[line, raters.index(rater)] = code[score]
+    alpha = alpha_of_humans(kind, values)
+    rows = tabulate(count_classes(table, len(values)), group=ratings.group[list(scores)])
+    found, interval = estimate([alpha], rows)[alpha.name][0], intervals([alpha], rows, **drawing)[alpha.name][0]
+    return Estimated(found.value, found.n, interval, math.nan, found.reason)
+
+
+def _points(scale: Scale) -> tuple[float, ...]:
+    """The classes of a scale, or the whole numbers between the ends of an interval scale."""
+    if scale.classes or scale.min is None or scale.max is None or scale.max - scale.min > 100:
+        return tuple(float(score) for score in scale.classes)
+    return tuple(float(n) for n in range(math.ceil(scale.min), math.floor(scale.max) + 1))
+
+
+def _system_rows(key: Row, ratings: _Ratings) -> Iterator[Row]:
+    for system, items in ratings.by_system.items():
+        row = new_row({**key, "system": system}, n=len(items))
+        for prefix, scores in ratings.sides.items():
+            means = ratings.means(scores, items)
+            put_mean(row, f"{prefix}mean", means, ratings.group[items], _limits(ratings.scale), _NO_LABELS)
+            known = means[~np.isnan(means)]
+            put_number(row, f"{prefix}sd", float(known.std(ddof=1)) if len(known) > 1 else math.nan, why="fewer than two texts")
+        _put_correlation(row, "tau", kendall_tau, *ratings.both_means(items)[:2])
+        value, why = _annotators_tau(ratings, items)
+        put_number(row, "annotators_tau", value, why=why)
+        yield row
+
+
+def _limits(scale: Scale) -> tuple[float, float]:
+    points = [float(score) for score in scale.classes] or [scale.min or 0.0, scale.max if scale.max is not None else math.inf]
+    return min(points), max(points)
+
+
+def _annotators_tau(ratings: _Ratings, items: Sequence[int]) -> tuple[float, str]:
+    """The mean over pairs of annotators of Kendall's tau-b over the texts that both rated."""
+    if not ratings.persistent:
+        return math.nan, _NOT_PERSISTENT if ratings.people else _NO_LABELS
+    people = sorted({name for item in items for name in ratings.people.get(item, {})})
+    taus = []
+    for one, other in combinations(people, 2):
+        both = [ratings.people[item] for item in items if {one, other} <= ratings.people.get(item, {}).keys()]
+        if len(both) > 1:
+            taus.append(kendall_tau([given[one] for given in both], [given[other] for given in both]).value)
+    known = [tau for tau in taus if not math.isnan(tau)]
+    return mean_of(known), "no two annotators whose scores of two texts differ"
+
+
+def _difference_rows(key: Row, ratings: _Ratings) -> Iterator[Row]:
+    """Tests between two systems: each with the people's texts if there are any, else all pairs."""
+    names = [name for name in ratings.by_system if name]
+    human = next((name for name in names if name.casefold() == HUMAN), None)
+    pairs = [(human, name) for name in names if name != human] if human else list(combinations(names, 2))
+    for first, second in pairs:
+        row = new_row({**key, "first": first, "second": second, "systems": f"{first} - {second}"})
+        for prefix, scores in ratings.sides.items():
+            found = welch_test(*(ratings.means(scores, ratings.by_system[name]) for name in (first, second)))
+            for name, value in (("welch", found.value), ("welch_t", found.t), ("welch_p", found.p)):
+                put_number(row, f"{prefix}{name}", value, why=found.reason or _NO_LABELS)
+        one, two = (_by_prompt(ratings, name) for name in (first, second))
+        groups = sorted(one.keys() & two.keys())
+        low, high = _limits(ratings.scale)
+        compared = paired_difference([one[g] for g in groups], [two[g] for g in groups], groups, bounds=(low - high, high - low))
+        put_difference(row, "paired", compared)
+        yield row
+
+
+def _by_prompt(ratings: _Ratings, system: str) -> dict[int, float]:
+    """The judge's mean of a system in each group that has texts of it."""
+    items, found = ratings.by_system[system], defaultdict(list)
+    for group, mean in zip(ratings.group[items].tolist(), ratings.means(ratings.samples, items).tolist(), strict=True):
+        found[group].append(mean)
+    return {group: mean_of(means) for group, means in found.items()}
+
+
+def _order_rows(key: Row, ratings: _Ratings) -> Iterator[Row]:
+    """The systems from the best to the worst: by the judge, by people together, and by each persistent annotator."""
+    if len([name for name in ratings.by_system if name]) < 2:
+        return
+    raters = {"judge": ratings.samples, "people": ratings.people}
+    if ratings.persistent:
+        people = sorted({name for given in ratings.people.values() for name in given})
+        raters |= {
+            f"annotator {name}": {item: {name: given[name]} for item, given in ratings.people.items() if name in given} for name in people
+        }
+    better = -1 if ratings.scale.best is None or ratings.scale.best == _limits(ratings.scale)[1] else 1
+    for rater, scores in raters.items():
+        means = {}
+        for name, items in ratings.by_system.items():
+            known = [mean for mean in ratings.means(scores, items).tolist() if not math.isnan(mean)]
+            if name and known:
+                means[name] = mean_of(known)
+        if means:
+            order = sorted(means, key=lambda name: (better * round(means[name], 9), name))
+            yield new_row({**key, "rater": rater}, order=order, means=[means[name] for name in order])
+
+
+def _order(row: ReadRow) -> str:
+    """The systems and their means, the best first, with a sign between neighbours.
+
+    >>> _order({"order": ["a", "b", "c"], "means": [2.5, 1.0, 1.0]})
+    'a (2.50) > b (1.00) = c (1.00)'
+    """
+    means = row["means"]
+    signs = ["", *(" = " if math.isclose(better, worse) else " > " for better, worse in pairwise(means))]
+    return "".join(f"{sign}{name} ({mean:.2f})" for sign, name, mean in zip(signs, row["order"], means, strict=True))
+
+
+def _identical_pairs(found: Found) -> str:
+    """Whether the meaning of texts that are the same as their original counts as preserved."""
+    means = [row["identical_mean"] for row in found["rows"] if row["identical"]]
+    return f"Texts that are the same as their original have mean scores from {min(means):.2f} to {max(means):.2f}." if means else ""
+
+
+def _compute(given: SectionInput) -> Found | None:
+    if given.protocol is None or given.protocol.texts.study != STUDY.name:
+        return None
+    return chiang_lee(given.recording.data, given.recording.judgments, given.options)
+
+
+_AGREEMENT = (
+    Column("texts", "texts", COUNT, "texts with a readable score"),
+    Column("unreadable", "unread", COUNT, "answers without a readable score, refusals included"),
+    Column("refused", "refused", SHARE, "the share of answers that are refusals", interval=False),
+    Column("alpha_ordinal", "α ordinal", COEFFICIENT, "Krippendorff's alpha of the judge's samples, ordinal"),
+    Column("people_alpha_ordinal", "people's α ord.", COEFFICIENT, "Krippendorff's alpha of the annotators, ordinal"),
+    Column("alpha_interval", "α interval", COEFFICIENT, "Krippendorff's alpha of the judge's samples, interval"),
+    Column("people_alpha_interval", "people's α int.", COEFFICIENT, "Krippendorff's alpha of the annotators, interval"),
+    Column(
+        "exact", "all equal", SHARE, "of texts with two readable scores or more, the share whose scores are all the same", interval=False
+    ),
+    Column("people_exact", "people all equal", SHARE, "the share of texts to which all annotators give the same score", interval=False),
+    Column("r", "r", COEFFICIENT, "Pearson's r of people's means and the judge's over all texts", interval=False),
+    Column("tau_in_prompt", "tau in prompts", COEFFICIENT, "the mean over prompts of Kendall's tau-b over the texts of a prompt"),
+    Column("identical", "same twice", COUNT_OR_BLANK, "texts that are the same as their original"),
+    Column("identical_mean", "their mean", COEFFICIENT, "the mean score of these texts; their meaning is preserved", interval=False),
+)
+_SYSTEMS = (
+    Column("n", "texts", COUNT, "texts with a readable score"),
+    Column("mean", "mean", COEFFICIENT, "the mean of the texts' mean scores"),
+    Column("sd", "sd", COEFFICIENT, "the standard deviation of the texts' mean scores", interval=False),
+    Column("people_mean", "people's mean", COEFFICIENT, "the same of people, on these texts"),
+    Column("people_sd", "people's sd", COEFFICIENT, "the same of people, on these texts", interval=False),
+    Column("tau", "tau", COEFFICIENT, "Kendall's tau-b over texts between people's means and the judge's", interval=False),
+    Column("annotators_tau", "people's tau", COEFFICIENT, "the mean tau-b over pairs of annotators", interval=False),
+)
+_DIFFERENCES = (
+    Column("welch", "difference", COEFFICIENT, "the mean of the first system minus that of the second", interval=False),
+    Column("welch_t", "Welch's t", COEFFICIENT, "Welch's t of the texts' means", interval=False),
+    Column("welch_q", "q", PROBABILITY, "the p-value of Welch's t, corrected over the metrics", interval=False),
+    Column("paired", "by prompt", COEFFICIENT, "the mean difference within prompts"),
+    Column("paired_q", "q by prompt", PROBABILITY, "the p-value of the difference within prompts, corrected over the metrics"),
+    Column("people_welch", "people's difference", COEFFICIENT, "the difference of people's means", interval=False),
+    Column("people_welch_q", "people's q", PROBABILITY, "the p-value of Welch's t of people's means, corrected", interval=False),
+)
+_ORDERS = (Column("order", "systems, the best first", TEXT, "systems by the mean of the rater's scores", value=_order, interval=False),)
+
+CHIANG_LEE = Section(
+    "chiang_lee",
+    "Do several samples of the judge rate texts as people do? Samples are compared with each other as annotators "
+    "are, systems by the means of their texts.",
+    _identical_pairs,
+    (
+        SectionTable(_AGREEMENT, levels=BY_TASK),
+        SectionTable(_SYSTEMS, "systems", ("system",), levels=BY_TASK, plainest=True),
+        SectionTable(_DIFFERENCES, "differences", ("systems",), levels=BY_TASK, plainest=True),
+        SectionTable(_ORDERS, "orders", ("rater",), levels=BY_TASK, plainest=True),
+    ),
+    _compute,
+    needs_labels=False,
+    opening=open_page,
+    after="pairs",
+)

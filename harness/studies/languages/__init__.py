@@ -1,0 +1,1 @@
+"""The languages of rubric, item and justification, each English or another one, on the same texts."""

@@ -1,0 +1,322 @@
+"""Self-recognition and self-preference: does a judge know its own outputs, and does it prefer them? Language by language.
+
+The measures are those of Panickssery, Bowman & Feng (2024), LLM evaluators recognize and favor their own generations (arXiv 2404.13076).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from importlib.metadata import version
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from harness.content.tags import choose_from
+from harness.data.dataset import Dataset
+from harness.errors import UsageError
+from harness.measure.condition_rows import Row
+from harness.model import Item
+from harness.row_files import find_table
+from harness.signature import StudySignature
+from harness.stats.agreement.concordance import tau_b_left_out
+from harness.stats.core.arrays import Floats
+from harness.stats.core.functions_of_sums import left_out_interval, of_group_sums, sums_by_group
+from harness.stats.intervals.intervals import Interval, no_interval
+from harness.stats.intervals.trend import Line, fit_line
+from harness.studies.self_preference.own_comparisons import QUESTION_METRICS, OwnComparison, read_own_comparisons
+
+ALL_SOURCES = "*"
+QUESTIONS = ("recognition", "preference")
+
+
+class SelfPreference(msgspec.Struct, frozen=True):
+    """All results. Every number of a row has its interval under `<name>_ci`, null where there is none; `n` counts pairs or texts.
+
+    Attributes:
+        pairwise: by judge, language, part of the data, source (`*`: all) and question, `confidence`: the mean probability that the judge
+            gives to its own output; 0.5 is chance. Shares of pairs, None where choices are not recorded: `correct`, it chooses its own
+            output in both orders; `incorrect`, the other one in both orders; `ambiguous`, the choice changes with the order.
+        kendall_tau: `tau`, Kendall's tau-b between the confidences of recognition and of preference, over the pairs that have both.
+        individual: the `mean` score of one metric of single outputs of one system; `own` says whether the system is the judge. `share` is
+            the mean of own / (own + other) over pairs of one source text; None for its own system.
+        mutual: two judges that are both systems: `total`, the sum of the confidences with which each prefers its own output over the
+            other's. It is 1 if both agree about which output is better; over 1 each favours itself.
+        points: the means of one judge in one part of the data, `recognition` and `preference`: the points of the figure.
+        line: relates preference to recognition over judges and parts of the data; None with fewer than three points.
+    """
+
+    pairwise: list[Row]
+    kendall_tau: list[Row]
+    individual: list[Row]
+    mutual: list[Row]
+    points: list[Row]
+    line: Line | None
+    signature: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """One object for programs."""
+        found = {"schema_version": SCHEMA_VERSION, "study": "self-preference", "signature": self.signature}
+        return found | msgspec.structs.asdict(self) | {"line": line_json(self.line)}
+
+
+SCHEMA_VERSION = 1
+_CONSTANT = "one of the two confidences is the same for all pairs"
+Limits = tuple[float, float]
+UNLIMITED: Limits = (-math.inf, math.inf)
+_SHARE: Limits = (0.0, 1.0)
+Part = tuple[str, str, str]  # judge, language, dataset
+
+
+def self_preference_of(folder: Path, data: Dataset, *, judges: Sequence[str] = (), seed: int = 0) -> SelfPreference:
+    """The analysis of a data folder: its recorded comparisons, and its judgments of outputs by systems.
+
+    Args:
+        folder: holds the judgments; rows with `other_item_id` compare two outputs (`read_own_comparisons`), others score one.
+        data: the folder's items and judgments.
+        judges: only these; all of them if empty.
+        seed: of the resamples of the line.
+
+    Raises:
+        UsageError: if the folder has no comparisons, or a judge is not among those who compare.
+        ContentError: as `read_own_comparisons`.
+    """
+    path = find_table(folder, "judgments")
+    every = list(read_own_comparisons(path, data.by_id)) if path else []
+    if not every:
+        raise UsageError(
+            f"{folder}: no judgment compares a judge's own output with another one; such rows have the keys 'other_item_id' and 'metric' "
+            "self_recognition or self_preference"
+        )
+    known = sorted({row.judge for row in every})
+    for name in judges:
+        if name not in known:
+            raise UsageError(f"no judge '{name}' compares its own outputs.{choose_from(known, name)}")
+    rows = [row for row in every if not judges or row.judge in judges]
+    found = analyse_self_preference(rows, _single_scores(data, {row.judge for row in rows}), seed=seed)
+    return msgspec.structs.replace(found, signature=_signature(folder, data, sorted({row.judge for row in rows}), seed))
+
+
+def _signature(folder: Path, data: Dataset, judges: Sequence[str], seed: int) -> str:
+    """What can move a number: items, judgments, judges, the seed of the line and the version."""
+    digest = hashlib.sha256()
+    for name in ("items", "judgments"):
+        if path := find_table(folder, name):
+            digest.update(path.read_bytes())
+    of_data = f"{data.about.id}@{data.about.version}+{digest.hexdigest()[:12]}"
+    return str(StudySignature("self-preference", (of_data,), tuple(judges), seed, version("judge-harness")))
+
+
+def _single_scores(data: Dataset, judges: Collection[str]) -> Iterator[tuple[str, Item, str, float]]:
+    """Numeric scores of outputs whose system is known, of metrics that do not compare two outputs."""
+    judged = data.judgments
+    if judged is None:
+        return
+    for name, judge, metric, score in zip(judged.item, judged.judge, judged.metric, judged.score, strict=True):
+        item = data.by_id[name]
+        if judge in judges and metric not in QUESTION_METRICS and item.system and isinstance(score, int | float):
+            yield judge, item, metric, float(score)
+
+
+def analyse_self_preference(
+    comparisons: Sequence[OwnComparison],
+    individual: Iterable[tuple[str, Item, str, float]] = (),
+    *,
+    own: Mapping[str, str] = {},
+    limits: Mapping[str, Limits] = {},
+    seed: int = 0,
+) -> SelfPreference:
+    """Analyse comparisons of judges' own outputs with others, and scores of single outputs.
+
+    Args:
+        comparisons: in any order.
+        individual: (judge, item, metric, score) of single outputs; the item's system may be the judge.
+        own: `{judge: the system that it is}` of judges without comparisons.
+        limits: by metric, the smallest and the largest mean of single outputs, where they are known.
+        seed: of the resamples of the line.
+
+    Intervals are over source texts (cluster jackknife with Student's t); undefined with fewer than 8.
+    """
+    parts = _by_part(comparisons)
+    systems = {**own, **{judge: rows[0].own for (judge, _, _), rows in parts.items()}}
+    recognition = [(r.judge, r.language, r.dataset, r.group, r.confidence) for r in comparisons if r.question == "recognition"]
+    line, points = fitted_points(recognition, [row for row in comparisons if row.question == "preference"], seed)
+    return SelfPreference(
+        [score for part, rows in parts.items() for score in _scores(part, rows)],
+        [tau for part, rows in parts.items() for tau in _taus(part, rows)],
+        _individual(list(individual), systems, limits),
+        _mutual(parts, systems),
+        points,
+        line,
+    )
+
+
+def pair_rows(found: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """One row a judge, language, part of the data and source: both questions and their tau, from the lists of the JSON."""
+    rows: dict[tuple[str, ...], dict[str, Any]] = {}
+    names = ("judge", "language", "dataset", "source")
+    for score in found["pairwise"]:
+        row = rows.setdefault(tuple(score[name] for name in names), {name: score[name] for name in (*names, "n")} | {"undefined": {}})
+        question = score["question"]
+        row |= {question: score["confidence"], f"{question}_ci": score["confidence_ci"]}
+        row["undefined"] |= {f"{question}_{name}" if name != "confidence" else question: why for name, why in score["undefined"].items()}
+        row |= {f"{question}_{share}": score[share] for share in ("correct", "incorrect", "ambiguous")}
+    for tau in found["kendall_tau"]:
+        row = rows[tuple(tau[name] for name in names)]
+        row |= {"tau": tau["tau"], "tau_ci": tau["tau_ci"]}
+        row["undefined"] |= tau["undefined"]
+    return list(rows.values())
+
+
+def _row(key: Row, name: str, found: tuple[float, Interval], more: Row) -> Row:
+    """A row with a number and its interval; what is undefined is None, with its reason under `undefined`."""
+    value, interval = found
+    reason = (_CONSTANT if name == "tau" else "no value") if math.isnan(value) else interval.reason
+    undefined = {} if not reason else {name if math.isnan(value) else f"{name}_ci": reason}
+    number = None if math.isnan(value) else value
+    return {**key, name: number, **more, f"{name}_ci": _ends(interval), "reason": reason, "undefined": undefined}
+
+
+def _ends(interval: Interval | None) -> tuple[float, float] | None:
+    return None if interval is None or interval.reason else (interval.lo, interval.hi)
+
+
+def _by_part(comparisons: Iterable[OwnComparison]) -> dict[Part, list[OwnComparison]]:
+    parts: dict[Part, list[OwnComparison]] = defaultdict(list)
+    for row in comparisons:
+        parts[row.judge, row.language, row.dataset].append(row)
+    return dict(sorted(parts.items()))
+
+
+def _by_source(rows: Sequence[OwnComparison]) -> dict[str, list[OwnComparison]]:
+    """The rows of all sources together, then those of each source."""
+    sources = sorted({row.other for row in rows})
+    return {ALL_SOURCES: list(rows)} | {source: [row for row in rows if row.other == source] for source in sources}
+
+
+def _scores(part: Part, rows: Sequence[OwnComparison]) -> Iterator[Row]:
+    for source, chosen in _by_source(rows).items():
+        for question in QUESTIONS:
+            asked = [row for row in chosen if row.question == question]
+            if asked:
+                key = {**_keys(part), "source": source, "question": question}
+                found = mean_by_group([row.confidence for row in asked], [row.group for row in asked], _SHARE)
+                yield _row(key, "confidence", found, {"n": len(asked), **_choices(asked)})
+
+
+def _keys(part: Iterable[str]) -> Row:
+    return dict(zip(("judge", "language", "dataset"), part, strict=True))
+
+
+def _choices(rows: Sequence[OwnComparison]) -> dict[str, float | None]:
+    """Shares of pairs: own output in both orders, the other one in both orders, the choice changes with the order."""
+    both = [(row.chose_own_first, row.chose_own_second) for row in rows if None not in (row.chose_own_first, row.chose_own_second)]
+    counts = {"correct": both.count((True, True)), "incorrect": both.count((False, False)), "ambiguous": sum(a != b for a, b in both)}
+    return {name: count / len(both) if both else None for name, count in counts.items()}
+
+
+def _taus(part: Part, rows: Sequence[OwnComparison]) -> Iterator[Row]:
+    for source, chosen in _by_source(rows).items():
+        pairs: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
+        for row in chosen:
+            pairs[row.group, row.other][row.question] = row.confidence
+        known = {key: answers for key, answers in pairs.items() if len(answers) == len(QUESTIONS)}
+        if not known:
+            continue
+        x, y = (np.array([answers[question] for answers in known.values()]) for question in QUESTIONS)
+        values = tau_b_left_out(x, y, [group for group, _ in known])
+        found = float(values[0]), left_out_interval(values, (-1, 1), scale="fisher")
+        yield _row({**_keys(part), "source": source}, "tau", found, {"n": len(known)})
+
+
+def _individual(rows: Sequence[tuple[str, Item, str, float]], own: Mapping[str, str], limits: Mapping[str, Limits]) -> list[Row]:
+    """Means by judge, language, part, metric and system, and shares of the own output beside each other system."""
+    cells: dict[tuple[str, str, str, str], dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
+    for judge, item, metric, score in rows:
+        dataset = str(item.fields.get("dataset") or "")
+        cells[judge, item.language, dataset, metric][str(item.system)][item.group] = score
+    found = []
+    for (*part, metric), systems in sorted(cells.items()):
+        mine = own.get(part[0])
+        for system, scores in sorted(systems.items()):
+            key = {**_keys(part), "metric": metric, "source": system, "own": system == mine}
+            share, interval = (None, None) if system == mine else _share(systems.get(mine or "", {}), scores)
+            mean = mean_by_group(list(scores.values()), list(scores), limits.get(metric, UNLIMITED))
+            found.append(_row(key, "mean", mean, {"n": len(scores), "share": share}) | {"share_ci": _ends(interval)})
+    return found
+
+
+def _share(own: Mapping[str, float], other: Mapping[str, float]) -> tuple[float | None, Interval | None]:
+    """The mean of own / (own + other) over common source texts; pairs of which both scores are 0 are left out."""
+    shares = {group: own[group] / (own[group] + other[group]) for group in own if group in other and own[group] + other[group] > 0}
+    return mean_by_group(list(shares.values()), list(shares), _SHARE) if shares else (None, None)
+
+
+def _mutual(parts: Mapping[Part, Sequence[OwnComparison]], own: Mapping[str, str]) -> list[Row]:
+    judge_of = {system: judge for judge, system in own.items()}
+    preferences: dict[tuple[str, str], dict[tuple[str, str], dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
+    for (judge, language, dataset), rows in parts.items():
+        for row in rows:
+            if row.question == "preference" and row.other in judge_of:
+                preferences[language, dataset][judge, judge_of[row.other]][row.group] = row.confidence
+    found = []
+    for (language, dataset), by_pair in preferences.items():
+        for one, two in combinations(sorted({judge for pair in by_pair for judge in pair}), 2):
+            first, second = by_pair.get((one, two), {}), by_pair.get((two, one), {})
+            sums = {group: first[group] + second[group] for group in first if group in second}
+            if sums:
+                key = {"judges": (one, two), "language": language, "dataset": dataset}
+                found.append(_row(key, "total", mean_by_group(list(sums.values()), list(sums), (0.0, 2.0)), {"n": len(sums)}))
+    return found
+
+
+def fitted_points(
+    x: Iterable[tuple[str, str, str, str, float]], preferences: Iterable[OwnComparison], seed: int
+) -> tuple[Line | None, list[Row]]:
+    """One point for each judge and part of the data that has both: the mean of x and the mean preference; a line through three or more.
+
+    `x` are (judge, language, dataset, group, value): confidences of recognition, or in the right answer to a control question.
+    """
+    sums: dict[Part, dict[str, Floats]] = defaultdict(lambda: defaultdict(lambda: np.zeros(4)))
+    for judge, language, dataset, group, value in x:
+        sums[judge, language, dataset][group] += (value, 1, 0, 0)
+    for row in preferences:
+        sums[row.judge, row.language, row.dataset][row.group] += (0, 0, row.confidence, 1)
+    totals = {part: np.sum(list(groups.values()), axis=0) for part, groups in sorted(sums.items())}
+    complete = {part: total for part, total in totals.items() if total[1] and total[3]}
+    means = {part: (float(total[0] / total[1]), float(total[2] / total[3])) for part, total in complete.items()}
+    points = [{**_keys(part), "recognition": recognised, "preference": preferred} for part, (recognised, preferred) in means.items()]
+    strata = ["\t".join(part[1:]) for part in complete]
+    line = fit_line([dict(sums[part]) for part in complete], strata, seed=seed) if len(points) > 2 else None
+    return line, points
+
+
+def line_json(line: Line | None) -> dict[str, Any] | None:
+    """A line for programs; its slope is None with a reason if all points have one x."""
+    if line is None:
+        return None
+    slope, intercept = (None if math.isnan(value) else value for value in (line.slope, line.intercept))
+    found = {"slope": slope, "slope_ci": _ends(line.slope_interval), "intercept": intercept, "points": line.points}
+    reason = "all points have the same value on the horizontal axis" if slope is None else line.slope_interval.reason
+    return found | {"reason": reason}
+
+
+def mean_by_group(values: Sequence[float], groups: Sequence[Any], bounds: Limits = UNLIMITED) -> tuple[float, Interval]:
+    """The mean of values between bounds, and its interval over groups; NaN without values.
+
+    >>> mean, interval = mean_by_group([0.4, 0.6] * 8, [n // 2 for n in range(16)])
+    >>> mean, interval.reason
+    (0.5, 'no variation between texts')
+    """
+    if not values:
+        return math.nan, no_interval(0)
+    _, codes = np.unique(np.asarray(groups), return_inverse=True)
+    features = np.stack([np.ones(len(values)), np.asarray(values, np.float64)], axis=1)
+    divide: Callable[[Floats], Floats] = lambda sums: sums[..., 1] / sums[..., 0]  # noqa: E731
+    estimated = of_group_sums(sums_by_group(features, codes), divide, bounds)
+    return estimated.value, estimated.interval

@@ -1,0 +1,87 @@
+"""Differences of self-recognition and self-preference: between two languages, and between a judge before and after it was tuned."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+from harness.data.dataset import Dataset
+from harness.exchange.labels.pairs_of_outputs import parallel_source
+from harness.measure.condition_rows import Row, new_row, put_difference, put_gap, put_number, with_q
+from harness.reports.sections.section import mean_of
+from harness.stats import paired_difference
+from harness.stats.intervals.intervals import welch_test
+from harness.studies.self_preference.own_comparisons import OwnComparison
+
+_NO_PARALLEL = "the languages have no source texts in common; source texts in common have one parallel_source"
+_NO_COMMON = "the two judges have no pair of one system in common"
+
+
+def language_differences(comparisons: Sequence[OwnComparison], data: Dataset) -> list[Row]:
+    """The first language minus the second, for each judge and question: Welch's test of the source texts' means, and in parallel texts
+    the paired difference.
+    """
+    parallel = {(item.language, item.group): source for item in data.items if (source := parallel_source(item))}
+    by_cell: dict[tuple[str, str], dict[str, list[OwnComparison]]] = defaultdict(lambda: defaultdict(list))
+    for one in comparisons:
+        by_cell[one.judge, one.question][one.language].append(one)
+    rows = []
+    for (judge, question), by_language in sorted(by_cell.items()):
+        for first, second in combinations(sorted(by_language), 2):
+            row = new_row({"judge": judge, "question": question, "languages": f"{first} - {second}", "first": first, "second": second})
+            welch = welch_test(*(_means(by_language[tag]) for tag in (first, second)))
+            put_number(row, "welch", welch.value, why=welch.reason)
+            put_number(row, "welch_p", welch.p, why=(welch.reason or "").replace("of a system", "in a language") or None)
+            _put_paired(
+                row, _by_parallel_text(by_language[first], parallel), _by_parallel_text(by_language[second], parallel), _NO_PARALLEL
+            )
+            rows.append(row)
+    for name in ("welch", "paired"):
+        with_q(rows, name, lambda row: row["judge"])
+    return rows
+
+
+def tuning_differences(comparisons: Sequence[OwnComparison], before: Mapping[str, str]) -> list[Row]:
+    """A tuned judge minus the judge before, on the same pairs, by language, part of the data and question; `before` names the latter."""
+    by_judge: dict[str, list[OwnComparison]] = defaultdict(list)
+    for one in comparisons:
+        by_judge[one.judge].append(one)
+    rows = []
+    for new, old in before.items():
+        for cell in sorted({(one.language, one.dataset, one.question) for one in by_judge.get(new, ())}):
+            after, earlier = (_by_pair(by_judge.get(judge, ()), cell) for judge in (new, old))
+            row = new_row({"judge": new, "language": cell[0], "dataset": cell[1], "question": cell[2], "before_judge": old})
+            for name, values in (("before", earlier), ("after", after)):
+                put_number(row, name, mean_of([values[key] for key in after if key in earlier]), why=_NO_COMMON)
+            _put_paired(row, after, earlier, _NO_COMMON)
+            rows.append(row)
+    with_q(rows, "paired", lambda row: row["judge"])
+    return rows
+
+
+def _put_paired(row: Row, first: Mapping[Any, float], second: Mapping[Any, float], why: str) -> None:
+    """The paired difference over common keys, whose first part is the cluster."""
+    common = [key for key in first if key in second]
+    if not common:
+        put_gap(row, "paired", why)
+        return
+    found = paired_difference([first[key] for key in common], [second[key] for key in common], [key[0] for key in common])
+    put_difference(row, "paired", found)
+
+
+def _by_pair(rows: Sequence[OwnComparison], cell: tuple[str, str, str]) -> dict[tuple[str, str, str], float]:
+    return {(one.group, one.own, one.other): one.confidence for one in rows if (one.language, one.dataset, one.question) == cell}
+
+
+def _by_parallel_text(rows: Sequence[OwnComparison], parallel: Mapping[tuple[str, str], str]) -> dict[tuple[str, str], float]:
+    return {(text, one.other): one.confidence for one in rows if (text := parallel.get((one.language, one.group)))}
+
+
+def _means(rows: Sequence[OwnComparison]) -> list[float]:
+    """The mean of each source text."""
+    groups: dict[str, list[float]] = defaultdict(list)
+    for one in rows:
+        groups[one.group].append(one.confidence)
+    return [mean_of(values) for values in groups.values()]

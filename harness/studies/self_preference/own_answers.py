@@ -1,0 +1,175 @@
+"""A judge's answers about its own texts in a run: choices between two texts, scores of single texts, and control questions."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from harness.data.dataset import Dataset
+from harness.data.judgments import Judgments
+from harness.exchange.labels.pairs_of_outputs import COMPUTED
+from harness.model import CONDITION, Item, JudgeCondition, Scale
+from harness.reports.sections.section import mean_of
+from harness.studies.self_preference.asked_pairs import PREFERENCE, RECOGNITION, SINGLE_METRICS
+from harness.studies.self_preference.own_comparisons import OwnComparison, Question
+from harness.text_measures import CONTROL_MEASURES
+
+QUESTIONS: dict[str, Question] = {RECOGNITION: "recognition", PREFERENCE: "preference"}
+SOURCES = {True: "token probabilities", False: "choices"}
+
+
+@dataclass(frozen=True)
+class ControlAnswer:
+    """A judge's answers to one control question about a pair: means over orders and repeats.
+
+    `correct` is the share of choices that are right, `confidence` the probability that the judge gives to the right text.
+    """
+
+    judge: str
+    language: str
+    dataset: str
+    metric: str
+    group: str
+    correct: float
+    confidence: float
+
+
+@dataclass(frozen=True, eq=False)
+class OwnAnswers:
+    """The answers of a run. A `judge` is a judge under one condition, so that each configuration stands alone; `conditions` says which.
+
+    `comparisons` are by shown source; `single` are `(judge, item, metric, value)`: the mean score, or the probability of the yes.
+    `sources` says of each judge where its confidences are from: token probabilities, or choices.
+    """
+
+    comparisons: dict[str, list[OwnComparison]]
+    single: list[tuple[str, Item, str, float]]
+    controls: list[ControlAnswer]
+    conditions: dict[str, JudgeCondition]
+    own: dict[str, str]
+    sources: dict[str, str]
+
+
+def own_answers(data: Dataset, judgments: Judgments, own: Mapping[str, str]) -> OwnAnswers:
+    """Collect the answers of a run about unchanged texts.
+
+    Args:
+        data: pairs with the keys `system_a` and `system_b`, and single texts with their system.
+        judgments: those on other metrics are passed over.
+        own: `{judge: the system that it is}`; other judges are the system of their own name.
+    """
+    truths = {
+        (label.item_id, label.metric): label.score
+        for label in data.labels
+        if label.annotator_id == COMPUTED and label.metric in CONTROL_MEASURES
+    }
+    shares: dict[tuple[Any, ...], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    values: dict[tuple[JudgeCondition, str, str], list[float]] = defaultdict(list)
+    right: dict[tuple[JudgeCondition, str, str], list[tuple[float, float]]] = defaultdict(list)
+    stated: dict[str, set[bool]] = defaultdict(set)
+    for row in _rows(judgments):
+        item = data.by_id.get(row.item)
+        if item is None:
+            continue
+        system, systems = own.get(row.condition.judge, row.condition.judge), [item.fields.get(f"system_{side}") for side in "ab"]
+        if row.metric in SINGLE_METRICS and row.value is not None and row.shown == "none":
+            values[row.condition, row.item, row.metric].append(row.value)
+        elif row.metric in QUESTIONS and system in systems and systems[0] != systems[1]:
+            if (share := row.share(data.scales[row.metric])) is not None:
+                shares[row.shown, row.condition, row.item, row.metric][row.order].append(share)
+        elif (row.item, row.metric) in truths and row.shown == "none":
+            share, chosen = row.share(data.scales[row.metric]), row.chosen(data.scales[row.metric])
+            if share is not None and chosen is not None:
+                first = truths[row.item, row.metric] == "A"
+                right[row.condition, row.item, row.metric].append((chosen, share) if first else (1 - chosen, 1 - share))
+        else:
+            continue
+        stated[str(row.condition)].add(row.is_stated)
+    comparisons: dict[str, list[OwnComparison]] = defaultdict(list)
+    for key, by_order in shares.items():
+        comparisons[key[0]].append(_comparison(data.by_id[key[2]], key, by_order, own))
+    conditions = {str(key): key for key in dict.fromkeys(_conditions(judgments))}
+    return OwnAnswers(
+        dict(comparisons),
+        [(str(key[0]), data.by_id[key[1]], key[2], mean_of(given)) for key, given in values.items()],
+        [_control(data.by_id[key[1]], key, given) for key, given in right.items()],
+        conditions,
+        {label: own.get(key.judge, key.judge) for label, key in conditions.items()},
+        {label: " and ".join(SOURCES[kind] for kind in sorted(kinds, reverse=True)) for label, kinds in stated.items()},
+    )
+
+
+class _Row(NamedTuple):
+    """One judgment: `share_a` and `value` are from token probabilities where `is_stated`."""
+
+    item: str
+    metric: str
+    condition: JudgeCondition
+    shown: str
+    order: str
+    score: Any
+    share_a: float | None
+    value: float | None
+    is_stated: bool
+
+    def share(self, scale: Scale) -> float | None:
+        """How much of the choice goes to the pair's first text."""
+        return float(self.share_a) if self.share_a is not None else self.chosen(scale)
+
+    def chosen(self, scale: Scale) -> float | None:
+        return None if self.score is None else scale.share_of_first.get(self.score)
+
+
+def _conditions(judgments: Judgments) -> Iterator[JudgeCondition]:
+    return map(JudgeCondition._make, zip(*(judgments.columns[name] for name in CONDITION), strict=True))
+
+
+def _rows(judgments: Judgments) -> Iterator[_Row]:
+    columns = (judgments.item, judgments.metric, judgments.shown_source, judgments.order, judgments.perturbation, judgments.score)
+    stated = (judgments.share_a, judgments.expected, judgments.confidence)
+    for condition, row in zip(_conditions(judgments), zip(*columns, *stated, strict=True), strict=True):
+        item, metric, shown, order, perturbation, score, share_a, expected, confidence = row
+        if perturbation:
+            continue
+        value = _value(score, expected, confidence)
+        is_stated = confidence is not None or share_a is not None
+        yield _Row(item, metric, condition, shown or "none", order or "forward", score, share_a, value, is_stated)
+
+
+def _value(score: Any, expected: float | None, confidence: float | None) -> float | None:
+    """The score of a single text: its mean over token probabilities, the probability of "Yes", or what was answered."""
+    if isinstance(score, str):
+        return float(score == "Yes") if confidence is None else confidence if score == "Yes" else 1 - confidence
+    return expected if expected is not None else None if score is None else float(score)
+
+
+def _control(item: Item, key: tuple[JudgeCondition, str, str], given: Sequence[tuple[float, float]]) -> ControlAnswer:
+    correct, confidence = (mean_of(side) for side in zip(*given, strict=True))
+    return ControlAnswer(str(key[0]), item.language, str(item.fields.get("dataset") or ""), key[2], item.group, correct, confidence)
+
+
+def _comparison(item: Item, key: tuple[Any, ...], by_order: Mapping[str, Sequence[float]], own: Mapping[str, str]) -> OwnComparison:
+    condition: JudgeCondition = key[1]
+    system = own.get(condition.judge, condition.judge)
+    is_first = item.fields.get("system_a") == system
+    shares = {order: mean_of(given) if is_first else 1 - mean_of(given) for order, given in by_order.items()}
+    first, second = ("forward", "swapped") if is_first else ("swapped", "forward")  # the order in which the own output stands first
+    return OwnComparison(
+        judge=str(condition),
+        language=item.language,
+        dataset=str(item.fields.get("dataset") or ""),
+        group=item.group,
+        own=system,
+        other=str(item.fields["system_b" if is_first else "system_a"]),
+        question=QUESTIONS[key[3]],
+        confidence=mean_of(list(shares.values())),
+        chose_own_first=_chosen(shares.get(first)),
+        chose_own_second=_chosen(shares.get(second)),
+    )
+
+
+def _chosen(share: float | None) -> bool | None:
+    """Whether the own output got more than half; None for a tie or without an answer."""
+    return None if share is None or share == 0.5 else share > 0.5

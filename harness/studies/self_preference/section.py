@@ -1,0 +1,313 @@
+"""The section of self-preference of a run: choices between a judge's own output and another one, single texts, and control questions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+import numpy as np
+
+from harness.data.dataset import Dataset
+from harness.data.judgments import Judgments
+from harness.measure.condition_rows import Row, new_row, put_share
+from harness.measure.judged_table import KEYS
+from harness.measure.options import POOLED, CompareOptions
+from harness.model import Item, JudgeCondition
+from harness.reports.sections.section import Found, Section, SectionInput, SectionTable, rows_across
+from harness.reports.tables.column import COEFFICIENT, COUNT, POINTS, PROBABILITY, SHARE, TEXT, Column
+from harness.reports.tables.column import Row as ReadRow
+from harness.reports.tables.numbers import coefficient
+from harness.reports.tables.titles import metric_words
+from harness.studies.self_preference.analysis import ALL_SOURCES, analyse_self_preference, fitted_points, line_json, pair_rows
+from harness.studies.self_preference.differences import language_differences, tuning_differences
+from harness.studies.self_preference.opening import open_page
+from harness.studies.self_preference.own_answers import ControlAnswer, OwnAnswers, own_answers
+from harness.studies.self_preference.own_comparisons import OwnComparison
+from harness.studies.self_preference.study import STUDY, own_system
+from harness.text import terminal_safe
+
+NOTE = (
+    "Questions about a judge's own output and another one of the same source text (Panickssery et al. 2024). recognition, preference: the "
+    "mean probability of the own output, over both orders. individual: the mean score of single texts, and the mean probability of the yes "
+    "to 'did you write this?'; share: own / (own + other) in each pair. controls: questions whose answer is computed. confidence_from: "
+    "token probabilities, or choices where an endpoint gives none (several with repeats). Intervals are over source texts. labels: the "
+    "same with the names of the systems in the headings, correct or in each other's place. Language * is all languages."
+)
+
+
+_OfLanguage = TypeVar("_OfLanguage", Item, OwnComparison)
+_LIMITS = {"overall_quality": (1.0, 5.0), "own_text": (0.0, 1.0)}
+
+
+def self_preference_section(
+    data: Dataset,
+    judgments: Judgments,
+    own: Mapping[str, str],
+    options: CompareOptions,
+    *,
+    tuned: Mapping[str, str] = {},
+    refused: Mapping[str, Mapping[str, str]] = {},
+) -> Found | None:
+    """The section of self-recognition and self-preference; None if no text is of its judge.
+
+    Args:
+        data: pairs with the keys `system_a` and `system_b`, and their texts alone.
+        judgments: those on other metrics are passed over.
+        own: `{judge: the system that it is}`; other judges are the system of their own name.
+        options: the seed and number of resamples.
+        tuned: `{judge: the judge before it was tuned}`.
+        refused: `{language: {control question: why it is not asked there}}`.
+
+    `rows` are by judge, condition, language and other system (`*`: all); `labels` are the same with the systems named in the headings;
+    `individual` are single texts by system, `controls` the control questions, `languages` and `tuned` paired differences; `mutual`,
+    `points` and `line` are those of `SelfPreference.as_json`, `control_lines` the same with a control question in place of recognition.
+    """
+    answers = own_answers(data, judgments, own)
+    unnamed = answers.comparisons.get("none", [])
+    if not unnamed and not any(item.system == answers.own[judge] for judge, item, _, _ in answers.single):
+        return None
+    found = _analysed(unnamed, answers, options, answers.single)
+    overall = _overall(answers, options)
+    labels = [
+        {**_row(row, answers), "shown_source": shown}
+        for shown in ("correct", "swapped")
+        for row in pair_rows(_analysed(answers.comparisons.get(shown, []), answers, options))
+        if row["source"] == ALL_SOURCES
+    ]
+    before = {str(new): str(old) for new, old in _tuned_conditions(answers, tuned)}
+    return {
+        "title": "Self-preference",
+        "note": NOTE,
+        "rows": [_row(row, answers) for part in (found, overall) for row in pair_rows(part)],
+        "labels": labels,
+        "individual": [_row(row, answers) for part in (found, overall) for row in part["individual"]],
+        "controls": list(_control_rows(answers, options)),
+        "languages": [_row(row, answers) for row in language_differences(unnamed, data)],
+        "tuned": [_row(row, answers) for row in tuning_differences(unnamed, before)],
+        "mutual": [
+            {**row, "task": POOLED, "metric": POOLED, "pair": " + ".join(row["judges"])}
+            for part in (found, overall)
+            for row in part["mutual"]
+        ],
+        "points": found["points"],
+        "line": found["line"],
+        "control_lines": list(_control_lines(answers, options.seed)),
+        "refused": [{"language": tag, "metric": metric, "reason": why} for tag, of in refused.items() for metric, why in of.items()],
+    }
+
+
+def _overall(answers: OwnAnswers, options: CompareOptions) -> dict[str, Any]:
+    """The analysis of all languages together; empty with one language."""
+    unnamed = answers.comparisons.get("none", [])
+    if len({item.language for _, item, _, _ in answers.single} | {one.language for one in unnamed}) < 2:
+        return _analysed([], answers, options)
+    single = [(judge, _pooled(item), metric, value) for judge, item, metric, value in answers.single]
+    return _analysed([_pooled(one) for one in unnamed], answers, options, single)
+
+
+def _pooled(one: _OfLanguage) -> _OfLanguage:
+    """The same as of one language, `*`; source texts of different languages stay different."""
+    return msgspec.structs.replace(one, language=POOLED, group=f"{one.language}\t{one.group}")
+
+
+def _analysed(
+    comparisons: Sequence[OwnComparison], answers: OwnAnswers, options: CompareOptions, single: Sequence[tuple[str, Item, str, float]] = ()
+) -> dict[str, Any]:
+    return analyse_self_preference(comparisons, single, own=answers.own, limits=_LIMITS, seed=options.seed).as_json()
+
+
+def _row(row: Mapping[str, Any], answers: OwnAnswers) -> Row:
+    """A row with the keys of every section in place of the label of judge and condition."""
+    label = str(row["judge"])
+    keys = {"language": POOLED, "task": POOLED, "metric": POOLED}
+    condition = answers.conditions[label]._asdict()
+    made: Row = {**keys, **row, **condition, "confidence_from": answers.sources.get(label, ""), "undefined": dict(row.get("undefined", {}))}
+    if "before_judge" in made:
+        made["before_judge"] = answers.conditions[made["before_judge"]].judge
+    return made
+
+
+def _tuned_conditions(answers: OwnAnswers, tuned: Mapping[str, str]) -> list[tuple[JudgeCondition, JudgeCondition]]:
+    """Each condition of a tuned judge, and the same condition of the judge before."""
+    known = set(answers.conditions.values())
+    pairs = [(one, one._replace(judge=tuned[one.judge])) for one in answers.conditions.values() if one.judge in tuned]
+    return [(new, old) for new, old in pairs if old in known]
+
+
+def _control_rows(answers: OwnAnswers, options: CompareOptions) -> list[Row]:
+    """Accuracy and confidence by judge, control question and language, and over all languages."""
+    cells: dict[tuple[str, str, str], list[ControlAnswer]] = {}
+    for one in answers.controls:
+        for language in (one.language, POOLED):
+            cells.setdefault((one.judge, one.metric, language), []).append(one)
+    several = len({one.language for one in answers.controls}) > 1
+    rows = []
+    for (judge, metric, language), own in sorted(cells.items()):
+        if language == POOLED and not several:
+            continue
+        row = new_row({"judge": judge, "language": language, "metric": metric}, n=len(own))
+        groups = np.unique([f"{one.language}\t{one.group}" for one in own], return_inverse=True)[1]
+        for name, values in (("accuracy", [one.correct for one in own]), ("right", [one.confidence for one in own])):
+            put_share(row, name, np.array(values), groups, options.drawing, "no answer")
+        rows.append(_row(row, answers))
+    return rows
+
+
+def _control_lines(answers: OwnAnswers, seed: int) -> list[dict[str, Any]]:
+    """For each control question the points of preference against the confidence in the right answer, and their line."""
+    unnamed = answers.comparisons.get("none", [])
+    lines = []
+    for metric in dict.fromkeys(one.metric for one in answers.controls):
+        x = [(one.judge, one.language, one.dataset, one.group, one.confidence) for one in answers.controls if one.metric == metric]
+        line, points = fitted_points(x, [row for row in unnamed if row.question == "preference"], seed)
+        named = [{"judge": p["judge"], "language": p["language"], "right": p["recognition"], "preference": p["preference"]} for p in points]
+        lines.append({"metric": metric, "points": named, "line": line_json(line)})
+    return lines
+
+
+_PAIRS = Column("n", "pairs", COUNT, "pairs of the judge's own output and another one, of the same source text")
+_FROM = Column("confidence_from", "from", TEXT, "where probabilities are from: those of the answer's tokens, or the answers themselves")
+_PAIRED_Q = Column("paired_q", "q paired", PROBABILITY, "the p-value of the paired difference, corrected", interval=False)
+
+
+def _flips(question: str, legend: str) -> Column:
+    return Column(f"{question}_ambiguous", f"flips, {question}", SHARE, legend, interval=False)
+
+
+OWN_PAIRS = (
+    _PAIRS,
+    Column(
+        "recognition",
+        "recognises its own",
+        SHARE,
+        "the mean probability that it gives to its own output as the one it wrote; 50 % is chance",
+    ),
+    Column(
+        "preference", "prefers its own", SHARE, "the mean probability that it gives to its own output as the better one; 50 % is neither"
+    ),
+    _flips("recognition", "pairs in which the answer changes with the order of the two outputs"),
+    _flips("preference", "pairs in which the preferred output changes with the order of the two outputs"),
+    Column("tau", "tau", COEFFICIENT, "Kendall's tau-b between recognition and preference over pairs"),
+    _FROM,
+)
+OWN_SCORES = (
+    Column("n", "texts", COUNT, "single outputs with a score"),
+    Column("mean", "mean score", COEFFICIENT, "the mean of single outputs: of the scores, or of the probability of the yes"),
+    Column("share", "own share", SHARE, "own / (own + other), the mean over source texts; 50 % favours neither"),
+    _FROM,
+)
+MUTUAL_PREFERENCE = (
+    _PAIRS,
+    Column("total", "sum", COEFFICIENT, "the two judges' preferences for their own output, added; over 1 each favours itself"),
+)
+
+
+def _system_columns(rows: Sequence[ReadRow]) -> list[Column]:
+    """A column of mean scores for each system that the rows have."""
+
+    def column(name: str) -> Column:
+        def text(row: ReadRow) -> str:
+            own = row["by_system"].get(name)
+            return coefficient(own and own["mean"]) + (" *" if own and own["own"] else "")
+
+        return Column(name, terminal_safe(name), TEXT, "the mean of its single outputs; * the judge's own", text=text)
+
+    return [column(name) for name in sorted({str(name) for row in rows for name in row["by_system"]})]
+
+
+def _preference_by_recognition(found: Found) -> str:
+    """The line of preference against recognition, and judges that both prefer themselves."""
+    told = [_line_words(found["line"], "recognition")]
+    told += [_line_words(one["line"], f"the answer to '{metric_words(one['metric'])}'") for one in found["control_lines"]]
+    mutual = [row for row in found["mutual"] if row["language"] != POOLED]
+    if mutual:
+        above = sum(row["total"] > 1 for row in mutual)
+        told.append(f"In {above} of {len(mutual)} pairs of judges the two preferences add up to more than 1.")
+    told += [f"Not asked: {metric_words(one['metric'])} in {one['language']} ({one['reason']})." for one in found["refused"]]
+    return terminal_safe(" ".join(filter(None, told)))
+
+
+def _line_words(line: Mapping[str, Any] | None, what: str) -> str:
+    """The slope of a line of preference, or why it has none; empty without a line."""
+    if line is None:
+        return ""
+    if line["slope"] is None:
+        return f"The line of preference against {what} is undefined: {line['reason']}."
+    slope = coefficient(line["slope"], line["slope_ci"])
+    return f"Preference changes by {slope} for each 1 of confidence in {what}, over {line['points']} points."
+
+
+def _compute(given: SectionInput) -> Found | None:
+    protocol, recording = given.protocol, given.recording
+    if protocol is None or protocol.texts.study != STUDY.name:
+        return None
+    systems = {identity.name: own_system(protocol, identity.name) for identity in protocol.judges.identities}
+    return self_preference_section(
+        recording.data, recording.judgments, systems, given.options, tuned=protocol.judges.tuned, refused=given.study_facts
+    )
+
+
+_AND_OVERALL: tuple[tuple[str, ...], ...] = (("language",), ())
+_METRIC_AND_OVERALL = (("language", "metric"), ("metric",))
+SELF_PREFERENCE = Section(
+    "self_preference",
+    "Panickssery et al. 2024: does the judge know its own texts, and does it prefer them? Both orders are averaged.",
+    _preference_by_recognition,
+    (
+        SectionTable(OWN_PAIRS, keys=("source",), levels=_AND_OVERALL, title="Own output beside another one"),
+        SectionTable(OWN_PAIRS, "labels", ("shown_source",), levels=_AND_OVERALL, title="The writers named in the headings"),
+        SectionTable(OWN_SCORES, "individual", ("source",), levels=_METRIC_AND_OVERALL, title="Single outputs"),
+        SectionTable(
+            _system_columns,
+            "individual",
+            levels=_METRIC_AND_OVERALL,
+            title="The same, systems in columns",
+            across=lambda rows: rows_across(rows, KEYS, "source", "by_system"),
+        ),
+        SectionTable(
+            (
+                Column("n", "pairs asked", COUNT, "pairs with a computed answer that the judge answered"),
+                Column("accuracy", "right", SHARE, "the share of choices that are right, over both orders; 50 % is chance"),
+                Column("right", "confidence in it", SHARE, "the mean probability that the judge gives to the right text"),
+                _FROM,
+            ),
+            "controls",
+            levels=_METRIC_AND_OVERALL,
+            title="Questions with a computed answer",
+        ),
+        SectionTable(
+            (
+                Column("welch", "difference", POINTS, "the first language minus the second, over all source texts", interval=False),
+                Column("welch_q", "q", PROBABILITY, "the p-value of Welch's t, corrected over the rows of a judge", interval=False),
+                Column("paired", "in the same sources", POINTS, "the same difference over source texts that both languages have"),
+                Column("paired_n", "same sources", COUNT, "pairs of one other system whose source text both languages have"),
+                _PAIRED_Q,
+            ),
+            "languages",
+            ("question", "languages"),
+            levels=((),),
+            title="Between languages",
+        ),
+        SectionTable(
+            (
+                Column(
+                    "before", "before", SHARE, "the mean probability of the own output, of the judge before it was tuned", interval=False
+                ),
+                Column("after", "after", SHARE, "the same of the tuned judge, on the same pairs", interval=False),
+                Column("paired", "after - before", POINTS, "the tuned judge minus the judge before, on the same pairs"),
+                Column("paired_n", "common pairs", COUNT, "pairs that both judges answered"),
+                _PAIRED_Q,
+            ),
+            "tuned",
+            ("before_judge", "dataset", "question"),
+            levels=(("language",),),
+            title="Before and after tuning",
+        ),
+        SectionTable(MUTUAL_PREFERENCE, "mutual", ("pair",), levels=_AND_OVERALL, title="Judges that prefer themselves"),
+    ),
+    _compute,
+    needs_labels=False,
+    opening=open_page,
+    after="pairs",
+)
