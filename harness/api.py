@@ -238,11 +238,11 @@ def atlas() -> pd.DataFrame:
     return pd.DataFrame(list(read_atlas(bundled_root() / FILE).flat()))
 
 
-def build_atlas(kept: Atlas | None = None, watch: Callable[[str], object] = lambda name: None) -> tuple[Atlas, list[str]]:
+def build_atlas(earlier: Atlas | None = None, watch: Callable[[str], object] = lambda name: None) -> tuple[Atlas, list[str]]:
     """Return the atlas of the published sets with recorded judgments that are on this machine, and the names of those that are not.
 
     Args:
-        kept: an earlier atlas; its rows of sets that are not here stay.
+        earlier: an earlier atlas; its rows of sets that are not here stay.
         watch: is told the name of each set before it is compared.
 
     Raises:
@@ -268,7 +268,7 @@ def build_atlas(kept: Atlas | None = None, watch: Callable[[str], object] = lamb
         compared[name] = ComparedSet(comparison.signature, rows_of_set(card, comparison.verdicts), row["state"] == "here in part")
     boards = [library.board(name) for name in library.board_files]
     collections = [library.collection(name) for name in library.collection_files]
-    return joined(cards, compared, read_judges(bundled_root() / JUDGES), kept, boards, collections), absent
+    return joined(cards, compared, read_judges(bundled_root() / JUDGES), earlier, boards, collections), absent
 
 
 def compare(

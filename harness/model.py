@@ -101,7 +101,7 @@ class Item(msgspec.Struct, frozen=True):
     fields: dict[str, Any] = {}
 
     def __repr__(self) -> str:
-        """Without the texts: notebooks and errors print it, and texts may be long or offensive.
+        """Return the item without its texts: notebooks and errors print it, and texts may be long or offensive.
 
         >>> Item("a", "cs", "translate", fields={"output": "Dům."})
         Item('a', 'cs', 'translate', fields: output)
@@ -332,11 +332,11 @@ class Condition(msgspec.Struct, frozen=True, order=True):
     shown_source: ShownSource = "none"  # the systems in the texts' headings: those that wrote them, or each in the other's place
 
     def __str__(self) -> str:
-        """Without what is not the default: `single T=0`, `single T=0.7 top_p=0.9 order=swapped source=correct`."""
+        """Return all that is not the default: `single T=0`, `single T=0.7 top_p=0.9 order=swapped source=correct`."""
         return " ".join([str(self.variant), *_sampling_text(self), *self._changes("=")])
 
     def words(self) -> str:
-        """As readers see it: `joint, temperature 0.7, order swapped`."""
+        """Return the condition as readers see it: `joint, temperature 0.7, order swapped`."""
         return ", ".join([self.of_judge("").words(), *self._changes(" ")])
 
     def _changes(self, sign: str) -> list[str]:

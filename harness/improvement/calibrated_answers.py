@@ -35,7 +35,7 @@ Steps = tuple[tuple[Score, Score], ...]
 
 
 def calibrated(condition: JudgeCondition) -> JudgeCondition:
-    """The candidate of a judge's calibrated scores.
+    """Return the candidate of a judge's calibrated scores.
 
     >>> calibrated(JudgeCondition("openai/one", "single")).variant
     'single+calibrated'
@@ -44,12 +44,12 @@ def calibrated(condition: JudgeCondition) -> JudgeCondition:
 
 
 def is_calibrated(condition: JudgeCondition) -> bool:
-    """Whether a candidate is one of calibrated scores."""
+    """Return True for a candidate of calibrated scores."""
     return condition.variant.endswith(_SUFFIX)
 
 
 class CalibrationSteps(msgspec.Struct, frozen=True):
-    """What becomes of a judge's scores in one language and metric.
+    """The steps by which a judge's scores in one language and metric become classes.
 
     `steps` are pairs of a score and a class: of ordered classes, scores from there on become this class; of named ones, this answer does.
     Empty where scores stay as they are.
@@ -79,30 +79,32 @@ class _Mapped(NamedTuple):
 
 
 class CalibratedAnswers:
-    """The candidates of `answers`, and after them those at the positions `of` with calibrated scores.
+    """The candidates of `answers`, and after them those at the positions `calibrate` with calibrated scores.
 
     Maps are learnt on the half that chooses; `seed` is that of their folds.
     """
 
-    def __init__(self, answers: CandidateAnswers, of: Sequence[int], choosing: ChooseHalf, compare: CompareOptions, seed: int = 0) -> None:
-        self.candidates = (*answers.candidates, *(calibrated(answers.candidates[at]) for at in of))
+    def __init__(
+        self, answers: CandidateAnswers, calibrate: Sequence[int], choosing: ChooseHalf, compare: CompareOptions, seed: int = 0
+    ) -> None:
+        self.candidates = (*answers.candidates, *(calibrated(answers.candidates[index]) for index in calibrate))
         self.labels_sha256 = answers.labels_sha256
         self._answers = answers
-        self._base = (*range(len(answers.candidates)), *of)
+        self._base = (*range(len(answers.candidates)), *calibrate)
         self._choosing = choosing
         self._compare = compare
         self._seed = seed
         self._kept: dict[tuple[int, tuple[str, ...]], list[_Mapped]] = {}
 
     def right(self, candidates: Sequence[int], questions: LabelledQuestions) -> Floats:
-        base = list(dict.fromkeys(self._base[at] for at in candidates))
-        found = self._answers.right(base, questions)
+        base = list(dict.fromkeys(self._base[candidate] for candidate in candidates))
+        right = self._answers.right(base, questions)
         return np.column_stack(
             [
-                _right(((one, one.code) for one in self._maps(at, questions)), questions)
-                if self._is_mapped(at)
-                else found[:, base.index(at)]
-                for at in candidates
+                _right(((mapped, mapped.code) for mapped in self._maps(candidate, questions)), questions)
+                if self._is_mapped(candidate)
+                else right[:, base.index(candidate)]
+                for candidate in candidates
             ]
         )
 
@@ -110,32 +112,37 @@ class CalibratedAnswers:
         """Those of the candidates most of whose answers cannot be read, among all that are there."""
         judged = align([self._recording(candidates, questions)], self._compare).judged[0]
         broken = {JudgeCondition.of(cells.key): cells for cells in split_unread(item_tables(judged))[1] if cells.of_all}
-        read = {at: self.candidates[self._base[at]] for at in candidates}
-        return {at: broken[condition] for at, condition in read.items() if condition in broken}
+        read = {index: self.candidates[self._base[index]] for index in candidates}
+        return {index: broken[condition] for index, condition in read.items() if condition in broken}
 
     def constant(self, candidate: int, questions: LabelledQuestions) -> Floats | None:
-        """Whether the same map without the judge's score gives the commonest label; None for candidates without a map."""
+        """Return (questions,) 1 where the map without the judge's score gives the commonest label; None for candidates without a map."""
         if not self._is_mapped(candidate):
             return None
-        return _right(((one, one.constant) for one in self._maps(candidate, questions)), questions)
+        return _right(((mapped, mapped.constant) for mapped in self._maps(candidate, questions)), questions)
 
     def recording(self, candidates: Sequence[int], questions: LabelledQuestions) -> Recording:
-        """Calibrated scores are judgments like others, of texts that no map is learnt on."""
-        found, learnt_on = self._recording(candidates, questions), set(self._choosing.texts.items)
-        mapped = [(self.candidates[at], one) for at in candidates if self._is_mapped(at) for one in self._maps(at, questions)]
-        parts = [_judgments(one, name, learnt_on) for name, one in mapped]
-        return msgspec.structs.replace(found, judgments=Judgments.concatenate([found.judgments, *parts]))
+        """Return the judgments of these candidates. Calibrated scores are judgments like others, of texts that no map is learnt on."""
+        recording, learnt_on = self._recording(candidates, questions), set(self._choosing.texts.items)
+        cells = [
+            (self.candidates[candidate], mapped)
+            for candidate in candidates
+            if self._is_mapped(candidate)
+            for mapped in self._maps(candidate, questions)
+        ]
+        parts = [_judgments(mapped, name, learnt_on) for name, mapped in cells]
+        return msgspec.structs.replace(recording, judgments=Judgments.concatenate([recording.judgments, *parts]))
 
     def steps(self, candidate: int, questions: LabelledQuestions) -> tuple[CalibrationSteps, ...]:
-        """What a candidate's map, learnt on all that chooses, makes of scores; empty for candidates without a map."""
-        return tuple(one.steps for one in self._maps(candidate, questions)) if self._is_mapped(candidate) else ()
+        """Return the steps of a candidate's map, learnt on the whole choosing half; empty for candidates without a map."""
+        return tuple(mapped.steps for mapped in self._maps(candidate, questions)) if self._is_mapped(candidate) else ()
 
     def reads(self, candidate: int) -> int:
-        """The candidate whose answers it reads: itself, unless it is one of calibrated scores, which ask for none."""
+        """Return the position of the candidate whose answers it reads: its own, except for calibrated scores, which ask for none."""
         return int(self._base[candidate])
 
     def flags(self, candidate: int) -> dict[str, Any]:
-        """Those that ask for the scores: a map is no setting of a run."""
+        """Return the flags that ask for the scores: a map is no setting of a run."""
         return self._answers.flags(self._base[candidate])
 
     def _is_mapped(self, candidate: int) -> bool:
@@ -145,13 +152,13 @@ class CalibratedAnswers:
         return set(questions.items) <= set(self._choosing.texts.items)
 
     def _recording(self, candidates: Sequence[int], questions: LabelledQuestions) -> Recording:
-        """The answers of these candidates, as they were given, to these questions and to those that their maps are learnt on."""
+        """Return the uncalibrated answers of these candidates to these questions and to those that their maps are learnt on."""
         if any(map(self._is_mapped, candidates)) and not self._chooses(questions):
             questions = questions.beside(self._choosing.texts)
-        return self._answers.recording(list(dict.fromkeys(self._base[at] for at in candidates)), questions)
+        return self._answers.recording(list(dict.fromkeys(self._base[index] for index in candidates)), questions)
 
     def _maps(self, candidate: int, questions: LabelledQuestions) -> list[_Mapped]:
-        """Every cell of a candidate of calibrated scores that has classes."""
+        """Return every cell with classes of a candidate of calibrated scores."""
         key = candidate, questions.items
         if key not in self._kept:
             self._kept[key] = list(self._mapped_cells(candidate, questions))
@@ -160,72 +167,78 @@ class CalibratedAnswers:
     def _mapped_cells(self, candidate: int, questions: LabelledQuestions) -> Iterator[_Mapped]:
         condition, chooses = self.candidates[self._base[candidate]], self._chooses(questions)
         judged = align([self._recording([candidate], questions)], self._compare).judged[0]
-        own = [cell for cell in item_tables(judged) if JudgeCondition.of(cell.key) == condition and not cell.classes.continuous]
+        cells = [cell for cell in item_tables(judged) if JudgeCondition.of(cell.key) == condition and not cell.classes.continuous]
         learnt_on = set((questions if chooses else self._choosing.texts).questions)
         ids = [item.item_id for item in judged.data.items]
-        for given in map_inputs(own):
-            places = zip(given.language.tolist(), given.item.tolist(), strict=True)
-            metric = str(given.key["metric"])
-            rows = np.array([LabelledQuestion(given.languages[code], metric, ids[at]) in learnt_on for code, at in places], bool)
-            for code, (likeliest, constant, steps) in enumerate(_likeliest_of_cells(given.take(rows), chooses, self._seed)):
-                cell = given.cells[code]
-                items = tuple(ids[at] for at in cell.item.tolist())
-                yield _Mapped(cell, items, likeliest, constant, CalibrationSteps(given.languages[code], metric, steps))
+        for map_input in map_inputs(cells):
+            language_and_item = zip(map_input.language.tolist(), map_input.item.tolist(), strict=True)
+            metric = str(map_input.key["metric"])
+            rows = np.array(
+                [LabelledQuestion(map_input.languages[code], metric, ids[index]) in learnt_on for code, index in language_and_item], bool
+            )
+            for code, (likeliest, constant, steps) in enumerate(_likeliest_of_cells(map_input.take(rows), chooses, self._seed)):
+                cell = map_input.cells[code]
+                items = tuple(ids[index] for index in cell.item.tolist())
+                yield _Mapped(cell, items, likeliest, constant, CalibrationSteps(map_input.languages[code], metric, steps))
 
 
-def _likeliest_of_cells(own: MapInput, chooses: bool, seed: int) -> Iterator[tuple[Ints, Ints, Steps]]:
-    """For each cell of a metric, class codes by a map learnt on `own`, by the same map without the judge's score, and the map's steps.
+def _likeliest_of_cells(learning: MapInput, chooses: bool, seed: int) -> Iterator[tuple[Ints, Ints, Steps]]:
+    """Yield, for each cell of a metric, class codes by a map learnt on `learning`, by the map without the judge's score, and the steps.
 
-    `chooses`: by cross-fitting, of the texts of `own` alone, and the codes only. The judge's own answers stay where texts are few,
+    `chooses`: by cross-fitting, of the texts of `learning` alone, and the codes only. The judge's answers stay where texts are few,
     where scores are numbers, and where a map falls.
     """
-    if own.kind == "numbers" or len(np.unique(own.group)) < _FOLDS:
-        yield from ((cell.answer, np.full(len(cell), -1), ()) for cell in own.cells)
+    if learning.kind == "numbers" or len(np.unique(learning.group)) < _FOLDS:
+        yield from ((cell.answer, np.full(len(cell), -1), ()) for cell in learning.cells)
     elif chooses:
-        predicted, learnt = cross_fitted(own, group_folds(own.group, _FOLDS, seed=seed))
-        for code, cell in enumerate(own.cells):
-            rows, found = own.language == code, np.full(len(cell), -1)
-            found[np.searchsorted(cell.item, own.item[rows])] = _likeliest(predicted[rows])
-            yield cell.answer if code in learnt.falls else found, np.full(len(cell), -1), ()
+        predicted, learnt = cross_fitted(learning, group_folds(learning.group, _FOLDS, seed=seed))
+        for code, cell in enumerate(learning.cells):
+            rows, codes = learning.language == code, np.full(len(cell), -1)
+            codes[np.searchsorted(cell.item, learning.item[rows])] = _likeliest(predicted[rows])
+            yield cell.answer if code in learnt.falls else codes, np.full(len(cell), -1), ()
     else:
-        learnt = learn(own)
-        without = learn(own, with_score=False, near=learnt)
-        for code, cell in enumerate(own.cells):
+        learnt = learn(learning)
+        without = learn(learning, with_score=False, near=learnt)
+        for code, cell in enumerate(learning.cells):
             curve = learnt.curve(code)
             constant = _likeliest(without.curve(code).predict(np.zeros(len(cell))))
             if code in learnt.falls:
                 yield cell.answer, constant, ()
             else:
-                yield _likeliest(curve.predict(score_of(cell, own.kind, own.read))), constant, _steps(curve, cell, own.values)
+                yield (
+                    _likeliest(curve.predict(score_of(cell, learning.kind, learning.read))),
+                    constant,
+                    _steps(curve, cell, learning.values),
+                )
 
 
 def _steps(curve: Curve, cell: ItemTable, values: Floats | None) -> Steps:
     scores = cell.classes.scores
     if values is None:
-        return tuple((scores[at], scores[new]) for at, new in enumerate(_likeliest(curve.predict(np.arange(len(scores)))).tolist()))
+        return tuple((scores[code], scores[new]) for code, new in enumerate(_likeliest(curve.predict(np.arange(len(scores)))).tolist()))
     grid = np.linspace(values.min(), values.max(), _GRID + 1)
     codes = _likeliest(curve.predict(grid))
-    return tuple((round(float(grid[at]), 4), scores[codes[at]]) for at in np.flatnonzero(np.diff(codes, prepend=-1)).tolist())
+    return tuple((round(float(grid[index]), 4), scores[codes[index]]) for index in np.flatnonzero(np.diff(codes, prepend=-1)).tolist())
 
 
 def _likeliest(shares: NDArray[Any]) -> Ints:
-    """(n,) the class with the largest share, of equal ones the first; -1 where shares are unknown."""
+    """Return (n,) the class with the largest share, of equal ones the first; -1 where shares are unknown."""
     return np.where(np.isnan(shares).any(axis=1), -1, np.nan_to_num(shares).argmax(axis=1))
 
 
 def _right(mapped: Iterable[tuple[_Mapped, Ints]], questions: LabelledQuestions) -> Floats:
-    """(questions,) 1 where the class code of a question's text is its reference, else 0."""
-    found: dict[LabelledQuestion, float] = {}
-    for one, code in mapped:
-        right = ((code >= 0) & (code == one.cell.reference)).astype(float).tolist()
-        found |= {LabelledQuestion(*one.cell.place, item): value for item, value in zip(one.items, right, strict=True)}
-    return np.array([found.get(question, 0.0) for question in questions.questions])
+    """Return (questions,) 1 where the class code of a question's text is its reference, else 0."""
+    right: dict[LabelledQuestion, float] = {}
+    for cell, code in mapped:
+        values = ((code >= 0) & (code == cell.cell.reference)).astype(float).tolist()
+        right |= {LabelledQuestion(*cell.cell.place, item): value for item, value in zip(cell.items, values, strict=True)}
+    return np.array([right.get(question, 0.0) for question in questions.questions])
 
 
 def _judgments(mapped: _Mapped, name: JudgeCondition, learnt_on: set[str]) -> Judgments:
-    """A cell's calibrated scores as judgments of the candidate `name`."""
-    rows = [(item, at) for item, at in zip(mapped.items, mapped.code.tolist(), strict=True) if item not in learnt_on]
-    scores = [mapped.cell.classes.scores[at] if at >= 0 else None for _, at in rows]
+    """Return a cell's calibrated scores as judgments of the candidate `name`."""
+    rows = [(item, code) for item, code in zip(mapped.items, mapped.code.tolist(), strict=True) if item not in learnt_on]
+    scores = [mapped.cell.classes.scores[code] if code >= 0 else None for _, code in rows]
     stated = {key: value for key, value in name._asdict().items() if value is not None}
     constant = {"metric": str(mapped.cell.key["metric"]), "repeat": 0, **stated}
     columns = dict.fromkeys(Judgments.COLUMNS, CodedColumn.empty(len(rows)))

@@ -38,7 +38,7 @@ _MEMBERS = ("identity", "endpoint", "concurrency", "start", "answer", "stop")
 
 
 def kinds() -> dict[str, EntryPoint]:
-    """The entry point of each kind; no module is imported. Raises UsageError when two packages register the same kind."""
+    """Return the entry point of each kind; no module is imported. Raises UsageError when two packages register the same kind."""
     points = registered(GROUP, "judge kind")
     for bundled in (_PYTHON, _PANEL):
         if bundled.name in points:

@@ -9,7 +9,17 @@ from typing import get_args
 
 from harness.content.specs import Quality
 from harness.judge_atlas.atlas_file import Atlas, AtlasRow, AtlasSet
-from harness.judge_atlas.known import AGAINST, ALPHA, CORRECTED, NO_VERDICT, OPEN, USE, KnownOfQuality, known_of, wrong_uses
+from harness.judge_atlas.quality_answers import (
+    AGAINST,
+    ALPHA,
+    CORRECTED,
+    NO_VERDICT,
+    OPEN,
+    USE,
+    QualityAnswer,
+    answers_by_quality,
+    wrong_uses,
+)
 from harness.reports.answer_parts import SIGNS, Answer, Card, NextStep, joined
 from harness.reports.tables.numbers import counted, difference, percent, points, whole_points
 
@@ -69,7 +79,7 @@ def language_answer(atlas: Atlas, tag: str, rows: Sequence[AtlasRow], today: dat
 
     `today` decides which judges are served no more.
     """
-    qualities, name = known_of(rows), atlas.languages[tag]
+    qualities, name = answers_by_quality(rows), atlas.languages[tag]
     complete = len(rows) == sum(row.language == tag for row in atlas.rows)
     cards = tuple(_quality_card(atlas, quality, today) for quality in qualities)
     steps = tuple(_next_steps(atlas, tag, qualities, today)) if complete else ()
@@ -81,7 +91,9 @@ def language_answer(atlas: Atlas, tag: str, rows: Sequence[AtlasRow], today: dat
 
 def judge_answer(atlas: Atlas, judge: str, rows: Sequence[AtlasRow], today: datetime.date) -> AtlasAnswer:
     """Return the answer about a judge from its rows, language by language; its lead alone says that it is no longer served."""
-    by_language = {tag: known_of(row for row in rows if row.language == tag) for tag in dict.fromkeys(row.language for row in rows)}
+    by_language = {
+        tag: answers_by_quality(row for row in rows if row.language == tag) for tag in dict.fromkeys(row.language for row in rows)
+    }
     cards = tuple(
         _quality_card(atlas, quality, datetime.date.min, f"{atlas.languages[tag]}, ")
         for tag, qualities in by_language.items()
@@ -106,7 +118,7 @@ def atlas_matrix(atlas: Atlas, today: datetime.date, tags: Sequence[str] | None 
 
 
 def _language_row(atlas: Atlas, tag: str, today: datetime.date) -> LanguageRow:
-    by_quality = {quality.quality: quality for quality in known_of(row for row in atlas.rows if row.language == tag)}
+    by_quality = {quality.quality: quality for quality in answers_by_quality(row for row in atlas.rows if row.language == tag)}
     labelled = {quality for about in atlas.sets.values() if tag in about.languages for quality in about.qualities}
     squares = tuple(
         _quality_square(atlas, by_quality[quality], today)
@@ -122,7 +134,7 @@ def _language_row(atlas: Atlas, tag: str, today: datetime.date) -> LanguageRow:
     return LanguageRow(tag, atlas.languages[tag], squares, counts)
 
 
-def _quality_square(atlas: Atlas, quality: KnownOfQuality, today: datetime.date) -> QualitySquare:
+def _quality_square(atlas: Atlas, quality: QualityAnswer, today: datetime.date) -> QualitySquare:
     style, sets = STYLES[quality.answer], counted(quality.sets, "set")
     say = sets if quality.agreeing == quality.sets else f"{quality.agreeing} of {sets}"
     if quality.allowed:
@@ -142,7 +154,7 @@ def full_sentence(card: Card) -> str:
     return f"{card.sentence.removesuffix('.')} ({card.note})."
 
 
-def _quality_card(atlas: Atlas, quality: KnownOfQuality, today: datetime.date, prefix: str = "") -> Card:
+def _quality_card(atlas: Atlas, quality: QualityAnswer, today: datetime.date, prefix: str = "") -> Card:
     """Return the answer about one quality; its note is the evidence and what it rests on."""
     gone = ", no longer served" if atlas.judge(quality.best.judge).is_gone(today) else ""
     judge, names = f"{quality.best.judge}{gone}", {row.judge for row in quality.rows}
@@ -165,7 +177,7 @@ def _quality_card(atlas: Atlas, quality: KnownOfQuality, today: datetime.date, p
     return Card(STYLES[quality.answer], f"{prefix}{metric_words(quality.quality)}", f"{text}.", note)
 
 
-def against_words(quality: KnownOfQuality) -> str:
+def against_words(quality: QualityAnswer) -> str:
     """Return how many verdicts speak against the judges; empty if none does."""
     against, count = sum(row.verdict == AGAINST for row in quality.rows), len(quality.rows)
     return f"{against} of {counted(count, 'verdict')} {'is' if against == 1 else 'are'} against use" if against else ""
@@ -273,7 +285,7 @@ def _evidence(atlas: Atlas, row: AtlasRow) -> str:
     return f"{metric_words(row.metric)} in {row.set}: {agrees}; {counted(row.texts, 'text')}{groups}"
 
 
-def _lead_sentence(atlas: Atlas, tag: str, qualities: Sequence[KnownOfQuality], today: datetime.date) -> str:
+def _lead_sentence(atlas: Atlas, tag: str, qualities: Sequence[QualityAnswer], today: datetime.date) -> str:
     language = atlas.languages[tag]
     if not qualities:
         sets = [name for name, about in atlas.sets.items() if tag in about.languages]
@@ -292,7 +304,7 @@ def _lead_sentence(atlas: Atlas, tag: str, qualities: Sequence[KnownOfQuality], 
     return f"In {language}, {'; '.join(clauses)}."
 
 
-def _next_steps(atlas: Atlas, tag: str, qualities: Sequence[KnownOfQuality], today: datetime.date) -> Iterator[NextStep]:
+def _next_steps(atlas: Atlas, tag: str, qualities: Sequence[QualityAnswer], today: datetime.date) -> Iterator[NextStep]:
     """Yield what would tell more: to ask a judge about existing labels, or to label texts of your own.
 
     Nothing is left to find out of a quality only where a judge that is still served may be used for all of its metrics.

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from harness.content.tags import name_in
 from harness.errors import UsageError
 from harness.judge_atlas.atlas_file import Atlas, AtlasRow
-from harness.judge_atlas.known import neighbours
+from harness.judge_atlas.quality_answers import neighbours
 from harness.render.html.shell import render, shell
 from harness.reports.answer_parts import SIGNS, Card
 from harness.reports.atlas_answer import (
