@@ -174,6 +174,57 @@ def test_a_choice_between_two_texts_in_label_studio_is_a_label(cli: Any) -> None
     assert done.code == 0 and [row["score"] for row in lines_of("d/labels.jsonl")] == ["right"] * 4
 
 
+# Rankings as Argilla writes them now, as it did before, and as its server does.
+SHAPES: dict[str, Callable[[list[str]], Any]] = {
+    "words": list,
+    "ranks": lambda order: [{"value": name, "rank": place} for place, name in enumerate(order, start=1)],
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("answers", ["ab", "abc"])
+def test_a_ranking_of_argilla_becomes_preferences(cli: Any, shape: str, answers: str) -> None:
+    orders = [list(answers), list(reversed(answers))]
+    records = [
+        {
+            "id": f"r{k}",
+            "fields": {"output": f"Text {k}"},
+            "status": "completed",
+            "responses": {"rank": [{"value": SHAPES[shape](order), "user_id": who} for who, order in zip("uv", orders, strict=True)]},
+        }
+        for k in range(3)
+    ]
+    Path("t.json").write_text(json.dumps(records), encoding="utf-8")
+    done = cli("labels", "import", "t.json", "--to", "d", *TOOL)
+    assert done.code == 0 and "rankings were read as which of two answers stands before the other one" in done.err, done.err
+    rows = lines_of("d/labels.jsonl")
+    pairs = ["rank"] if answers == "ab" else ["rank.a-b", "rank.a-c", "rank.b-c"]
+    assert [row["metric"] for row in rows] == (pairs * 2) * 3
+    first, second = rows[: len(pairs)], rows[len(pairs) : 2 * len(pairs)]
+    names = [metric.removeprefix("rank").removeprefix(".") or "a-b" for metric in pairs]
+    assert [row["score"] for row in first] == [name[0] for name in names] and [row["score"] for row in second] == [
+        name[-1] for name in names
+    ]
+    assert cli("labels", "check", "d").code == 0
+
+
+def test_equal_ranks_are_a_tie_and_several_labels_are_no_ranking(cli: Any) -> None:
+    tie = [{"value": "a", "rank": 1}, {"value": "b", "rank": 1}]
+    for value, code in ((tie, 0), (["toxic", "rude"], 1)):
+        records = [{"id": "r", "fields": {"output": "Text"}, "responses": {"rank": [{"value": value, "user_id": "u"}]}}]
+        Path("t.json").write_text(json.dumps(records), encoding="utf-8")
+        done = cli("labels", "import", "t.json", "--to", f"d{code}", *TOOL, "--scale", "rank=a,b,tie")
+        assert done.code == code
+    assert [row["score"] for row in lines_of("d0/labels.jsonl")] == ["tie"] and "a list of 2 where one score should be" in done.err
+
+
+@pytest.mark.parametrize("ranker", [["b", "a"], {"rank": ["b", "a"]}])
+def test_a_ranker_of_label_studio_becomes_preferences(cli: Any, ranker: Any) -> None:
+    exported((1, False, {"type": "ranker", "from_name": "order", "value": {"ranker": ranker}}))
+    done = cli("labels", "import", "t.json", "--to", "d", *TOOL)
+    assert done.code == 0 and [row["score"] for row in lines_of("d/labels.jsonl")] == ["b"] * 4, done.err
+
+
 def test_a_list_of_one_is_its_label_and_a_longer_one_is_refused(cli: Any) -> None:
     flags = (*TOOL, "--metric", "tone", "--scale", "tone=formal,informal", "--annotator", "mia")
     rows = [{"id": k, "output": f"Text {k}", "label": [("formal", "informal")[k % 2]]} for k in range(6)]
