@@ -25,6 +25,7 @@ from harness.model import Scale
 from harness.text import quoted
 
 _NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?")
+_DATE = re.compile(r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.] ?\d{1,2}[-/.] ?\d{2,4})(?!\d)|[A-Z][a-z]{2} [A-Z][a-z]{2} \d")
 _TEXT_WIDTH = 25  # of the cells of a column of texts on average, at least, in Latin letters; a Chinese character is as wide as two
 _MOST_CLASSES = 11  # different whole numbers of a column of scores, at most: 0 to 10
 _MOST_SYSTEMS = 20
@@ -47,9 +48,15 @@ class LookedAtColumn(NamedTuple):
     width: float
     numbers: tuple[float, ...]
 
+    dates: int = 0
+
     @property
     def is_text(self) -> bool:
-        return not self.numbers and self.width >= _TEXT_WIDTH
+        return not self.numbers and self.width >= _TEXT_WIDTH and not self.is_date
+
+    @property
+    def is_date(self) -> bool:
+        return self.dates > _MOSTLY * self.filled
 
     @property
     def is_score(self) -> bool:
@@ -123,8 +130,11 @@ class _Look:
 
     def _doubts(self, scored: bool) -> Iterator[str]:
         """Yield a sentence on each thing that the guesses leave unexplained, with what would explain it."""
+        if form := self._form():
+            yield form
+            return
         repeated = [column.name for column in self._free() if column.different < column.filled]
-        if repeated:
+        if repeated and self.given.wide_items is None:
             yield (
                 f"what are {quoted(repeated)}? Their values repeat, and nothing is read from them; if people gave them: --wide-annotators "
                 f"{','.join(repeated)} with --scale or --category; if they do not matter: --drop {repeated[0]}"
@@ -159,6 +169,26 @@ class _Look:
         ids = [str(record.cells.get(self.by_role.get("item_id", ""), "")).strip().casefold() for record in self.table.records]
         if footers := [self.table.records[at].place() for at, name in enumerate(ids) if name in column_words().totals]:
             yield f"{', '.join(footers)}: a row of totals or means, and no text; take it out of the table"
+
+    def _form(self) -> str:
+        """Return a sentence if columns look like the answers of a form, where a row is a person and a column has the scores of one text."""
+        if self.mapping.wide_items is not None or self.given.scored_columns or any(column.is_text for column in self.columns):
+            return ""
+        ids = "ResponseId" in self.table.columns  # of Qualtrics, whose columns are called Q1_1: elsewhere rater_1 may be a person
+        for pattern, families in ((r"(.+?)\s*\[[^]]+\]", r"{} *\[(?P<item>[^]]+)\]"), (r"(\w+?)_\d+", r"{}_(?P<item>\d+)")):
+            found = Counter(match[1] for column in self.columns if column.filled and (match := re.fullmatch(pattern, column.name)))
+            stems = [stem for stem, times in found.items() if times > 1]
+            if not stems or not (ids or pattern.startswith("(.+")):
+                continue
+            flag = families.format(r"(?P<metric>.+?)" if len(stems) > 1 else ".*" if "[" in families else stems[0])
+            who = next((column.name for column in self._free() if column.different == column.filled == len(self.table.records)), None)
+            who = "ResponseId" if ids else who or self.by_role.get("item_id") or "COLUMN"
+            return (
+                f"the columns of {quoted(stems)} look like the answers to a form: a row a person, a column a text; read them with "
+                f"--wide-items '{flag}' --column 'annotator_id={who}' --language TAG, and the texts with --items FILE, or name what the "
+                "columns are: --wide-annotators or --wide-metrics"
+            )
+        return ""
 
     def _is_median(self, column: LookedAtColumn, guessed: Sequence[LookedAtColumn]) -> bool:
         """Return whether a column is the median of three others or more in every row."""
@@ -258,7 +288,7 @@ class _Look:
                 and (column.name not in self.used or column.name == source)
             ):
                 texts[_field(column.name, texts)] = column.name
-        if not texts and (short := [column for column in self._free() if column.phrases > _MOSTLY * column.filled]):
+        if not texts and (short := [column for column in self._free() if column.phrases > _MOSTLY * column.filled and not column.is_date]):
             longest = max(short, key=lambda column: column.width)
             texts = {_field(longest.name, ()): longest.name}
         remarks = [column.name for column in self._free() if column.name not in texts.values() and self._is_remark(column.name)]
@@ -358,7 +388,8 @@ def _column(table: SourceTable, name: str) -> LookedAtColumn:
     texts = [str(cell).strip() for cell in cells]
     numbers = tuple(float(text.replace(",", ".")) for text in texts if _NUMBER.fullmatch(text))
     phrases = sum(len(text.split()) > 1 for text in texts)
-    return LookedAtColumn(name, len(cells), len(set(texts)), phrases, sum(map(cell_len, texts)) / max(len(texts), 1), numbers)
+    dates = sum(_DATE.match(text) is not None for text in texts)
+    return LookedAtColumn(name, len(cells), len(set(texts)), phrases, sum(map(cell_len, texts)) / max(len(texts), 1), numbers, dates)
 
 
 def _missing_code(numbers: Sequence[float]) -> float | None:

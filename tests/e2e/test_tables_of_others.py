@@ -400,6 +400,55 @@ def test_lists_that_are_no_peoples_scores_are_asked_about(cli: Any, lists: dict[
     assert done.code == 2 and "hold lists or objects, maybe with scores" in done.err and not Path("d").exists()
 
 
+# Forms: a row a person, a column a text
+
+
+def write_qualtrics(name: str, *, import_ids: bool = True) -> None:
+    columns = ["StartDate", "Status", "Progress", "ResponseId", "Q1_1", "Q1_2", "Q1_3"]
+    texts = ["Anfang", "Antworttyp", "Fortschritt", "Antwort-ID", *(f"Wie flüssig ist der Text? - Text {k}" for k in (1, 2, 3))]
+    ids = [json.dumps({"ImportId": column, "timeZone": "Europe/Berlin"}) for column in columns]
+    answers = [["2026-03-01 10:00:00", "IP Address", "100", f"R_0{who}", *(str(1 + (who + k) % 5) for k in (1, 2, 3))] for who in range(6)]
+    frame = pd.DataFrame([texts, *([ids] if import_ids else []), *answers], columns=columns)
+    if name.endswith(".xlsx"):
+        frame.to_excel(name, index=False)
+    else:
+        frame.to_csv(name, index=False, sep="\t" if name.endswith(".tsv") else ",", encoding="utf-16" if name.endswith(".tsv") else "utf-8")
+
+
+@pytest.mark.parametrize("name", ["q.csv", "q.tsv", "q.xlsx"])
+@pytest.mark.parametrize("import_ids", [True, False])
+def test_the_rows_of_names_of_qualtrics_are_no_answers(cli: Any, name: str, import_ids: bool) -> None:
+    write_qualtrics(name, import_ids=import_ids)
+    done = cli("start", name, "--yes", "--language", "de")
+    flags = "--wide-items 'Q1_(?P<item>\\d+)' --column 'annotator_id=ResponseId'"
+    assert done.code == 2 and "look like the answers to a form" in done.err and flags in done.err and not Path("q").exists(), done.err
+    form = ("--wide-items", r"Q1_(?P<item>\d+)", "--column", "annotator_id=ResponseId", "--language", "de", "--metric", "fluency")
+    for command in (("start", name, "--yes", "--to", "a"), ("labels", "import", name, "--to", "b", "--task", "texts")):
+        done = cli(*command, *form, *(() if command[0] == "start" else ("--scale", "fluency=1..5:best=5")))
+        assert done.code == 0 and "Qualtrics' texts and ids of the questions, no answers" in done.err, done.err
+        assert (
+            "18 labels by 6 annotators" in done.err and len(lines_of(f"{command[-1] if command[0] == 'start' else 'b'}/items.jsonl")) == 3
+        )
+
+
+@pytest.mark.parametrize("question", ["Jak plynulá je odpověď?", "Q1", "回答は自然ですか"])
+@pytest.mark.parametrize("person", ["Jméno", "Name", "お名前"])
+def test_a_form_is_not_read_as_if_its_columns_were_people(cli: Any, question: str, person: str) -> None:
+    columns = ["Časová značka", person, *(f"{question} [Odpověď {k}]" for k in range(1, 6))]
+    rows = [
+        [f"2026/03/0{who + 1} 10:00:00", name, *(1 + (who * k + k) % 5 for k in range(1, 6))]
+        for who, name in enumerate(["Jana", "Petr", "Eva", "Ivo"])
+    ]
+    pd.DataFrame(rows, columns=columns).to_csv("f.csv", index=False)
+    done = cli("start", "f.csv", "--yes", "--language", "cs")
+    assert done.code == 2 and "a row a person, a column a text" in done.err and f"'annotator_id={person}'" in done.err, done.err
+    done = cli(
+        "start", "f.csv", "--yes", "--language", "cs", "--wide-items", r".* *\[(?P<item>[^]]+)\]", "--column", f"annotator_id={person}"
+    )
+    assert done.code == 0 and "20 labels by 4 annotators" in done.err, done.err
+    assert {row["item_id"] for row in lines_of("f/items.jsonl")} == {f"Odpověď {k}" for k in range(1, 6)}
+
+
 # What is written can be read
 
 
