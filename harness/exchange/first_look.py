@@ -36,6 +36,7 @@ _READ = 50  # texts whose language is identified
 
 _MISSING_CODES = (-1.0, -9.0, -99.0, -999.0, 9.0, 88.0, 99.0, 999.0)
 _FEW_ROWS = 10
+_MTURK, _MTURK_INPUT = ("HITId", "AssignmentId", "WorkerId"), "Input."  # columns of its results; what the workers were shown
 
 
 class LookedAtColumn(NamedTuple):
@@ -104,6 +105,10 @@ class _Look:
         self.languages: dict[str, int] = {}  # that many of the texts look like
         self.looked = 0
         self.used = {*named, *self.by_role.values(), *given.drop}
+        if {*_MTURK} <= {*table.columns}:
+            facts = [name for name in table.columns if name not in self.used and not name.startswith((_MTURK_INPUT, "Answer."))]
+            self.used |= {*facts}
+            self.guesses.append(f"what Mechanical Turk notes, and is not read: {quoted(facts)}")
 
     def _open(self, role: str) -> bool:
         given = self.given
@@ -166,6 +171,20 @@ class _Look:
         if not self.given.metrics and (code := _missing_code([number for column in guessed for number in column.numbers])) is not None:
             metric = self.mapping.metric or "METRIC"
             yield f"{code:g} may mean that there is no answer: empty these cells, or say the scale: --scale {metric}=LOWEST..HIGHEST"
+        annotators = self.by_role.get("annotator_id") or self.given.columns.get("annotator_id")
+        if annotators and self.mapping.id_from == (ROW_NUMBER,) and not self.given.id_from and self.mapping.texts:
+            rows_of: dict[tuple[str, ...], set[int]] = {}
+            for record in self.table.records:
+                rows_of.setdefault(tuple(str(record.cells.get(name, "")) for name in self.mapping.texts.values()), set()).add(record.number)
+            if repeated_texts := sum(len(rows) > 1 for rows in rows_of.values()):
+                yield (
+                    f"{repeated_texts} texts stand in several rows, and no column says which rows are about one text: name it with "
+                    "--column item_id=COLUMN, or say that each row is a text of its own: --id-from '#'"
+                )
+        if {*_MTURK} <= {*self.table.columns}:
+            states = [str(record.cells.get("AssignmentStatus", "")) for record in self.table.records]
+            if rejected := sum(state.casefold() == "rejected" for state in states):
+                yield f"{rejected} assignments were rejected: take these rows out of the table"
         ids = [str(record.cells.get(self.by_role.get("item_id", ""), "")).strip().casefold() for record in self.table.records]
         if footers := [self.table.records[at].place() for at, name in enumerate(ids) if name in column_words().totals]:
             yield f"{', '.join(footers)}: a row of totals or means, and no text; take it out of the table"
@@ -217,8 +236,11 @@ class _Look:
                 others = ",".join(name for name in names if name not in judges) or "COLUMNS"
                 flag = f"name people's columns alone: --wide-annotators {others}; or "
                 raise UsageError(judge_refusal(judges, f"{flag}say that it is a person: --human '{judges[0]}'"))
-            self.used |= set(names)
             rated = "annotator_id" in self.by_role or "annotator_id" in given.columns  # then a row is one person's
+            if rated and len(names) == 1 and given.metric is not None:
+                self._use("score", names[0], f"score: the column '{names[0]}'")
+                return self._scales([given.metric], scores)
+            self.used |= set(names)
             if rated or all(name in self.known_metrics for name in names) or (given.metric is None and _differ(scores)):
                 people = "(--wide-annotators, if they are people)"
                 self._guess(f"scores: the columns {quoted(names)}, each on a metric of its own {people}", wide_metrics=names)
@@ -321,6 +343,9 @@ class _Look:
         free = [column for column in self._free() if not column.is_text]
         several = {"annotator_id", "metric"} & {*self.by_role, *self.given.columns}  # then an item has several rows
         rows = len(self.table.records)
+        if column := self._repeated_item(free):
+            self._use("item_id", column.name, f"item id: the column '{column.name}', whose texts several people scored")
+            return self._system()
         single = next((column for column in free if column.filled == column.different == rows), None)
         if single and not several:
             self._use("item_id", single.name, f"item id: the column '{single.name}', whose values all differ")
@@ -331,6 +356,23 @@ class _Look:
                     return self._id_of(first, second)
         self._guess("item id: the number of the row, as no column tells the rows apart (--id-from COLUMN,COLUMN)", id_from=(ROW_NUMBER,))
         self._system()
+
+    def _repeated_item(self, free: Sequence[LookedAtColumn]) -> LookedAtColumn | None:
+        """Return the column of the items where a row is a score of one person: its text stays the same, and nobody scores it twice."""
+        roles = {**self.given.named_columns, **self.by_role}
+        if "annotator_id" not in roles:
+            return None
+        beside = [roles[role] for role in ("annotator_id", "metric") if role in roles]
+        rows = [{name: str(record.cells.get(name, "")) for name in self.table.columns} for record in self.table.records]
+        fitting = []
+        for column in free:
+            if not 1 < column.different < column.filled == len(rows):
+                continue
+            once = len({(row[column.name], *(row[name] for name in beside)) for row in rows}) == len(rows)
+            texts = {(row[column.name], *(row[name] for name in self.mapping.texts.values())) for row in rows}
+            if once and len(texts) == column.different:
+                fitting.append(column)
+        return max(fitting, key=lambda column: (column.different, column.name.startswith(_MTURK_INPUT)), default=None)
 
     def _use(self, role: str, name: str, sentence: str) -> None:
         self.used.add(name)

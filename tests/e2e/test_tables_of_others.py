@@ -389,6 +389,23 @@ def test_a_list_of_objects_is_several_peoples(cli: Any, entry: Callable[[str, in
     assert set(lines_of("d/items.jsonl")[0]) == {"item_id", "language", "task", "words"}
 
 
+@pytest.mark.parametrize("command", ["start", "labels import"])
+def test_messages_are_no_answers_of_people(cli: Any, command: str) -> None:
+    rows = [
+        {
+            "id": f"i{k}",
+            "messages": [{"role": "user"}, {"role": "judge", "content": f"{text} {k}"}],
+            "label": 1 + k % 3,
+        }
+        for k, text in enumerate(WORDS * 2)
+    ]
+    Path("t.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    flags = ("--task", "texts", "--language", "en", "--metric", "q", "--scale", "q=1..3:best=3", "--annotator", "x")
+    done = cli(*command.split(), "t.jsonl", "--to", "d", *flags, *(("--yes", "--drop", "messages") if command == "start" else ()))
+    assert done.code == 0 and "8 labels by 1 annotator" in done.err, done.err
+    assert len(lines_of("d/labels.jsonl")) == 8
+
+
 @pytest.mark.parametrize(
     "lists", [{"label_count": [[3, 0, 2], [1, 1, 3], [5, 0, 0], [0, 4, 1]]}, {"dist": [[0.5, 0.5], [0.1, 0.9], [1.0, 0.0], [0.2, 0.8]]},
               {"order": [[1, 2, 3], [3, 1, 2], [2, 1, 3], [1, 3, 2]]}, {"a": [[{"x": 1}]] * 4, "b": [[{"x": 2}]] * 4}],
@@ -447,6 +464,59 @@ def test_a_form_is_not_read_as_if_its_columns_were_people(cli: Any, question: st
     )
     assert done.code == 0 and "20 labels by 4 annotators" in done.err, done.err
     assert {row["item_id"] for row in lines_of("f/items.jsonl")} == {f"Odpověď {k}" for k in range(1, 6)}
+
+
+# A row a score, with the names of other programs
+
+ANSWERS = ["The parcel can be returned within a fortnight.", "Reset the meter.", "Call the office.", "The invoice is sent by mail."]
+
+
+def rows_of_scores() -> list[tuple[str, str, str, int]]:
+    return [(f"doc-{at}", text, who, 1 + (at + ord(who)) % 5) for at, text in enumerate(ANSWERS * 3) for who in "xyz"]
+
+
+@pytest.mark.parametrize(
+    ("item", "text", "annotator", "score"),
+    [
+        ("stimulus", "Text shown", "Participant id", "Response"),
+        ("Item", "Text", "Annotator Name", "Overall Score"),
+        ("doc", "Summary", "WorkerId", "Answer.rating"),
+        ("key", "output", "RaterID", "points"),
+        ("Segment", "translation", "reviewer", "DA"),
+    ],
+)
+def test_a_row_a_score_is_read_by_the_names_of_its_columns(cli: Any, item: str, text: str, annotator: str, score: str) -> None:
+    pd.DataFrame([(who, key, f"{words} ({key})", value) for key, words, who, value in rows_of_scores()],
+                 columns=[annotator, item, text, score]).to_csv("t.csv", index=False)  # fmt: skip
+    done = cli("start", "t.csv", "--yes", "--metric", "quality")
+    assert done.code == 0 and "36 labels by 3 annotators on 1 metric" in done.err, done.err
+    assert {row["item_id"] for row in lines_of("t/items.jsonl")} == {f"doc-{at}" for at in range(12)}
+    assert {row["metric"] for row in lines_of("t/labels.jsonl")} == {"quality"}
+    assert "system" not in lines_of("t/items.jsonl")[0]
+
+
+def test_results_of_mechanical_turk_are_read_by_their_names(cli: Any) -> None:
+    rows = [
+        {"HITId": f"3H{key}", "AssignmentId": f"3A{number}", "WorkerId": who, "AssignmentStatus": "Approved",
+         "AcceptTime": f"Mon Mar 01 10:{number:02}:00 PST 2026", "WorkTimeInSeconds": 100 + number % 7, "Input.id": key,
+         "Input.summary": f"{words} ({key})", "Answer.rating": score}
+        for number, (key, words, who, score) in enumerate(rows_of_scores())
+    ]  # fmt: skip
+    pd.DataFrame(rows).to_csv("batch.csv", index=False)
+    done = cli("start", "batch.csv", "--yes", "--metric", "quality")
+    assert done.code == 0 and "36 labels by 3 annotators" in done.err, done.err
+    assert lines_of("batch/items.jsonl")[0].keys() == {"item_id", "language", "task", "input_summary"}
+    pd.DataFrame([rows[0] | {"AssignmentStatus": "Rejected"}, *rows[1:]]).to_csv("rejected.csv", index=False)
+    done = cli("start", "rejected.csv", "--yes", "--metric", "quality")
+    assert done.code == 2 and "1 assignments were rejected" in done.err and not Path("rejected").exists()
+
+
+def test_equal_texts_of_several_people_without_an_id_are_asked_about(cli: Any) -> None:
+    rows = [(who, f"{words} ({key})", value) for key, words, who, value in rows_of_scores()]
+    pd.DataFrame(rows, columns=["rater", "words", "points"]).to_csv("t.csv", index=False)
+    done = cli("start", "t.csv", "--yes", "--metric", "quality")
+    assert done.code == 2 and "12 texts stand in several rows, and no column says which rows are about one text" in done.err, done.err
+    assert cli("start", "t.csv", "--yes", "--metric", "quality", "--id-from", "#").code == 0
 
 
 # What is written can be read
