@@ -94,6 +94,7 @@ harness certify (use:certify): write a judge's certificate for other programs, c
     --check FILE (Path): make a certificate again and say what of it is stale, and why; exit code 1 if anything is, or if it allows nothing,
         7 if not all of it could be made again, as without RUN_OR_DIR, or of an extended one without --probe
     --probe RUN_OR_DIR ... (Path): with --check: a probe that the certificate was extended by, to make the extension again; repeatable
+    @prices
     --extend FILE (Path): may this certificate serve the texts of RUN_OR_DIR too, of which people labelled a random probe? If shown, it gets
         a line that says so (in --to FILE, or in place); exit code 1 if it is shown that it may not, 7 if more labels are needed
     --by KEYS (names): with --extend: keys of the items, such as system; each value is tested by itself
