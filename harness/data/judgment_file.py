@@ -35,6 +35,7 @@ COLUMNS = {
     "score": "string",
     "failure": "string",
     "raw_choice": "string",
+    "excerpt": "string",
     "justification": "string",
     "call_id": "string",
     **dict.fromkeys(SAMPLING[1:], "double"),

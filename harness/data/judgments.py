@@ -78,6 +78,7 @@ class Judgments:
     detected_language: CodedColumn
     further_numbers: CodedColumn  # of a text; only in runs
     raw_choice: CodedColumn  # what stood where the score should be; of recorded judges only where it is no score
+    excerpt: CodedColumn  # how a reply begins in which nothing stands where the score should be; only in runs
     spans: CodedColumn  # the errors that recorded judges marked, a tuple; those of a run stay in its file
 
     def __init__(self, **columns: CodedColumn) -> None:
@@ -135,7 +136,7 @@ class Judgments:
         """Hash of all columns."""
         digest = hashlib.sha256()
         for name, column in self.columns.items():
-            if column.values and name not in ("spans", "raw_choice"):  # they move no number
+            if column.values and name not in ("spans", "raw_choice", "excerpt"):  # they move no number
                 digest.update(msgspec.json.encode([_HASHED_AS.get(name, name), column.values]))
                 digest.update(column.codes.astype(np.int32).tobytes())
         return digest.hexdigest()
