@@ -284,7 +284,7 @@ class _CellTester:
                 "differences": Differences(gap, against, group),
                 "commonest": commonest,
                 "gain": _gain(y, f),
-                "few_rare_cases": classes.kind != "interval" and times.min(initial=0) / max(times.sum(), 1) * labelled.sum() < RARE,
+                "few_rare_cases": bool(classes.kind != "interval" and times.min() / max(times.sum(), 1) * labelled.sum() < RARE),
                 "copied": copied,
                 "alt_samples": {str(task): sample.only(tasks.equals(task)) for task in tasks.used} if sample and tasks else {},
             },
