@@ -15,7 +15,7 @@ from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.errors import UsageError
 from harness.judges.baselines import BASELINES, TrainingCounts
-from harness.measure.judged_table import item_key
+from harness.measure.judged_table import JudgedTable, item_key
 from harness.measure.label_counts import LabelCounts, count_labels
 from harness.measure.options import CompareOptions, annotators_needed
 from harness.model import Failure
@@ -130,31 +130,18 @@ def answer_matrix(questions: Questions, judgments: Mapping[str, Judgments], vari
     # The last row and the last column are for metrics and items that do not count.
     place = np.full((len(questions.metrics) + 1, len(questions.data.items) + 1), -1, np.int64)
     place[questions.metric, questions.item] = np.arange(len(questions))
-    for number, given in enumerate(judgments.values()):
-        _fill(questions, given.clean, variant, place, score[number], failure[number], was_asked[number])
+    for number, answers in enumerate(judgments.values()):
+        table = JudgedTable.lay_out(questions.data, answers.clean, questions.votes)
+        rows = table.judgments
+        metric = rows.metric.recode({name: code for code, name in enumerate(questions.metrics)})
+        unit = place[metric, table.item]
+        repeat = np.array([*rows.repeat.values, 0], np.int64)[rows.repeat.codes]
+        why = np.array([*(FAILURES.index(str(kind)) for kind in rows.failure.values), _NO_ROW], np.int8)[rows.failure.codes]
+        counted = np.flatnonzero((unit >= 0) & rows.variant.equals(variant) & (repeat < repeats))
+        score[number, repeat[counted], unit[counted]] = table.code[counted]
+        failure[number, repeat[counted], unit[counted]] = why[counted]
+        was_asked[number, np.unique(questions.language[unit[counted]])] = True
     return AnswerMatrix(questions, variant, tuple(judgments), score, failure, was_asked)
-
-
-def _fill(
-    questions: Questions,
-    given: Judgments,
-    variant: str,
-    place: Ints,
-    score: NDArray[np.int16],
-    failure: NDArray[np.int8],
-    was_asked: NDArray[np.bool_],
-) -> None:
-    """Write one judge's answers into its part of the arrays."""
-    metric = given.metric.recode({name: code for code, name in enumerate(questions.metrics)})
-    unit = place[metric, given.item.recode(questions.data.positions)]
-    repeat = np.array([*given.repeat.values, 0], np.int64)[given.repeat.codes]
-    kept = (unit >= 0) & given.variant.equals(variant) & (repeat < len(score))
-    why = np.array([*(FAILURES.index(str(kind)) for kind in given.failure.values), _NO_ROW], np.int8)[given.failure.codes]
-    for code, name in enumerate(questions.metrics):
-        rows = np.flatnonzero(kept & (metric == code))
-        score[repeat[rows], unit[rows]] = given.score.take(rows).recode(questions.votes[name].classes.index())
-        failure[repeat[rows], unit[rows]] = why[rows]
-    was_asked[np.unique(questions.language[unit[kept]])] = True
 
 
 def guesses(questions: Questions, training: Dataset, baseline: str = MAJORITY) -> Ints:
