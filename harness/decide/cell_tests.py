@@ -139,12 +139,12 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def effective_groups(self) -> float:
-        """For how many equal groups the texts' groups stand; NaN with fewer than two."""
+        """The effective number of groups: so many equal ones say as much; NaN with fewer than two."""
         return float(self.tests.effective)
 
     @property
     def cap(self) -> float:
-        """How many texts a group counts for at most in the corrected tests; infinity where no cap is needed."""
+        """The most texts that a group counts for in the corrected tests; infinity where no cap is needed."""
         return float(self.tests.cap)
 
     @property
@@ -154,7 +154,7 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def one_class(self) -> bool:
-        """Whether the judge gives one class to everything although people do not. It may be chance: see `variation`."""
+        """True if the judge gives one class to everything although people do not. It may be chance: see `variation`."""
         judge, labels = self.commonest
         return judge is not None and labels is not None and judge[1] >= _CONSTANT and labels[1] < _VARIED
 
@@ -192,7 +192,7 @@ def cell_tests(judged: JudgedTable, by_source: bool, options: DecisionOptions) -
 
 
 class _Cell(NamedTuple):
-    """What one cell's tests are made of: tests are made for many cells at once."""
+    """The input of one cell's tests: tests are made for many cells at once."""
 
     samples: tuple[SampleOfGroups, ...]  # gap, baseline, hits, whether answers could be read, leniency
     sums: JudgeSums
@@ -246,8 +246,8 @@ class _CellTester:
             commonest = Commonest(_commonest_number(self.score[rows][answered]), _commonest_number(distances.labels(items[labelled])))
         else:
             people = _mean(pair_agreement(counts[paired], self.class_weights[metric]), None if weight is None else weight[paired])
-            given = np.bincount(code[answered & (code >= 0)], minlength=len(classes.scores))
-            commonest = Commonest(*(_commonest(classes.scores, times) for times in (given, counts[labelled].sum(axis=0))))
+            times_given = np.bincount(code[answered & (code >= 0)], minlength=len(classes.scores))
+            commonest = Commonest(*(_commonest(classes.scores, times) for times in (times_given, counts[labelled].sum(axis=0))))
         pairs = (distances.mean[items][labelled], score[labelled]) if distances and score is not None else None
         y, f = _points(classes, counts[labelled], codes[labelled], pairs)
         has_level = ~np.isnan(codes[labelled]) & (classes.kind != "nominal")
@@ -354,21 +354,21 @@ def _class_weights(classes: Classes, options: DecisionOptions) -> Floats | None:
 
 
 def _label_sources(judged: JudgedTable) -> dict[tuple[Any, Any], str]:
-    """Who gave the labels of each metric and language: one kind, `people` where not all of them are native speakers, or `mixed`."""
+    """Return who gave the labels of each metric and language: one kind, `people` where not all of them are native speakers, or `mixed`."""
     data = judged.data
     labels = data.labels
     language = item_key(data, "language").take(labels.item.recode(data.positions))
     code = combination_ids([labels.metric, language, labels.source], np.zeros(len(labels), np.int8))
-    found: dict[tuple[Any, Any], set[str]] = {}
+    sources_of: dict[tuple[Any, Any], set[str]] = {}
     for row in first_rows(code).tolist():
         pair = (labels.metric.values[labels.metric.codes[row]], language.values[language.codes[row]])
-        found.setdefault(pair, set()).add(str(labels.source.values[labels.source.codes[row]]))
-    mixed = {pair: "people" if sources <= BY_PEOPLE else "mixed" for pair, sources in found.items()}
-    return mixed | {pair: next(iter(sources)) for pair, sources in found.items() if len(sources) == 1}
+        sources_of.setdefault(pair, set()).add(str(labels.source.values[labels.source.codes[row]]))
+    mixed = {pair: "people" if sources <= BY_PEOPLE else "mixed" for pair, sources in sources_of.items()}
+    return mixed | {pair: next(iter(sources)) for pair, sources in sources_of.items() if len(sources) == 1}
 
 
 def _coverage(read: ClusterMean) -> tuple[float, float]:
-    """The share of readable scores and its one-sided 95 % upper limit: Clopper and Pearson's on the effective number of units.
+    """Return the share of readable scores and its one-sided 95 % upper limit: Clopper and Pearson's on the effective number of units.
 
     Reference: Korn & Graubard (1998).
     """
@@ -383,13 +383,13 @@ def _coverage(read: ClusterMean) -> tuple[float, float]:
 
 
 def _mean(values: Floats, weight: Floats | None = None) -> float:
-    known = ~np.isnan(values)
-    return float(np.average(values[known], weights=None if weight is None else weight[known])) if known.any() else math.nan
+    defined = ~np.isnan(values)
+    return float(np.average(values[defined], weights=None if weight is None else weight[defined])) if defined.any() else math.nan
 
 
 def _known(values: Floats, group: Ints, weight: Floats | None) -> SampleOfGroups:
-    known = ~np.isnan(values)
-    return SampleOfGroups(values[known], group[known], None if weight is None else weight[known])
+    defined = ~np.isnan(values)
+    return SampleOfGroups(values[defined], group[defined], None if weight is None else weight[defined])
 
 
 def _commonest(scores: Sequence[Score], counts: Ints) -> tuple[Score, float] | None:
@@ -440,5 +440,5 @@ def _gain(y: Floats, f: Floats) -> float:
 
 
 def same_level_p(level: ClusterMean, reach: float) -> float:
-    """p of two one-sided tests that judge and people are at least `reach` points apart; NaN where there is no level to test."""
+    """Return p of two one-sided tests that judge and people are at least `reach` points apart; NaN where there is no level to test."""
     return max(level.p_above(-reach), level.p_below(reach))
