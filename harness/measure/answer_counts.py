@@ -1,4 +1,4 @@
-"""How many answers of a judge could not be read: where most of them cannot, its set-up does not work, and no number rests on it."""
+"""Counts of answers that could not be read: where most of them cannot, its set-up does not work, and no number rests on it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from harness.text import one_line
 
 
 class AnswerCounts(msgspec.Struct, frozen=True):
-    """How many answers of a judge could not be read.
+    """Counts of a judge's answers, and of those that could not be read.
 
     Attributes:
         asked: answers of a cell, those that could not be read included.
@@ -30,7 +30,7 @@ class AnswerCounts(msgspec.Struct, frozen=True):
 
     @property
     def mostly_unread(self) -> bool:
-        """Whether more than half of the answers could not be read."""
+        """True if more than half of the answers could not be read."""
         return 2 * sum(self.unread.values()) > self.asked
 
 
@@ -66,4 +66,4 @@ def total_answers(cells: Iterable[AnswerCounts]) -> AnswerCounts:
             unread[kind] = unread.get(kind, 0) + count
         if cell.example is not None:
             examples.append((sum(cell.unread.values()), cell.example))
-    return AnswerCounts(asked, unread, max(examples, key=lambda of: of[0])[1] if examples else None)
+    return AnswerCounts(asked, unread, max(examples, key=lambda example: example[0])[1] if examples else None)
