@@ -190,7 +190,7 @@ def _checked(stale: Sequence[str], not_made_again: Sequence[str], allowed: Seque
     return STALE if stale else UNCONFIRMED if not_made_again else 0 if allowed else NOTHING_ALLOWED
 
 
-def _check_cascade(arguments: Certify) -> int:
+def _check_cascade(arguments: Any) -> int:
     from harness.correction.answer_prices import answer_prices
     from harness.correction.cascade_certificate import read
     from harness.correction.certify_cascade import cascade_not_made_again, cascade_staleness
