@@ -77,8 +77,8 @@ def cards_of_several(sides: Sides, names: Mapping[int, str]) -> Iterator[Card]:
         remaining = {question: group for question, group in remaining.items() if question not in failed}
         if failed:
             why = _join_reasons([verdict for group in failed.values() for verdict in group])
-            places = _name_places([group[0] for group in failed.values()], questions)
-            text = f"{places}: {f'{why}, ' if why else ''}{_describe_extent(list(failed.values()))}."
+            failed_questions = _name_places([group[0] for group in failed.values()], questions)
+            text = f"{failed_questions}: {f'{why}, ' if why else ''}{_describe_extent(list(failed.values()))}."
             yield Card("bad", words.format(verdicts[0]["judge"]), text)
     if remaining:
         if len(judges) > 1:

@@ -120,7 +120,7 @@ class SectionTable:
 
 
 class Opening(NamedTuple):
-    """What a section puts on the first screen of a page: its question, the facts beside it, its answer, and what the verdicts below are."""
+    """The first screen of a page as a section has it: its question, the facts beside it, its answer, and what the verdicts below are."""
 
     question: str
     facts: str
