@@ -22,7 +22,7 @@ from harness.engines import Settings
 from harness.errors import UsageError
 from harness.improvement.candidates import AskedCandidate, refuse_unfit
 from harness.improvement.halves import ChooseHalf
-from harness.improvement.questions import LabelledQuestions, answers_of, labelled_questions
+from harness.improvement.questions import LabelledQuestions, answers_by_question, labelled_questions
 from harness.judges.panel import is_panel_file, split_panels
 from harness.measure import recorded_run
 from harness.measure.compare import Recording, align, of_metrics, only_where
@@ -108,8 +108,8 @@ def _judge_name(judge: str, data: AskedData) -> str:
     return opened.identity.name
 
 
-class AskedAnswers:
-    """Answers that are asked for when they are needed. Few-shot examples come from the half that chooses."""
+class AskedCandidates:
+    """Candidates that are asked when their judgments are needed. Few-shot examples come from the half that chooses."""
 
     def __init__(
         self,
@@ -131,7 +131,7 @@ class AskedAnswers:
         self._kept: dict[tuple[tuple[int, ...], tuple[str, ...]], Recording] = {}
 
     def right(self, candidates: Sequence[int], questions: LabelledQuestions) -> Floats:
-        rows = dict(answers_of(align([self.recording(candidates, questions)], self._asked.compare).judged[0]))
+        rows = dict(answers_by_question(align([self.recording(candidates, questions)], self._asked.compare).judged[0]))
         chosen = [self.candidates[index] for index in candidates]
         for question in questions.questions:
             for candidate in chosen:

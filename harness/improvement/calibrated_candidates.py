@@ -19,7 +19,7 @@ from harness.correction.unread_cells import UnreadCells, split_unread
 from harness.data.columns import CodedColumn
 from harness.data.judgments import Judgments
 from harness.improvement.halves import ChooseHalf
-from harness.improvement.questions import CandidateAnswers, LabelledQuestion, LabelledQuestions
+from harness.improvement.questions import CandidateSet, LabelledQuestion, LabelledQuestions
 from harness.measure.compare import Recording, align
 from harness.measure.item_table import ItemTable, item_tables
 from harness.measure.options import CompareOptions
@@ -78,14 +78,14 @@ class _Mapped(NamedTuple):
     steps: CalibrationSteps
 
 
-class CalibratedAnswers:
+class CalibratedCandidates:
     """The candidates of `answers`, and after them those at the positions `calibrate` with calibrated scores.
 
     Maps are learnt on the half that chooses; `seed` is that of their folds.
     """
 
     def __init__(
-        self, answers: CandidateAnswers, calibrate: Sequence[int], choosing: ChooseHalf, compare: CompareOptions, seed: int = 0
+        self, answers: CandidateSet, calibrate: Sequence[int], choosing: ChooseHalf, compare: CompareOptions, seed: int = 0
     ) -> None:
         self.candidates = (*answers.candidates, *(calibrated(answers.candidates[index]) for index in calibrate))
         self.labels_sha256 = answers.labels_sha256
@@ -109,7 +109,7 @@ class CalibratedAnswers:
         )
 
     def unread(self, candidates: Sequence[int], questions: LabelledQuestions) -> dict[int, UnreadCells]:
-        """Those of the candidates most of whose answers cannot be read, among all that are there."""
+        """Return the cells of the candidates most of whose answers cannot be read."""
         judged = align([self._recording(candidates, questions)], self._compare).judged[0]
         broken = {JudgeCondition.of(cells.key): cells for cells in split_unread(item_tables(judged))[1] if cells.of_all}
         read = {index: self.candidates[self._base[index]] for index in candidates}
