@@ -27,7 +27,7 @@ from harness.judges.panel import is_panel_file, split_panels
 from harness.measure import recorded_run
 from harness.measure.compare import Recording, align, of_metrics, only_where
 from harness.measure.options import CompareOptions, annotators_needed
-from harness.model import SAMPLING, Item, JudgeCondition, Variant, parse_variant
+from harness.model import SAMPLING, JudgeCondition, Variant, parse_variant
 from harness.offensive import refuse_in_repository
 from harness.prompts import load_own_prompt, load_own_rubric, with_rubric
 from harness.row_files import to_jsonl
@@ -233,11 +233,9 @@ def write_pool(half: ChooseHalf, data: Dataset, parent: Path) -> Path:
             metrics=used,
             offensive=data.about.offensive,
         )
-        rows = {"items.jsonl": to_jsonl(map(_row, pool.items)), "labels.jsonl": to_jsonl(pool.labels)}
+        names = ("item_id", "language", "task", "group", "system", "parallel_id")
+        keys = [{name: value for name in names if (value := getattr(item, name)) is not None} for item in pool.items]
+        items = [{**item.fields, **item_keys, "split": "dev"} for item, item_keys in zip(pool.items, keys, strict=True)]
+        rows = {"items.jsonl": to_jsonl(items), "labels.jsonl": to_jsonl(pool.labels)}
         write_folder(folder, {"data.toml": data_toml(about).encode(), **rows})
     return folder
-
-
-def _row(item: Item) -> dict[str, Any]:
-    keys = {name: getattr(item, name) for name in ("item_id", "language", "task", "group", "system", "parallel_id")}
-    return {**item.fields, **{name: value for name, value in keys.items() if value is not None}, "split": "dev"}
