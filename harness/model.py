@@ -565,6 +565,9 @@ class Failure(enum.StrEnum):
     SLOW_PATTERN = "slow_pattern"  # of a prompt of the user's own: its regular expression did not end on the reply
 
 
+LONGEST_EXCERPT = 80  # characters of an answer that could not be read, as records and sentences show it
+
+
 class Judgment(msgspec.Struct, frozen=True):
     """The score that a reply gives to one metric of one item, or its failure. Exactly one of `score` and `failure` is set."""
 
@@ -586,6 +589,7 @@ class Judgment(msgspec.Struct, frozen=True):
     share_a: float | None = None  # of a choice between two texts: the probability that goes to the item's first one, ties half
     spans: tuple[ErrorSpan, ...] | None = None  # the errors that were marked; None if none were asked for, or none could be read
     further_numbers: str | None = None  # in a text: the other numbers that might be a score
+    excerpt: str | None = None  # how a reply begins in which nothing stands where the score should be, at most `LONGEST_EXCERPT` characters
     asked_language: str = "en"  # language that the prompt requested for the justification
     detected_language: str | None = None  # of the justification; `und`: too short to detect; None without a justification
 

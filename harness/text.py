@@ -20,7 +20,6 @@ INKLESS = r"[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]*
 _LOG_COMMAND = re.compile(rf"(?:^|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]){INKLESS}:(?=:)|##(?=\[)")
 _WHOLE_NUMBER = re.compile(r"[+-]?\d+\.0+", re.ASCII)
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")  # C0 and C1 but tab, line feed and carriage return
-LONGEST_EXAMPLE = 80  # characters of an answer that a sentence shows
 
 
 def as_names(names: str | Iterable[str]) -> tuple[str, ...]:

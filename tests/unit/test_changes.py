@@ -181,31 +181,6 @@ CHANGES = {
         commands=("count three.txt", "count --help"),
         printed=("3 lines", "usage: harness count [flags] FILE", "FILE                    the file"),
     ),
-    "a flag that hides a judge": Change(
-        most=4,
-        files={
-            "cli/commands/find_out.py": {
-                '    level: Literal["item", "system"] = "item"\n': "    hide: tuple[str, ...] = ()\n"
-                '    """a judge that is left out; repeatable"""\n    level: Literal["item", "system"] = "item"\n',
-            },
-            "cli/compare.py": {"        level=arguments.level,\n": "        level=arguments.level,\n        hidden=arguments.hide,\n"},
-            "measure/options.py": {
-                '    level: Level = "item"\n': '    level: Level = "item"\n    hidden: tuple[str, ...] = ()\n',
-            },
-            "measure/compare.py": {
-                "    if wanted:\n        data = only_where": "    judges = np.array(judgments.judge.values)\n"
-                "    kept &= ~np.isin(judges[judgments.judge.codes], options.hidden)\n"
-                "    if wanted:\n        data = only_where",
-            },
-        },
-        given=("scores.csv", SCORES_OF_TWO),
-        commands=(
-            "labels import scores.csv --to people --task open_prompt --language cs",
-            "run --data people --judge baseline/random --judge baseline/length --out results",
-            "compare results/runs/* --hide baseline/random --csv",
-        ),
-        printed=("baseline/length",),
-    ),
     "a condition axis": Change(
         most=3,
         files={
@@ -265,9 +240,9 @@ CHANGES = {
     "a flag that hides a judge": Change(
         most=3,
         files={
-            "cli/flags/finding_out.py": {
-                "    @restrictions\n    [how to compare]\n    --by KEYS": "    --hide NAME ... (default=): leave out "
-                "this judge; repeatable\n    @restrictions\n    [how to compare]\n    --by KEYS",
+            "cli/commands/find_out.py": {
+                '    level: Literal["item", "system"] = "item"\n': "    hide: tuple[str, ...] = ()\n"
+                '    """leave out this judge; repeatable"""\n    level: Literal["item", "system"] = "item"\n',
             },
             "cli/compare.py": {
                 "    comparison = compared.comparison\n": "    comparison = msgspec.structs.replace(\n"

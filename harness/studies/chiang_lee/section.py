@@ -62,22 +62,22 @@ class _Ratings:
 
     @property
     def sides(self) -> dict[str, Scores]:
-        """The scores of the judge's samples and of people, by what stands before the names of their numbers."""
+        """Return the scores of the judge's samples and of people, by what stands before the names of their numbers."""
         return {"": self.samples, "people_": self.people}
 
     def means(self, scores: Scores, items: Sequence[int]) -> Floats:
-        """(items,) the mean score of each item; NaN without one."""
+        """Return (items,) the mean score of each item; NaN without one."""
         return np.array([mean_of(list(scores.get(item, {}).values())) for item in items])
 
     def both_means(self, items: Sequence[int]) -> tuple[Floats, Floats, Ints]:
-        """The means of the judge and of people, and the groups, of the items that have both."""
+        """Return the means of the judge and of people, and the groups, of the items that have both."""
         judge_means, people_means = (self.means(scores, items) for scores in self.sides.values())
         has_both = ~np.isnan(judge_means) & ~np.isnan(people_means)
         return judge_means[has_both], people_means[has_both], self.group[items][has_both]
 
     @property
     def by_system(self) -> dict[str, list[int]]:
-        """`{system: its items with a score of the judge}`, in the order of names; one unnamed system where items name none."""
+        """Return `{system: its items with a score of the judge}`, in the order of names; one unnamed system where items name none."""
         items: dict[str, list[int]] = defaultdict(list)
         for item in self.samples:
             items[self.systems.get(item, "")].append(item)
@@ -85,7 +85,7 @@ class _Ratings:
 
 
 def chiang_lee(data: Dataset, judgments: Judgments, options: CompareOptions) -> SectionNumbers | None:
-    """The section of ratings of unchanged texts; None if no metric has numeric scores.
+    """Return the section of ratings of unchanged texts; None if no metric has numeric scores.
 
     `rows` are by language, task, metric, judge and condition: agreement of the samples and of people, refusals, identical pairs.
     `systems` adds the system, `differences` a pair of systems: each with the system of that name `human`, or all pairs without one.
@@ -106,7 +106,7 @@ def chiang_lee(data: Dataset, judgments: Judgments, options: CompareOptions) -> 
 
 
 def _cells(data: Dataset, judgments: Judgments) -> Iterator[tuple[Row, _Ratings, list[str | None]]]:
-    """Every metric with numbers under every condition: its key, its scores, and the failure (or None) of each answer."""
+    """Yield every metric with numbers under every condition: its key, its scores, and the failure (or None) of each answer."""
     judgments = judgments.clean
     is_unnamed, is_forward = judgments.shown_source.codes < 0, judgments.order.recode({"swapped": 0}) < 0
     numeric = {name: 0 for name in judgments.metric.used if _is_numeric(data.scales[name])}
@@ -132,7 +132,7 @@ def _is_numeric(scale: Scale) -> bool:
 
 
 def _labels(data: Dataset) -> dict[str, dict[int, dict[str, float]]]:
-    """`{metric: {position of an item: {annotator: score}}}` of labels with numbers."""
+    """Return `{metric: {position of an item: {annotator: score}}}` of labels with numbers."""
     scores: dict[str, dict[int, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
     for label in data.labels:
         if not isinstance(label.score, str):
@@ -141,7 +141,7 @@ def _labels(data: Dataset) -> dict[str, dict[int, dict[str, float]]]:
 
 
 def _equal_pairs(data: Dataset) -> frozenset[int]:
-    """The positions of items whose text is the same as the original."""
+    """Return the positions of items whose text is the same as the original."""
     texts = ((number, item.fields) for number, item in enumerate(data.items))
     return frozenset(
         position for position, text in texts if "original" in text and str(text["original"]).strip() == str(text.get("output", "")).strip()
@@ -166,7 +166,7 @@ def _agreement_row(key: Row, ratings: _Ratings, failures: Sequence[str | None], 
 
 
 def _put_correlations(row: Row, ratings: _Ratings) -> None:
-    """Pearson's r of the texts' means and people's over all texts, and the mean over prompts of Kendall's tau-b within the prompt."""
+    """Put Pearson's r of the texts' means and people's over all texts, and the mean over prompts of Kendall's tau-b within the prompt."""
     judge_means, people_means, groups = ratings.both_means(sorted(ratings.samples))
     _put_correlation(row, "r", pearson, judge_means, people_means)
     several = [group for group in np.unique(groups).tolist() if (groups == group).sum() > 1]
@@ -182,7 +182,7 @@ def _put_correlation(
 
 
 def _alpha(scores: Scores, ratings: _Ratings, kind: Kind, drawing: Drawing) -> Estimated:
-    """Krippendorff's alpha of the raters over the items that two or more rated, with its interval over groups of texts."""
+    """Return Krippendorff's alpha of the raters over the items that two or more rated, with its interval over groups of texts."""
     if not scores:
         return Estimated(math.nan, 0, no_interval(0), math.nan, None)
     raters = sorted({rater for by_rater in scores.values() for rater in by_rater})
@@ -199,7 +199,7 @@ def _alpha(scores: Scores, ratings: _Ratings, kind: Kind, drawing: Drawing) -> E
 
 
 def _points(scale: Scale) -> tuple[float, ...]:
-    """The classes of a scale, or the whole numbers between the ends of an interval scale."""
+    """Return the classes of a scale, or the whole numbers between the ends of an interval scale."""
     if scale.classes or scale.min is None or scale.max is None or scale.max - scale.min > 100:
         return tuple(float(score) for score in scale.classes)
     return tuple(float(n) for n in range(math.ceil(scale.min), math.floor(scale.max) + 1))
@@ -225,7 +225,7 @@ def _limits(scale: Scale) -> tuple[float, float]:
 
 
 def _annotators_tau(ratings: _Ratings, items: Sequence[int]) -> tuple[float, str]:
-    """The mean over pairs of annotators of Kendall's tau-b over the texts that both rated."""
+    """Return the mean over pairs of annotators of Kendall's tau-b over the texts that both rated."""
     if not ratings.persistent:
         return math.nan, _NOT_PERSISTENT if ratings.people else _NO_LABELS
     people = sorted({name for item in items for name in ratings.people.get(item, {})})
@@ -239,7 +239,7 @@ def _annotators_tau(ratings: _Ratings, items: Sequence[int]) -> tuple[float, str
 
 
 def _difference_rows(key: Row, ratings: _Ratings) -> Iterator[Row]:
-    """Tests between two systems: each with the people's texts if there are any, else all pairs."""
+    """Yield tests between two systems: each with the people's texts if there are any, else all pairs."""
     names = [name for name in ratings.by_system if name]
     human = next((name for name in names if name.casefold() == HUMAN), None)
     pairs = [(human, name) for name in names if name != human] if human else list(combinations(names, 2))
@@ -260,7 +260,7 @@ def _difference_rows(key: Row, ratings: _Ratings) -> Iterator[Row]:
 
 
 def _by_prompt(ratings: _Ratings, system: str) -> dict[int, float]:
-    """The judge's mean of a system in each group that has texts of it."""
+    """Return the judge's mean of a system in each group that has texts of it."""
     items, by_group = ratings.by_system[system], defaultdict(list)
     for group, mean in zip(ratings.group[items].tolist(), ratings.means(ratings.samples, items).tolist(), strict=True):
         by_group[group].append(mean)
@@ -268,7 +268,7 @@ def _by_prompt(ratings: _Ratings, system: str) -> dict[int, float]:
 
 
 def _order_rows(key: Row, ratings: _Ratings) -> Iterator[Row]:
-    """The systems from the best to the worst: by the judge, by people together, and by each persistent annotator."""
+    """Yield the systems from the best to the worst: by the judge, by people together, and by each persistent annotator."""
     if len([name for name in ratings.by_system if name]) < 2:
         return
     raters = {"judge": ratings.samples, "people": ratings.people}
@@ -291,7 +291,7 @@ def _order_rows(key: Row, ratings: _Ratings) -> Iterator[Row]:
 
 
 def _order(row: ReadRow) -> str:
-    """The systems and their means, the best first, with a sign between neighbours.
+    """Return the systems and their means, the best first, with a sign between neighbours.
 
     >>> _order({"order": ["a", "b", "c"], "means": [2.5, 1.0, 1.0]})
     'a (2.50) > b (1.00) = c (1.00)'

@@ -34,7 +34,7 @@ NOTE = (
 
 
 def language_factors(answers: JudgedTable) -> SectionNumbers | None:
-    """The effects of the three languages, by language, metric, judge and the rest of the condition; None without all eight cells."""
+    """Return the effects of the three languages, by language, metric, judge and the rest of the condition; None without all eight cells."""
     rows = [row for metric in (True, False) for row in _rows(answers.clean, by_metric=metric)]
     with_q(rows, "effect", lambda row: row["metric"] == POOLED)
     return section("Languages of rubric, item and justification", rows, note=NOTE)
@@ -55,7 +55,7 @@ def _rows(clean: JudgedTable, *, by_metric: bool) -> Iterator[Row]:
 
 
 def _effects(key: Row, table: Floats, texts: Ints, clean: JudgedTable) -> Iterator[Row]:
-    """A row for each factor and each of their products. `table` (questions, 2, 2, 2) has English first, on each axis a factor."""
+    """Yield a row for each factor and each of their products. `table` (questions, 2, 2, 2) has English first, on each axis a factor."""
     complete = ~np.isnan(table).any(axis=(1, 2, 3))
     for size in (1, 2, 3):
         for axes in combinations(range(3), size):
@@ -92,7 +92,7 @@ class _Cells:
         self.languages = [tag for tag in sorted(foreign) if all(cell in cells for cell in _eight(tag))]
 
     def scores(self, rows: Ints, language: str) -> tuple[Floats, Ints] | None:
-        """(questions, 2, 2, 2) the scores as shares of the scale and (questions,) their texts; None without an answer in some cell."""
+        """Return the scores as shares of the scale (questions, 2, 2, 2) and their texts (questions,); None without an answer in a cell."""
         cell_number = {cell: number for number, cell in enumerate(_eight(language))}
         parallel_rows = [row for row in rows.tolist() if self.parallel[row] >= 0 and self.tags[row] in cell_number]
         if len({self.tags[row] for row in parallel_rows}) < len(cell_number):
@@ -110,7 +110,7 @@ class _Cells:
 
 
 def _eight(language: str) -> list[tuple[str, str, str]]:
-    """The cells (rubric, item, justification) of a language, English first; for English itself they are one."""
+    """Return the cells (rubric, item, justification) of a language, English first; for English itself they are one."""
     return [(rubric, item, reasons) for rubric in ("en", language) for item in ("en", language) for reasons in ("en", language)]
 
 

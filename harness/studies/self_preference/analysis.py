@@ -60,7 +60,7 @@ class SelfPreference(msgspec.Struct, frozen=True):
     signature: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """One object for programs."""
+        """Return one object for programs."""
         head = {"schema_version": SCHEMA_VERSION, "study": "self-preference", "signature": self.signature}
         return head | msgspec.structs.asdict(self) | {"line": line_json(self.line)}
 
@@ -74,7 +74,7 @@ Part = tuple[str, str, str]  # judge, language, dataset
 
 
 def self_preference_of(folder: Path, data: Dataset, *, judges: Sequence[str] = (), seed: int = 0) -> SelfPreference:
-    """The analysis of a data folder: its recorded comparisons, and its judgments of outputs by systems.
+    """Return the analysis of a data folder: its recorded comparisons, and its judgments of outputs by systems.
 
     Args:
         folder: holds the judgments; rows with `other_item_id` compare two outputs (`read_own_comparisons`), others score one.
@@ -113,7 +113,7 @@ def _signature(folder: Path, data: Dataset, judges: Sequence[str], seed: int) ->
 
 
 def _single_scores(data: Dataset, judges: Collection[str]) -> Iterator[tuple[str, Item, str, float]]:
-    """Numeric scores of outputs whose system is known, of metrics that do not compare two outputs."""
+    """Yield numeric scores of outputs whose system is known, of metrics that do not compare two outputs."""
     judged = data.judgments
     if judged is None:
         return
@@ -157,7 +157,7 @@ def analyse_self_preference(
 
 
 def pair_rows(analysis: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """One row a judge, language, part of the data and source: both questions and their tau, from the lists of the JSON."""
+    """Return one row a judge, language, part of the data and source: both questions and their tau, from the lists of the JSON."""
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
     names = ("judge", "language", "dataset", "source")
     for score in analysis["pairwise"]:
@@ -174,7 +174,7 @@ def pair_rows(analysis: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _row(key: Row, name: str, estimate: tuple[float, Interval], more: Row) -> Row:
-    """A row with a number and its interval; what is undefined is None, with its reason under `undefined`."""
+    """Return a row with a number and its interval; what is undefined is None, with its reason under `undefined`."""
     value, interval = estimate
     reason = (_CONSTANT if name == "tau" else "no value") if math.isnan(value) else interval.reason
     undefined = {} if not reason else {name if math.isnan(value) else f"{name}_ci": reason}
@@ -194,7 +194,7 @@ def _by_part(comparisons: Iterable[OwnComparison]) -> dict[Part, list[OwnCompari
 
 
 def _by_source(rows: Sequence[OwnComparison]) -> dict[str, list[OwnComparison]]:
-    """The rows of all sources together, then those of each source."""
+    """Return the rows of all sources together, then those of each source."""
     sources = sorted({row.other for row in rows})
     return {ALL_SOURCES: list(rows)} | {source: [row for row in rows if row.other == source] for source in sources}
 
@@ -214,7 +214,7 @@ def _keys(part: Iterable[str]) -> Row:
 
 
 def _choices(rows: Sequence[OwnComparison]) -> dict[str, float | None]:
-    """Shares of pairs: own output in both orders, the other one in both orders, the choice changes with the order."""
+    """Return shares of pairs: own output in both orders, the other one in both orders, the choice changes with the order."""
     choices = [(row.chose_own_first, row.chose_own_second) for row in rows if None not in (row.chose_own_first, row.chose_own_second)]
     counts = {
         "correct": choices.count((True, True)),
@@ -239,7 +239,7 @@ def _taus(part: Part, rows: Sequence[OwnComparison]) -> Iterator[Row]:
 
 
 def _individual(rows: Sequence[tuple[str, Item, str, float]], system_of: Mapping[str, str], limits: Mapping[str, Limits]) -> list[Row]:
-    """Means by judge, language, part, metric and system, and shares of the own output beside each other system."""
+    """Return means by judge, language, part, metric and system, and shares of the own output beside each other system."""
     cells: dict[tuple[str, str, str, str], dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
     for judge, item, metric, score in rows:
         dataset = str(item.fields.get("dataset") or "")
@@ -256,7 +256,7 @@ def _individual(rows: Sequence[tuple[str, Item, str, float]], system_of: Mapping
 
 
 def _share(own_scores: Mapping[str, float], other_scores: Mapping[str, float]) -> tuple[float | None, Interval | None]:
-    """The mean of own / (own + other) over common source texts; pairs of which both scores are 0 are left out."""
+    """Return the mean of own / (own + other) over common source texts; pairs of which both scores are 0 are left out."""
     shares = {
         group: own_scores[group] / (own_scores[group] + other_scores[group])
         for group in own_scores
@@ -286,7 +286,7 @@ def _mutual(parts: Mapping[Part, Sequence[OwnComparison]], system_of: Mapping[st
 def fitted_points(
     x: Iterable[tuple[str, str, str, str, float]], preferences: Iterable[OwnComparison], seed: int
 ) -> tuple[Line | None, list[Row]]:
-    """One point for each judge and part of the data that has both: the mean of x and the mean preference; a line through three or more.
+    """Return a line through three points or more, and a point for each judge and part of the data: the mean of x and the mean preference.
 
     `x` are (judge, language, dataset, group, value): confidences of recognition, or in the right answer to a control question.
     """
@@ -305,7 +305,7 @@ def fitted_points(
 
 
 def line_json(line: Line | None) -> dict[str, Any] | None:
-    """A line for programs; its slope is None with a reason if all points have one x."""
+    """Return a line for programs; its slope is None with a reason if all points have one x."""
     if line is None:
         return None
     slope, intercept = (None if math.isnan(value) else value for value in (line.slope, line.intercept))
@@ -315,7 +315,7 @@ def line_json(line: Line | None) -> dict[str, Any] | None:
 
 
 def mean_by_group(values: Sequence[float], groups: Sequence[Any], bounds: Limits = UNLIMITED) -> tuple[float, Interval]:
-    """The mean of values between bounds, and its interval over groups; NaN without values.
+    """Return the mean of values between bounds, and its interval over groups; NaN without values.
 
     >>> mean, interval = mean_by_group([0.4, 0.6] * 8, [n // 2 for n in range(16)])
     >>> mean, interval.reason

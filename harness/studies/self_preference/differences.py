@@ -20,8 +20,8 @@ _NO_COMMON = "the two judges have no pair of one system in common"
 
 
 def language_differences(comparisons: Sequence[OwnComparison], data: Dataset) -> list[Row]:
-    """The first language minus the second, for each judge and question: Welch's test of the source texts' means, and in parallel texts
-    the paired difference.
+    """Return the first language minus the second, by judge and question: Welch's test of the source texts' means, and in parallel texts the
+    paired difference.
     """
     parallel = {(item.language, item.group): source for item in data.items if (source := parallel_source(item))}
     by_cell: dict[tuple[str, str], dict[str, list[OwnComparison]]] = defaultdict(lambda: defaultdict(list))
@@ -44,7 +44,7 @@ def language_differences(comparisons: Sequence[OwnComparison], data: Dataset) ->
 
 
 def tuning_differences(comparisons: Sequence[OwnComparison], before: Mapping[str, str]) -> list[Row]:
-    """A tuned judge minus the judge before, on the same pairs, by language, part of the data and question; `before` names the latter."""
+    """Return a tuned judge minus the judge `before`, on the same pairs, by language, part of the data and question."""
     by_judge: dict[str, list[OwnComparison]] = defaultdict(list)
     for comparison in comparisons:
         by_judge[comparison.judge].append(comparison)
@@ -62,7 +62,7 @@ def tuning_differences(comparisons: Sequence[OwnComparison], before: Mapping[str
 
 
 def _put_paired(row: Row, first: Mapping[Any, float], second: Mapping[Any, float], why: str) -> None:
-    """The paired difference over common keys, whose first part is the cluster."""
+    """Return the paired difference over common keys, whose first part is the cluster."""
     common = [key for key in first if key in second]
     if not common:
         put_gap(row, "paired", why)
@@ -80,7 +80,7 @@ def _by_parallel_text(rows: Sequence[OwnComparison], parallel: Mapping[tuple[str
 
 
 def _means(rows: Sequence[OwnComparison]) -> list[float]:
-    """The mean of each source text."""
+    """Return the mean of each source text."""
     groups: dict[str, list[float]] = defaultdict(list)
     for row in rows:
         groups[row.group].append(row.confidence)

@@ -139,7 +139,7 @@ def _rows(judgments: Judgments) -> Iterator[_Row]:
 
 
 def _value(score: Any, expected: float | None, confidence: float | None) -> float | None:
-    """The score of a single text: its mean over token probabilities, the probability of "Yes", or what was answered."""
+    """Return the score of a single text: its mean over token probabilities, the probability of "Yes", or what was answered."""
     if isinstance(score, str):
         return float(score == "Yes") if confidence is None else confidence if score == "Yes" else 1 - confidence
     return expected if expected is not None else None if score is None else float(score)

@@ -45,7 +45,7 @@ class _Row(msgspec.Struct):
 
 
 def read_own_comparisons(path: Path, items: Mapping[str, Item]) -> Iterator[OwnComparison]:
-    """The comparisons in a judgment file. `item_id` is the judge's own output, `other_item_id` the other one, `score` the confidence.
+    """Yield the comparisons in a judgment file. `item_id` is the judge's own output, `other_item_id` the other one, `score` the confidence.
 
     `forward` and `backward` are the labels that were chosen, 1 or 2, with the own output first and second. Rows of other metrics and rows
     without `other_item_id` are passed over.

@@ -49,7 +49,7 @@ def self_preference_section(
     tuned: Mapping[str, str] = {},
     refused: Mapping[str, Mapping[str, str]] = {},
 ) -> SectionNumbers | None:
-    """The section of self-recognition and self-preference; None if no text is of its judge.
+    """Return the section of self-recognition and self-preference; None if no text is of its judge.
 
     Args:
         data: pairs with the keys `system_a` and `system_b`, and their texts alone.
@@ -100,7 +100,7 @@ def self_preference_section(
 
 
 def _overall(answers: OwnAnswers, options: CompareOptions) -> dict[str, Any]:
-    """The analysis of all languages together; empty with one language."""
+    """Return the analysis of all languages together; empty with one language."""
     unnamed = answers.comparisons.get("none", [])
     if len({item.language for _, item, _, _ in answers.single} | {comparison.language for comparison in unnamed}) < 2:
         return _analysed([], answers, options)
@@ -109,7 +109,7 @@ def _overall(answers: OwnAnswers, options: CompareOptions) -> dict[str, Any]:
 
 
 def _pooled(row: _OfLanguage) -> _OfLanguage:
-    """The same as of one language, `*`; source texts of different languages stay different."""
+    """Return the same as of one language, `*`; source texts of different languages stay different."""
     return msgspec.structs.replace(row, language=POOLED, group=f"{row.language}\t{row.group}")
 
 
@@ -120,7 +120,7 @@ def _analysed(
 
 
 def _row(row: Mapping[str, Any], answers: OwnAnswers) -> Row:
-    """A row with the keys of every section in place of the label of judge and condition."""
+    """Return a row with the keys of every section in place of the label of judge and condition."""
     label = str(row["judge"])
     keys = {"language": POOLED, "task": POOLED, "metric": POOLED}
     condition = answers.conditions[label]._asdict()
@@ -137,7 +137,7 @@ def _row(row: Mapping[str, Any], answers: OwnAnswers) -> Row:
 
 
 def _tuned_conditions(answers: OwnAnswers, tuned: Mapping[str, str]) -> list[tuple[JudgeCondition, JudgeCondition]]:
-    """Each condition of a tuned judge, and the same condition of the judge before."""
+    """Return each condition of a tuned judge, and the same condition of the judge before."""
     conditions = set(answers.conditions.values())
     pairs = [
         (condition, condition._replace(judge=tuned[condition.judge]))
@@ -148,7 +148,7 @@ def _tuned_conditions(answers: OwnAnswers, tuned: Mapping[str, str]) -> list[tup
 
 
 def _control_rows(answers: OwnAnswers, options: CompareOptions) -> list[Row]:
-    """Accuracy and confidence by judge, control question and language, and over all languages."""
+    """Return accuracy and confidence by judge, control question and language, and over all languages."""
     cells: dict[tuple[str, str, str], list[ControlAnswer]] = {}
     for answer in answers.controls:
         for language in (answer.language, POOLED):
@@ -222,7 +222,7 @@ MUTUAL_PREFERENCE = (
 
 
 def _system_columns(rows: Sequence[ReadRow]) -> list[Column]:
-    """A column of mean scores for each system that the rows have."""
+    """Return a column of mean scores for each system that the rows have."""
 
     def column(name: str) -> Column:
         def text(row: ReadRow) -> str:
@@ -235,7 +235,7 @@ def _system_columns(rows: Sequence[ReadRow]) -> list[Column]:
 
 
 def _preference_by_recognition(section: SectionNumbers) -> str:
-    """The line of preference against recognition, and judges that both prefer themselves."""
+    """Return the line of preference against recognition, and judges that both prefer themselves."""
     sentences = [_line_words(section["line"], "recognition")]
     sentences += [_line_words(part["line"], f"the answer to '{metric_words(part['metric'])}'") for part in section["control_lines"]]
     mutual = [row for row in section["mutual"] if row["language"] != POOLED]
@@ -247,7 +247,7 @@ def _preference_by_recognition(section: SectionNumbers) -> str:
 
 
 def _line_words(line: Mapping[str, Any] | None, what: str) -> str:
-    """The slope of a line of preference, or why it has none; empty without a line."""
+    """Return the slope of a line of preference, or why it has none; empty without a line."""
     if line is None:
         return ""
     if line["slope"] is None:
