@@ -37,12 +37,12 @@ from harness.exchange.one_table.roles import TableOptions
 from harness.gate.check import GateResult, gate
 from harness.gate.policy import Policy, load_policy
 from harness.improvement.asking import Asking, PlannedImprovement, planned
-from harness.improvement.calibrated_answers import CalibratedAnswers
+from harness.improvement.calibrated_candidates import CalibratedCandidates
 from harness.improvement.explain import Explained, ExplainOptions
 from harness.improvement.explain import explain as explain_errors
 from harness.improvement.improve import Improved, ImproveOptions, divided, starting_point
 from harness.improvement.improve import improve as choose_and_confirm
-from harness.improvement.questions import recorded_answers
+from harness.improvement.questions import recorded_candidates
 from harness.measure.options import CompareOptions
 from harness.notebook import NotebookComparison, NotebookReport, Quiet
 from harness.offensive import refuse_in_repository
@@ -539,11 +539,11 @@ def improve(
         plan = _planned_improvement(source, asking, improve_options, compare, card)
         return plan.run(Path(out), watcher or Quiet(may_send=may_send), thresholds, today)
     [opened] = open_sources([source], card, Path(out))
-    questions, recorded = recorded_answers(opened.recording, compare, least=1)
+    questions, recorded = recorded_candidates(opened.recording, compare, least=1)
     folder = _data_folder(source, opened)
     division = divided(questions, improve_options, folder)
     start = starting_point(recorded.candidates, improve_options.start)
-    answers = CalibratedAnswers(recorded, (start,), division.choosing, compare, improve_options.seed)
+    answers = CalibratedCandidates(recorded, (start,), division.choosing, compare, improve_options.seed)
     if watcher is not None:
         watcher.note(division.sentence(len(answers.candidates)))
     return choose_and_confirm(division, answers, compare, improve_options, thresholds, folder, today)
@@ -566,7 +566,7 @@ def improvable(
         plan = _planned_improvement(source, asking, options, counted, card)
         return f"{plan.sentence}\n{plan.price(Path(out)).text()}"
     [opened] = open_sources([source], card, Path(out))
-    questions, recorded = recorded_answers(opened.recording, counted, least=1)
+    questions, recorded = recorded_candidates(opened.recording, counted, least=1)
     return divided(questions, options, _data_folder(source, opened)).sentence(len(recorded.candidates) + 1)
 
 

@@ -17,8 +17,8 @@ import msgspec
 from harness.decide.options import DecisionOptions
 from harness.engines import Settings
 from harness.errors import UsageError
-from harness.improvement.asked_answers import (
-    AskedAnswers,
+from harness.improvement.asked_candidates import (
+    AskedCandidates,
     AskedData,
     about,
     alike_but_for_variant,
@@ -27,7 +27,7 @@ from harness.improvement.asked_answers import (
     run_spec,
     with_examples,
 )
-from harness.improvement.calibrated_answers import CalibratedAnswers, calibrated
+from harness.improvement.calibrated_candidates import CalibratedCandidates, calibrated
 from harness.improvement.candidates import AskedCandidate, default_candidates, named_metric
 from harness.improvement.halves import ChooseHalf, ConfirmHalf, refuse_second_use
 from harness.improvement.improve import Division, Improved, ImproveOptions, divided, improve, starting_point
@@ -225,8 +225,8 @@ class PlannedImprovement(msgspec.Struct, frozen=True):
         if self.asking.settings.limits.cost is not None:
             refuse_small_budget(self.price(out), self.asking.settings)
         choosing, compare = self.division.choosing, self.asked.compare
-        asked_answers = AskedAnswers(self.candidates, self.asked, choosing, out, watcher, self.asking.settings)
-        answers = CalibratedAnswers(asked_answers, self.calibrated, choosing, compare, self.options.seed)
+        asked = AskedCandidates(self.candidates, self.asked, choosing, out, watcher, self.asking.settings)
+        answers = CalibratedCandidates(asked, self.calibrated, choosing, compare, self.options.seed)
         return improve(self.division, answers, compare, self.options, decision, self.folder, today)
 
 

@@ -91,8 +91,8 @@ def level_factor(name: str, column: CodedColumn) -> Factor | None:
     return Factor(name, levels[:effects], contrasts[level_of_text], contrasts[:effects])
 
 
-def told_apart(factors: Sequence[Factor], n: int) -> Iterator[tuple[Factor, bool]]:
-    """Yield every factor, and whether it says more than those before it."""
+def check_independence(factors: Sequence[Factor], n: int) -> Iterator[tuple[Factor, bool]]:
+    """Yield every factor, with True if it is linearly independent of those before it."""
     design = np.ones((n, 1))
     for factor in factors:
         wider = np.column_stack([design, factor.columns])

@@ -47,14 +47,16 @@ def disagreements(
     wanted = set(questions.questions)
     [judged] = judged_data([source], compare)
     rows = [
-        _of_cell(cell, judged.data, {question.item_id for question in wanted if (question.language, question.metric) == cell.place})
+        _disagreements_of_cell(
+            cell, judged.data, {question.item_id for question in wanted if (question.language, question.metric) == cell.place}
+        )
         for cell in item_tables(judged)
         if cell.condition == candidate and not cell.classes.continuous
     ]
     return tuple(sorted((row for row in rows if row.wrong), key=lambda row: (-row.wrong / row.n, row.language, row.metric)))
 
 
-def _of_cell(cell: ItemTable, data: Dataset, items: set[str]) -> Remaining:
+def _disagreements_of_cell(cell: ItemTable, data: Dataset, items: set[str]) -> Remaining:
     label, answer = cell.reference, cell.answer
     counted = np.array([data.items[index].item_id in items for index in cell.item.tolist()], bool) & cell.compared
     wrong = np.flatnonzero(counted & ~cell.right)

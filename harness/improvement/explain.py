@@ -17,11 +17,11 @@ from harness.improvement.covariates import (
     LENGTH,
     SYSTEM,
     Factor,
+    check_independence,
     item_codes,
     length_factor,
     level_factor,
     text_lengths,
-    told_apart,
 )
 from harness.improvement.explain_pairs import HOW as PAIRS_HOW
 from harness.improvement.explain_pairs import ExplainedPairs, explain_pairs
@@ -154,7 +154,7 @@ def explain(source: Recording, compare: CompareOptions, options: ExplainOptions 
     if not usable:
         return Explained(signature, (LENGTH,), (), (*laid_out.notes, PAIRS_HOW), pairs, unread)
     covariates = _Covariates(judged.data, options.by)
-    metrics = [errors for alike in usable if (errors := _explained(alike, covariates)) is not None]
+    metrics = [errors for alike in usable if (errors := _explain_cells(alike, covariates)) is not None]
     if not metrics:
         raise UsageError("nothing to explain: no labelled text has a readable score; see 'harness compare'")
     if not any(metric.effects for metric in metrics):
@@ -208,7 +208,7 @@ class _Errors(NamedTuple):
     noise: Floats
 
 
-def _errors(cells: Sequence[ItemTable]) -> _Errors:
+def _errors_of_cells(cells: Sequence[ItemTable]) -> _Errors:
     parts = []
     for code, cell in enumerate(cells):
         assert cell.means is not None
@@ -227,15 +227,15 @@ def _noise(cell: ItemTable) -> Floats:
     return np.where(times > 1, spread / np.maximum(times - 1, 1), np.nan)
 
 
-def _explained(cells: Sequence[ItemTable], covariates: _Covariates) -> ExplainedErrors | None:
-    errors = _errors(cells)
+def _explain_cells(cells: Sequence[ItemTable], covariates: _Covariates) -> ExplainedErrors | None:
+    errors = _errors_of_cells(cells)
     if not len(errors.error):
         return None
     offered, left_out, times = covariates.factors(errors.item, errors.language)
-    mains = _kept(offered, len(errors.error), left_out)
+    mains = _independent_factors(offered, len(errors.error), left_out)
     system = next((factor for factor in mains if factor.name == SYSTEM), None)
     crossed = [system.crossed_with(other) for other in mains if other is not system] if system else []
-    all_factors = _kept([*mains, *crossed], len(errors.error), left_out)
+    all_factors = _independent_factors([*mains, *crossed], len(errors.error), left_out)
     effects = [
         *_effects(errors, all_factors, all_factors[len(mains) :]),
         *sorted(_effects(errors, mains, mains), key=lambda effect: effect.covariate != SYSTEM),
@@ -255,9 +255,9 @@ def _explained(cells: Sequence[ItemTable], covariates: _Covariates) -> Explained
     )
 
 
-def _kept(factors: Sequence[Factor], n: int, left_out: list[str]) -> list[Factor]:
+def _independent_factors(factors: Sequence[Factor], n: int, left_out: list[str]) -> list[Factor]:
     independent = []
-    for factor, says_more in told_apart(factors, n):
+    for factor, says_more in check_independence(factors, n):
         if says_more:
             independent.append(factor)
         else:

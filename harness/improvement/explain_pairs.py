@@ -84,10 +84,10 @@ def explain_pairs(judged: JudgedTable) -> tuple[ExplainedPairs, ...]:
     data, texts = judged.data, _Texts(judged.data)
     people = {**dict.fromkeys(CONDITION), "judge": PEOPLE}
     rows = [
-        _explained(key, choices, texts)
+        _explain_choices(key, choices, texts)
         for metric in data.scales
         if data.scales[metric].swap
-        for key, choices in (({"metric": metric, **people}, _labels(judged, metric)), *_of_judges(judged, metric))
+        for key, choices in (({"metric": metric, **people}, _choices_of_people(judged, metric)), *_choices_of_judges(judged, metric))
         if len(choices.item)
     ]
     q = benjamini_yekutieli([np.nan if row.p is None else row.p for row in rows])
@@ -102,14 +102,14 @@ def _credit(data: Dataset, metric: str, scores: Sequence[Any]) -> Floats:
     return np.array([np.nan if score is None else share.get(score, np.nan) for score in scores], np.float64)
 
 
-def _labels(judged: JudgedTable, metric: str) -> _Choices:
+def _choices_of_people(judged: JudgedTable, metric: str) -> _Choices:
     data, labels = judged.data, judged.data.labels
     item = labels.item.recode(data.positions).astype(np.int64)
     rows = np.flatnonzero(labels.metric.equals(metric) & np.isin(item, judged.item))
     return _Choices(item[rows], np.zeros(len(rows), np.int64), _credit(data, metric, list(labels.score.take(rows))))
 
 
-def _of_judges(judged: JudgedTable, metric: str) -> Iterator[tuple[dict[str, Any], _Choices]]:
+def _choices_of_judges(judged: JudgedTable, metric: str) -> Iterator[tuple[dict[str, Any], _Choices]]:
     table = judged.take(np.flatnonzero(judged.judgments.metric.equals(metric)))
     rows = table.judgments
     share = _credit(judged.data, metric, list(rows.score))
@@ -142,7 +142,7 @@ def _log_length(text: object) -> float:
     return float(np.log(len(graphemes(text)))) if isinstance(text, str) and text else np.nan
 
 
-def _explained(key: dict[str, Any], choices: _Choices, texts: _Texts) -> ExplainedPairs:
+def _explain_choices(key: dict[str, Any], choices: _Choices, texts: _Texts) -> ExplainedPairs:
     usable = choices.take(~np.isnan(choices.share) & ~np.isnan(texts.longer[choices.item]) & ~texts.same[choices.item])
     left_out = [] if len(usable.item) else ["no pair has two different texts and a choice"]
     usable, hardly = _overlapping(usable, texts)

@@ -19,7 +19,7 @@ from harness.decide.options import DecisionOptions
 from harness.decide.sentences import unread_sentence
 from harness.decide.verdicts import Verdict
 from harness.errors import JudgeError, UsageError
-from harness.improvement.calibrated_answers import CalibratedAnswers, CalibrationSteps, is_calibrated
+from harness.improvement.calibrated_candidates import CalibratedCandidates, CalibrationSteps, is_calibrated
 from harness.improvement.disagreements import Remaining, disagreements, verdicts_on
 from harness.improvement.halves import ChooseHalf, ConfirmedUse, ConfirmHalf, digests, earlier_uses, halves, refuse_second_use, remember
 from harness.improvement.questions import LabelledQuestions
@@ -173,7 +173,7 @@ def divided(texts: LabelledQuestions, options: ImproveOptions, folder: Path | No
 
 def improve(
     division: Division,
-    answers: CalibratedAnswers,
+    answers: CalibratedCandidates,
     compare: CompareOptions,
     options: ImproveOptions,
     decision: DecisionOptions,
@@ -258,7 +258,7 @@ def candidate_words(candidate: JudgeCondition) -> str:
     return f"{candidate.judge}: {candidate.words()}"
 
 
-def _choose(half: ChooseHalf, answers: CalibratedAnswers, order: Sequence[int]) -> tuple[Halving, list[UnreadCells]]:
+def _choose(half: ChooseHalf, answers: CalibratedCandidates, order: Sequence[int]) -> tuple[Halving, list[UnreadCells]]:
     """Choose among the candidates whose answers can be read; the others are the second result."""
     broken: dict[int, UnreadCells] = {}
 
@@ -285,9 +285,9 @@ def _choose(half: ChooseHalf, answers: CalibratedAnswers, order: Sequence[int]) 
 def _refuse_unread(unread: Mapping[int, UnreadCells], names: Sequence[JudgeCondition], candidates: Sequence[int]) -> None:
     """Raise JudgeError where one of the candidates, on which a choice would rest, is among the unread ones."""
     if broken := [index for index in candidates if index in unread]:
-        named = judge_words(names[broken[0]]._asdict())
+        judge = judge_words(names[broken[0]]._asdict())
         more = "; --start names another one to begin with" if len(names) > 2 else ""
-        raise JudgeError(unread_sentence(unread[broken[0]].answers, f"nothing is chosen beside {named}, and no label is spent{more}"))
+        raise JudgeError(unread_sentence(unread[broken[0]].answers, f"nothing is chosen beside {judge}, and no label is spent{more}"))
 
 
 def _confirmed(

@@ -18,7 +18,7 @@ from harness.data.labels import Labels, checked_labels, read_label_rows
 from harness.errors import UsageError
 from harness.improvement.halves import halves
 from harness.improvement.improve import ImproveOptions
-from harness.improvement.questions import commonest_labels, recorded_answers
+from harness.improvement.questions import commonest_labels, recorded_candidates
 from harness.measure.compare import Recording, align
 from harness.measure.item_table import item_tables
 from harness.measure.options import CompareOptions
@@ -94,7 +94,7 @@ def compare_rounds(source: Recording, rounds: Sequence[LabelRound], compare: Com
     sources = [
         msgspec.structs.replace(source, data=msgspec.structs.replace(source.data, labels=label_round.labels)) for label_round in rounds
     ]
-    answered = [recorded_answers(recording, compare) for recording in sources]
+    answered = [recorded_candidates(recording, compare) for recording in sources]
     candidates = answered[0][1].candidates
     unread = refuse_unread(item_tables(align([source], compare).judged[0]), "no candidate is chosen by the answers")[1]
     broken = [JudgeCondition.of(cells.key) for cells in unread if cells.of_all]

@@ -100,8 +100,8 @@ def _commonest(data: Dataset, compare: CompareOptions) -> Iterator[tuple[Labelle
             yield LabelledQuestion(item.language, metric, item.item_id), code, position, counts.classes.scores[code] if code >= 0 else None
 
 
-class CandidateAnswers(Protocol):
-    """Candidates and their answers, recorded or asked for when they are needed: all that choosing and confirming read."""
+class CandidateSet(Protocol):
+    """Candidates whose judgments are recorded, or asked for when they are needed: all that choosing and confirming read."""
 
     @property
     def candidates(self) -> tuple[JudgeCondition, ...]: ...
@@ -120,8 +120,8 @@ class CandidateAnswers(Protocol):
         """Return the flags of `harness run` that ask a candidate, as a specification file names them."""
 
 
-class RecordedAnswers:
-    """Answers of all candidates to all questions, as a run or a data folder has them."""
+class RecordedCandidates:
+    """Candidates with their answers to all questions, as a run or a data folder has them."""
 
     def __init__(
         self, source: Recording, candidates: tuple[JudgeCondition, ...], right: dict[LabelledQuestion, dict[JudgeCondition, float]]
@@ -144,12 +144,12 @@ class RecordedAnswers:
         return {"judge": [judge], **({} if variant == NO_VARIANT else {"variant": [variant]}), **defined}
 
 
-def recorded_answers(source: Recording, compare: CompareOptions, least: int = 2) -> tuple[LabelledQuestions, RecordedAnswers]:
+def recorded_candidates(source: Recording, compare: CompareOptions, least: int = 2) -> tuple[LabelledQuestions, RecordedCandidates]:
     """Return the questions of a recording that every judge and condition was asked, and the answers; baselines are no candidates.
 
     Raises UsageError with fewer candidates than `least`, where no question was put to all of them, and as `measure.align` does.
     """
-    rows = dict(answers_of(align([source], compare).judged[0]))
+    rows = dict(answers_by_question(align([source], compare).judged[0]))
     candidates = tuple(dict.fromkeys(candidate for row in rows.values() for candidate in row.right))
     if len(candidates) < least:
         raise UsageError(_too_few(source.name, candidates))
@@ -161,7 +161,7 @@ def recorded_answers(source: Recording, compare: CompareOptions, least: int = 2)
         np.array([rows[question].label for question in complete], np.int64),
         np.array([rows[question].group for question in complete], np.int64),
     )
-    return questions, RecordedAnswers(source, candidates, {question: rows[question].right for question in complete})
+    return questions, RecordedCandidates(source, candidates, {question: rows[question].right for question in complete})
 
 
 def _too_few(name: str, candidates: Sequence[JudgeCondition]) -> str:
@@ -184,7 +184,7 @@ class AnsweredQuestion(NamedTuple):
     right: dict[JudgeCondition, float]
 
 
-def answers_of(judged: JudgedTable) -> Iterator[tuple[LabelledQuestion, AnsweredQuestion]]:
+def answers_by_question(judged: JudgedTable) -> Iterator[tuple[LabelledQuestion, AnsweredQuestion]]:
     """Yield the answers of all judges but baselines to the questions that have labels."""
     answered: dict[LabelledQuestion, AnsweredQuestion] = {}
     group = judged.data.clusters.codes

@@ -74,7 +74,7 @@ class Vocabulary:
         return self.extremes.search(name) is not None or self.other_numbers.search(name) is not None
 
     def names_a_text(self, name: str) -> bool:
-        """Whether a name, such as the key of a member, is a word for what is judged, and no more: "item", "text"."""
+        """Return True if a name, such as the key of a member, is a word for what is judged, and no more: "item", "text"."""
         return re.fullmatch(self.numbered, normalised(name), re.IGNORECASE) is not None
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -19,7 +19,7 @@ from harness.correction.unread_cells import UnreadCells, split_unread
 from harness.data.columns import CodedColumn
 from harness.data.judgments import Judgments
 from harness.improvement.halves import ChooseHalf
-from harness.improvement.questions import CandidateAnswers, LabelledQuestion, LabelledQuestions
+from harness.improvement.questions import CandidateSet, LabelledQuestion, LabelledQuestions
 from harness.measure.compare import Recording, align
 from harness.measure.item_table import ItemTable, item_tables
 from harness.measure.options import CompareOptions
@@ -68,7 +68,7 @@ class CalibrationSteps(msgspec.Struct, frozen=True):
         return f"{self.language} {self.metric}: {changes or 'as it is'}"
 
 
-class _Mapped(NamedTuple):
+class _MappedCell(NamedTuple):
     """A cell with the ids of its items and class codes: of calibrated scores, and of the same map without the score; -1: none."""
 
     cell: ItemTable
@@ -78,14 +78,14 @@ class _Mapped(NamedTuple):
     steps: CalibrationSteps
 
 
-class CalibratedAnswers:
+class CalibratedCandidates:
     """The candidates of `answers`, and after them those at the positions `calibrate` with calibrated scores.
 
     Maps are learnt on the half that chooses; `seed` is that of their folds.
     """
 
     def __init__(
-        self, answers: CandidateAnswers, calibrate: Sequence[int], choosing: ChooseHalf, compare: CompareOptions, seed: int = 0
+        self, answers: CandidateSet, calibrate: Sequence[int], choosing: ChooseHalf, compare: CompareOptions, seed: int = 0
     ) -> None:
         self.candidates = (*answers.candidates, *(calibrated(answers.candidates[index]) for index in calibrate))
         self.labels_sha256 = answers.labels_sha256
@@ -94,7 +94,7 @@ class CalibratedAnswers:
         self._choosing = choosing
         self._compare = compare
         self._seed = seed
-        self._kept: dict[tuple[int, tuple[str, ...]], list[_Mapped]] = {}
+        self._kept: dict[tuple[int, tuple[str, ...]], list[_MappedCell]] = {}
 
     def right(self, candidates: Sequence[int], questions: LabelledQuestions) -> Floats:
         base = list(dict.fromkeys(self._base[candidate] for candidate in candidates))
@@ -109,7 +109,7 @@ class CalibratedAnswers:
         )
 
     def unread(self, candidates: Sequence[int], questions: LabelledQuestions) -> dict[int, UnreadCells]:
-        """Those of the candidates most of whose answers cannot be read, among all that are there."""
+        """Return the cells of the candidates most of whose answers cannot be read."""
         judged = align([self._recording(candidates, questions)], self._compare).judged[0]
         broken = {JudgeCondition.of(cells.key): cells for cells in split_unread(item_tables(judged))[1] if cells.of_all}
         read = {index: self.candidates[self._base[index]] for index in candidates}
@@ -157,14 +157,14 @@ class CalibratedAnswers:
             questions = questions.beside(self._choosing.texts)
         return self._answers.recording(list(dict.fromkeys(self._base[index] for index in candidates)), questions)
 
-    def _maps(self, candidate: int, questions: LabelledQuestions) -> list[_Mapped]:
+    def _maps(self, candidate: int, questions: LabelledQuestions) -> list[_MappedCell]:
         """Return every cell with classes of a candidate of calibrated scores."""
         key = candidate, questions.items
         if key not in self._kept:
             self._kept[key] = list(self._mapped_cells(candidate, questions))
         return self._kept[key]
 
-    def _mapped_cells(self, candidate: int, questions: LabelledQuestions) -> Iterator[_Mapped]:
+    def _mapped_cells(self, candidate: int, questions: LabelledQuestions) -> Iterator[_MappedCell]:
         condition, chooses = self.candidates[self._base[candidate]], self._chooses(questions)
         judged = align([self._recording([candidate], questions)], self._compare).judged[0]
         cells = [cell for cell in item_tables(judged) if JudgeCondition.of(cell.key) == condition and not cell.classes.continuous]
@@ -179,7 +179,7 @@ class CalibratedAnswers:
             for code, (likeliest, constant, steps) in enumerate(_likeliest_of_cells(map_input.take(rows), chooses, self._seed)):
                 cell = map_input.cells[code]
                 items = tuple(ids[index] for index in cell.item.tolist())
-                yield _Mapped(cell, items, likeliest, constant, CalibrationSteps(map_input.languages[code], metric, steps))
+                yield _MappedCell(cell, items, likeliest, constant, CalibrationSteps(map_input.languages[code], metric, steps))
 
 
 def _likeliest_of_cells(learning: MapInput, chooses: bool, seed: int) -> Iterator[tuple[Ints, Ints, Steps]]:
@@ -226,7 +226,7 @@ def _likeliest(shares: NDArray[Any]) -> Ints:
     return np.where(np.isnan(shares).any(axis=1), -1, np.nan_to_num(shares).argmax(axis=1))
 
 
-def _right(mapped: Iterable[tuple[_Mapped, Ints]], questions: LabelledQuestions) -> Floats:
+def _right(mapped: Iterable[tuple[_MappedCell, Ints]], questions: LabelledQuestions) -> Floats:
     """Return (questions,) 1 where the class code of a question's text is its reference, else 0."""
     right: dict[LabelledQuestion, float] = {}
     for cell, code in mapped:
@@ -235,7 +235,7 @@ def _right(mapped: Iterable[tuple[_Mapped, Ints]], questions: LabelledQuestions)
     return np.array([right.get(question, 0.0) for question in questions.questions])
 
 
-def _judgments(mapped: _Mapped, name: JudgeCondition, learnt_on: set[str]) -> Judgments:
+def _judgments(mapped: _MappedCell, name: JudgeCondition, learnt_on: set[str]) -> Judgments:
     """Return a cell's calibrated scores as judgments of the candidate `name`."""
     rows = [(item, code) for item, code in zip(mapped.items, mapped.code.tolist(), strict=True) if item not in learnt_on]
     scores = [mapped.cell.classes.scores[code] if code >= 0 else None for _, code in rows]

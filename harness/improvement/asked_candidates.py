@@ -22,12 +22,12 @@ from harness.engines import Settings
 from harness.errors import UsageError
 from harness.improvement.candidates import AskedCandidate, refuse_unfit
 from harness.improvement.halves import ChooseHalf
-from harness.improvement.questions import LabelledQuestions, answers_of, labelled_questions
+from harness.improvement.questions import LabelledQuestions, answers_by_question, labelled_questions
 from harness.judges.panel import is_panel_file, split_panels
 from harness.measure import recorded_run
 from harness.measure.compare import Recording, align, of_metrics, only_where
 from harness.measure.options import CompareOptions, annotators_needed
-from harness.model import SAMPLING, Item, JudgeCondition, Variant, parse_variant
+from harness.model import SAMPLING, JudgeCondition, Variant, parse_variant
 from harness.offensive import refuse_in_repository
 from harness.prompts import load_own_prompt, load_own_rubric, with_rubric
 from harness.row_files import to_jsonl
@@ -108,8 +108,8 @@ def _judge_name(judge: str, data: AskedData) -> str:
     return opened.identity.name
 
 
-class AskedAnswers:
-    """Answers that are asked for when they are needed. Few-shot examples come from the half that chooses."""
+class AskedCandidates:
+    """Candidates that are asked when their judgments are needed. Few-shot examples come from the half that chooses."""
 
     def __init__(
         self,
@@ -131,7 +131,7 @@ class AskedAnswers:
         self._kept: dict[tuple[tuple[int, ...], tuple[str, ...]], Recording] = {}
 
     def right(self, candidates: Sequence[int], questions: LabelledQuestions) -> Floats:
-        rows = dict(answers_of(align([self.recording(candidates, questions)], self._asked.compare).judged[0]))
+        rows = dict(answers_by_question(align([self.recording(candidates, questions)], self._asked.compare).judged[0]))
         chosen = [self.candidates[index] for index in candidates]
         for question in questions.questions:
             for candidate in chosen:
@@ -233,11 +233,9 @@ def write_pool(half: ChooseHalf, data: Dataset, parent: Path) -> Path:
             metrics=used,
             offensive=data.about.offensive,
         )
-        rows = {"items.jsonl": to_jsonl(map(_row, pool.items)), "labels.jsonl": to_jsonl(pool.labels)}
+        names = ("item_id", "language", "task", "group", "system", "parallel_id")
+        keys = [{name: value for name in names if (value := getattr(item, name)) is not None} for item in pool.items]
+        items = [{**item.fields, **item_keys, "split": "dev"} for item, item_keys in zip(pool.items, keys, strict=True)]
+        rows = {"items.jsonl": to_jsonl(items), "labels.jsonl": to_jsonl(pool.labels)}
         write_folder(folder, {"data.toml": data_toml(about).encode(), **rows})
     return folder
-
-
-def _row(item: Item) -> dict[str, Any]:
-    keys = {name: getattr(item, name) for name in ("item_id", "language", "task", "group", "system", "parallel_id")}
-    return {**item.fields, **{name: value for name, value in keys.items() if value is not None}, "split": "dev"}
