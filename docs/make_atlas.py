@@ -14,8 +14,7 @@ import sys
 from pathlib import Path
 
 from harness.judge_atlas.atlas_file import FILE, read_atlas
-from harness.reports.atlas_answer import wrong_use_words
-from harness.reports.atlas_matrix import QUALITIES, LanguageRow, QualitySquare, atlas_matrix
+from harness.reports.atlas_answer import QUALITIES, LanguageRow, QualitySquare, atlas_matrix, wrong_use_words
 
 ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"(<!-- python docs/make_atlas\.py -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -50,7 +49,7 @@ def table() -> str:
     kept = [place for place in range(len(QUALITIES)) if any(_is_judged(line.squares[place]) for line in lines)]
     text = [f"| language | {' | '.join(QUALITIES[place] for place in kept)} | other |", f"| --- |{' --- |' * (len(kept) + 1)}"]
     for line in lines:
-        others = " ".join(f"{sign} {count}" for style, sign, count in line.others if style != "none")
+        others = " ".join(f"{sign} {count}" for style, sign, count in line.other_questions if style != "none")
         text.append(f"| {line.name} | {' | '.join(_words(line.squares[place]) for place in kept)} | {others or _NONE} |")
     return "\n".join(text) + "\n"
 
@@ -76,7 +75,9 @@ def beginning(command: str) -> str:
 
 def digest() -> str:
     """The hash of what the picture shows, which it carries."""
-    shown = [(row.tag, row.others, [square and (square.style, square.words, square.part) for square in row.squares]) for row in rows()]
+    shown = [
+        (row.tag, row.other_questions, [square and (square.style, square.words, square.part) for square in row.squares]) for row in rows()
+    ]
     return hashlib.sha256(repr(shown).encode()).hexdigest()
 
 

@@ -37,12 +37,12 @@ from harness.exchange.one_table.roles import TableOptions
 from harness.gate.check import GateResult, gate
 from harness.gate.policy import Policy, load_policy
 from harness.improvement.asking import Asking, PlannedImprovement, planned
-from harness.improvement.calibrated_answers import CalibratedAnswers
+from harness.improvement.calibrated_candidates import CalibratedCandidates
 from harness.improvement.explain import Explained, ExplainOptions
 from harness.improvement.explain import explain as explain_errors
 from harness.improvement.improve import Improved, ImproveOptions, divided, starting_point
 from harness.improvement.improve import improve as choose_and_confirm
-from harness.improvement.questions import recorded_answers
+from harness.improvement.questions import recorded_candidates
 from harness.measure.options import CompareOptions
 from harness.notebook import NotebookComparison, NotebookReport, Quiet
 from harness.offensive import refuse_in_repository
@@ -238,11 +238,11 @@ def atlas() -> pd.DataFrame:
     return pd.DataFrame(list(read_atlas(bundled_root() / FILE).flat()))
 
 
-def build_atlas(kept: Atlas | None = None, watch: Callable[[str], object] = lambda name: None) -> tuple[Atlas, list[str]]:
+def build_atlas(earlier: Atlas | None = None, watch: Callable[[str], object] = lambda name: None) -> tuple[Atlas, list[str]]:
     """Return the atlas of the published sets with recorded judgments that are on this machine, and the names of those that are not.
 
     Args:
-        kept: an earlier atlas; its rows of sets that are not here stay.
+        earlier: an earlier atlas; its rows of sets that are not here stay.
         watch: is told the name of each set before it is compared.
 
     Raises:
@@ -268,7 +268,7 @@ def build_atlas(kept: Atlas | None = None, watch: Callable[[str], object] = lamb
         compared[name] = ComparedSet(comparison.signature, rows_of_set(card, comparison.verdicts), row["state"] == "here in part")
     boards = [library.board(name) for name in library.board_files]
     collections = [library.collection(name) for name in library.collection_files]
-    return joined(cards, compared, read_judges(bundled_root() / JUDGES), kept, boards, collections), absent
+    return joined(cards, compared, read_judges(bundled_root() / JUDGES), earlier, boards, collections), absent
 
 
 def compare(
@@ -539,11 +539,11 @@ def improve(
         plan = _planned_improvement(source, asking, improve_options, compare, card)
         return plan.run(Path(out), watcher or Quiet(may_send=may_send), thresholds, today)
     [opened] = open_sources([source], card, Path(out))
-    questions, recorded = recorded_answers(opened.recording, compare, least=1)
+    questions, recorded = recorded_candidates(opened.recording, compare, least=1)
     folder = _data_folder(source, opened)
     division = divided(questions, improve_options, folder)
     start = starting_point(recorded.candidates, improve_options.start)
-    answers = CalibratedAnswers(recorded, (start,), division.choosing, compare, improve_options.seed)
+    answers = CalibratedCandidates(recorded, (start,), division.choosing, compare, improve_options.seed)
     if watcher is not None:
         watcher.note(division.sentence(len(answers.candidates)))
     return choose_and_confirm(division, answers, compare, improve_options, thresholds, folder, today)
@@ -566,7 +566,7 @@ def improvable(
         plan = _planned_improvement(source, asking, options, counted, card)
         return f"{plan.sentence}\n{plan.price(Path(out)).text()}"
     [opened] = open_sources([source], card, Path(out))
-    questions, recorded = recorded_answers(opened.recording, counted, least=1)
+    questions, recorded = recorded_candidates(opened.recording, counted, least=1)
     return divided(questions, options, _data_folder(source, opened)).sentence(len(recorded.candidates) + 1)
 
 

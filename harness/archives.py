@@ -48,7 +48,7 @@ class Archive:
         return content
 
     def _unpacked(self, member: zipfile.ZipInfo, most: int) -> bytes:
-        """At most `most` bytes of a member, unpacked piece by piece: zipfile itself unpacks all that a piece holds."""
+        """Return at most `most` bytes of a member, unpacked piece by piece: zipfile itself unpacks all that a piece holds."""
         with self._path.open("rb") as file:
             file.seek(member.header_offset)
             header = file.read(_LOCAL_HEADER)

@@ -47,7 +47,7 @@ def _finalized(value: Any) -> Any:
 
 
 def visible(text: str) -> str:
-    """Text of others, with signs for its control characters: `␀` and its like for those of ASCII, `⟨U+202E⟩` for others.
+    """Return text of others, with signs for its control characters: `␀` and its like for those of ASCII, `⟨U+202E⟩` for others.
 
     >>> visible("a\\x00b\\u202ec\\r\\n")
     'a␀b⟨U+202E⟩c\\n'
@@ -88,7 +88,7 @@ def _hashes(parts: Sequence[str]) -> str:
 
 
 def embedded(value: Any) -> Markup:
-    """JSON that cannot end its element: `<`, `>` and `&` are written as escapes.
+    """Return JSON that cannot end its element: `<`, `>` and `&` are written as escapes.
 
     >>> embedded({"a": "</script>"})
     Markup('{"a":"\\\\u003c/script\\\\u003e"}')

@@ -101,7 +101,7 @@ class Item(msgspec.Struct, frozen=True):
     fields: dict[str, Any] = {}
 
     def __repr__(self) -> str:
-        """Without the texts: notebooks and errors print it, and texts may be long or offensive.
+        """Return the item without its texts: notebooks and errors print it, and texts may be long or offensive.
 
         >>> Item("a", "cs", "translate", fields={"output": "Dům."})
         Item('a', 'cs', 'translate', fields: output)
@@ -332,11 +332,11 @@ class Condition(msgspec.Struct, frozen=True, order=True):
     shown_source: ShownSource = "none"  # the systems in the texts' headings: those that wrote them, or each in the other's place
 
     def __str__(self) -> str:
-        """Without what is not the default: `single T=0`, `single T=0.7 top_p=0.9 order=swapped source=correct`."""
+        """Return all that is not the default: `single T=0`, `single T=0.7 top_p=0.9 order=swapped source=correct`."""
         return " ".join([str(self.variant), *_sampling_text(self), *self._changes("=")])
 
     def words(self) -> str:
-        """As readers see it: `joint, temperature 0.7, order swapped`."""
+        """Return the condition as readers see it: `joint, temperature 0.7, order swapped`."""
         return ", ".join([self.of_judge("").words(), *self._changes(" ")])
 
     def _changes(self, sign: str) -> list[str]:
@@ -565,6 +565,9 @@ class Failure(enum.StrEnum):
     SLOW_PATTERN = "slow_pattern"  # of a prompt of the user's own: its regular expression did not end on the reply
 
 
+LONGEST_EXCERPT = 80  # characters of an answer that could not be read, as records and sentences show it
+
+
 class Judgment(msgspec.Struct, frozen=True):
     """The score that a reply gives to one metric of one item, or its failure. Exactly one of `score` and `failure` is set."""
 
@@ -586,6 +589,7 @@ class Judgment(msgspec.Struct, frozen=True):
     share_a: float | None = None  # of a choice between two texts: the probability that goes to the item's first one, ties half
     spans: tuple[ErrorSpan, ...] | None = None  # the errors that were marked; None if none were asked for, or none could be read
     further_numbers: str | None = None  # in a text: the other numbers that might be a score
+    excerpt: str | None = None  # how a reply begins in which nothing stands where the score should be, at most `LONGEST_EXCERPT` characters
     asked_language: str = "en"  # language that the prompt requested for the justification
     detected_language: str | None = None  # of the justification; `und`: too short to detect; None without a justification
 

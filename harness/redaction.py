@@ -130,13 +130,13 @@ class Redactor:
         return self._without_spelled(self(line))[:most]
 
     def _without_spelled(self, text: str) -> str:
-        """`text` without secrets between whose characters stand blanks, signs, or characters that nobody sees."""
+        """Return `text` without secrets between whose characters stand blanks, signs, or characters that nobody sees."""
         visible = [(position, character) for position, character in enumerate(text) if not _BETWEEN.match(character)]
         positions = [index for index, _ in visible]
         return self._replace_runs(text, "".join(character for _, character in visible), positions, [index + 1 for index in positions])
 
     def _replace_runs(self, text: str, decoded: str, begins: Sequence[int], ends: Sequence[int]) -> str:
-        """`text` without the runs in its decoded form, whose characters begin and end at these places of `text`."""
+        """Return `text` without the runs in its decoded form, whose characters begin and end at these places of `text`."""
         if not self._may_hold(decoded):
             return text
         parts, last = [], 0
@@ -146,7 +146,7 @@ class Redactor:
         return "".join([*parts, text[last:]])
 
     def _runs_in(self, text: str) -> Iterator[tuple[int, int]]:
-        """Begin and end of every part of the text that runs of secrets cover."""
+        """Return the begin and end of every part of the text that runs of secrets cover."""
         position, last = 0, len(text) - RUN
         while position <= last:
             if text[position : position + RUN] not in self._runs:

@@ -52,7 +52,7 @@ def sha256_of(path: Path) -> str:
 
 
 def read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Rows of a JSONL, gzipped JSONL or Parquet file with their line numbers (Parquet: row numbers), from 1.
+    """Yield the rows of a JSONL, gzipped JSONL or Parquet file with their line numbers (Parquet: row numbers), from 1.
 
     Empty lines and a byte-order mark are ignored. Raises ContentError for an unreadable file, a line that is not one JSON object in
     UTF-8, and an incomplete gzip file.
@@ -65,7 +65,7 @@ def read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def json_rows(path: Path, kind: type[T], what: str) -> Iterator[tuple[int, T]]:
-    """Lines of a JSONL file decoded as `kind`, with their numbers. `what` names such a line in messages. Raises as `read_rows`."""
+    """Yield lines of a JSONL file decoded as `kind`, with their numbers. `what` names such a line in messages. Raises as `read_rows`."""
     for numbers, rows in json_batches(path, kind, what):
         yield from zip(numbers, rows, strict=True)
 
@@ -183,7 +183,7 @@ def parquet_file(path: Path) -> Iterator[Any]:
 
 
 def arrow() -> Any:
-    """`pyarrow` with the system's memory pool: its default pool does not return memory to the system."""
+    """Return `pyarrow` with the system's memory pool: its default pool does not return memory to the system."""
     import pyarrow as pa  # late: 0.2 s
 
     pa.set_memory_pool(pa.system_memory_pool())
@@ -254,7 +254,7 @@ def write_together(files: Mapping[Path, bytes | str | Iterable[bytes]], *, priva
 
 @contextmanager
 def replace_file(path: Path, *, private: bool = False) -> Iterator[Path]:
-    """An empty temporary file beside `path`, for writing. It replaces `path` when the block ends without an error, else it is removed,
+    """Yield an empty temporary file beside `path`. It replaces `path` when the block ends without an error, else it is removed,
     even if the process is asked to end meanwhile. Raises OSError."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     _temporary.add(temporary)  # before the file exists: Ctrl-C may come at any moment
@@ -306,7 +306,7 @@ def temporary_copy(folder: Path, *names: str) -> Path:
 
 
 def to_json(data: Any) -> str:
-    """Readable, deterministic JSON: sorted keys, two spaces, UTF-8, a final newline; NaN becomes null.
+    """Return readable, deterministic JSON: sorted keys, two spaces, UTF-8, a final newline; NaN becomes null.
 
     Letters are not escaped. Control and bidi characters are, so that they do not reach a terminal.
     """
@@ -327,7 +327,7 @@ def refuse_other_schema(data: bytes, version: int, path: Path, instead: str) -> 
 
 
 def escape_controls(text: str) -> str:
-    """JSON with escapes for the control and bidi characters that JSON allows inside texts.
+    """Return JSON with escapes for the control and bidi characters that JSON allows inside texts.
 
     >>> escape_controls('"a\\u009b\\u202e"')
     '"a\\\\u009b\\\\u202e"'
@@ -336,7 +336,7 @@ def escape_controls(text: str) -> str:
 
 
 def to_jsonl(rows: Iterable[Any]) -> bytes:
-    """One JSON object a line; keys keep their order."""
+    """Return one JSON object a line; keys keep their order."""
     return b"".join(jsonl_lines(rows))
 
 
@@ -347,7 +347,7 @@ def jsonl_lines(rows: Iterable[Any]) -> Iterator[bytes]:
 
 
 def to_toml(data: Mapping[str, Any], *, multiline: bool = False) -> str:
-    """TOML with keys in the order given, tables after the other keys; None is left out. With `multiline`, long texts keep their lines.
+    """Return TOML with keys in their order, tables after the other keys; None is left out. With `multiline`, long texts keep their lines.
 
     >>> print(to_toml({"id": "mine", "size": None, "scale": {"classes": (0, 1)}}), end="")
     id = "mine"
@@ -370,7 +370,7 @@ def _without_none(data: Any) -> Any:
 
 
 def to_csv(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> str:
-    """CSV with a header. Texts that a spreadsheet could read as a formula get a leading apostrophe; `unguard_cell` removes it.
+    """Return CSV with a header. Texts that a spreadsheet could read as a formula get a leading apostrophe; `unguard_cell` removes it.
 
     >>> to_csv([{"a": "=1+1", "b": -0.5}], ["a", "b"])
     "a,b\\r\\n'=1+1,-0.5\\r\\n"
@@ -395,7 +395,7 @@ def write_parquet(path: Path, rows: Sequence[Mapping[str, Any]], schema: Mapping
 
 
 def to_parquet(rows: Sequence[Mapping[str, Any]], schema: Mapping[str, str]) -> bytes:
-    """Rows as a Parquet file. `schema` maps column names to Arrow type names (`string`, `double`, `int64`, `bool`, `date32`)."""
+    """Return rows as a Parquet file. `schema` maps column names to Arrow type names (`string`, `double`, `int64`, `bool`, `date32`)."""
     pa = arrow()
     import pyarrow.parquet as pq
 

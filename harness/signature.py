@@ -15,7 +15,7 @@ _SAFE = "@.+=/ "  # these stay readable; the separators of the signature are not
 
 class _SignatureText(msgspec.Struct, frozen=True):
     def __str__(self) -> str:
-        """`key:value|key:value|…` without default values. Commas join lists; reserved characters are percent-encoded."""
+        """Return `key:value|key:value|…` without default values. Commas join lists; reserved characters are percent-encoded."""
         values = {field.name: (getattr(self, field.name), field.default) for field in msgspec.structs.fields(type(self))}
         return "|".join(f"{name}:{_text(value)}" for name, (value, default) in values.items() if value != default)
 

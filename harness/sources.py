@@ -33,7 +33,7 @@ Source = Dataset | RunResult | Path | str
 
 
 def load(folder: Path | str, *, card: str | None = None) -> Dataset:
-    """Items, labels and recorded judgments of a data folder.
+    """Open the items, labels and recorded judgments of a data folder.
 
     Args:
         folder: holds `items`, `labels` and optionally `judgments` as `.jsonl`, `.jsonl.gz` or `.parquet`, and a `data.toml`; or the name of
@@ -111,7 +111,7 @@ def _recorded(data: Dataset, name: str, folder: str = "DIR") -> Recording:
 
 
 def _notes(result: RunResult) -> Iterator[str]:
-    """Notes for readers of a run's numbers."""
+    """Return notes for readers of a run's numbers."""
     protocol = result.protocol
     if protocol.texts.constructed:
         yield CONSTRUCTED
@@ -124,13 +124,13 @@ def _notes(result: RunResult) -> Iterator[str]:
 
 
 def unreviewed(result: RunResult) -> list[str]:
-    """Languages of bundled texts that no native reader has reviewed."""
+    """Return the languages of bundled texts that no native reader has reviewed."""
     library, protocol = result.prepared.library, result.protocol
     return [] if protocol.texts.data else library.unreviewed(protocol.texts.board, protocol.texts.languages)
 
 
 def unreviewed_instructions(result: RunResult) -> list[str]:
-    """Languages whose instructions were used although no native reader has reviewed them."""
+    """Return the languages whose instructions were used although no native reader has reviewed them."""
     return [tag for tag in result.protocol.wording.instructions if not result.prepared.library.instructions(tag).reviewed_by]
 
 
@@ -189,7 +189,7 @@ class ComparedSources(msgspec.Struct, frozen=True):
 
 def compare_sources(
     sources: Sequence[Source],
-    asked: CompareOptions,
+    requested: CompareOptions,
     decision: DecisionOptions | None = None,
     *,
     card: str | None = None,
@@ -201,13 +201,13 @@ def compare_sources(
 
     Args:
         sources, decision, card, out, full: as in `api.compare`.
-        asked: the options by the names that the user gave; panels among the judges, and a source to compare with, get their own names.
+        requested: the options by the names that the user gave; panels among the judges, and a source to compare with, get their own names.
         sections: whether to compute the sections.
     """
-    named_options = with_versus_source(sources, asked.versus)
-    opened, judges = with_panels(open_sources(named_options, card, out), asked.judges, asked.where.get("metric"))
+    named_options = with_versus_source(sources, requested.versus)
+    opened, judges = with_panels(open_sources(named_options, card, out), requested.judges, requested.where.get("metric"))
     options = msgspec.structs.replace(
-        asked, judges=as_names(judges) if judges else None, versus=named_versus(asked.versus, named_options, opened)
+        requested, judges=as_names(judges) if judges else None, versus=named_versus(requested.versus, named_options, opened)
     )
     recordings = [source.recording for source in opened]
     compared = comparison.compare(recordings, options, decision or DecisionOptions(), full=full, sections=sections)
@@ -257,7 +257,7 @@ def with_versus_source(sources: Sequence[Source], versus: tuple[str, str] | None
 
 
 def named_versus(versus: tuple[str, str] | None, sources: Sequence[Source], opened: Sequence[OpenedSource]) -> tuple[str, str] | None:
-    """`versus` with the name of a source in place of its path."""
+    """Return `versus` with the name of a source in place of its path."""
     if versus is None or versus[0] != "source":
         return versus
     names = {

@@ -20,11 +20,10 @@ INKLESS = r"[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]*
 _LOG_COMMAND = re.compile(rf"(?:^|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]){INKLESS}:(?=:)|##(?=\[)")
 _WHOLE_NUMBER = re.compile(r"[+-]?\d+\.0+", re.ASCII)
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")  # C0 and C1 but tab, line feed and carriage return
-LONGEST_EXAMPLE = 80  # characters of an answer that a sentence shows
 
 
 def as_names(names: str | Iterable[str]) -> tuple[str, ...]:
-    """One name or several; a text is one name, not its letters.
+    """Return one name or several as a tuple; a text is one name, not its letters.
 
     >>> as_names("language"), as_names(["ja", "cs"])
     (('language',), ('ja', 'cs'))
@@ -33,7 +32,7 @@ def as_names(names: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def quoted(names: Iterable[str]) -> str:
-    """Names for a sentence.
+    """Join names for a sentence.
 
     >>> quoted(["ja", "cs"])
     "'ja', 'cs'"
@@ -52,7 +51,7 @@ def short_repr(value: object, name: str, **counts: int) -> str:
 
 
 def without_controls(text: str) -> str:
-    """Text with U+FFFD in place of each control character, so that readers notice it."""
+    """Return text with U+FFFD in place of each control character, so that readers notice it."""
     return _CONTROLS.sub("\ufffd", text)
 
 
@@ -96,7 +95,7 @@ def person_key(annotator_id: str) -> str:
 
 
 def terminal_safe(text: str) -> str:
-    """Text without control characters, escape characters and bidi controls: safe in a terminal.
+    """Return text without control characters, escape characters and bidi controls: safe in a terminal.
 
     >>> terminal_safe("a\\x1b[31mb\\u202ec")
     'a[31mbc'
@@ -114,7 +113,7 @@ def without_log_commands(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Text that is safe in a terminal, on one line: names of judges and texts are part of headings.
+    """Return text that is safe in a terminal, on one line: names of judges and texts are part of headings.
 
     >>> one_line("judge\\n## Use it\\u2028now")
     'judge ## Use it now'

@@ -45,7 +45,7 @@ def count_vowels(text: str, language: str, lexicon: Lexicon) -> float:
 
 
 def reading_ease(text: str, language: str, lexicon: Lexicon) -> float:
-    """Flesch's reading ease with the constants of the language; higher is easier, mostly between 0 and 100.
+    """Return Flesch's reading ease with the constants of the language; higher is easier, mostly between 0 and 100.
 
     base - words_factor * (words / sentence) - syllables_factor * (syllables / word). Syllables are the parts into which hyphenation
     patterns divide a word (`pyphen`), so they are a few too low; the same for all texts.

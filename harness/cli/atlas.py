@@ -12,7 +12,7 @@ from harness.cli.streams import print_json
 from harness.cli.text_columns import columns, fitting, hanging, in_lines, known_width, step_lines
 from harness.errors import UsageError
 from harness.judge_atlas.atlas_file import FILE, Atlas, AtlasRow, read_atlas
-from harness.judge_atlas.known import KnownOfQuality, known_of, select, tag_of
+from harness.judge_atlas.quality_answers import QualityAnswer, answers_by_quality, select, tag_of
 from harness.reports.answer_parts import SIGNS
 from harness.reports.atlas_answer import (
     STYLES,
@@ -99,7 +99,7 @@ def _of_all(atlas: Atlas, rows: Sequence[AtlasRow]) -> Iterator[str]:
     for tag, name in sorted(atlas.languages.items(), key=lambda each: each[1]):
         own = [row for row in rows if row.language == tag]
         if own:
-            parts = [f"{SIGNS[STYLES[each.answer]]} {metric_words(each.quality)}{_judge(each)}" for each in known_of(own)]
+            parts = [f"{SIGNS[STYLES[each.answer]]} {metric_words(each.quality)}{_judge(each)}" for each in answers_by_quality(own)]
             lines.append((f"{name} ({tag})", parts))
     width = known_width()
     yield from hanging(lines, width)
@@ -112,7 +112,7 @@ def _of_all(atlas: Atlas, rows: Sequence[AtlasRow]) -> Iterator[str]:
         yield from in_lines(note, width)
 
 
-def _judge(known: KnownOfQuality) -> str:
+def _judge(known: QualityAnswer) -> str:
     """The judge that may be used, and for how many metrics if not for all."""
     if not known.allowed:
         return ""

@@ -21,7 +21,7 @@ from harness.errors import UsageError
 from harness.exchange.first_look import FirstLook, look_at
 from harness.exchange.labels.delimited import likely_encoding
 from harness.exchange.labels.importing import ImportOptions, ImportSummary, import_labels
-from harness.exchange.labels.layouts import with_ids
+from harness.exchange.labels.layouts import one_record_per_item, with_ids
 from harness.exchange.labels.mapping import parse_scales
 from harness.exchange.labels.read import read_source
 from harness.exchange.labels.several_people import with_people_apart
@@ -97,6 +97,8 @@ def _settled(table: SourceTable, library: Library, given: LabelMapping, *, sure:
     scales = rubric_scales(library)
     given = given if given.task else msgspec.structs.replace(given, task="texts")
     table, given = with_people_apart(table, given)
+    if given.wide_items is not None:
+        table = one_record_per_item(table, given.wide_items, "the table")
     look = look_at(table, scales, given)
     _show(look)
     if not (look.mapping.texts or look.mapping.language or "language" in look.mapping.columns):

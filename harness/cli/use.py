@@ -95,6 +95,8 @@ def calibrate(arguments: Calibrate) -> int:
 def certify(arguments: Certify) -> int:
     if arguments.probe and not arguments.check:
         raise UsageError("--probe names what a certificate was extended by, to check it; pass --check FILE too")
+    if arguments.prices and not arguments.check:
+        raise UsageError("--prices is of the prices in a cascade's certificate, to check it; pass --check FILE too")
     if arguments.extend and not arguments.check:
         return _extend(arguments)
     if arguments.by or arguments.from_language:
@@ -165,6 +167,8 @@ def _check(arguments: Any) -> int:
 
     if certificate.kind_of(arguments.check) == "cascade":
         return _check_cascade(arguments)
+    if arguments.prices:
+        raise UsageError("--prices is of the prices in a cascade's certificate, and this one is of a judge, which has none")
     held = certificate.read(arguments.check)
     watch = record_beside(arguments.check) if held.watch else None
     with working("making it again"):
@@ -187,6 +191,7 @@ def _checked(stale: Sequence[str], not_made_again: Sequence[str], allowed: Seque
 
 
 def _check_cascade(arguments: Any) -> int:
+    from harness.correction.answer_prices import answer_prices
     from harness.correction.cascade_certificate import read
     from harness.correction.certify_cascade import cascade_not_made_again, cascade_staleness
 
@@ -196,8 +201,12 @@ def _check_cascade(arguments: Any) -> int:
     if arguments.source is None:
         raise UsageError("name the run or data folder that the cascade is of: harness certify --check FILE RUN_OR_DIR")
     with working("making it again"):
-        recording, asked = asked_source(arguments)
-        stale, absent = cascade_staleness(held, recording, asked), cascade_not_made_again(held, asked)
+        opened = opened_source(arguments)
+        source, asked = opened.recording, judged_run(opened.run)
+        stale = cascade_staleness(held, source, asked)
+        conditions = [step.judge.condition for step in held.steps]
+        prices = {} if stale else answer_prices(source, conditions, opened.run, {}, arguments.prices)
+        absent = cascade_not_made_again(held, asked, prices)
     certified = [(cell.chain.language, cell.chain.metric) for cell in held.cells if cell.chain.upper is not None]
     allowed = [] if stale or absent else certified
     if arguments.json:

@@ -20,12 +20,12 @@ _CHUNK = 1 << 20
 
 
 def new_canary() -> str:
-    """A sentence that occurs nowhere else."""
+    """Return a sentence that occurs nowhere else."""
     return f"Benchmark data, to be kept out of all training corpora. Canary {uuid.uuid4()}"
 
 
 def holds_canary(path: Path, canary: str) -> bool:
-    """Whether a file (JSONL, gzipped JSONL, Parquet or text) contains the canary. Raises ContentError for an unreadable file."""
+    """Return True if a file (JSONL, gzipped JSONL, Parquet or text) contains the canary. Raises ContentError for an unreadable file."""
     if path.suffix == ".parquet":
         return any(canary in str(value) for column in parquet_table(path).columns for value in column.unique().to_pylist())
     searched = canary.encode()
@@ -39,7 +39,7 @@ def holds_canary(path: Path, canary: str) -> bool:
 
 
 def sealed_file_problem(path: Path) -> str:
-    """What is wrong with a file of sealed labels, as far as that is visible without a key; empty when nothing is wrong."""
+    """Return what is wrong with a file of sealed labels, as far as that is visible without a key; empty when nothing is wrong."""
     if path.is_symlink() or not path.is_file():
         return f"no {LABELS} in this folder; 'harness board seal' creates it"
     if path.stat().st_size > MAX_BYTES:

@@ -35,7 +35,7 @@ def missing_strings(interface: Interface, english: Interface) -> Complaints:
 
 
 def completed(interface: Interface, english: Interface) -> Interface:
-    """The interface with the strings that it lacks, in English."""
+    """Return the interface with the strings that it lacks, in English."""
     return msgspec.structs.replace(interface, strings={**english.strings, **interface.strings})
 
 

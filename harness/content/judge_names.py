@@ -25,9 +25,10 @@ def is_judge_name(name: str) -> bool:
 
 def judge_refusal(names: list[str], how: str) -> str:
     """Return the sentence on columns or annotators that look like judges; `how` says what to do with a person of this name."""
-    shown = ", ".join(f"'{name}'" for name in names[:5])
-    one = "its scores" if len(names) == 1 else "their scores"
+    quoted_names = ", ".join(f"'{name}'" for name in names[:5])
+    whose = "its scores" if len(names) == 1 else "their scores"
     return (
-        f"{shown} {'looks' if len(names) == 1 else 'look'} like a judge, by name, and {one} would count as a person's; leave the judge out "
-        f"here and import {one} as judgments ('harness import FILE --to DIR --judge NAME'), or {how}"
+        f"{quoted_names} {'looks' if len(names) == 1 else 'look'} like a judge, by name, and {whose} would count as a person's; "
+        "leave the judge out "
+        f"here and import {whose} as judgments ('harness import FILE --to DIR --judge NAME'), or {how}"
     )

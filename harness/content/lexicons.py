@@ -15,7 +15,7 @@ NO_WORDS = Lexicon(tag="und", version="0.0.0", reviewed_by=())
 
 
 def lexicon_for(language: str, lexicons: Mapping[str, Lexicon]) -> Lexicon:
-    """The lexicon of a language. `en-GB` may use that of `en`, because both are written in the same script.
+    """Return the lexicon of a language. `en-GB` may use that of `en`, because both are written in the same script.
 
     `NO_WORDS` when there is none, and for a text that is not a language tag.
     """
@@ -29,7 +29,7 @@ def lexicon_for(language: str, lexicons: Mapping[str, Lexicon]) -> Lexicon:
 
 
 def lexicon_complaints(lexicon: Lexicon) -> Complaints:
-    """What is wrong with a lexicon, each with a pattern for the line to correct."""
+    """Yield what is wrong with a lexicon, each with a pattern for the line to correct."""
     for key, words in _word_lists(lexicon).items():
         if not all(map(str.strip, words)):
             yield f"a word in {key} is blank; write the word or remove it", key_pattern(key)
@@ -54,15 +54,15 @@ def lexicon_complaints(lexicon: Lexicon) -> Complaints:
 
 
 def _synonym_complaints(lexicon: Lexicon) -> Complaints:
-    every = [word for group in lexicon.synonyms for word in group]
+    synonyms = [word for group in lexicon.synonyms for word in group]
     if alone := next((group for group in lexicon.synonyms if len(group) < 2), None):
         yield (
             f"the group {list(alone)} in synonyms has fewer than two words; write words that may stand for each other",
             key_pattern("synonyms"),
         )
-    if blank := next((word for word in every if any(map(str.isspace, word))), None):
+    if blank := next((word for word in synonyms if any(map(str.isspace, word))), None):
         yield f"'{blank}' in synonyms holds a space; only single words are exchanged", key_pattern("synonyms")
-    for repeated in duplicates(unicodedata.normalize("NFC", word).casefold() for word in every):
+    for repeated in duplicates(unicodedata.normalize("NFC", word).casefold() for word in synonyms):
         yield f"'{repeated}' is listed twice in synonyms; put all words that may stand for it into one group", key_pattern("synonyms")
 
 

@@ -58,25 +58,25 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 
 def bundled_root() -> Path:
-    """The folder with `tasks/`, `languages/`, `rubrics/`, `catalog/`, `leaderboards/`: in the installed package or the checkout."""
+    """Return the folder with `tasks/`, `languages/`, `rubrics/`, `catalog/`, `leaderboards/`: in the installed package or the checkout."""
     installed = _PACKAGE / "_content"
     return installed if installed.is_dir() else _PACKAGE.parent
 
 
 def is_checkout(folder: Path) -> bool:
-    """Whether a folder is a checkout of the whole content, which replaces the bundled folders."""
+    """Return True if a folder is a checkout of the whole content, which replaces the bundled folders."""
     return (folder / LOCK).is_file()
 
 
 def checkout_around(folder: Path) -> Path | None:
-    """The nearest folder with a content.lock and boards: `folder` or one around it; None if there is none."""
-    places = (folder.resolve(), *folder.resolve().parents)
-    return next((place for place in places if is_checkout(place) and (place / "leaderboards").is_dir()), None)
+    """Return the nearest folder with a content.lock and boards: `folder` or one around it; None if there is none."""
+    folders = (folder.resolve(), *folder.resolve().parents)
+    return next((parent for parent in folders if is_checkout(parent) and (parent / "leaderboards").is_dir()), None)
 
 
 @cache
 def package_roots() -> dict[str, Path]:
-    """`{package: folder}` of other installed packages that add published sets: those with an entry point `harness.published`.
+    """Return `{package: folder}` of other installed packages that add published sets: those with an entry point `harness.published`.
 
     The folder of such a package holds `catalog/<id>/dataset.toml`. Nothing is imported to find it.
     """
@@ -84,12 +84,12 @@ def package_roots() -> dict[str, Path]:
     from importlib.util import find_spec
 
     names = {point.value.partition(":")[0].partition(".")[0] for point in entry_points(group=PUBLISHED)} - {_PACKAGE.name}
-    places = {name: spec.submodule_search_locations for name in sorted(names) if (spec := find_spec(name))}
-    return {name: Path(next(iter(place))) for name, place in places.items() if place}
+    locations = {name: spec.submodule_search_locations for name in sorted(names) if (spec := find_spec(name))}
+    return {name: Path(next(iter(paths))) for name, paths in locations.items() if paths}
 
 
 def _files(kind: str) -> cached_property[dict[str, Path]]:
-    """A property of `Library`: `{name: path}` of the files of a kind."""
+    """Return a property of `Library`: `{name: path}` of the files of a kind."""
     return cached_property(lambda library: library._find(KINDS[kind].pattern))
 
 
@@ -120,7 +120,7 @@ class Library:
         return paths
 
     def _load(self, name: str, files: dict[str, Path], kind: type[S]) -> S:
-        """A file of a kind by its name. It is read once: a library is what its files were when it was first asked."""
+        """Return a file of a kind by its name. It is read once: a library is what its files were when it was first asked."""
         path = _path_of(name, files, kind)
         if path not in self._read:
             spec = read_spec(path, kind)
@@ -153,7 +153,7 @@ class Library:
         return self._find(KINDS["catalog"].pattern, more=package_roots().values())
 
     def package_of(self, card: str) -> str | None:
-        """The installed package that a dataset card belongs to; None for a card from a `--content` folder, which never runs code."""
+        """Return the installed package that a dataset card belongs to; None for a card from a `--content` folder, which never runs code."""
         path = self.dataset_card_files[card].resolve()
         installed = {_PACKAGE.name: bundled_root(), **package_roots()}
         return next((name for name, root in installed.items() if path.is_relative_to(root.resolve() / "catalog")), None)
@@ -162,7 +162,7 @@ class Library:
         return self._load(name, self.task_files, Task)
 
     def writing(self, name: str) -> Writing:
-        """How a model is asked to write an output of the task `name`."""
+        """Return how a model is asked to write an output of the task `name`."""
         return self._load(name, self.writing_files, Writing)
 
     def rubric(self, name: str) -> Rubric:
@@ -177,24 +177,24 @@ class Library:
         return path if path is not None and read_spec(path, Pack).version == board.packs[tag] else None
 
     def unreviewed(self, board_name: str | None, languages: Iterable[str]) -> list[str]:
-        """Those of the languages whose pack no native reader has reviewed: the packs of a board, or without one the present packs."""
+        """Return the languages whose pack no native reader has reviewed: the packs of a board, or without one the present packs."""
         board = self.board(board_name) if board_name else None
         paths = {tag: self.pack_path(tag, board) if board and tag in board.packs else self.pack_files.get(tag) for tag in languages}
         return [tag for tag, path in paths.items() if path is not None and not read_spec(path, Pack).reviewed_by]
 
     def instructions(self, tag: str) -> Instructions:
-        """The instructions for judges in the language `tag`."""
+        """Return the instructions for judges in the language `tag`."""
         return self._load(tag, self.instruction_files, Instructions)
 
     def lexicon(self, tag: str) -> Lexicon:
-        """The words of the language `tag` for reading replies and perturbing texts."""
+        """Return the words of the language `tag` for reading replies and perturbing texts."""
         lexicon = self._load(tag, self.lexicon_files, Lexicon)
         for message, pattern in lexicon_complaints(lexicon):
             raise ContentError(message, self.lexicon_files[tag], line_of(self.lexicon_files[tag], pattern))
         return lexicon
 
     def interface(self, tag: str) -> Interface:
-        """The words of the labelling page in the language `tag`; in English if the language has none. Missing words are English."""
+        """Return the words of the labelling page in the language `tag`; in English if the language has none. Missing words are English."""
         if tag not in self.interface_files:
             tag = FALLBACK
         english = self._load(FALLBACK, self.interface_files, Interface)
@@ -205,7 +205,7 @@ class Library:
 
     @cached_property
     def lexicons(self) -> dict[str, Lexicon]:
-        """All lexicons by tag. Raises ContentError with `file:line` for the first one that cannot be read."""
+        """Return all lexicons by tag. Raises ContentError with `file:line` for the first one that cannot be read."""
         return {tag: self.lexicon(tag) for tag in sorted(self.lexicon_files)}
 
     def board(self, name: str) -> Board:
@@ -226,23 +226,23 @@ class Library:
         return collection
 
     def board_file(self, name: str) -> Path:
-        """The path of a board's file, which is not read. Raises UsageError for an unknown name."""
+        """Return the path of a board's file, which is not read. Raises UsageError for an unknown name."""
         return _path_of(name, self.board_files, Board)
 
     def native_data(self, languages: Iterable[str]) -> dict[str, tuple[DatasetCard, ...]]:
-        """`{tag: dataset cards with labels of native speakers in this language}`; languages without one are left out."""
+        """Return `{tag: dataset cards with labels of native speakers in this language}`; languages without one are left out."""
         cards = [self.dataset_card(name) for name in self.dataset_card_files]
-        found = {
+        cards_of = {
             tag: tuple(card for card in cards if card.source == "native" and card.tried and tag in card.languages) for tag in languages
         }
-        return {tag: cards for tag, cards in found.items() if cards}
+        return {tag: cards for tag, cards in cards_of.items() if cards}
 
     def dataset_card(self, name: str) -> DatasetCard:
-        """What the labels of a published data set mean."""
+        """Return the card of a published data set: what its labels mean."""
         return self._load(name, self.dataset_card_files, DatasetCard)
 
     def item_files(self, tag: str) -> dict[str, Path]:
-        """`{task: path}` of a pack's item files; empty for a pack without items."""
+        """Return `{task: path}` of a pack's item files; empty for a pack without items."""
         return item_files(self.pack_files[tag])
 
     def tags_with_items(self) -> list[str]:
@@ -250,23 +250,23 @@ class Library:
 
 
 def item_files(pack: Path) -> dict[str, Path]:
-    """`{task: path}` of the item files beside a `pack.toml`."""
+    """Return `{task: path}` of the item files beside a `pack.toml`."""
     return {path.stem: path for path in sorted((pack.parent / "items").glob("*.jsonl"))}
 
 
 @cache
 def bundled_lexicons() -> dict[str, Lexicon]:
-    """The lexicons of the bundled packs by tag, for callers without a library."""
+    """Return the lexicons of the bundled packs by tag, for callers without a library."""
     return Library().lexicons
 
 
 def misnamed(name_inside: str, name: str) -> str:
-    """The message for a file whose name inside differs from the name of its folder or file."""
+    """Return the message for a file whose name inside differs from the name of its folder or file."""
     return f"the name inside is '{name_inside}', but the folder or file is named '{name}'; make them equal"
 
 
 def _path_of(name: str, files: dict[str, Path], kind: type[Any]) -> Path:
     if name not in files:
-        word = next(each.word for each in KINDS.values() if each.spec is kind)
+        word = next(known_kind.word for known_kind in KINDS.values() if known_kind.spec is kind)
         raise UsageError(f"no {word} '{name}'.{tags.choose_from(files, name)}")
     return files[name]

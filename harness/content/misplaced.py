@@ -37,7 +37,7 @@ class _Around(NamedTuple):
 
 
 def wrong_key(content: Mapping[str, Any], kind: type) -> WrongKey | None:
-    """The first key of a file's content that does not fit the struct `kind`; None where there is none.
+    """Return the first key of a file's content that does not fit the struct `kind`; None where there is none.
 
     A key of a table with free names is wrong too, if it is the name of a setting around that table with a value that this setting can have:
     `sampling = "random"` below `[tasks]` would else be a task.
@@ -46,13 +46,13 @@ def wrong_key(content: Mapping[str, Any], kind: type) -> WrongKey | None:
 
 
 def key_line(text: str, trail: Trail) -> int | None:
-    """The line of a key in a TOML text; the line of the nearest table around it where it has none of its own (an inline table)."""
+    """Return the line of a key in a TOML text; the line of the nearest table around it where it has none of its own (an inline table)."""
     lines = _lines_of_keys(text)
     return next((lines[trail[:end]] for end in range(len(trail), 0, -1) if trail[:end] in lines), None)
 
 
 def _lines_of_keys(text: str) -> dict[Trail, int]:
-    """The first line of each key. Lines within texts of several lines are left out."""
+    """Return the first line of each key. Lines within texts of several lines are left out."""
     lines: dict[Trail, int] = {}
     table: Trail = ()
     quoted = False
@@ -75,10 +75,10 @@ def _parts(dotted: str) -> Trail:
 def _faults(value: Any, kind: Any, trail: Trail, around: tuple[_Around, ...]) -> Iterator[WrongKey]:
     kind = _meant(kind, value)
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct) and isinstance(value, Mapping):
-        fields, known = _fields(kind), (*around, _Around(trail, kind))
+        fields, tables = _fields(kind), (*around, _Around(trail, kind))
         for key, below in value.items():
             if key in fields:
-                yield from _faults(below, fields[key], (*trail, key), known)
+                yield from _faults(below, fields[key], (*trail, key), tables)
             else:
                 yield WrongKey((*trail, key), _unknown(key, below, kind, around, trail))
     elif get_origin(kind) is dict and isinstance(value, Mapping):
@@ -93,7 +93,7 @@ def _faults(value: Any, kind: Any, trail: Trail, around: tuple[_Around, ...]) ->
 
 
 def _unknown(key: str, value: Any, kind: type, around: tuple[_Around, ...], trail: Trail) -> str:
-    """What to say of a key that a struct does not have."""
+    """Return the sentence about a key that a struct does not have."""
     said = f"Object contains unknown field `{key}`"
     if home := _home(key, value, around):
         return f"{said} in {_table(trail)}; it belongs {_place(home.trail)}"
@@ -104,12 +104,12 @@ def _unknown(key: str, value: Any, kind: type, around: tuple[_Around, ...], trai
 
 
 def _home(key: str, value: Any, around: tuple[_Around, ...]) -> _Around | None:
-    """The nearest table around that has a setting of this name which can have this value."""
-    return next((each for each in reversed(around) if key in _fields(each.kind) and _fits(value, _fields(each.kind)[key])), None)
+    """Return the nearest table around that has a setting of this name which can have this value."""
+    return next((table for table in reversed(around) if key in _fields(table.kind) and _fits(value, _fields(table.kind)[key])), None)
 
 
 def _is_choice(home: _Around, key: str, value: Any) -> bool:
-    """Whether a setting is a choice among some texts, and the value is one of them: more than chance."""
+    """Return True if a setting is a choice among some texts, and the value is one of them: more than chance."""
     return isinstance(value, str) and get_origin(_meant(_fields(home.kind)[key], value)) is Literal
 
 
@@ -130,11 +130,13 @@ def _place(trail: Trail) -> str:
 
 
 def _meant(kind: Any, value: Any) -> Any:
-    """The type without annotations and None; of several types, the one that is a table if the value is one."""
+    """Return the type without annotations and None; of several types, the one that is a table if the value is one."""
     kind = _plain(kind)
     if get_origin(kind) in (Union, types.UnionType):
-        options = [_plain(each) for each in get_args(kind) if each is not type(None)]
-        return next((each for each in options if isinstance(value, Mapping) == (_is_struct(each) or get_origin(each) is dict)), options[0])
+        options = [_plain(option) for option in get_args(kind) if option is not type(None)]
+        return next(
+            (option for option in options if isinstance(value, Mapping) == (_is_struct(option) or get_origin(option) is dict)), options[0]
+        )
     return kind
 
 

@@ -31,13 +31,13 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 def problem_from_error(err: ContentError) -> Problem:
-    """The problem that an error reports."""
+    """Return the problem that an error reports."""
     location = f"{err.path}:{err.line}" if err.line else f"{err.path}"
     return Problem(err.path, err.line, str(err).removeprefix(f"{location}: "))
 
 
 def line_of(path: Path, pattern: str, nth: int = 1) -> int | None:
-    """The line (from 1) of the `nth` match of a regular expression in a text file. TOML parsers do not keep line numbers.
+    """Return the line (from 1) of the `nth` match of a regular expression in a text file. TOML parsers do not keep line numbers.
 
     `^` matches at the beginning of a line; blanks and empty lines that begin a match do not count. None when there is no such match or no
     such file.
@@ -54,7 +54,7 @@ def line_of(path: Path, pattern: str, nth: int = 1) -> int | None:
 
 
 def key_pattern(name: str) -> str:
-    """A regular expression for the line that sets a key (`name = ...`) or opens its table."""
+    """Return a regular expression for the line that sets a key (`name = ...`) or opens its table."""
     return rf"(?:^[ \t]*[\"']?{re.escape(name)}[\"']?[ \t]*=|^\[+(?:\w+\.)*{re.escape(name)}\]+)"
 
 
@@ -78,7 +78,7 @@ def _size_complaints(scale: Scale) -> Complaints:
 
 
 def scale_complaints(scale: Scale, *, needs_best: bool = True) -> Complaints:
-    """What is wrong with a scale, each with a pattern for the line to correct."""
+    """Yield what is wrong with a scale, each with a pattern for the line to correct."""
     yield from _size_complaints(scale)
     bounds = (scale.min, scale.max)
     if scale.kind == "interval":
@@ -102,8 +102,8 @@ def _direction_complaints(scale: Scale, needs_best: bool) -> Complaints:
     if scale.best is not None and not scale.holds(scale.best):
         yield f"best is {scale.best!r}, which is outside the scale ({scale.describe()})", key_pattern("best")
     names = {str(score) for score in scale.classes}
-    for one, other in scale.swap.items():
-        if not {one, other} <= names:
-            yield f"swap turns '{one}' into '{other}', but the classes are: {scale.describe()}", key_pattern("swap")
-        elif scale.swap.get(other, other) != one:
-            yield f"swap turns '{one}' into '{other}' but not back; a second swap must undo the first", key_pattern("swap")
+    for swapped_from, other in scale.swap.items():
+        if not {swapped_from, other} <= names:
+            yield f"swap turns '{swapped_from}' into '{other}', but the classes are: {scale.describe()}", key_pattern("swap")
+        elif scale.swap.get(other, other) != swapped_from:
+            yield f"swap turns '{swapped_from}' into '{other}' but not back; a second swap must undo the first", key_pattern("swap")

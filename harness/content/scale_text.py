@@ -13,7 +13,7 @@ from harness.model import Scale, Score
 MOST_CLASSES = 10  # steps of a range of whole numbers that are classes
 
 
-def parse_scale(text: str, shown: str = "") -> Scale:
+def parse_scale(text: str, as_written: str = "") -> Scale:
     """Read `CLASSES[:best=SCORE][:kind=KIND]` as a scale. Raises UsageError for another form; its message has `shown` before the text.
 
     Without `kind`, whole numbers are ordinal classes and words are nominal ones. `1..5` means 1,2,3,4,5. A range of fractions
@@ -27,9 +27,9 @@ def parse_scale(text: str, shown: str = "") -> Scale:
     for option in option_texts:
         name, sign, value = option.partition("=")
         if name not in ("best", "kind"):
-            raise UsageError(f"{shown}{text}: '{name}' is not one of best, kind")
+            raise UsageError(f"{as_written}{text}: '{name}' is not one of best, kind")
         if not (sign and value) or name in options:
-            raise UsageError(f"{shown}{text}: '{option}' should be {name}=VALUE, once")
+            raise UsageError(f"{as_written}{text}: '{option}' should be {name}=VALUE, once")
         options[name] = value
     ends = class_text.split("..")
     numbers = [parse_score(end) for end in ends]
@@ -40,14 +40,14 @@ def parse_scale(text: str, shown: str = "") -> Scale:
     else:
         classes = tuple(parse_score(part) for part in class_text.split(",") if part.strip())
         if any(isinstance(c, float) for c in classes):
-            raise UsageError(f"{shown}{text}: classes are whole numbers or words; for fractions give an interval: 0..1")
+            raise UsageError(f"{as_written}{text}: classes are whole numbers or words; for fractions give an interval: 0..1")
         fields = {"kind": "nominal" if any(isinstance(c, str) for c in classes) else "ordinal", "classes": classes}
     fields |= {"best": parse_score(options["best"])} if "best" in options else {}
     fields |= {"kind": options["kind"]} if "kind" in options else {}
     try:
         return msgspec.convert(fields, Scale)
     except msgspec.ValidationError as err:
-        raise UsageError(f"{shown}{text}: {err}") from None
+        raise UsageError(f"{as_written}{text}: {err}") from None
 
 
 def _whole_numbers(low: Score, high: Score) -> tuple[int, ...]:

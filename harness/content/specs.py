@@ -50,17 +50,20 @@ class Task(_Spec, frozen=True):
 
     @property
     def is_pair(self) -> bool:
-        """Whether an item has two outputs, which judges compare."""
+        """Return True if an item has two outputs, which judges compare."""
         return len(self.outputs) == 2
 
     @property
     def language_keys(self) -> tuple[str, ...]:
-        """The keys of an item that name languages. An instruction may hold them in braces; a prompt has the languages' names there."""
+        """Return the keys of an item that name languages.
+
+        An instruction may hold them in braces; a prompt has the languages' names there.
+        """
         return tuple(dict.fromkeys(("language", *(field.language for field in self.fields.values()))))
 
 
 class Criteria(_Spec, frozen=True):
-    """What a reader can see in a text that earns one score."""
+    """The signs by which a reader knows a text that earns one score."""
 
     score: int | str
     points: Points
@@ -89,7 +92,7 @@ class Rubric(_Spec, frozen=True):
 
     @property
     def class_words(self) -> dict[str, str]:
-        """What the simple instruction says of each class, by the class as text; empty where it does not name every one."""
+        """Return what the simple instruction says of each class, by the class as text; empty where it does not name every one."""
         lines = (line.partition(": ") for line in self.simple.instruction.splitlines())
         words = {name.strip(): text.strip() for name, _, text in lines if text}
         return {str(score): words[str(score)] for score in self.scale.classes} if {*map(str, self.scale.classes)} <= words.keys() else {}
@@ -314,7 +317,7 @@ class Board(_Spec, frozen=True):
 
     @property
     def packs(self) -> dict[str, str]:
-        """`{tag: version}` of the language packs that the board is frozen on; empty for data outside the packs."""
+        """Return `{tag: version}` of the language packs that the board is frozen on; empty for data outside the packs."""
         return self.languages if isinstance(self.languages, dict) else {}
 
 
@@ -358,7 +361,7 @@ class Asked(_Spec, frozen=True):
             raise ValueError('rule = "column" and column = "NAME OF A KEY OF THE ITEMS" go together; write both or neither')
 
     def __str__(self) -> str:
-        """The rule as signatures print it: `any-row`, `column=shown_to`."""
+        """Return the rule as signatures print it: `any-row`, `column=shown_to`."""
         return f"column={self.column}" if self.column else self.rule
 
 
@@ -388,7 +391,7 @@ class RawSource(_Spec, frozen=True):
 
 
 class ConvertedTable(_Spec, frozen=True):
-    """What a table of a converted data folder must be: its number of rows and the SHA-256 of its JSON lines, uncompressed."""
+    """A table of a converted data folder as it must be: its number of rows and the SHA-256 of its JSON lines, uncompressed."""
 
     rows: int
     # empty where nobody has converted the whole set yet
@@ -412,7 +415,7 @@ Sampling = Literal["random", "convenience", "unknown"]
 
 
 class LabelMapping(_Spec, frozen=True):
-    """Which column holds what, constants for all rows, and changes of metrics and scores. If it is empty, columns are guessed."""
+    """The roles of columns, constants for all rows, and changes of metrics and scores. If it is empty, columns are guessed."""
 
     id: str | None = None
     title: str | None = None
@@ -445,17 +448,17 @@ class LabelMapping(_Spec, frozen=True):
 
     @property
     def named_columns(self) -> dict[str, str]:
-        """`{role: column}` for all named columns."""
+        """Return `{role: column}` for all named columns."""
         short = {name: value for name, value in (("group", self.group), ("system", self.system)) if value is not None}
         return {**{str(role): column for role, column in self.columns.items()}, **short}
 
     def constant(self, role: str) -> str | None:
-        """The value of a role in all rows, if the mapping has one."""
+        """Return the value of a role in all rows, if the mapping has one."""
         return {"language": self.language, "task": self.task, "metric": self.metric, "annotator_id": self.annotator}.get(role)
 
     @property
     def scored_columns(self) -> tuple[ScoreColumn, ...]:
-        """The score columns of a wide source; a long source has none."""
+        """Return the score columns of a wide source; a long source has none."""
         return (
             self.wide
             + tuple(ScoreColumn(column=name, annotator=name) for name in self.wide_annotators)
@@ -467,7 +470,7 @@ Quality = Literal["harm", "language", "faithfulness", "relevance", "overall qual
 
 
 class DatasetCard(_Spec, frozen=True):
-    """What the labels of a data set mean and where they come from.
+    """The meaning of a data set's labels, and where they come from.
 
     The card of a data folder is its `data.toml`. The cards of published data, which are not part of the project, are
     `catalog/<id>/dataset.toml`.
@@ -549,7 +552,7 @@ _NOT_FINITE = re.compile(r"[=\[,]\s*([+-]?(?:nan|inf))\b")
 
 
 def _holds_not_finite(value: Any) -> bool:
-    """Whether a value of TOML holds nan or inf, which TOML allows and no limit, scale or share may be."""
+    """Return True if a value of TOML holds nan or inf, which TOML allows and no limit, scale or share may be."""
     if isinstance(value, dict):
         return any(map(_holds_not_finite, value.values()))
     if isinstance(value, list):
@@ -558,7 +561,7 @@ def _holds_not_finite(value: Any) -> bool:
 
 
 def _line_of_key(text: str, message: str) -> int | None:
-    """The line of the key that a validation message is about."""
+    """Return the line of the key that a validation message is about."""
     path = re.search(r"at `\$(.*)`$", message)
     keys = re.findall(r"[\w-]+", path[1]) if path else []
     for key in reversed([key for key in keys if not key.isdigit()]):

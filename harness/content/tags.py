@@ -33,7 +33,7 @@ _MISTAKES = {
 
 @lru_cache(maxsize=1024)
 def canonical(text: str) -> str:
-    """The canonical BCP-47 form: `jpn` is `ja`, `pt_br` is `pt-BR`.
+    """Return the canonical BCP-47 form: `jpn` is `ja`, `pt_br` is `pt-BR`.
 
     Raises UsageError for a text that cannot be a tag, and for one that is read as a pair of languages (`en-de`).
 
@@ -140,8 +140,8 @@ def tag_of_cell(text: str) -> str:
     except UsageError as err:
         if re.fullmatch("[A-Za-z]{2,3}([-_>→].*)?", text.strip()):  # a code, not a name
             raise
-        if named := language_named(text):
-            return named
+        if languages := language_named(text):
+            return languages
         try:
             meant = langcodes.find(text.strip())
         except LookupError:
@@ -165,15 +165,15 @@ def language_named(text: str) -> str | None:
     if tag and langcodes.tag_is_valid(tag):
         return tag
     try:
-        found = str(langcodes.find(text.strip()))
+        best_tag = str(langcodes.find(text.strip()))
     except LookupError:
         return None
-    return found if text.strip().casefold() in (english_name(found).casefold(), autonym(found).casefold()) else None
+    return best_tag if text.strip().casefold() in (english_name(best_tag).casefold(), autonym(best_tag).casefold()) else None
 
 
 @lru_cache(maxsize=256)
 def likely_script(tag: str) -> str:
-    """The ISO 15924 script of a language: the one in the tag, else the most likely one.
+    """Return the ISO 15924 script of a language: the one in the tag, else the most likely one.
 
     >>> likely_script("zh"), likely_script("zh-Hant")
     ('Hans', 'Hant')
@@ -181,8 +181,8 @@ def likely_script(tag: str) -> str:
     return str(langcodes.get(tag).maximize().script)
 
 
-def resolve(texts: Collection[str], known: Collection[str], what: str = "language pack") -> list[str]:
-    """The tags that `texts` mean, in order. Raises UsageError when one is empty, repeated or not among `known`.
+def resolve(texts: Collection[str], choices: Collection[str], what: str = "language pack") -> list[str]:
+    """Return the tags that `texts` mean, in order. Raises UsageError when one is empty, repeated or not among `known`.
 
     >>> resolve(["jpn", "cs"], ["cs", "en", "ja"])
     ['ja', 'cs']
@@ -190,21 +190,21 @@ def resolve(texts: Collection[str], known: Collection[str], what: str = "languag
     tags: list[str] = []
     for text in texts:
         if not text.strip():
-            raise UsageError(f"an empty language tag; name one or more of: {', '.join(sorted(known))}")
+            raise UsageError(f"an empty language tag; name one or more of: {', '.join(sorted(choices))}")
         # Before normalising, because langcodes turns some mistaken codes into other tags.
         tag = canonical(text)
-        if tag not in known:
-            raise UsageError(_unknown_tag(text.strip(), tag, known, what))
+        if tag not in choices:
+            raise UsageError(_unknown_tag(text.strip(), tag, choices, what))
         if tag in tags:
             raise UsageError(f"language '{tag}' is named twice; name it once")
         tags.append(tag)
     if not tags:
-        raise UsageError(f"no language is named; name one or more of: {', '.join(sorted(known))}")
+        raise UsageError(f"no language is named; name one or more of: {', '.join(sorted(choices))}")
     return tags
 
 
-def _unknown_tag(text: str, tag: str, known: Collection[str], what: str) -> str:
-    choices = choose_from(sorted(known))
+def _unknown_tag(text: str, tag: str, known_tags: Collection[str], what: str) -> str:
+    choices = choose_from(sorted(known_tags))
     mistake = _MISTAKES.get(text.lower())
     if mistake:
         kind, language, right = mistake
@@ -212,23 +212,23 @@ def _unknown_tag(text: str, tag: str, known: Collection[str], what: str) -> str:
     if not langcodes.tag_is_valid(tag):
         return f"no {what} for '{text}', and it is not a known language tag.{choices}"
     name = langcodes.get(tag).display_name()
-    closest, distance = langcodes.closest_match(tag, sorted(known), max_distance=10)
+    closest, distance = langcodes.closest_match(tag, sorted(known_tags), max_distance=10)
     hint = f" The closest here is '{closest}'." if closest != "und" and distance <= 10 else ""
     return f"no {what} for '{text}' ({name}).{hint}{choices}"
 
 
 def english_name(tag: str) -> str:
-    """The language's English name, e.g. `Portuguese (Brazil)` for `pt-BR`."""
+    """Return the language's English name, e.g. `Portuguese (Brazil)` for `pt-BR`."""
     return langcodes.get(tag).display_name("en")
 
 
 def autonym(tag: str) -> str:
-    """The name of the language in the language itself, e.g. `čeština` for `cs`."""
+    """Return the name of the language in the language itself, e.g. `čeština` for `cs`."""
     return langcodes.get(tag).autonym()
 
 
 def both_names(tag: str) -> str:
-    """A language by its English name, its own and its tag; a name that is both stands once.
+    """Return a language by its English name, its own and its tag; a name that is both stands once.
 
     >>> both_names("cs"), both_names("en")
     ('Czech · čeština (cs)', 'English (en)')
@@ -238,7 +238,7 @@ def both_names(tag: str) -> str:
 
 
 def name_in(tag: str, language: str) -> str:
-    """The name of a language in another one, e.g. `angličtina` for `en` in `cs`; its autonym in itself.
+    """Return the name of a language in another one, e.g. `angličtina` for `en` in `cs`; its autonym in itself.
 
     >>> name_in("en", "cs"), name_in("cs", "cs")
     ('angličtina', 'čeština')
@@ -250,22 +250,22 @@ _SIMILAR = 0.7  # of two names, by difflib; below this, names that mean differen
 _LEAST_BEGINNING = 4  # characters of a name that stand for the whole
 
 
-def choose_from(known: Collection[str], name: str = "") -> str:
-    """The end of an error message about a name that is not among `known`: a similar name, if `name` has one, and all known ones.
+def choose_from(choices: Collection[str], name: str = "") -> str:
+    """Return the end of an error message about a name that is not among `known`: a similar name, if `name` has one, and all known ones.
 
     >>> print("no metric 'tonne'." + choose_from(["fluency", "tone"], "tonne"))
     no metric 'tonne'. Did you mean 'tone'?
              choose from: fluency, tone
     """
-    return f"{suggest(name, known)}\n         choose from: {', '.join(known)}" if known else " There is none to choose from."
+    return f"{suggest(name, choices)}\n         choose from: {', '.join(choices)}" if choices else " There is none to choose from."
 
 
-def suggest(name: str, known: Collection[str]) -> str:
+def suggest(name: str, choices: Collection[str]) -> str:
     """` Did you mean 'x'?` if a single known name begins with this one, or one is much like it, else an empty text.
 
     >>> suggest("coherency", ["cohesiveness", "coherence"]), suggest("politeness", ["cohesiveness", "coherence"])
     (" Did you mean 'coherence'?", '')
     """
-    longer = [other for other in known if len(name) >= _LEAST_BEGINNING and other.startswith(name)]
-    near = longer if len(longer) == 1 else difflib.get_close_matches(name, list(known), n=1, cutoff=_SIMILAR)
+    longer = [other for other in choices if len(name) >= _LEAST_BEGINNING and other.startswith(name)]
+    near = longer if len(longer) == 1 else difflib.get_close_matches(name, list(choices), n=1, cutoff=_SIMILAR)
     return f" Did you mean '{near[0]}'?" if near else ""

@@ -2,7 +2,7 @@
 
 >>> from harness import certificate
 >>> certificate.SCHEMA_VERSION
-4
+5
 
 `certificate.load("certificate.json").apply(scores, language="ja", metric="fluency", judge="openai/gpt-4o-2024-08-06")` corrects the mean of
 new scores; with `confidence=` it says which scores can be accepted. Both are refused where the certificate is stale or forbids it.
@@ -39,7 +39,7 @@ from harness.decide.rule import VerdictName
 from harness.errors import CertificateError, ContentError, StaleCertificate, UseForbidden
 from harness.model import CONDITION, JudgeCondition, JudgeIdentity, Sampling, Scale, Score
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 _ALLOWED: tuple[VerdictName, ...] = ("use", "use corrected")
 _NOT_EXTENDED = "and neither thresholds of acceptance nor scores and sets text by text"
 
@@ -99,7 +99,7 @@ class Certificate(SealedFile, frozen=True, kw_only=True):
         signature: everything that moved a number.
         unchecked: what staleness cannot be checked by, because it was not known.
         cells: one for each language and metric.
-        extensions: other texts that cells were shown to serve too.
+        extensions: other texts that cells were shown to serve too; `extended` counts them, so that none is taken away unseen.
         watch: the watch that the certificate depends on; None where nobody watches it.
     """
 
@@ -112,12 +112,15 @@ class Certificate(SealedFile, frozen=True, kw_only=True):
     cells: tuple[CertifiedCell, ...]
     options: CertifiedOptions
     extensions: tuple[Extension, ...] = ()
+    extended: int = 0
     watch: CertifiedWatch | None = None
 
     def __post_init__(self) -> None:
         places = [cell.place for cell in self.cells]
         if twice := next((place for place in places if places.count(place) > 1), None):
             raise ValueError(f"{twice} stands twice in its cells")
+        if self.extended != len(self.extensions):
+            raise ValueError(f"it says that it has {self.extended} extensions, and {len(self.extensions)} stand in it")
         for line in self.extensions:
             if f"{line.from_language}/{line.metric}" not in places:
                 raise ValueError(f"it is extended to {line.place} by {line.from_language}, of which it has no cell")

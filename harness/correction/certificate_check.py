@@ -109,7 +109,7 @@ def _differences(certificate: Certificate, source: Recording, asked: JudgedRun |
     except (UsageError, JudgeError, StaleCertificate) as err:
         yield f"what {source.name} extends it to cannot be made again: {err}"
         return
-    unextended = msgspec.structs.replace(certificate, extensions=())
+    unextended = msgspec.structs.replace(certificate, extensions=(), extended=0)
     again = {line.target: line for line in with_extensions(unextended, found, date.min).extensions}
     held = {line.target: line for line in certificate.extensions}
     for line in held.values():

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.metadata import version
-from typing import Any
 
 import msgspec
 
 from harness.correction.acceptance import AcceptOptions
-from harness.correction.cascade import AcceptedCascades, accept_cascade
+from harness.correction.answer_prices import STATED, AnswerPrice
+from harness.correction.cascade import AcceptedCascades, AcceptedStep, accept_cascade
 from harness.correction.cascade_certificate import SCHEMA_VERSION, CascadeCertificate, CascadeOptions, CertifiedChain, CertifiedStep
 from harness.correction.cell_results import judged_rows
 from harness.correction.certificate import judge_problems
@@ -20,8 +20,6 @@ from harness.errors import UsageError
 from harness.measure.compare import Recording
 from harness.measure.options import CompareOptions
 from harness.model import JudgeCondition
-
-_OF_PRICES = ("price", "price_from")
 
 
 def certify_cascade(
@@ -61,22 +59,42 @@ def cascade_staleness(held: CascadeCertificate, source: Recording, asked: Judged
     """Why the certificate of a cascade does not hold for the run or data that it is of; empty if nothing against it was found.
 
     It holds if judges, conditions, prompts, rubrics, scales, labels and scores are as certified, and if the same certificate comes out
-    again, in all that can be made again from this source (`cascade_not_made_again`).
+    again at the prices of its judges, in all that can be made again from this source (`cascade_not_made_again`).
     """
     changed = tuple(dict.fromkeys(_changes(held, source, asked))) or tuple(_differences(held, source, asked))
     return (*changed, *(() if held.is_sealed else (CHANGED,)))
 
 
-def cascade_not_made_again(held: CascadeCertificate, asked: JudgedRun | None) -> tuple[str, ...]:
-    """What the certificate states of how runs asked, where judgments alone are there, which do not show it."""
-    if asked is not None:
-        return ()
+def cascade_not_made_again(
+    held: CascadeCertificate, asked: JudgedRun | None, prices: Mapping[str, AnswerPrice] | None = None
+) -> tuple[str, ...]:
+    """What the certificate states of how runs asked, where judgments alone are there, which do not show it, and other prices than `prices`.
+
+    `prices` are those of the source by list, or as its run was charged. A price that a user stated is nowhere else.
+    """
+    found = [] if asked is not None else [*_unshown(held)]
+    for judge, step in _priced(held).items():
+        now = (prices or {}).get(judge)
+        same = now is not None and step.price_from == now.source and not different_values(step.price, now.dollars)
+        if step.price_from not in (None, STATED) and not same:
+            here = f"{now.dollars:.6g}, {now.source}" if now else "unknown"
+            stated = f"{step.price:.6g} dollars, {step.price_from}"
+            found.append(f"the price of {judge} ({stated}; here: {here}; --prices FILE names your own)")
+    return tuple(found)
+
+
+def _unshown(held: CascadeCertificate) -> Iterator[str]:
     stated = {
         "prompts": any(step.prompt is not None for step in held.steps),
         "rubrics": any(cell.rubric is not None for cell in held.cells),
         "settings of the judges": any(step.judge.settings is not None for step in held.steps),
     }
-    return tuple(name for name, is_stated in stated.items() if is_stated)
+    yield from (name for name, is_stated in stated.items() if is_stated)
+
+
+def _priced(held: CascadeCertificate) -> dict[str, AcceptedStep]:
+    """The steps of the first chain, by judge, that have a price; prices are the same in every chain."""
+    return {step.judge: step for cell in held.cells[:1] for step in cell.chain.steps if step.price is not None}
 
 
 def _changes(held: CascadeCertificate, source: Recording, asked: JudgedRun | None) -> Iterator[str]:
@@ -96,11 +114,16 @@ def _changes(held: CascadeCertificate, source: Recording, asked: JudgedRun | Non
 
 
 def _differences(held: CascadeCertificate, source: Recording, asked: JudgedRun | None) -> Iterator[str]:
-    """What comes out differently when the certificate is made again; prices, which move no threshold, are not compared."""
+    """What comes out differently when the certificate is made again, at the prices that it states of its judges."""
     options = held.options
+    prices = {
+        judge: AnswerPrice(step.price, step.price_from)
+        for judge, step in _priced(held).items()
+        if step.price is not None and step.price_from is not None
+    }
     try:
         compare = options.compare(held.judges)
-        found = accept_cascade(source, compare, options.accept, options.units, order="named")
+        found = accept_cascade(source, compare, options.accept, options.units, lambda chain: prices, order="named")
         again = certify_cascade(found, source, compare, options.accept, asked)
     except UsageError as err:
         yield f"the certificate cannot be made again: {err}"
@@ -109,18 +132,12 @@ def _differences(held: CascadeCertificate, source: Recording, asked: JudgedRun |
     for name in dict.fromkeys((*theirs, *ours)):
         if name not in ours or name not in theirs:
             yield f"{name} is in {'the certificate' if name in theirs else 'the source'} only"
-        elif apart := different_values(_values(theirs[name].chain), _values(ours[name].chain), _OF_PRICES):
+        elif apart := different_values(msgspec.to_builtins(theirs[name].chain), msgspec.to_builtins(ours[name].chain)):
             yield f"{name} differs when it is made again: {apart}"
     if apart := different_values(_bare(held, asked), _bare(again, asked)):
         yield f"it differs when it is made again: {apart}"
     if signed(held.signature) != signed(again.signature):
         yield "the signature is not that of the numbers"
-
-
-def _values(chain: msgspec.Struct) -> dict[str, object]:
-    """A chain whose steps have no prices."""
-    value: dict[str, Any] = msgspec.to_builtins(chain)
-    return value | {"steps": [{name: part for name, part in step.items() if name not in _OF_PRICES} for step in value["steps"]]}
 
 
 def _bare(held: CascadeCertificate, asked: JudgedRun | None) -> dict[str, object]:

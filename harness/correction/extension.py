@@ -182,7 +182,8 @@ def with_extensions(certificate: Certificate, found: ExtensionResult, today: dat
     new = [Extension(**{name: getattr(target, name) for name in _OF_TARGET}, **shared) for target in shown]
     replaced = {line.target for line in new}
     others = [line for line in certificate.extensions if line.target not in replaced]
-    return msgspec.structs.replace(certificate, extensions=(*others, *new)).sealed()
+    lines = (*others, *new)
+    return msgspec.structs.replace(certificate, extensions=lines, extended=len(lines)).sealed()
 
 
 def _probes(certificate: Certificate, source: Recording, compare: CompareOptions, options: ExtendOptions) -> Iterator[_Probe]:

@@ -24,7 +24,7 @@ _SHOWN = 3  # numbers that a sentence names
 _ROUNDING = 1e-9  # relative: another processor may round the last digits otherwise
 _MAY_DIFFER: dict[str, Any] = {"judgments": (), "by": (), "harness": ""}
 """Parts of the signature: scores of other judges may have come, and this program may be newer."""
-_OF_ITSELF = ("cells", "extensions", "harness", "schema_version", "sha256", "signature", "watch")
+_OF_ITSELF = ("cells", "extended", "extensions", "harness", "schema_version", "sha256", "signature", "watch")
 """What is not made again, or compared by a sentence of its own."""
 
 

@@ -18,7 +18,7 @@ from harness.model import Item
 
 
 def with_our_names(data: Dataset, library: Library) -> Dataset:
-    """The data with the tasks and metrics that its card says are ours under our names.
+    """Return the data with the tasks and metrics that its card says are ours under our names.
 
     Raises UsageError if there is no such task or rubric, and if a rubric has another scale than the labels.
     """
@@ -27,24 +27,24 @@ def with_our_names(data: Dataset, library: Library) -> Dataset:
 
 def _with_our_tasks(data: Dataset, library: Library) -> Dataset:
     names = data.about.tasks
-    for theirs, ours in names.items():
-        _refuse_unknown(data, theirs, ours, library.task_files, f"the task '{ours}', which does not exist")
+    for their_name, our_name in names.items():
+        _refuse_unknown(data, their_name, our_name, library.task_files, f"the task '{our_name}', which does not exist")
     if not names:
         return data
     return msgspec.structs.replace(data, items=tuple(_with_our_task(item, names, data, library) for item in data.items))
 
 
 def _with_our_task(item: Item, names: Mapping[str, str], data: Dataset, library: Library) -> Item:
-    """The item under our name of its task. One that lacks a text keeps its own, so that nobody is asked about it.
+    """Return the item under our name of its task. One that lacks a text keeps its own, so that nobody is asked about it.
 
     Raises UsageError for an item with labels that lacks a text.
     """
-    ours = names.get(item.task)
-    if ours is None:
+    our_name = names.get(item.task)
+    if our_name is None:
         return item
-    problem = next(text_problems(item, library.task(ours)), None)
+    problem = next(text_problems(item, library.task(our_name)), None)
     if problem is None:
-        return msgspec.structs.replace(item, task=ours)
+        return msgspec.structs.replace(item, task=our_name)
     if data.labelled_metrics.get(item.item_id):
         raise UsageError(f"data set '{data.id}': {problem}, and people labelled it")
     return item
@@ -55,38 +55,38 @@ def _with_our_metrics(data: Dataset, library: Library) -> Dataset:
     if not names:
         return data
     scales = dict(data.scales)
-    for theirs, ours in names.items():
-        _refuse_unknown(data, theirs, ours, library.rubric_files, f"the metric '{ours}', which has no rubric")
-        if problem := renaming_problem(data.about, theirs, library.rubric(ours)):
+    for their_name, our_name in names.items():
+        _refuse_unknown(data, their_name, our_name, library.rubric_files, f"the metric '{our_name}', which has no rubric")
+        if problem := renaming_problem(data.about, their_name, library.rubric(our_name)):
             raise UsageError(f"the dataset card of '{data.id}': {problem}")
-        scales[ours] = scales.pop(theirs)
+        scales[our_name] = scales.pop(their_name)
     return msgspec.structs.replace(
         data, scales=scales, labels=_renamed(data.labels, names), second=data.second and _renamed(data.second, names)
     )
 
 
-def _refuse_unknown(data: Dataset, theirs: str, ours: str, known: Collection[str], what: str) -> None:
-    if ours not in known:
-        raise UsageError(f"the dataset card of '{data.id}' says that '{theirs}' is {what}.{choose_from(known, ours)}")
+def _refuse_unknown(data: Dataset, their_name: str, our_name: str, names: Collection[str], what: str) -> None:
+    if our_name not in names:
+        raise UsageError(f"the dataset card of '{data.id}' says that '{their_name}' is {what}.{choose_from(names, our_name)}")
 
 
-def renaming_problem(card: DatasetCard, theirs: str, rubric: Rubric) -> str | None:
-    """Why labels on a metric of a card cannot be compared with answers to a rubric; None if they can."""
-    scale = card.metrics.get(theirs)
+def renaming_problem(card: DatasetCard, metric: str, rubric: Rubric) -> str | None:
+    """Return why labels on a metric of a card cannot be compared with answers to a rubric; None if they can."""
+    scale = card.metrics.get(metric)
     if scale is None:
-        return f"[rubrics] names '{theirs}', which is no metric of the card; they are {', '.join(card.metrics)}"
+        return f"[rubrics] names '{metric}', which is no metric of the card; they are {', '.join(card.metrics)}"
     if rubric.id in card.metrics or [*card.rubrics.values()].count(rubric.id) > 1:
         return f"[rubrics] gives two metrics the name '{rubric.id}'"
     if scale != rubric.scale:
         return (
-            f"the scale of '{theirs}' is {scale.kind} {scale.describe()}, best {scale.best}, but its rubric '{rubric.id}' is "
+            f"the scale of '{metric}' is {scale.kind} {scale.describe()}, best {scale.best}, but its rubric '{rubric.id}' is "
             f"{rubric.scale.kind} {rubric.scale.describe()}, best {rubric.scale.best}; they must be the same"
         )
     return None
 
 
 def quality_of(metric: str, card: DatasetCard, library: Library) -> str:
-    """What people ask about with a metric as judges are asked about it, such as `harm`; empty where the card does not say.
+    """Return what people ask about with a metric as judges are asked about it, such as `harm`; empty where the card does not say.
 
     >>> from harness.model import Scale
     >>> card = DatasetCard(id="x", metrics={"focus": Scale(kind="interval", min=0, max=1)}, qualities={"focus": "summary"})
@@ -116,7 +116,7 @@ def comparable_rubrics(data: Dataset, library: Library) -> dict[str, Rubric]:
 
 
 def with_compared_labels(data: Dataset, rubrics: Iterable[Rubric]) -> Dataset:
-    """The data with labels on the metric of each rubric: those on the metric that it is compared with, on the scale that they have.
+    """Return the data with labels on the metric of each rubric: those on the metric that it is compared with, on the scale that they have.
 
     The scale of the metric itself is the rubric's, because judges answer on it; `label_scales` has that of the labels.
     """

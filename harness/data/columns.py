@@ -48,24 +48,24 @@ class CodedColumn:
 
     @classmethod
     def from_values(cls, rows: Iterable[Any]) -> Self:
-        """The column with these `rows`; None is no value."""
+        """Return the column with these `rows`; None is no value."""
         builder = ColumnBuilder()
         builder.add(list(rows))
         return cls(*builder.finish())
 
     @classmethod
     def empty(cls, rows: int) -> Self:
-        """A column without values."""
+        """Return a column without values."""
         return cls((), _broadcast(NO_VALUE, rows))
 
     @classmethod
     def constant(cls, value: Any, rows: int) -> Self:
-        """A column with the same value in every row."""
+        """Return a column with the same value in every row."""
         return cls((value,), _broadcast(0, rows))
 
     @classmethod
     def concatenate(cls, columns: Sequence[CodedColumn]) -> Self:
-        """Columns one after the other."""
+        """Return columns one after the other."""
         index = {value: code for code, value in enumerate(dict.fromkeys(value for column in columns for value in column.values))}
         codes = np.concatenate([np.empty(0, np.int32), *(column.recode(index) for column in columns)])
         constant = len(codes) > 0 and codes.min() == codes.max()
@@ -92,11 +92,11 @@ class CodedColumn:
 
     @property
     def used(self) -> list[Any]:
-        """The values that occur in a row."""
+        """Return the values that occur in a row."""
         return [self.values[code] for code in np.unique(self.codes).tolist() if code != NO_VALUE]
 
     def take(self, rows: Any) -> CodedColumn:
-        """The column of some rows (a mask or row numbers)."""
+        """Return the column of some rows (a mask or row numbers)."""
         if self._constant:
             return CodedColumn(
                 self.values, _broadcast(int(self.codes[0]), int(np.count_nonzero(rows)) if rows.dtype == bool else len(rows))
@@ -104,12 +104,12 @@ class CodedColumn:
         return CodedColumn(self.values, self.codes[rows])
 
     def without(self, value: Any) -> CodedColumn:
-        """The column with `value` replaced by no value."""
-        kept = tuple(each for each in self.values if each != value)
-        return CodedColumn(kept, self.recode({each: code for code, each in enumerate(kept)}))
+        """Return the column with `value` replaced by no value."""
+        values = tuple(other for other in self.values if other != value)
+        return CodedColumn(values, self.recode({other: code for code, other in enumerate(values)}))
 
     def recode(self, index: dict[Any, int]) -> Codes:
-        """The codes of the rows under another numbering of values, -1 for values that `index` lacks.
+        """Return the codes of the rows under another numbering of values, -1 for values that `index` lacks.
 
         >>> CodedColumn.from_values(["b", "a", "c"]).recode({"a": 0, "b": 1}).tolist()
         [1, 0, -1]
@@ -118,7 +118,7 @@ class CodedColumn:
         return _broadcast(int(new_codes[self.codes[0]]), len(self)) if self._constant else new_codes[self.codes]
 
     def at(self, row: int) -> Any:
-        """The value of one row; None without one."""
+        """Return the value of one row; None without one."""
         return self.values[self.codes[row]] if self.codes[row] >= 0 else None
 
     def equals(self, value: Any) -> NDArray[np.bool_]:
@@ -135,7 +135,7 @@ class CodedColumn:
 
     @property
     def _constant(self) -> bool:
-        """Whether the column is stored as one code for all of its rows."""
+        """Return True if the column is stored as one code for all of its rows."""
         return _is_constant(self.codes)
 
 
@@ -173,7 +173,7 @@ class _Numbering(dict[Any, int]):
         return code
 
     def numbered(self) -> tuple[Any, ...]:
-        """The values in the order of their codes."""
+        """Return the values in the order of their codes."""
         return tuple(value for value in self if value is not None)
 
 
@@ -195,7 +195,7 @@ def combination_ids(columns: Iterable[CodedColumn], start: NDArray[Any]) -> NDAr
 
 
 def sorted_rows(columns: Iterable[CodedColumn], start: NDArray[Any]) -> NDArray[np.int64]:
-    """The row numbers sorted by `combination_ids`; equal rows keep their order.
+    """Return the row numbers sorted by `combination_ids`; equal rows keep their order.
 
     >>> sorted_rows([CodedColumn.from_values(["a", None, "a"])], np.array([1, 1, 0])).tolist()
     [2, 1, 0]
@@ -219,7 +219,7 @@ def _combined(columns: Iterable[CodedColumn], start: NDArray[Any]) -> tuple[NDAr
 
 
 def unique_integers(key: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The distinct integers in `key` (from 0 to `size` - 1), ascending, and for each row the index of its integer among them.
+    """Return the distinct integers in `key` (from 0 to `size` - 1), ascending, and for each row the index of its integer among them.
 
     >>> [result.tolist() for result in unique_integers(np.array([7, 2, 7]), 8)]
     [[2, 7], [1, 0, 1]]
@@ -233,7 +233,7 @@ def unique_integers(key: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64
 
 
 def _sorted_integers(key: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """What `np.unique` returns with `return_inverse`, in less memory."""
+    """Return what `np.unique` returns with `return_inverse`, in less memory."""
     order = np.argsort(key)
     ascending = key[order]
     new = np.ones(len(key), bool)
@@ -259,7 +259,7 @@ def last_matching_rows(key: NDArray[np.int64], among: NDArray[np.int64]) -> NDAr
 
 
 def first_rows(key: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The first row of each number of `combination_ids`.
+    """Return the first row of each number of `combination_ids`.
 
     >>> first_rows(np.array([1, 0, 1, 0])).tolist()
     [1, 0]
@@ -282,13 +282,13 @@ def rows_by_number(key: NDArray[Any], count: int | None = None) -> list[NDArray[
 
 
 def rows_by_values(columns: Mapping[str, CodedColumn], rows: int) -> Iterator[tuple[dict[str, Any], NDArray[np.int64]]]:
-    """Each combination of the values of columns (rows,), as `{name: value}` in the order of `combination_ids`, with its rows, ascending.
+    """Yield each combination of the values of columns (rows,), in the order of `combination_ids`: `{name: value}`, and its rows, ascending.
 
     >>> [(key, rows.tolist()) for key, rows in rows_by_values({"a": CodedColumn.from_values(["x", None, "x"])}, 3)]
     [({'a': None}, [1]), ({'a': 'x'}, [0, 2])]
     """
-    for own in rows_by_number(combination_ids(columns.values(), np.zeros(rows, np.int8))):
-        yield {name: column.at(int(own[0])) for name, column in columns.items()}, own
+    for equal_rows in rows_by_number(combination_ids(columns.values(), np.zeros(rows, np.int8))):
+        yield {name: column.at(int(equal_rows[0])) for name, column in columns.items()}, equal_rows
 
 
 class Columns(dict[str, CodedColumn]):
@@ -323,12 +323,12 @@ def read_columns(path: Path, row: type[Row], what: str) -> Columns:
 
 
 def _is_hashable(kind: Any) -> bool:
-    """Whether a column can hold the values of a type as they are."""
+    """Return True if a column can hold the values of a type as they are."""
     return not any(part is msgspec.Raw or get_origin(part) in (list, dict) for part in (kind, *get_args(kind)))
 
 
 def _hashable(value: Any) -> Any:
-    """A value that a column can hold: lists and objects as tuples, an object's of pairs."""
+    """Return a value that a column can hold: lists and objects as tuples, an object's of pairs."""
     if isinstance(value, dict):
         return tuple(value.items())
     if isinstance(value, msgspec.Raw):
@@ -344,13 +344,15 @@ def _from_parquet(path: Path, row: type[Row], what: str) -> Columns:
 
 
 def _as_json(column: Any) -> CodedColumn:
-    """A column of an Arrow table as JSON text; texts are JSON already."""
+    """Return a column of an Arrow table as JSON text; texts are JSON already."""
     values = column.to_pylist()
-    return CodedColumn.from_values(each if each is None or isinstance(each, str) else msgspec.json.encode(each).decode() for each in values)
+    return CodedColumn.from_values(
+        value if value is None or isinstance(value, str) else msgspec.json.encode(value).decode() for value in values
+    )
 
 
 def checked_columns(source: Mapping[str, CodedColumn], rows: int, row: type[Row], what: str, path: Path) -> Columns:
-    """Columns from a Parquet table or frame, one for each field of `row`, with rows numbered from 1. Each distinct value is checked once.
+    """Return columns from a Parquet table or frame, one for each field of `row`, with rows from 1. Each distinct value is checked once.
 
     Raises ContentError for missing columns, values of the wrong type, and gaps in required columns.
     """
@@ -378,34 +380,36 @@ def checked_columns(source: Mapping[str, CodedColumn], rows: int, row: type[Row]
 
 
 def _is_object(value: Any) -> bool:
-    """Whether `_hashable` made this value of an object."""
+    """Return True if `_hashable` made this value of an object."""
     return isinstance(value, tuple) and bool(value) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in value)
 
 
 def from_arrow(column: Any) -> CodedColumn:
-    """A column of an Arrow table or batch. NaN is a gap."""
+    """Return a column of an Arrow table or batch. NaN is a gap."""
     import pyarrow as pa
 
     if pa.types.is_nested(column.type):
         return CodedColumn.from_values(_hashable(value) for value in column.to_pylist())
-    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    coded = whole.dictionary_encode()
+    joined = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    coded = joined.dictionary_encode()
     if isinstance(coded, pa.ChunkedArray):  # for an empty or very large column
         coded = coded.combine_chunks() if coded.num_chunks == 1 else pa.chunked_array(coded.chunks).unify_dictionaries().combine_chunks()
     values = [None if value != value else _unsigned(value) for value in coded.dictionary.to_pylist()]  # pandas writes a gap as NaN
     codes = arrow_codes(coded.indices)
-    kept = {value: code for code, value in enumerate(dict.fromkeys(value for value in values if value is not None))}
-    return CodedColumn(tuple(kept), np.array([*(kept.get(value, NO_VALUE) for value in values), NO_VALUE], np.int32)[codes])
+    codes_by_value = {value: code for code, value in enumerate(dict.fromkeys(value for value in values if value is not None))}
+    return CodedColumn(
+        tuple(codes_by_value), np.array([*(codes_by_value.get(value, NO_VALUE) for value in values), NO_VALUE], np.int32)[codes]
+    )
 
 
 def arrow_codes(indices: Any) -> Codes:
-    """The codes of an Arrow dictionary array, read from its buffers, because its `to_numpy` would import pandas."""
+    """Return the codes of an Arrow dictionary array, read from its buffers, because its `to_numpy` would import pandas."""
     if not len(indices):
         return np.empty(0, np.int32)
     gaps, numbers = indices.buffers()
     end = indices.offset + len(indices)
     codes = np.frombuffer(numbers, indices.type.to_pandas_dtype(), end)[indices.offset :].astype(np.int32)
     if indices.null_count:
-        known = np.unpackbits(np.frombuffer(gaps, np.uint8), count=end, bitorder="little")[indices.offset :]
-        codes[known == 0] = NO_VALUE
+        present = np.unpackbits(np.frombuffer(gaps, np.uint8), count=end, bitorder="little")[indices.offset :]
+        codes[present == 0] = NO_VALUE
     return codes

@@ -81,12 +81,12 @@ class Dataset(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def positions(self) -> dict[str, int]:
-        """`{item_id: index among the items}`."""
+        """Return `{item_id: index among the items}`."""
         return {item.item_id: index for index, item in enumerate(self.items)}
 
     @cached_property
     def clusters(self) -> CodedColumn:
-        """What is independent of each other, (items,): each item's group, or the first of the groups that equal texts of its language join.
+        """Return the independent cluster of each item (items,): its group, or the first group that equal texts of its language join.
 
         Intervals and tests rest on it. Two groups that are joined in one language stay apart in others.
         """
@@ -100,18 +100,18 @@ class Dataset(msgspec.Struct, frozen=True, dict=True):
             joined.update(((language, name), path[-1]) for name in path[:-1])
             return path[-1]
 
-        for at, earlier in first_copies(self.items, self.outputs_of):
-            language = self.items[at].language
-            one, other = first(language, groups[earlier]), first(language, groups[at])
-            if one != other:
-                joined[language, other] = one
+        for position, earlier in first_copies(self.items, self.outputs_of):
+            language = self.items[position].language
+            first_group, other_group = first(language, groups[earlier]), first(language, groups[position])
+            if first_group != other_group:
+                joined[language, other_group] = first_group
         if joined:
             groups = [first(item.language, group) for item, group in zip(self.items, groups, strict=True)]
         return CodedColumn.from_values(groups)
 
     @cached_property
     def labelled_metrics(self) -> dict[str, frozenset[str]]:
-        """`{item_id: metrics with a label}`."""
+        """Return `{item_id: metrics with a label}`."""
         item, metric = self.labels.item, self.labels.metric
         pairs = np.unique(item.codes.astype(np.int64) * max(len(metric.values), 1) + metric.codes)
         metrics: dict[str, frozenset[str]] = {}
@@ -122,21 +122,21 @@ class Dataset(msgspec.Struct, frozen=True, dict=True):
         return metrics
 
     def outputs_of(self, item: Item) -> tuple[str, ...]:
-        """The names of the texts of an item that are judged: one, or the two of a pair."""
+        """Return the names of the texts of an item that are judged: one, or the two of a pair."""
         return self.outputs.get(item.task) or _USUAL_OUTPUTS["output_a" in item.fields]
 
     def label_scale(self, metric: str) -> Scale:
-        """The scale of the labels on a metric."""
+        """Return the scale of the labels on a metric."""
         return self.label_scales.get(metric) or self.scales[metric]
 
     @property
     def sealed(self) -> bool:
-        """Whether the labels are sealed and not loaded."""
+        """Return True if the labels are sealed and not loaded."""
         return self.asks is not None and not len(self.labels.for_items(self.by_id))
 
     @cached_property
     def asked_metrics(self) -> dict[str, frozenset[str]]:
-        """`{item_id: metrics that a judge is asked about}`: those with a label, or with sealed labels all of the item's task."""
+        """Return `{item_id: metrics that a judge is asked about}`: those with a label, or with sealed labels all of the item's task."""
         if self.asks is None:
             return self.labelled_metrics
         return {item.item_id: self.asks.get(item.task, frozenset()) for item in self.items}
@@ -155,16 +155,16 @@ class Dataset(msgspec.Struct, frozen=True, dict=True):
         return Path(folder)
 
     def only(self, items: Iterable[Item]) -> Dataset:
-        """The data of some items: these items with their labels and judgments."""
-        kept = {item.item_id: item for item in items}
+        """Return the data of some items: these items with their labels and judgments."""
+        by_id = {item.item_id: item for item in items}
         return msgspec.structs.replace(
             self,
-            items=tuple(kept.values()),
-            labels=self.labels.for_items(kept),
-            judgments=self.judgments and self.judgments.for_items(kept),
-            second=self.second and self.second.for_items(kept),
-            second_spans=self.second_spans and self.second_spans.for_items(kept),
-            checks=tuple(check for check in self.checks if check.original_item_id in kept),
+            items=tuple(by_id.values()),
+            labels=self.labels.for_items(by_id),
+            judgments=self.judgments and self.judgments.for_items(by_id),
+            second=self.second and self.second.for_items(by_id),
+            second_spans=self.second_spans and self.second_spans.for_items(by_id),
+            checks=tuple(check for check in self.checks if check.original_item_id in by_id),
         )
 
 
@@ -178,13 +178,13 @@ def load_bundled(library: Library, languages: Iterable[str], board: Board | None
 
 
 def load_bundled_pack(library: Library, name: str) -> Dataset:
-    """All items and labels of the packs of one name, such as `models`, in all languages. Raises ContentError with `file:line`."""
-    named = {key.partition("/")[0]: path for key, path in library.further_pack_files.items() if key.partition("/")[2] == name}
-    return _of_packs(named, library)
+    """Return all items and labels of the packs of one name, such as `models`, in all languages. Raises ContentError with `file:line`."""
+    pack_files = {key.partition("/")[0]: path for key, path in library.further_pack_files.items() if key.partition("/")[2] == name}
+    return _of_packs(pack_files, library)
 
 
 def _of_packs(packs: Mapping[str, Path], library: Library) -> Dataset:
-    """The items and labels of one pack a language: `{tag: its pack.toml}`."""
+    """Return the items and labels of one pack a language: `{tag: its pack.toml}`."""
     scales = rubric_scales(library)
     items: list[Item] = []
     labels: list[Label] = []
@@ -204,7 +204,7 @@ def _unusual_outputs(tasks: Mapping[str, Task]) -> dict[str, tuple[str, ...]]:
 
 
 def _load_pack(folder: Path, library: Library) -> Dataset:
-    """A language pack as a data set of its own, so that a new pack can be run before a board is frozen on it."""
+    """Return a language pack as a data set of its own, so that a new pack can be run before a board is frozen on it."""
     tag, pack = folder.resolve().name, folder / "pack.toml"
     if not item_files(pack):
         raise UsageError(f"the language pack {folder} has no items yet; CONTRIBUTING.md says how to write them")
@@ -213,12 +213,12 @@ def _load_pack(folder: Path, library: Library) -> Dataset:
 
 
 def rubric_scales(library: Library) -> dict[str, Scale]:
-    """`{metric: scale}` of all rubrics."""
+    """Return `{metric: scale}` of all rubrics."""
     return {name: library.rubric(name).scale for name in library.rubric_files}
 
 
 def card_of_folder(folder: Path, library: Library, card: str | None = None) -> DatasetCard:
-    """The dataset card of a data folder: the one named `card`, else its data.toml, else the card with the name of the folder.
+    """Return the dataset card of a data folder: the one named `card`, else its data.toml, else the card with the name of the folder.
 
     A data.toml that somebody put into what `harness data get` wrote does not count: the folder is called by the published set's name.
     """
@@ -273,16 +273,16 @@ def _load(folder: Path, item_path: Path, about: DatasetCard, library: Library, w
     label_path, judgment_path = find_table(folder, "labels"), find_table(folder, "judgments") if with_judgments else None
     labels = (read_label_rows(label_path), label_path) if label_path else None
     judgments = (read_judgment_rows(judgment_path), judgment_path) if judgment_path else None
-    made = assemble(items, labels, judgments, rubric_scales(library) | about.metrics, about)
-    further: dict[str, Any] = {"outputs": _unusual_outputs(tasks)}
+    dataset = assemble(items, labels, judgments, rubric_scales(library) | about.metrics, about)
+    changes: dict[str, Any] = {"outputs": _unusual_outputs(tasks)}
     if path := find_table(folder, "attention_checks"):
-        further["checks"] = read_checks(path, made.by_id, made.scales)
+        changes["checks"] = read_checks(path, dataset.by_id, dataset.scales)
     if path := find_table(folder, "second_spans"):
-        further["second_spans"] = read_second_spans(path, made.by_id)
+        changes["second_spans"] = read_second_spans(path, dataset.by_id)
     if path := find_table(folder, "second_ratings"):
         rows = read_label_rows(path)
-        further["second"] = checked_labels(rows, path, made.scales, made.by_id, source=about.source, repeated=True)
-    return msgspec.structs.replace(made, **further)
+        changes["second"] = checked_labels(rows, path, dataset.scales, dataset.by_id, source=about.source, repeated=True)
+    return msgspec.structs.replace(dataset, **changes)
 
 
 def assemble(
@@ -293,25 +293,25 @@ def assemble(
     about: DatasetCard,
 ) -> Dataset:
     """Make a data set from items and the rows of label and judgment tables. Raises ContentError with `file:line` for wrong rows."""
-    known = {item.item_id: item for item in items}
-    of_items = set(known)  # what the items say goes before what labels and judgments say of their language
+    by_id = {item.item_id: item for item in items}
+    of_items = set(by_id)  # what the items say goes before what labels and judgments say of their language
     for rows, path in filter(None, (labels, judgments) if about.task else ()):
-        known |= _placeholder_items(rows, path, known, of_items, about.task)
+        by_id |= _placeholder_items(rows, path, by_id, of_items, about.task)
     return Dataset(
         about.id,
-        tuple(known.values()),
-        checked_labels(*labels, scales, known, source=about.source) if labels else Labels.from_rows(()),
+        tuple(by_id.values()),
+        checked_labels(*labels, scales, by_id, source=about.source) if labels else Labels.from_rows(()),
         scales,
         private=True,
-        judgments=checked_judgments(*judgments, scales, known, number_rows=about.repeats == "rows") if judgments else None,
+        judgments=checked_judgments(*judgments, scales, by_id, number_rows=about.repeats == "rows") if judgments else None,
         about=about,
     )
 
 
 def _tasks(library: Library, about: DatasetCard) -> dict[str, Task]:
-    """Every task by its name, and by the name that the data have for it."""
+    """Return every task by its name, and by the name that the data have for it."""
     tasks = {name: library.task(name) for name in library.task_files}
-    return tasks | {theirs: tasks[ours] for theirs, ours in about.tasks.items() if ours in tasks}
+    return tasks | {their_name: tasks[our_name] for their_name, our_name in about.tasks.items() if our_name in tasks}
 
 
 class _SharedTexts(msgspec.Struct, frozen=True):
@@ -319,12 +319,12 @@ class _SharedTexts(msgspec.Struct, frozen=True):
     texts: dict[str, dict[str, Any]]
 
     def texts_for(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """The shared texts of an item's row."""
+        """Return the shared texts of an item's row."""
         return self.texts.get(str(row.get(self.key)), {})
 
 
 def _shared_texts(folder: Path, shared: Shared | None) -> _SharedTexts:
-    """The shared texts by key. Empty if the folder has no such table: its items can then be compared, but not judged."""
+    """Return the shared texts by key. Empty if the folder has no such table: its items can then be compared, but not judged."""
     path = find_table(folder, shared.table) if shared else None
     if shared is None or path is None:
         return _SharedTexts("", {})
@@ -339,7 +339,7 @@ def _shared_texts(folder: Path, shared: Shared | None) -> _SharedTexts:
     return _SharedTexts(shared.key, texts)
 
 
-def _placeholder_items(rows: Columns, path: Path, known: Mapping[str, Item], of_items: Collection[str], task: str) -> dict[str, Item]:
+def _placeholder_items(rows: Columns, path: Path, items: Mapping[str, Item], of_items: Collection[str], task: str) -> dict[str, Item]:
     """Return items without texts, for rows that name a language because their item is missing from the items.
 
     Raises ContentError for a tag that is none, and for an item that rows give two languages, here or in an earlier table (`known`).
@@ -348,13 +348,13 @@ def _placeholder_items(rows: Columns, path: Path, known: Mapping[str, Item], of_
     faults = [
         (first_line(rows, language.codes == code), problem) for code, tag in enumerate(language.values) if (problem := _tag_problem(tag))
     ]
-    tags_of = {name: item.language for name, item in known.items() if name not in of_items}
-    for at, (name, tag) in enumerate(zip(rows["item_id"], language, strict=True)):
+    tags_of = {name: item.language for name, item in items.items() if name not in of_items}
+    for row, (name, tag) in enumerate(zip(rows["item_id"], language, strict=True)):
         if tag and (earlier := tags_of.setdefault(name, tag)) != tag:
             problem = f"language '{tag}' of item '{name}' is '{earlier}' in an earlier row; an item has one language"
-            faults.append((int(rows.lines[at]), problem))
+            faults.append((int(rows.lines[row]), problem))
     refuse_faults(faults, path)
-    return {name: Item(name, tag, task, group=name) for name, tag in tags_of.items() if name not in known}
+    return {name: Item(name, tag, task, group=name) for name, tag in tags_of.items() if name not in items}
 
 
 def read_items(
@@ -367,7 +367,7 @@ def read_items(
     shared: _SharedTexts | None = None,
     asked_column: str = "",
 ) -> list[Item]:
-    """Items of one file. Raises ContentError with `file:line` for the wrong rows.
+    """Return items of one file. Raises ContentError with `file:line` for the wrong rows.
 
     Args:
         path: the file.
@@ -382,11 +382,11 @@ def read_items(
     line_of_id: dict[str, int] = {}
     for line, row in read_rows(path):
         row = {**shared.texts_for(row), **row} if shared else row
-        known = {key: in_nfc(row.pop(key)) for key in ITEM_KEYS if key in row}
-        known |= {key: intern(known[key]) for key in _FEW_VALUES if isinstance(known.get(key), str)}
+        keys = {key: in_nfc(row.pop(key)) for key in ITEM_KEYS if key in row}
+        keys |= {key: intern(keys[key]) for key in _FEW_VALUES if isinstance(keys.get(key), str)}
         try:
-            group = in_nfc((known if group_key == "group" else row).get(group_key, known.get("item_id", "")))
-            item = msgspec.convert({**known, "group": group, "fields": row}, Item)
+            group = in_nfc((keys if group_key == "group" else row).get(group_key, keys.get("item_id", "")))
+            item = msgspec.convert({**keys, "group": group, "fields": row}, Item)
         except msgspec.ValidationError as err:
             faults.append((line, f"not an item: {err}"))
             continue
@@ -418,7 +418,7 @@ def _refuse_missing_column(items: Sequence[Item], column: str, folder: Path) -> 
 
 
 def item_problems(item: Item, spec: Task | None = None, language: str | None = None, task: str | None = None) -> Iterator[str]:
-    """What is wrong with an item: by itself, as an item of the task `spec`, and in a file of one language and task."""
+    """Yield what is wrong with an item: by itself, as an item of the task `spec`, and in a file of one language and task."""
     if not item.item_id:
         yield "an empty item_id"
     if language and item.language != language:
@@ -441,7 +441,7 @@ def _tag_problem(tag: str) -> str | None:
 
 
 def text_problems(item: Item, task: Task) -> Iterator[str]:
-    """Which texts an item of `task` lacks, which of its values are not texts, and what is wrong with the languages of its texts."""
+    """Yield which texts an item of `task` lacks, which of its values are not texts, and what is wrong with the languages of its texts."""
     for name, field in task.fields.items():
         value = item.fields.get(name, "")
         if not isinstance(value, str):
@@ -454,7 +454,7 @@ def text_problems(item: Item, task: Task) -> Iterator[str]:
 
 
 def _language_problems(item: Item, task: Task) -> Iterator[str]:
-    """What is wrong with the keys of an item that name the languages of its texts."""
+    """Yield what is wrong with the keys of an item that name the languages of its texts."""
     for key in task.language_keys[1:]:
         tag, texts = item.fields.get(key), ", ".join(name for name, field in task.fields.items() if field.language == key)
         if not isinstance(tag, str) or not tag.strip():

@@ -22,7 +22,7 @@ _LOCK_SECONDS = 60.0
 
 
 def data_toml(about: DatasetCard) -> str:
-    """The text of a `data.toml`; keys at their default are left out, except `id` and `annotators`.
+    """Return the text of a `data.toml`; keys at their default are left out, except `id` and `annotators`.
 
     >>> print(data_toml(DatasetCard(id="mine", title="Mine")), end="")
     id = "mine"
@@ -39,7 +39,7 @@ def _compact(value: object) -> object:
 
 
 def table_file(folder: Path, name: str) -> str:
-    """The file name of a table: that of the existing file, or the default."""
+    """Return the file name of a table: that of the existing file, or the default."""
     existing = find_table(folder, name) if folder.is_dir() else None
     return existing.name if existing else f"{name}.jsonl"
 
@@ -83,16 +83,16 @@ def write_folder(folder: Path, files: Mapping[str, bytes], check: Callable[[Path
     target = folder.resolve()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        place, prefix = (target, ".import.") if target.is_dir() else (target.parent, f".{target.name}.")
-        staged = Path(tempfile.mkdtemp(dir=place, prefix=prefix))
+        parent, prefix = (target, ".import.") if target.is_dir() else (target.parent, f".{target.name}.")
+        staged = Path(tempfile.mkdtemp(dir=parent, prefix=prefix))
         try:
             _write_all(staged, compressed)
             if check is not None:
-                for path in target.iterdir() if place == target else ():
+                for path in target.iterdir() if parent == target else ():
                     if path.is_file() and path.name not in files and not path.name.startswith("."):
                         _back_up(path, staged / path.name)
                 check(staged)
-            if place == target:
+            if parent == target:
                 _move_files(staged, target, files)
             else:
                 os.rename(staged, target)

@@ -82,8 +82,8 @@ def from_frames(
     for table, columns in rows.items():
         with _collected(faults):
             how = "give it one: scales={{'{metric}': '1..5:best=5'}}"
-            named = known_scales | {metric: Scale(kind="interval") for metric in scales or ()}  # a wrong scale is named already
-            refuse_faults(unknown_metrics(columns, named, how), Path(table))
+            all_scales = known_scales | {metric: Scale(kind="interval") for metric in scales or ()}  # a wrong scale is named already
+            refuse_faults(unknown_metrics(columns, all_scales, how), Path(table))
     _raise_all(faults)
     label_rows = (rows["labels"], Path("labels"))
     judgment_rows = (one_row_per_score(rows["judgments"]), Path("judgments")) if "judgments" in rows else None
@@ -122,7 +122,7 @@ def _raise_all(faults: Sequence[HarnessError]) -> None:
 
 
 def frame_of(data: Dataset, table: str, *, show_texts: bool = False) -> DataFrame:
-    """The `items`, `labels` or `judgments` of a data set as a frame. Each text and further key of an item is a column.
+    """Return the `items`, `labels` or `judgments` of a data set as a frame. Each text and further key of an item is a column.
 
     Of offensive data the texts and other words of items are left out, unless `show_texts` asks for them.
 
@@ -132,11 +132,19 @@ def frame_of(data: Dataset, table: str, *, show_texts: bool = False) -> DataFram
 
     if table == "items":
         hidden = hides_texts([data.about], show_texts)
-        further = [{key: value for key, value in item.fields.items() if not (hidden and isinstance(value, str))} for item in data.items]
-        return pd.DataFrame([{key: getattr(item, key) for key in ITEM_KEYS} | own for item, own in zip(data.items, further, strict=True)])
+        field_rows = [{key: value for key, value in item.fields.items() if not (hidden and isinstance(value, str))} for item in data.items]
+        return pd.DataFrame(
+            [{key: getattr(item, key) for key in ITEM_KEYS} | fields for item, fields in zip(data.items, field_rows, strict=True)]
+        )
     if table == "labels":
-        held = data.labels
-        columns = {"item_id": held.item, "annotator_id": held.annotator, "metric": held.metric, "score": held.score, "source": held.source}
+        labels = data.labels
+        columns = {
+            "item_id": labels.item,
+            "annotator_id": labels.annotator,
+            "metric": labels.metric,
+            "score": labels.score,
+            "source": labels.source,
+        }
     elif table != "judgments":
         raise UsageError(f"a data set has no table '{table}'; choose items, labels or judgments")
     elif data.judgments is None:
@@ -189,10 +197,10 @@ def _items(frame: DataFrame) -> list[Item]:
     first_row: dict[str, int] = {}
     for number, row in enumerate(frame.to_dict("records"), start=1):
         fields = {str(key): value for key, value in row.items() if not _is_gap(value)}
-        own = {key: _id_or_value(fields.pop(key), key) for key in ITEM_KEYS if key in fields}
+        keys = {key: _id_or_value(fields.pop(key), key) for key in ITEM_KEYS if key in fields}
         try:
-            item = msgspec.convert({"group": own.get("item_id", ""), **own, "fields": fields}, Item)
-            refuse_half_characters([own, {key: value for key, value in fields.items() if isinstance(value, str)}], "items", number)
+            item = msgspec.convert({"group": keys.get("item_id", ""), **keys, "fields": fields}, Item)
+            refuse_half_characters([keys, {key: value for key, value in fields.items() if isinstance(value, str)}], "items", number)
         except msgspec.ValidationError as err:
             faults.append((number, f"not an item: {err}"))
             continue
@@ -217,7 +225,7 @@ def _columns(frame: DataFrame, row: type[msgspec.Struct], what: str, path: Path)
 
 
 def _json_value(value: Any) -> Any:
-    """The value as JSON would hold it: no NaN, no numpy types; lists become tuples, dicts tuples of pairs."""
+    """Return the value as JSON would hold it: no NaN, no numpy types; lists become tuples, dicts tuples of pairs."""
     if _is_gap(value):
         return None
     if isinstance(value, dict):

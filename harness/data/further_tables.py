@@ -37,14 +37,14 @@ class AttentionCheck(msgspec.Struct, frozen=True):
     metric: str = ""  # empty where the data have one metric for them
 
     def as_item(self, original: Item) -> Item:
-        """The damaged text as an item of its own kind, which no other item can be taken for."""
+        """Return the damaged text as an item of its own kind, which no other item can be taken for."""
         fields = original.fields | {"output": self.output, ORIGINAL: original.item_id}
         return msgspec.structs.replace(original, item_id=self.item_id, task=f"attention check of {original.task}", fields=fields)
 
 
 def read_checks(path: Path, items: Mapping[str, Item], scales: Mapping[str, Scale]) -> tuple[AttentionCheck, ...]:
     """Read a table of attention checks. Raises ContentError with `file:line` for the first wrong row."""
-    found = []
+    rows = []
     for line, row in read_rows(path):
         try:
             check = msgspec.convert({key: in_nfc(value) if key in _NAMES else value for key, value in row.items()}, AttentionCheck)
@@ -56,8 +56,8 @@ def read_checks(path: Path, items: Mapping[str, Item], scales: Mapping[str, Scal
             raise ContentError(f"metric '{check.metric}' has no scale; choose from: {', '.join(scales)}", path, line)
         if (check.score is None) != (check.score_of_original is None):
             raise ContentError("score and score_of_original go together; write both or neither", path, line)
-        found.append(check)
-    return tuple(found)
+        rows.append(check)
+    return tuple(rows)
 
 
 class SecondSpansRow(msgspec.Struct):
@@ -80,9 +80,9 @@ class SecondSpans:
         return len(self.item)
 
     def for_items(self, ids: Iterable[str]) -> SecondSpans:
-        """The rows of some items."""
-        kept = np.flatnonzero(self.item.among(ids))
-        return SecondSpans(*(column.take(kept) for column in (self.item, self.annotator, self.spans)))
+        """Return the rows of some items."""
+        rows = np.flatnonzero(self.item.among(ids))
+        return SecondSpans(*(column.take(rows) for column in (self.item, self.annotator, self.spans)))
 
 
 def read_second_spans(path: Path, items: Mapping[str, Any]) -> SecondSpans:

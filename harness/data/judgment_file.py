@@ -35,6 +35,7 @@ COLUMNS = {
     "score": "string",
     "failure": "string",
     "raw_choice": "string",
+    "excerpt": "string",
     "justification": "string",
     "call_id": "string",
     **dict.fromkeys(SAMPLING[1:], "double"),
@@ -119,7 +120,10 @@ def _storage_errors(path: Path) -> Iterator[None]:
 
 
 def read_judgments(path: Path, scales: Mapping[str, Scale]) -> Judgments:
-    """The judgments as columns, with hashes in place of justifications, without errors. Raises ContentError if the file is unreadable."""
+    """Return the judgments as columns, with hashes in place of justifications, without errors.
+
+    Raises ContentError if the file is unreadable.
+    """
     names = {"item": "item_id", **{name: name for name in (*Judgments.COLUMNS[1:], *Judgments.OPTIONAL)}}
     with parquet_file(path) as file:
         columns = {
@@ -134,7 +138,7 @@ def read_judgments(path: Path, scales: Mapping[str, Scale]) -> Judgments:
 
 
 def _confidences(file: Any) -> CodedColumn:
-    """The probability of each score, from the probabilities of all classes; these are not kept."""
+    """Return the probability of each score, from the probabilities of all classes; these are not kept."""
     builder, decode = ColumnBuilder(), msgspec.json.Decoder(dict[str, float]).decode
     for batch in file.iter_batches(_BATCH_ROWS, columns=["score", "probs"], use_threads=False):
         scores, probs = batch.column("score"), batch.column("probs")
@@ -164,7 +168,7 @@ def read_columns_at(path: Path, names: Sequence[str], rows: NDArray[np.int64]) -
 
 
 def _scores(metrics: CodedColumn, scores: CodedColumn, scales: Mapping[str, Scale], path: Path) -> CodedColumn:
-    """The scores as points of their scales: the text `2` is the class 2."""
+    """Return the scores as points of their scales: the text `2` is the class 2."""
     pairs, which = pairs_of(metrics, scores)
     values: dict[Score, int] = {}
     try:
@@ -175,7 +179,7 @@ def _scores(metrics: CodedColumn, scores: CodedColumn, scales: Mapping[str, Scal
 
 
 def _point(text: str, scale: Scale) -> Score:
-    """The point of the scale with this text form."""
+    """Return the point of the scale with this text form."""
     if scale.classes:
         return {str(score): score for score in scale.classes}[text]
     number: int | float = msgspec.json.decode(text, type=int | float)
@@ -183,7 +187,7 @@ def _point(text: str, scale: Scale) -> Score:
 
 
 def _justification_hashes(file: Any) -> CodedColumn:
-    """A column of hashes of the justifications. The texts of a million judgments would fill the memory."""
+    """Return a column of hashes of the justifications. The texts of a million judgments would fill the memory."""
     hashes = [np.empty(0, np.uint64)]
     for texts in _batches(file, "justification"):
         coded = texts.dictionary_encode()
@@ -198,5 +202,5 @@ def _justification_hashes(file: Any) -> CodedColumn:
 
 
 def text_hash(text: str) -> int:
-    """The hash that represents a justification in columns; never 0, which means no text."""
+    """Return the hash that represents a justification in columns; never 0, which means no text."""
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest()) or 1

@@ -78,6 +78,7 @@ class Judgments:
     detected_language: CodedColumn
     further_numbers: CodedColumn  # of a text; only in runs
     raw_choice: CodedColumn  # what stood where the score should be; of recorded judges only where it is no score
+    excerpt: CodedColumn  # how a reply begins in which nothing stands where the score should be; only in runs
     spans: CodedColumn  # the errors that recorded judges marked, a tuple; those of a run stay in its file
 
     def __init__(self, **columns: CodedColumn) -> None:
@@ -95,7 +96,7 @@ class Judgments:
 
     @classmethod
     def concatenate(cls, parts: Sequence[Judgments]) -> Judgments:
-        """Judgments one after the other."""
+        """Return judgments one after the other."""
         if len(parts) == 1:
             return parts[0]
         return cls(**{name: CodedColumn.concatenate([part.columns[name] for part in parts]) for name in parts[0].columns})
@@ -111,18 +112,21 @@ class Judgments:
         return short_repr(self, "", rows=len(self), judges=len(self.judge.values))
 
     def take(self, rows: NDArray[Any]) -> Judgments:
-        """The judgments of some rows (a mask or row numbers)."""
+        """Return the judgments of some rows (a mask or row numbers)."""
         return Judgments(**{name: column.take(rows) for name, column in self.columns.items()})
 
     @property
     def asked(self) -> list[tuple[str, str]]:
-        """The distinct (item, metric) pairs that were judged."""
+        """Return the distinct (item, metric) pairs that were judged."""
         pairs, _ = pairs_of(self.item, self.metric)
         return [(item, str(metric)) for item, metric in pairs]
 
     @property
     def clean(self) -> Judgments:
-        """The judgments of what people labelled: of original texts, without the names of systems. Labels say nothing about others."""
+        """Return the judgments of what people labelled: of original texts, without the names of systems.
+
+        Labels say nothing about others.
+        """
         return self if not self.perturbation.values and not self.shown_source.values else self.take(self.is_clean)
 
     @property
@@ -135,22 +139,22 @@ class Judgments:
         """Hash of all columns."""
         digest = hashlib.sha256()
         for name, column in self.columns.items():
-            if column.values and name not in ("spans", "raw_choice"):  # they move no number
+            if column.values and name not in ("spans", "raw_choice", "excerpt"):  # they move no number
                 digest.update(msgspec.json.encode([_HASHED_AS.get(name, name), column.values]))
                 digest.update(column.codes.astype(np.int32).tobytes())
         return digest.hexdigest()
 
     def for_items(self, ids: Iterable[str]) -> Judgments:
-        """The judgments of some items."""
-        kept = self.item.among(ids)
-        return self if kept.all() else self.take(kept)
+        """Return the judgments of some items."""
+        rows = self.item.among(ids)
+        return self if rows.all() else self.take(rows)
 
 
 Judgments.OPTIONAL = tuple(name for name in Judgments.__annotations__ if name not in (*Judgments.COLUMNS, "OPTIONAL"))
 
 
 def confidence_of(probs: Mapping[str, float] | None, score: Score | None) -> float | None:
-    """The probability of the score that was given; None without probabilities or score.
+    """Return the probability of the score that was given; None without probabilities or score.
 
     >>> confidence_of({"1": 0.25, "2": 0.75}, 2)
     0.75
@@ -159,12 +163,12 @@ def confidence_of(probs: Mapping[str, float] | None, score: Score | None) -> flo
 
 
 def first_share(probs: Mapping[str, float], scale: Scale) -> float | None:
-    """How much of the probability goes to the first of two texts, ties counting half; None on a scale without `swap`."""
+    """Return how much of the probability goes to the first of two texts, ties counting half; None on a scale without `swap`."""
     return sum(share * probs.get(str(score), 0.0) for score, share in scale.share_of_first.items()) if scale.swap else None
 
 
 def read_judgment_rows(path: Path) -> Columns:
-    """The rows of a judgment file, one per score: a list of `scores` becomes repeats.
+    """Return the rows of a judgment file, one per score: a list of `scores` becomes repeats.
 
     Raises ContentError for a row that is not a judgment.
     """
@@ -172,7 +176,7 @@ def read_judgment_rows(path: Path) -> Columns:
 
 
 def one_row_per_score(rows: Columns) -> Columns:
-    """Rows with a list of `scores` split into one row per score. Rows without a variant get the default one."""
+    """Return rows with a list of `scores` split into one row per score. Rows without a variant get the default one."""
     if (rows["variant"].codes == NO_VALUE).any():
         values = tuple(dict.fromkeys((*rows["variant"].values, NO_VARIANT)))
         codes = rows["variant"].codes.astype(np.int32)
@@ -181,18 +185,18 @@ def one_row_per_score(rows: Columns) -> Columns:
     if not lists.values:
         return rows
     scores = [listed if listed is not None else (single,) for listed, single in zip(lists, rows["score"], strict=True)]
-    source_rows = np.repeat(np.arange(len(scores)), [len(each) for each in scores])
+    source_rows = np.repeat(np.arange(len(scores)), [len(listed_scores) for listed_scores in scores])
     split = Columns({name: column.take(source_rows) for name, column in rows.items()}, rows.lines[source_rows])
-    split["score"] = CodedColumn.from_values(score for each in scores for score in each)
+    split["score"] = CodedColumn.from_values(score for listed_scores in scores for score in listed_scores)
     if not rows["repeat"].values:
-        split["repeat"] = CodedColumn.from_values(number for each in scores for number in range(len(each)))
+        split["repeat"] = CodedColumn.from_values(number for listed_scores in scores for number in range(len(listed_scores)))
     return split
 
 
 def checked_judgments(
     rows: Columns, path: Path, scales: Mapping[str, Scale], items: Mapping[str, Any], *, number_rows: bool = False
 ) -> Judgments:
-    """The judgments in a file's rows. With `number_rows`, the rows of one judge for one item are its repeats, in their order.
+    """Return the judgments in a file's rows. With `number_rows`, the rows of one judge for one item are its repeats, in their order.
 
     Raises ContentError with `file:line` for an item that is not in `items`, a metric without a scale, and a second row of one judge for
     the same item, metric, variant, temperature and repeat.
@@ -230,7 +234,10 @@ def _raw_choices(rows: Columns) -> CodedColumn:
 
 
 def _confidences(rows: Columns, scores: CodedColumn, scales: Mapping[str, Scale], path: Path) -> tuple[CodedColumn, CodedColumn]:
-    """The probability of each score, and the share of the first of two texts. Raises ContentError for probabilities that are none."""
+    """Return the probability of each score, and the share of the first of two texts.
+
+    Raises ContentError for probabilities that are none.
+    """
     probs = rows["probs"]
     if not probs.values:
         return CodedColumn.empty(len(probs)), CodedColumn.empty(len(probs))
@@ -243,21 +250,24 @@ def _confidences(rows: Columns, scores: CodedColumn, scales: Mapping[str, Scale]
             raise ContentError(message, path, int(rows.lines[int(np.argmax(probs.codes == code))])) from None
     by_code = [*decoded, None]  # no probabilities have the code -1
     by_row = [by_code[code] for code in probs.codes.tolist()]
-    shares = (None if of is None else first_share(of, scales[metric]) for of, metric in zip(by_row, rows["metric"], strict=True))
+    shares = (
+        None if probabilities is None else first_share(probabilities, scales[metric])
+        for probabilities, metric in zip(by_row, rows["metric"], strict=True)
+    )
     return CodedColumn.from_values(map(confidence_of, by_row, scores)), CodedColumn.from_values(shares)
 
 
 def _probabilities(stated: str | tuple[tuple[str, float | None], ...]) -> dict[str, float]:
     """Probabilities by class. Classes without a number are left out: a column of structs has one for every class of the file."""
     pairs = msgspec.json.decode(stated, type=dict[str, float | None]) if isinstance(stated, str) else dict(stated)
-    known = {str(name): float(value) for name, value in pairs.items() if value is not None}
-    if not all(0 <= value <= 1 for value in known.values()):
+    by_class = {str(name): float(value) for name, value in pairs.items() if value is not None}
+    if not all(0 <= value <= 1 for value in by_class.values()):
         raise ValueError("no probabilities")
-    return known
+    return by_class
 
 
 def _repeats(rows: Columns, path: Path, number_rows: bool) -> CodedColumn:
-    """The repeat of each row: the stated one, else 0. With `number_rows`: the number of the row among otherwise equal rows."""
+    """Return the repeat of each row: the stated one, else 0. With `number_rows`: the number of the row among otherwise equal rows."""
     stated = rows["repeat"]
     stated_numbers = np.array([*(int(value) for value in stated.values), 0])[stated.codes]
     names = ("item_id", "metric", *CONDITION, *UNCHANGED)
@@ -284,7 +294,7 @@ def _refuse_second_row(rows: Columns, path: Path, first: int, second: int) -> No
 
 
 def _scores_and_failures(rows: Columns, scales: Mapping[str, Scale]) -> tuple[CodedColumn, CodedColumn]:
-    """The scores that are on their scale, and the failures of all other rows."""
+    """Return the scores that are on their scale, and the failures of all other rows."""
     pairs, which = pairs_of(rows["metric"], rows["score"])
     values: dict[Score, int] = {}
     points = [_scale_point(score, scales[metric]) for metric, score in pairs]
@@ -298,7 +308,7 @@ def _scores_and_failures(rows: Columns, scales: Mapping[str, Scale]) -> tuple[Co
 
 
 def _scale_point(score: Score, scale: Scale) -> Score | None:
-    """The point of the scale that a recorded score means: tables of texts write the class 2 as "2". None if it is off the scale."""
+    """Return the point of the scale that a recorded score means: tables of texts write the class 2 as "2". None if it is off the scale."""
     if scale.holds(score):
         return score
     if isinstance(score, str):

@@ -67,7 +67,7 @@ class Labels:
 
     @classmethod
     def concatenate(cls, parts: Sequence[Labels]) -> Labels:
-        """The rows of several tables, one after the other."""
+        """Return the rows of several tables, one after the other."""
         return cls(*(CodedColumn.concatenate([getattr(part, name) for part in parts]) for name in _NAMES))
 
     def __len__(self) -> int:
@@ -77,7 +77,7 @@ class Labels:
         return map(Label, self.item, self.annotator, self.metric, self.score, self.source)
 
     def json_lines(self) -> Iterator[bytes]:
-        """The rows as lines of JSON with sorted keys, many at a time: the bytes of each encoded `Label`, for a tenth of the time.
+        """Yield the rows as lines of JSON with sorted keys, many at a time: the bytes of each encoded `Label`, for a tenth of the time.
 
         >>> list(Labels.from_rows([Label("i", "a", "harm", 1)]).json_lines())
         [b'{"annotator_id":"a","item_id":"i","metric":"harm","score":1,"source":"native"}\\n']
@@ -92,7 +92,7 @@ class Labels:
         texts = [tuple(form % msgspec.json.encode(value) for value in (*column.values, None)) for form, column in columns.items()]
         for start in range(0, len(self), _LINES_AT_A_TIME):
             codes = [column.codes[start : start + _LINES_AT_A_TIME].tolist() for column in columns.values()]
-            parts = (map(text.__getitem__, own) for text, own in zip(texts, codes, strict=True))
+            parts = (map(text.__getitem__, row_codes) for text, row_codes in zip(texts, codes, strict=True))
             yield b"".join(chain.from_iterable(zip(*parts, strict=True)))
 
     def __eq__(self, other: object) -> bool:
@@ -102,35 +102,35 @@ class Labels:
 
     @property
     def max_annotators(self) -> int:
-        """The highest number of labels of one item on one metric."""
+        """Return the highest number of labels of one item on one metric."""
         pair = self.item.codes.astype(np.int64) * max(len(self.metric.values), 1) + self.metric.codes
         return int(np.unique(pair, return_counts=True)[1].max(initial=0))
 
     def take(self, rows: NDArray[Any]) -> Labels:
-        """The labels of some rows (a mask or row numbers)."""
+        """Return the labels of some rows (a mask or row numbers)."""
         return Labels(*(getattr(self, name).take(rows) for name in _NAMES))
 
     def for_items(self, ids: Iterable[str]) -> Labels:
-        """The labels of some items."""
-        kept = self.item.among(ids)
-        return self if kept.all() else self.take(kept)
+        """Return the labels of some items."""
+        rows = self.item.among(ids)
+        return self if rows.all() else self.take(rows)
 
     def sighted_notes(self) -> Iterator[str]:
-        """A sentence on the labels that were given in sight of a judge's score, if there are any."""
+        """Yield a sentence on the labels that were given in sight of a judge's score, if there are any."""
         if sighted := int(self.blind.equals(False).sum()):
             yield f"{sighted} {NOT_BLIND}"
 
     def native_items(self, metrics: Collection[str] | None = None) -> set[str]:
-        """The ids of the items with a native label on one of the metrics (None: on any)."""
+        """Return the ids of the items with a native label on one of the metrics (None: on any)."""
         native = self.take(self.source.equals("native"))
         return {native.item.values[code] for code in np.unique(native._of_metrics(metrics).item.codes).tolist()}
 
     def items_of_one_person(self, metrics: Collection[str] | None = None) -> set[str]:
-        """The ids of the items that exactly one annotator labelled on these metrics (None: on any)."""
-        kept = self._of_metrics(metrics)
-        pairs = np.unique(np.stack([kept.item.codes, kept.annotator.codes]), axis=1)
+        """Return the ids of the items that exactly one annotator labelled on these metrics (None: on any)."""
+        labels = self._of_metrics(metrics)
+        pairs = np.unique(np.stack([labels.item.codes, labels.annotator.codes]), axis=1)
         items, people = np.unique(pairs[0], return_counts=True)
-        return {kept.item.values[code] for code in items[people == 1].tolist()}
+        return {labels.item.values[code] for code in items[people == 1].tolist()}
 
     def _of_metrics(self, metrics: Collection[str] | None) -> Labels:
         return self if metrics is None else self.take(self.metric.among(metrics))
@@ -142,14 +142,14 @@ def read_labels(path: Path, scales: Mapping[str, Scale], items: Mapping[str, Any
 
 
 def read_label_rows(path: Path) -> Columns:
-    """The rows of a label file; types are checked, nothing else. Raises ContentError for a row that is not a label."""
+    """Return the rows of a label file; types are checked, nothing else. Raises ContentError for a row that is not a label."""
     return read_columns(path, LabelRow, "a label")
 
 
 def checked_labels(
     rows: Columns, path: Path, scales: Mapping[str, Scale], items: Mapping[str, Any], *, source: Source = "native", repeated: bool = False
 ) -> Labels:
-    """The labels in a file's rows. `source` is used for rows without a source; `repeated` allows several labels of one annotator.
+    """Return the labels in a file's rows. `source` is used for rows without a source; `repeated` allows several labels of one annotator.
 
     Raises ContentError with `file:line` for an item that is not in `items`, a metric without a scale, a score off its scale, and a
     second label by one annotator for one item and metric.
@@ -165,7 +165,7 @@ def checked_labels(
 
 
 def unknown_items(rows: Columns, items: Mapping[str, Any], what: str) -> Iterator[tuple[int, str]]:
-    """The first line of each item that is not in `items`, and what is wrong."""
+    """Yield the first line of each item that is not in `items`, and what is wrong."""
     column = rows["item_id"]
     for code, item_id in enumerate(column.values):
         if item_id not in items:
@@ -175,7 +175,7 @@ def unknown_items(rows: Columns, items: Mapping[str, Any], what: str) -> Iterato
 def unknown_metrics(
     rows: Columns, scales: Mapping[str, Scale], how: str = "add [metrics.{metric}] to data.toml or a rubric"
 ) -> Iterator[tuple[int, str]]:
-    """The first line of each metric without a scale, and what is wrong; `how` says how a scale is given."""
+    """Yield the first line of each metric without a scale, and what is wrong; `how` says how a scale is given."""
     column = rows["metric"]
     for code, metric in enumerate(column.values):
         if metric not in scales:
@@ -218,7 +218,7 @@ def _refuse_second_labels(rows: Columns, path: Path) -> None:
 
 
 def pairs_of(metric: CodedColumn, score: CodedColumn) -> tuple[list[tuple[str, Score]], NDArray[np.int64]]:
-    """The distinct (metric, score) pairs, and the index of each row's pair; -1 for a row without a score."""
+    """Return the distinct (metric, score) pairs, and the index of each row's pair; -1 for a row without a score."""
     width = len(score.values) + 1
     numbers, which = unique_integers(metric.codes.astype(np.int64) * width + score.codes + 1, len(metric.values) * width)
     pairs = [(metric.values[number // width], number % width - 1) for number in numbers.tolist()]
@@ -228,5 +228,5 @@ def pairs_of(metric: CodedColumn, score: CodedColumn) -> tuple[list[tuple[str, S
 
 
 def first_line(rows: Columns, mask: NDArray[np.bool_]) -> int:
-    """The line of the first row in a mask."""
+    """Return the line of the first row in a mask."""
     return int(rows.lines[int(np.argmax(mask))])

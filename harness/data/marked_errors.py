@@ -18,7 +18,7 @@ _LIST = '\'spans\' should be a list of errors, such as {"severity": "minor", "st
 
 
 def checked_errors(rows: Columns, path: Path) -> CodedColumn:
-    """The errors of each row, a tuple of `ErrorSpan`; no value for a row without the key. Raises ContentError with `file:line`."""
+    """Return the errors of each row, a tuple of `ErrorSpan`; no value for a row without the key. Raises ContentError with `file:line`."""
     column = rows["spans"]
     if not column.values:
         return column
@@ -28,21 +28,21 @@ def checked_errors(rows: Columns, path: Path) -> CodedColumn:
             lists.append(msgspec.json.decode(text, type=tuple[ErrorSpan, ...] | None))
         except msgspec.MsgspecError as err:
             raise ContentError(f"{_LIST}: {err}", path, int(rows.lines[int(np.argmax(column.codes == code))])) from None
-    values = tuple(dict.fromkeys(each for each in lists if each is not None))
-    place = {each: code for code, each in enumerate(values)}
-    codes = np.array([*(NO_VALUE if each is None else place[each] for each in lists), NO_VALUE], np.int32)
+    values = tuple(dict.fromkeys(errors for errors in lists if errors is not None))
+    code_of = {errors: code for code, errors in enumerate(values)}
+    codes = np.array([*(NO_VALUE if errors is None else code_of[errors] for errors in lists), NO_VALUE], np.int32)
     return CodedColumn(values, codes[column.codes])
 
 
 def rows_with_errors(column: CodedColumn) -> Iterator[tuple[int, tuple[ErrorSpan, ...]]]:
-    """Each row with at least one error, and its errors."""
+    """Yield each row with at least one error, and its errors."""
     empty = np.array([*(not errors for errors in column.values), True])
     for row in np.flatnonzero(~empty[column.codes]).tolist():
         yield row, column.values[column.codes[row]]
 
 
 def lies_in(span: ErrorSpan, text: str) -> bool:
-    """Whether an error has a place, and the place is in the text.
+    """Return True if an error has a place, and the place is in the text.
 
     >>> lies_in(ErrorSpan("minor", 0, 3), "cat"), lies_in(ErrorSpan("minor", 2, 4), "cat"), lies_in(ErrorSpan("minor", 2, 2), "cat")
     (True, False, False)

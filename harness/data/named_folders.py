@@ -19,34 +19,34 @@ _log = logging.getLogger("harness.data")  # without a handler of the user's, its
 
 
 def data_home() -> Path:
-    """The user's folder of published data. HARNESS_DATA_HOME names another one."""
+    """Return the user's folder of published data. HARNESS_DATA_HOME names another one."""
     chosen = os.environ.get(HOME)
     return Path(chosen) if chosen else Path(platformdirs.user_data_dir("judge-harness")) / "data"
 
 
 def fetched_folder(name: str, home: Path | None = None) -> Path | None:
-    """The data folder that `harness data get` wrote for a set; None where there is none."""
+    """Return the data folder that `harness data get` wrote for a set; None where there is none."""
     folder = (home or data_home()) / name
     return folder if find_table(folder, "items") or find_table(folder, "labels") else None
 
 
-def located(place: Path, library: Library) -> Path:
-    """The folder that a path or the name of a published set means: a folder here comes first, then what was fetched.
+def located(source: Path, library: Library) -> Path:
+    """Return the folder that a path or the name of a published set means: a folder here comes first, then what was fetched.
 
     A path that is neither stays as it is. Where a folder here is used in place of a published set, a message says so, once.
 
     Raises MissingData for the name of a set that can be fetched and is not here; the message says how.
     """
-    name = str(place)
+    name = str(source)
     if name not in library.dataset_card_files:
-        return place
-    if place.exists():
-        say_which_is_used(name, place.absolute())
-        return place
+        return source
+    if source.exists():
+        say_which_is_used(name, source.absolute())
+        return source
     folder = fetched_folder(name)
     if folder is None and library.dataset_card(name).sources:
         raise MissingData(f"'{name}' is not on this machine: {how_to_get(library.dataset_card(name))}")
-    return folder or place
+    return folder or source
 
 
 @cache
@@ -56,7 +56,7 @@ def say_which_is_used(name: str, folder: Path) -> None:
 
 
 def how_to_get(card: DatasetCard) -> str:
-    """The command that fetches a set, with its size and licence; for a set that cannot be fetched, its card's own words.
+    """Return the command that fetches a set, with its size and licence; for a set that cannot be fetched, its card's own words.
 
     >>> how_to_get(DatasetCard(id="mine", get="github.com/owner/name"))
     'to get them: github.com/owner/name'
@@ -67,12 +67,12 @@ def how_to_get(card: DatasetCard) -> str:
 
 
 def raw_bytes(card: DatasetCard) -> int:
-    """The size of all raw files of a set."""
+    """Return the size of all raw files of a set."""
     return sum(file.bytes for source in card.sources for file in source.files)
 
 
 def megabytes(count: int) -> str:
-    """A size for readers: `4.9 MB`.
+    """Return a size for readers: `4.9 MB`.
 
     >>> megabytes(4_912_345), megabytes(12_000)
     ('4.9 MB', '0.1 MB')

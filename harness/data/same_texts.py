@@ -1,4 +1,4 @@
-"""Which items are the same text under other ids: what a judge reads of them is equal.
+"""Items that are the same text under other ids: what a judge reads of them is equal.
 
 Copies of a text say the same twice. They belong to one cluster, whatever group the data name.
 """
@@ -80,9 +80,9 @@ def first_copies(items: Sequence[Item], outputs: Callable[[Item], Sequence[str]]
     codes = np.fromiter((hash(key(item)) for item in items), np.int64, len(items))  # a million keys would take a gigabyte
     different, counts = np.unique(codes, return_counts=True)
     first = dict[object, int]()
-    for at in np.flatnonzero(np.isin(codes, different[counts > 1])).tolist():
-        if (earlier := first.setdefault(key(items[at]), at)) != at:
-            yield at, earlier
+    for position in np.flatnonzero(np.isin(codes, different[counts > 1])).tolist():
+        if (earlier := first.setdefault(key(items[position]), position)) != position:
+            yield position, earlier
 
 
 def folded_id(item_id: str) -> str:

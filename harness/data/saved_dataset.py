@@ -29,8 +29,8 @@ def save_dataset(data: Dataset, folder: Path, load: Callable[[Path], Dataset]) -
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} exists; choose a new folder")
     parts = {"second ratings": data.second, "errors of a second round": data.second_spans, "attention checks": data.checks}
-    if held := [name for name, part in parts.items() if part]:
-        raise UsageError(f"'{data.id}' has {', '.join(held)}, which are not written; copy its folder instead")
+    if parts_held := [name for name, part in parts.items() if part]:
+        raise UsageError(f"'{data.id}' has {', '.join(parts_held)}, which are not written; copy its folder instead")
     used = {*data.labels.metric.used, *(data.judgments.metric.used if data.judgments is not None else ())}
     about = msgspec.structs.replace(data.about, metrics={name: data.scales[name] for name in sorted(used)}, group="group", shared=None)
     items = ({key: value for key in _ITEM_KEYS if (value := getattr(item, key)) is not None} | item.fields for item in data.items)
@@ -53,14 +53,14 @@ def _values(judgments: Judgments | None) -> dict[str, list[Any]]:
 def _label_rows(data: Dataset) -> Iterator[dict[str, Any]]:
     columns = (data.labels.spans, data.labels.blind)
     for label, spans, blind in zip(data.labels, *columns, strict=True):
-        further = {"spans": spans, "blind": blind}
-        yield msgspec.structs.asdict(label) | {name: value for name, value in further.items() if value is not None}
+        tables = {"spans": spans, "blind": blind}
+        yield msgspec.structs.asdict(label) | {name: value for name, value in tables.items() if value is not None}
 
 
 def _judgment_rows(judgments: Judgments, scales: dict[str, Scale]) -> Iterator[dict[str, Any]]:
     columns = [judgments.columns[name] for name in _STATED]
-    beside = (judgments.item, judgments.metric, judgments.confidence, judgments.share_a, judgments.spans)
-    for item, metric, confidence, share_a, spans, *values in zip(*beside, *columns, strict=True):
+    further_columns = (judgments.item, judgments.metric, judgments.confidence, judgments.share_a, judgments.spans)
+    for item, metric, confidence, share_a, spans, *values in zip(*further_columns, *columns, strict=True):
         stated = dict(zip(_STATED, values, strict=True))
         stated |= {"probs": _probabilities(scales[metric], stated["score"], confidence, share_a), "spans": spans}
         yield {"item_id": item, "metric": metric} | {name: value for name, value in stated.items() if value is not None}

@@ -67,53 +67,53 @@ class AnnotatorLabels:
         agreement with the others' labels of these texts, to the power of the texts, is at most 0.001 after correction for all annotators.
         Where scores equal nobody's, people's commonest label of each text counts as a person's.
         """
-        rows, place = self._labels_of(metric, items)
-        who, label, given = self._rows[metric][1][rows], self._rows[metric][2][rows].astype(np.float64), judge[place]
-        read = ~np.isnan(given)
-        equal = read & np.isclose(given, label, rtol=1e-9, atol=0)
+        rows, position = self._labels_of(metric, items)
+        who, label, judge_score = self._rows[metric][1][rows], self._rows[metric][2][rows].astype(np.float64), judge[position]
+        read = ~np.isnan(judge_score)
+        equal = read & np.isclose(judge_score, label, rtol=1e-9, atol=0)
         texts, same = (np.bincount(who[rows_of], minlength=len(self._names)) for rows_of in (read, equal))
-        every, people = len(np.unique(place[read])), int((texts > 0).sum())
+        texts_judged, people = len(np.unique(position[read])), int((texts > 0).sum())
         for code in sorted(np.flatnonzero((texts >= _LEAST_COPIED) & (same == texts)).tolist(), key=lambda code: -texts[code]):
-            others = read & (who != code) & np.isin(place, place[who == code])
-            agreement = ((equal & others).sum() + 1) / (others.sum() + 2)
-            by_chance = texts[code] < every and people * agreement ** texts[code] > _CHANCE
+            by_others = read & (who != code) & np.isin(position, position[who == code])
+            agreement = ((equal & by_others).sum() + 1) / (by_others.sum() + 2)
+            by_chance = texts[code] < texts_judged and people * agreement ** texts[code] > _CHANCE
             if not by_chance and len(np.unique(label[read & (who == code)])) > 1:
                 return CopiedLabels(self._names[code], int(texts[code]))
-        if not every or len(np.unique(place[equal])) < every:  # nothing is compared, or some score is nobody's
+        if not texts_judged or len(np.unique(position[equal])) < texts_judged:  # nothing is compared, or some score is nobody's
             return None
-        commonest = _commonest(place, label, len(items))
-        both = ~np.isnan(commonest) & ~np.isnan(judge)
-        all_equal = np.isclose(judge[both], commonest[both], rtol=1e-9, atol=0).all()
-        if both.sum() >= _LEAST_COPIED and all_equal and len(np.unique(commonest[both])) > 1:
-            return CopiedLabels(None, int(both.sum()))
+        commonest = _commonest(position, label, len(items))
+        comparable = ~np.isnan(commonest) & ~np.isnan(judge)
+        all_equal = np.isclose(judge[comparable], commonest[comparable], rtol=1e-9, atol=0).all()
+        if comparable.sum() >= _LEAST_COPIED and all_equal and len(np.unique(commonest[comparable])) > 1:
+            return CopiedLabels(None, int(comparable.sum()))
         return None
 
     def table(self, metric: str, items: Ints) -> AnnotatorTable | None:
-        """The labels of some items, which are in rising order; None with more than 200 annotators."""
+        """Return the labels of some items, which are in rising order; None with more than 200 annotators."""
         _, annotator, score = self._rows[metric]
-        rows, place = self._labels_of(metric, items)
+        rows, position = self._labels_of(metric, items)
         people, column = np.unique(annotator[rows], return_inverse=True)
         if len(people) > _MOST:
             return None
         table = np.full((len(items), len(people)), math.nan)
-        table[place, column] = score[rows]
+        table[position, column] = score[rows]
         return AnnotatorTable(tuple(self._names[code] for code in people.tolist()), table)
 
 
 def _commonest(item: Ints, label: Floats, items: int) -> Floats:
     """Return the label that most annotators of each item gave, (items,); NaN where several did, and where there is none."""
-    found = np.full(items, math.nan)
+    commonest = np.full(items, math.nan)
     pairs, counts = np.unique(np.stack([item.astype(np.float64), label]), axis=1, return_counts=True)
     order = np.lexsort((counts, pairs[0]))  # the commonest label of an item is its last
     item, label, counts = pairs[0, order].astype(np.int64), pairs[1, order], counts[order]
     last = np.flatnonzero(np.append(np.diff(item), 1))
     tied = (last > 0) & (item[last - 1] == item[last]) & (counts[last - 1] == counts[last])
-    found[item[last]] = np.where(tied, math.nan, label[last])
-    return found
+    commonest[item[last]] = np.where(tied, math.nan, label[last])
+    return commonest
 
 
 class AnnotatorSample(NamedTuple):
-    """What the alternative annotator test is made of: people's labels as codes or numbers, the judge's, and what items share."""
+    """The input of the alternative annotator test: people's labels as codes or numbers, the judge's, and what items share."""
 
     table: AnnotatorTable
     judge: Floats
@@ -121,16 +121,16 @@ class AnnotatorSample(NamedTuple):
     scoring: AltScoring
     metrics: tuple[str, ...]
 
-    def only(self, kept: NDArray[np.bool_]) -> AnnotatorSample:
-        """Some of the items."""
-        table = self.table._replace(codes=self.table.codes[kept])
-        return self._replace(table=table, judge=self.judge[kept], groups=self.groups[kept])
+    def only(self, items: NDArray[np.bool_]) -> AnnotatorSample:
+        """Return some of the items."""
+        table = self.table._replace(codes=self.table.codes[items])
+        return self._replace(table=table, judge=self.judge[items], groups=self.groups[items])
 
 
 def annotator_sample(
     table: AnnotatorTable | None, codes: Floats, groups: Ints, metric: str, classes: Classes, scoring: AltScoring
 ) -> AnnotatorSample | None:
-    """The sample of one cell; None where labels cannot be followed by annotator.
+    """Return the sample of one cell; None where labels cannot be followed by annotator.
 
     Args:
         table: the labels of the cell as class codes.
@@ -150,27 +150,27 @@ def annotator_sample(
 
 
 def pooled_sample(samples: Sequence[AnnotatorSample]) -> AnnotatorSample:
-    """Several samples of one scoring as one: each (text, metric) is an item, and an annotator is the same person on all metrics."""
-    names = list(dict.fromkeys(name for one in samples for name in one.table.names))
-    table = np.full((sum(len(one.judge) for one in samples), len(names)), math.nan)
+    """Return several samples of one scoring as one: each (text, metric) is an item, and an annotator is the same person on all metrics."""
+    names = list(dict.fromkeys(name for sample in samples for name in sample.table.names))
+    table = np.full((sum(len(sample.judge) for sample in samples), len(names)), math.nan)
     start = 0
-    for one in samples:
-        stop = start + len(one.judge)
-        table[start:stop, [names.index(name) for name in one.table.names]] = one.table.codes
+    for sample in samples:
+        stop = start + len(sample.judge)
+        table[start:stop, [names.index(name) for name in sample.table.names]] = sample.table.codes
         start = stop
-    judge, groups = np.concatenate([one.judge for one in samples]), np.concatenate([one.groups for one in samples])
-    metrics = tuple(metric for one in samples for metric in one.metrics)
+    judge, groups = np.concatenate([sample.judge for sample in samples]), np.concatenate([sample.groups for sample in samples])
+    metrics = tuple(metric for sample in samples for metric in sample.metrics)
     return AnnotatorSample(AnnotatorTable(tuple(names), table), judge, groups, samples[0].scoring, metrics)
 
 
 def numbers_of_codes(codes: Floats, values: ArrayLike) -> Floats:
-    """The numbers that class codes stand for; NaN stays."""
+    """Return the numbers that class codes stand for; NaN stays."""
     missing = np.isnan(codes)
     return np.where(missing, math.nan, np.asarray(values, np.float64)[np.where(missing, 0, codes).astype(np.int64)])
 
 
 def annotator_test(sample: AnnotatorSample | None, epsilon: float, *, failures_lose: bool = True) -> dict[str, Any] | None:
-    """The alternative annotator test as JSON has it; None where labels cannot be followed by annotator.
+    """Return the alternative annotator test as JSON has it; None where labels cannot be followed by annotator.
 
     `omega`, `rho` and `passed` are those of the published test, on items as if independent. `omega_guarded` is the share of annotators by
     the guarded test over groups. `per_annotator` has for each `{annotator, n, mean, p, p_guarded, rejected}`:
@@ -188,27 +188,27 @@ def annotator_test(sample: AnnotatorSample | None, epsilon: float, *, failures_l
 def annotator_tests(
     samples: Sequence[AnnotatorSample | None], epsilon: float, *, failures_lose: bool = True
 ) -> list[dict[str, Any] | None]:
-    """`annotator_test` of many cells: the same numbers."""
-    tested = [one for one in samples if one is not None]
-    cells = [LabelledByAnnotators(one.table.codes, one.judge, guarded_groups=one.groups, scoring=one.scoring) for one in tested]
-    found = iter(alternative_annotator_tests(cells, AnnotatorRule(epsilon, failures_lose)))
-    return [None if sample is None else _row(sample, next(found), epsilon) for sample in samples]
+    """Return `annotator_test` of many cells: the same numbers."""
+    tested = [sample for sample in samples if sample is not None]
+    cells = [LabelledByAnnotators(cell.table.codes, cell.judge, guarded_groups=cell.groups, scoring=cell.scoring) for cell in tested]
+    tests = iter(alternative_annotator_tests(cells, AnnotatorRule(epsilon, failures_lose)))
+    return [None if sample is None else _row(sample, next(tests), epsilon) for sample in samples]
 
 
-def _row(sample: AnnotatorSample, found: AlternativeAnnotatorTest, epsilon: float) -> dict[str, Any]:
+def _row(sample: AnnotatorSample, alternative: AlternativeAnnotatorTest, epsilon: float) -> dict[str, Any]:
     tested = []
-    for name, one in zip(sample.table.names, found.annotators, strict=True):
-        if one.test is not None:
-            p = {"p": number(one.p_adjusted), "p_guarded": number(one.p_guarded_adjusted)}
-            tested.append({"annotator": name, "n": one.n, "mean": number(one.test.mean), **p, "rejected": one.rejected})
+    for name, annotator in zip(sample.table.names, alternative.annotators, strict=True):
+        if annotator.test is not None:
+            p = {"p": number(annotator.p_adjusted), "p_guarded": number(annotator.p_guarded_adjusted)}
+            tested.append({"annotator": name, "n": annotator.n, "mean": number(annotator.test.mean), **p, "rejected": annotator.rejected})
     return {
-        "omega": number(found.omega),
-        "rho": number(found.rho),
-        "passed": found.passed,
-        "omega_guarded": number(found.omega_guarded),
-        "annotators": found.tested,
+        "omega": number(alternative.omega),
+        "rho": number(alternative.rho),
+        "passed": alternative.passed,
+        "omega_guarded": number(alternative.omega_guarded),
+        "annotators": alternative.tested,
         "epsilon": epsilon,
         "scoring": sample.scoring,
         "per_annotator": tested,
-        "reason": found.reason,
+        "reason": alternative.reason,
     }

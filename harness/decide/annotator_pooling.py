@@ -19,7 +19,7 @@ NOBODYS = 1e6
 def pooled_annotator_tests(
     tests: Sequence[CellTests], options: DecisionOptions, cards: Sequence[DatasetCard]
 ) -> tuple[dict[str, Any], ...]:
-    """A row for each task, judge and condition: its key without the metric, `metrics`, `n` texts on a metric, `read` answers, the test.
+    """Return a row for each task, judge and condition: its key without metric, `metrics`, `n` texts on a metric, `read` answers, the test.
 
     The row is the published test. An answer that could not be read is a score that nobody else gave, and by distance it is left out. In a
     verdict's own test the judge loses it.
@@ -34,16 +34,16 @@ def pooled_annotator_tests(
         return ()
     [epsilon] = discounts
     samples: dict[tuple[Any, ...], list[AnnotatorSample]] = {}
-    for one in tests:
-        for task, sample in one.alt_samples.items():
-            kept = {name: value for name, value in one.key.items() if name not in ("metric", "task")}
-            samples.setdefault((task, tuple(kept.items()), sample.scoring), []).append(sample)
+    for cell in tests:
+        for task, sample in cell.alt_samples.items():
+            rest_of_key = {name: value for name, value in cell.key.items() if name not in ("metric", "task")}
+            samples.setdefault((task, tuple(rest_of_key.items()), sample.scoring), []).append(sample)
     rows = []
-    for (task, key, scoring), own in samples.items():
-        pooled = pooled_sample(own)
+    for (task, key, scoring), task_samples in samples.items():
+        pooled = pooled_sample(task_samples)
         unread = np.isnan(pooled.judge)
         if scoring == "accuracy":
             pooled = pooled._replace(judge=np.where(unread, NOBODYS, pooled.judge))
-        found = annotator_test(pooled, epsilon, failures_lose=False) or {}
-        rows.append({"task": task, **dict(key), "metrics": list(pooled.metrics), "n": len(unread), "read": int((~unread).sum()), **found})
+        test = annotator_test(pooled, epsilon, failures_lose=False) or {}
+        rows.append({"task": task, **dict(key), "metrics": list(pooled.metrics), "n": len(unread), "read": int((~unread).sum()), **test})
     return tuple(rows)

@@ -34,23 +34,23 @@ class CellBounds(msgspec.Struct, frozen=True):
 
 
 def family_bounds(tests: Sequence[CellTests], alpha: float, level: Floats) -> list[CellBounds]:
-    """The bounds of each cell.
+    """Return the bounds of each cell.
 
     Args:
         tests: of the cells of a family.
         alpha: of one test.
         level: (cells,) what the correction leaves of it.
     """
-    order = np.argsort([len(one.sums.gap.times) for one in tests], kind="stable")
-    found = np.full((len(tests), len(CellBounds.__struct_fields__)), np.nan)
+    order = np.argsort([len(cell.sums.gap.times) for cell in tests], kind="stable")
+    bounds = np.full((len(tests), len(CellBounds.__struct_fields__)), np.nan)
     for first in range(0, len(order), _AT_ONCE):
         cells = order[first : first + _AT_ONCE]
-        found[cells] = np.column_stack(_bounds([tests[cell] for cell in cells.tolist()], alpha, level[cells]))
-    return [CellBounds(*map(number, row)) for row in found.tolist()]
+        bounds[cells] = np.column_stack(_bounds([tests[cell] for cell in cells.tolist()], alpha, level[cells]))
+    return [CellBounds(*map(number, row)) for row in bounds.tolist()]
 
 
 def _bounds(tests: Sequence[CellTests], alpha: float, level: Floats) -> tuple[Floats, ...]:
-    sums, cap = stacked([one.sums for one in tests]), np.array([one.cap for one in tests])
-    found = lower_bounds(sums, cap, alpha, np.stack([np.full_like(level, alpha), level]))
+    sums, cap = stacked([cell.sums for cell in tests]), np.array([cell.cap for cell in tests])
+    lower = lower_bounds(sums, cap, alpha, np.stack([np.full_like(level, alpha), level]))
     perfect = sums._replace(gap=sums.gap._replace(y=np.zeros_like(sums.gap.y)))
-    return found.gap[0], found.gap[1], lower_bounds(perfect, cap, alpha, level).gap, found.base[1]
+    return lower.gap[0], lower.gap[1], lower_bounds(perfect, cap, alpha, level).gap, lower.base[1]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterator, Sequence
-from functools import cached_property, partial
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 
-from harness.data.columns import combination_ids, first_rows, rows_by_number
+from harness.data.columns import Codes, combination_ids, first_rows, rows_by_number
+from harness.data.dataset import Dataset
 from harness.decide.annotator_labels import AnnotatorLabels, AnnotatorSample, annotator_sample, annotator_tests
 from harness.decide.options import DecisionOptions
 from harness.decide.verdict_parts import CopiedLabels
@@ -22,7 +22,7 @@ from harness.model import BY_PEOPLE, Score
 from harness.stats import RARE, OneClass
 from harness.stats.agreement.score_errors import distance_of_judge, distance_of_people, median_without_group
 from harness.stats.core.arrays import Floats, Ints
-from harness.stats.core.many_cells import run_lockstep, windows
+from harness.stats.core.many_cells import windows
 from harness.stats.core.tables import agreement_weights
 from harness.stats.intervals.cluster_mean import ClusterMean, SampleOfGroups, cluster_mean_each
 from harness.stats.intervals.judge_tests import JudgeSums, JudgeTests, judge_sums, judge_tests_each, one_class_tests
@@ -30,7 +30,7 @@ from harness.stats.intervals.noninferiority import matched_gap, pair_agreement
 
 _CONSTANT = 0.99  # a judge that gives one class this often does not vary …
 _VARIED = 0.95  # … unless people's commonest class is this common
-_UNITS = 1 << 16  # judgments of cells that are tested at once
+_ROWS = 1 << 16  # judgments of cells that are tested at once
 _SAME_LEVEL = 0.1  # judge and people are on one level within this share of the scale
 
 
@@ -139,12 +139,12 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def effective_groups(self) -> float:
-        """For how many equal groups the texts' groups stand; NaN with fewer than two."""
+        """The effective number of groups: so many equal ones say as much; NaN with fewer than two."""
         return float(self.tests.effective)
 
     @property
     def cap(self) -> float:
-        """How many texts a group counts for at most in the corrected tests; infinity where no cap is needed."""
+        """The most texts that a group counts for in the corrected tests; infinity where no cap is needed."""
         return float(self.tests.cap)
 
     @property
@@ -154,195 +154,199 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def one_class(self) -> bool:
-        """Whether the judge gives one class to everything although people do not. It may be chance: see `variation`."""
+        """True if the judge gives one class to everything although people do not. It may be chance: see `variation`."""
         judge, labels = self.commonest
         return judge is not None and labels is not None and judge[1] >= _CONSTANT and labels[1] < _VARIED
 
 
 def cell_tests(judged: JudgedTable, by_source: bool, options: DecisionOptions) -> Iterator[CellTests]:
-    """The tests of every cell of one data set; repeats of a question are averaged first.
+    """Yield the tests of every cell of one data set; repeats of a question are averaged first.
 
     Args:
-        judged: judgments laid beside labels.
+        judged: judgments beside labels.
         by_source: whether sources have cells of their own.
         options: margin and level of the tests.
     """
-    measures = CellTester(judged, options)
+    tester = _CellTester(judged, options)
     epsilon = options.discount(judged.data.about.epsilon)
-    for some in windows(judged.rows_by_cell(by_source), lambda cell: len(cell[1]), _UNITS):
-        measured = run_lockstep([measures.cell(*cell) for cell in some], cluster_mean_each)
-        tests = judge_tests_each([one.sums for one in measured], options.margin, options.effective_groups)
-        alternative = annotator_tests([one.sample for one in measured], epsilon)
-        variation = one_class_tests([one.answers for one in measured])
-        for one, tested, beside, varied in zip(measured, tests, alternative, variation, strict=True):
-            yield one.rest(sums=one.sums, tests=tested, alt_test=beside, variation=varied)
+    for window in windows(judged.rows_by_cell(by_source), lambda cell: len(cell[1]), _ROWS):
+        cells = [tester.cell(key, rows) for key, rows in window]
+        means = iter(cluster_mean_each([sample for cell in cells for sample in cell.samples]))
+        tests = judge_tests_each([cell.sums for cell in cells], options.margin, options.effective_groups)
+        alternative = annotator_tests([cell.annotators for cell in cells], epsilon)
+        variation = one_class_tests([cell.answers for cell in cells])
+        for cell, tested, alt_test, varied in zip(cells, tests, alternative, variation, strict=True):
+            gap, baseline, hits, read, level = (next(means) for _ in cell.samples)
+            yield CellTests(
+                **cell.fields,
+                gap=gap,
+                sums=cell.sums,
+                tests=tested,
+                hits=hits,
+                baseline=baseline,
+                coverage=ReadableAnswers(*_coverage(read), cell.unread, cell.all_answers),
+                variation=varied,
+                level=LeniencyTest(level, cell.reach, same_level_p(level, cell.reach) <= options.alpha),
+                alt_test=alt_test,
+            )
 
 
-class _Measured(NamedTuple):
-    """What one cell's tests are made of, to make them for many cells at once, and the rest of them."""
+class _Cell(NamedTuple):
+    """The input of one cell's tests: tests are made for many cells at once."""
 
-    rest: partial[CellTests]
+    samples: tuple[SampleOfGroups, ...]  # gap, baseline, hits, whether answers could be read, leniency
     sums: JudgeSums
-    sample: AnnotatorSample | None
+    annotators: AnnotatorSample | None
     answers: tuple[Floats | Ints, Floats, Ints]  # of people and of the judge, and the groups
+    unread: dict[str, int]
+    all_answers: AnswerCounts
+    reach: float  # the points within which judge and people are on one level
+    fields: dict[str, Any]  # of `CellTests`, which need no test
 
 
-class CellTester:
-    """What every judgment says of the judge, the baseline and people."""
+class _CellTester:
+    """The judge, the baseline and people in every row: `gap` is the judge's agreement minus people's, the others are those of the table.
+
+    On interval scales agreement is closeness to the mean label.
+    """
 
     def __init__(self, judged: JudgedTable, options: DecisionOptions) -> None:
-        data, labels = judged.data, judged.labels
         self.judged, self.options = judged, options
-        self.right, self.score = judged.hit.copy(), judged.code
-        self.design = judged.design.weight if judged.design else None
-        self.baseline = judged.baseline_hits(self.design)
-        self.weights = {metric: _weights(votes.classes, options) for metric, votes in labels.items()}
+        self.weight = judged.design.weight if judged.design else None
+        self.hit, self.baseline = judged.hit.copy(), judged.baseline_hits(self.weight)
         self.gap = np.full(len(judged), math.nan)
-        self.group = data.clusters.codes.astype(np.int64)
-        self.sources = _label_sources(judged)
-        self.labels = AnnotatorLabels(data, labels)
-        self.given = numbers(judged.judgments.score)
-        self.intervals = {metric: _Distances(judged, metric, votes, self.given) for metric, votes in labels.items() if votes.scores}
+        self.score = numbers(judged.judgments.score)
+        self.class_weights = {metric: _class_weights(labels.classes, options) for metric, labels in judged.labels.items()}
+        self.distances: dict[str, _Distances] = {}
         for metric, rows in judged.rows_by_metric.items():
-            if metric in self.intervals:
-                self.gap[rows], self.right[rows], self.baseline[rows] = self.intervals[metric].at(rows)
+            labels, item = judged.labels[metric], judged.item[rows]
+            if labels.scores:
+                distances = self.distances[metric] = _Distances(judged.data, labels)
+                self.gap[rows], self.hit[rows], self.baseline[rows] = distances.of_answers(item, self.score[rows])
             else:
-                self.gap[rows] = matched_gap(labels[metric].counts[judged.item[rows]], self.score[rows], self.weights[metric])
+                self.gap[rows] = matched_gap(labels.counts[item], judged.code[rows], self.class_weights[metric])
+        self.label_sources = _label_sources(judged)
+        self.annotators = AnnotatorLabels(judged.data, judged.labels)
 
-    def cell(self, key: dict[str, Any], rows: Ints) -> Generator[SampleOfGroups, ClusterMean, _Measured]:
-        """Asks for means over groups, which are made for many cells at once."""
-        judged, options, about = self.judged, self.options, self.judged.data.about
-        votes = judged.labels[key["metric"]]
-        items, question = np.unique(judged.item[rows], return_inverse=True)
-        group, counts = self.group[items], votes.counts[items]
-        raters = counts.sum(axis=1)
-        apart = means_by(question, self.gap[rows])
-        against = means_by(question, self.right[rows] - self.baseline[rows])
-        weight = None if self.design is None else self.design[items]
-        sums, n = judge_sums(apart, against, group, weight), int((raters >= 2).sum())
-        gap, baseline = (yield _known(apart, group, weight)), (yield _known(against, group, weight))
-        hits = yield _known(means_by(question, self.right[rows]), group, weight)
-        labels = self.sources.get((key["metric"], key["language"]), "native")
-        least = 2 if labels in BY_PEOPLE else 1
-        counted, paired = raters[question] >= least, raters >= 2
-        scores = self.score[rows][counted]
-        read = yield SampleOfGroups(scores >= 0, group[question][counted])
-        codes = means_by(question, np.where(self.score[rows] >= 0, self.score[rows], math.nan))
-        labelled = raters >= least
-        interval = self.intervals.get(key["metric"])
-        pairs = (interval.mean[items], means_by(question, self.given[rows])) if interval else None
-        correction = _Correction(votes.classes, counts[labelled], codes[labelled], pairs and (pairs[0][labelled], pairs[1][labelled]))
-        if interval:
-            people = _mean(interval.people[items], weight)
-            commonest = Commonest(_commonest_number(self.given[rows][counted]), _commonest_number(interval.labels(items[labelled])))
+    def cell(self, key: dict[str, Any], rows: Ints) -> _Cell:
+        judged, options, about, metric = self.judged, self.options, self.judged.data.about, str(key["metric"])
+        labels, distances = judged.labels[metric], self.distances.get(metric)
+        classes = labels.classes
+        source = self.label_sources.get((metric, key["language"]), "native")
+        items, number = np.unique(judged.item[rows], return_inverse=True)
+        group, counts, raters = judged.groups[items].astype(np.int64), labels.counts[items], labels.raters[items]
+        weight = None if self.weight is None else self.weight[items]
+        gap, hit, against = (means_by(number, values) for values in (self.gap[rows], self.hit[rows], self.hit[rows] - self.baseline[rows]))
+        paired, labelled = raters >= 2, raters >= (2 if source in BY_PEOPLE else 1)
+        code, score = judged.code[rows], means_by(number, self.score[rows]) if distances else None
+        codes = means_by(number, np.where(code >= 0, code, math.nan))
+        answered = labelled[number]
+        if distances:
+            people = _mean(distances.people[items], weight)
+            commonest = Commonest(_commonest_number(self.score[rows][answered]), _commonest_number(distances.labels(items[labelled])))
         else:
-            people = _mean(pair_agreement(counts[paired], self.weights[key["metric"]]), None if weight is None else weight[paired])
-            scored = np.bincount(scores[scores >= 0], minlength=len(votes.classes.scores))
-            commonest = Commonest(*(_commonest(votes.classes.scores, each) for each in (scored, counts[labelled].sum(axis=0))))
-        table = None if votes.classes.continuous else self.labels.table(key["metric"], items[paired])
-        scoring = options.alternative_scoring(about.alt_scoring, votes.classes.kind)
-        by_task = item_key(judged.data, "task").take(items[paired]) if options.alt_scoring or about.alt_scoring else None
-        sample = annotator_sample(table, codes[paired], group[paired], key["metric"], votes.classes, scoring)
-        level = yield correction.leniency(group[labelled])
-        rest = partial(
-            CellTests,
-            key=key,
-            texts=LabelledTexts(
-                labels=labels,
-                interval=interval is not None,
-                closeness=interval is not None or self.weights[key["metric"]] is not None,
-                n=n,
-                groups=gap.groups,
-                labelled=n if labels in BY_PEOPLE and n else baseline.n,
-            ),
-            sampling=about.sampling,
-            aggregate=judged.data.about.annotators == "aggregate",
-            people=people,
-            gap=gap,
-            differences=Differences(apart, against, group),
-            hits=hits,
-            baseline=baseline,
-            coverage=ReadableAnswers(*_coverage(read), self._counted(rows[counted]).unread, self._counted(rows)),
-            commonest=commonest,
-            level=LeniencyTest(level, correction.reach, same_level_p(level, correction.reach) <= options.alpha),
-            gain=correction.gain,
-            few_rare_cases=correction.few_rare_cases,
-            copied=self._copied(key["metric"], labels, items, codes, pairs and pairs[1]),
-            alt_samples={str(name): sample.only(by_task.equals(name)) for name in by_task.used} if sample and by_task else {},
+            people = _mean(pair_agreement(counts[paired], self.class_weights[metric]), None if weight is None else weight[paired])
+            times_given = np.bincount(code[answered & (code >= 0)], minlength=len(classes.scores))
+            commonest = Commonest(*(_commonest(classes.scores, times) for times in (times_given, counts[labelled].sum(axis=0))))
+        pairs = (distances.mean[items][labelled], score[labelled]) if distances and score is not None else None
+        y, f = _points(classes, counts[labelled], codes[labelled], pairs)
+        has_level = ~np.isnan(codes[labelled]) & (classes.kind != "nominal")
+        table = None if classes.continuous else self.annotators.table(metric, items[paired])
+        scoring = options.alternative_scoring(about.alt_scoring, classes.kind)
+        sample = annotator_sample(table, codes[paired], group[paired], metric, classes, scoring)
+        tasks = item_key(judged.data, "task").take(items[paired]) if sample and (options.alt_scoring or about.alt_scoring) else None
+        n, times = int(paired.sum()), counts[labelled].sum(axis=0)
+        by_people = source in BY_PEOPLE
+        copied = self.annotators.copied(metric, items, codes if score is None or not classes.continuous else score) if by_people else None
+        read = SampleOfGroups(code[answered] >= 0, group[number][answered])
+        leniency = SampleOfGroups((f - y)[has_level, 0], group[labelled][has_level])
+        return _Cell(
+            samples=(*(_known(values, group, weight) for values in (gap, against, hit)), read, leniency),
+            sums=judge_sums(gap, against, group, weight),
+            annotators=sample,
+            answers=self._answers(metric, items[labelled], codes[labelled], pairs and pairs[1], commonest.judge and commonest.judge[0]),
+            unread=self._counts(rows[answered]).unread,
+            all_answers=self._counts(rows),
+            reach=_SAME_LEVEL * (classes.reach or (float(np.ptp(_values(classes))) if len(classes.scores) else 0.0)),
+            fields={
+                "key": key,
+                "texts": LabelledTexts(
+                    labels=source,
+                    interval=distances is not None,
+                    closeness=distances is not None or self.class_weights[metric] is not None,
+                    n=n,
+                    groups=len(np.unique(group[~np.isnan(gap)])),
+                    labelled=n if by_people and n else int((~np.isnan(against)).sum()),
+                ),
+                "sampling": about.sampling,
+                "aggregate": about.annotators == "aggregate",
+                "people": people,
+                "differences": Differences(gap, against, group),
+                "commonest": commonest,
+                "gain": _gain(y, f),
+                "few_rare_cases": bool(classes.kind != "interval" and times.min() / max(times.sum(), 1) * labelled.sum() < RARE),
+                "copied": copied,
+                "alt_samples": {str(task): sample.only(tasks.equals(task)) for task in tasks.used} if sample and tasks else {},
+            },
         )
-        given = pairs and pairs[1][labelled]
-        answers = self._answers(key["metric"], items[labelled], codes[labelled], given, commonest.judge and commonest.judge[0])
-        return _Measured(rest, sums, sample, answers)
 
     def _answers(
-        self, metric: str, items: Ints, codes: Floats, given: Floats | None, commonest: Score | None
+        self, metric: str, items: Ints, codes: Floats, score: Floats | None, commonest: Score | None
     ) -> tuple[Floats | Ints, Floats, Ints]:
-        """Numbers are of two classes here: the judge's commonest, and all others."""
-        interval, judge = self.intervals.get(metric), codes
-        counts: Floats | Ints = self.judged.labels[metric].counts[items]
-        if interval and given is not None:
-            counts = interval.counts_of(commonest, items)
-            judge = np.where(np.isnan(given), np.nan, given != commonest)
-        return counts, np.round(judge), self.group[items]
+        """Return people's labels by class and the judge's classes. Numbers are of two classes: the judge's commonest, and all others."""
+        group = self.judged.groups[items].astype(np.int64)
+        if score is None:
+            return self.judged.labels[metric].counts[items], np.round(codes), group
+        return self.distances[metric].counts_of(commonest, items), np.where(np.isnan(score), np.nan, score != commonest), group
 
-    def _copied(self, metric: str, labels: str, items: Ints, codes: Floats, given: Floats | None) -> CopiedLabels | None:
-        """Scores on continuous scales are compared as numbers. Labels that nobody gave cannot be copied from people."""
-        if labels not in BY_PEOPLE:
-            return None
-        return self.labels.copied(metric, items, given if given is not None and self.judged.labels[metric].classes.continuous else codes)
-
-    def _counted(self, rows: Ints) -> AnswerCounts:
-        return count_answers(self.judged.judgments, len(rows), rows[self.score[rows] < 0])
+    def _counts(self, rows: Ints) -> AnswerCounts:
+        return count_answers(self.judged.judgments, len(rows), rows[self.judged.code[rows] < 0])
 
 
 class _Distances:
-    """Judge, people and a constant on an interval scale: how far each is from people, in parts of the scale's length.
+    """People and a constant on an interval scale, item by item: how far each is from people, in parts of the scale's length.
 
-    The constant is the median of the items' mean labels in the other groups of a language and task. A judge's failure is as far from
-    people as the scale is long.
+    The constant is the median of the items' mean labels in the other groups of a language and task.
     """
 
-    def __init__(self, judged: JudgedTable, metric: str, votes: LabelCounts, given: Floats) -> None:
-        assert votes.scores is not None
-        data, self.scores, self.item, self.given = judged.data, votes.scores, judged.item, given
+    def __init__(self, data: Dataset, labels: LabelCounts) -> None:
+        assert labels.scores is not None
+        self.scores = labels.scores
         raw = self.scores.raw
-        self.reach = votes.classes.reach or (float(np.ptp(raw)) if len(raw) else 0.0) or 1.0
-        self.people: Floats = 1 - distance_of_people(self.scores.item, raw, self.scores.items) / self.reach
+        self.length = labels.classes.reach or (float(np.ptp(raw)) if len(raw) else 0.0) or 1.0
+        self.people: Floats = 1 - distance_of_people(self.scores.item, raw, self.scores.items) / self.length
         self.mean = self.scores.raw_mean
-        known = np.flatnonzero(~np.isnan(self.mean))
-        stratum = combination_ids([item_key(data, "language"), item_key(data, "task")], np.zeros(len(data.items), np.int8))[known]
-        group = item_key(data, "group").codes[known].astype(np.int64)
+        labelled = np.flatnonzero(~np.isnan(self.mean))
+        stratum = combination_ids([item_key(data, "language"), item_key(data, "task")], np.zeros(len(data.items), np.int8))[labelled]
+        group = item_key(data, "group").codes[labelled].astype(np.int64)
         self.constant = np.full(len(data.items), math.nan)
         for rows in rows_by_number(stratum, int(stratum.max(initial=-1)) + 1):
-            self.constant[known[rows]] = median_without_group(self.mean[known[rows]], group[rows])
+            self.constant[labelled[rows]] = median_without_group(self.mean[labelled[rows]], group[rows])
 
-    def at(self, rows: Ints) -> tuple[Floats, Floats, Floats]:
-        """Return of some rows the gap to people, and how close judge and constant are to the mean label; NaN without labels."""
-        item, y = self.item[rows], self.given[rows]
-        failed = np.isnan(y)
-        own = np.where(failed, 1.0, distance_of_judge(self.scores.item, self.scores.raw, item, y) / self.reach)
-        from_mean = np.where(failed, 1.0, np.abs(y - self.mean[item]) / self.reach)
-        right = np.where(np.isnan(self.mean[item]), math.nan, 1 - from_mean)
-        return 1 - own - self.people[item], right, 1 - np.abs(self.constant - self.mean)[item] / self.reach
+    def of_answers(self, item: Codes, score: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return of each answer the gap to people, and how close judge and constant are to the mean label; NaN without labels.
+
+        A failure is as far from people as the scale is long.
+        """
+        failed = np.isnan(score)
+        from_people = np.where(failed, 1.0, distance_of_judge(self.scores.item, self.scores.raw, item, score) / self.length)
+        from_mean = np.where(failed, 1.0, np.abs(score - self.mean[item]) / self.length)
+        close = np.where(np.isnan(self.mean[item]), math.nan, 1 - from_mean)
+        return 1 - from_people - self.people[item], close, 1 - np.abs(self.constant - self.mean)[item] / self.length
 
     def counts_of(self, score: Score | None, items: Ints) -> Floats:
-        """(items, 2) labels of some items that are this score, and all others."""
-        own = self.scores.of_items(items)
-        same = np.bincount(own.item, own.raw == score, len(items))
-        return np.column_stack([same, np.bincount(own.item, minlength=len(items)) - same])
+        """Return how many labels of each item are this score, and how many are another, (items, 2)."""
+        labels = self.scores.of_items(items)
+        same = np.bincount(labels.item, labels.raw == score, len(items))
+        return np.column_stack([same, np.bincount(labels.item, minlength=len(items)) - same])
 
     def labels(self, items: Ints) -> Floats:
-        """All labels of some items."""
+        """Return all labels of some items."""
         return self.scores.of_items(items).raw
 
 
-def _commonest_number(values: Floats) -> tuple[Score, float] | None:
-    different, times = np.unique(values[~np.isnan(values)], return_counts=True)
-    return _commonest(different.tolist(), times)
-
-
-def _weights(classes: Classes, options: DecisionOptions) -> Floats | None:
-    """How far two classes agree: None where only equal ones do, and on interval scales, whose scores are compared as numbers."""
+def _class_weights(classes: Classes, options: DecisionOptions) -> Floats | None:
+    """Return how far two classes agree; None where only equal ones do, and on interval scales, whose scores are compared as numbers."""
     k = len(classes.scores)
     if classes.kind != "ordinal" or options.agreement == "exact" or k < 2:
         return None
@@ -350,21 +354,21 @@ def _weights(classes: Classes, options: DecisionOptions) -> Floats | None:
 
 
 def _label_sources(judged: JudgedTable) -> dict[tuple[Any, Any], str]:
-    """Who gave the labels of each metric and language: one kind, `people` where not all of them are native speakers, or `mixed`."""
+    """Return who gave the labels of each metric and language: one kind, `people` where not all of them are native speakers, or `mixed`."""
     data = judged.data
     labels = data.labels
     language = item_key(data, "language").take(labels.item.recode(data.positions))
     code = combination_ids([labels.metric, language, labels.source], np.zeros(len(labels), np.int8))
-    found: dict[tuple[Any, Any], set[str]] = {}
+    sources_of: dict[tuple[Any, Any], set[str]] = {}
     for row in first_rows(code).tolist():
         pair = (labels.metric.values[labels.metric.codes[row]], language.values[language.codes[row]])
-        found.setdefault(pair, set()).add(str(labels.source.values[labels.source.codes[row]]))
-    mixed = {pair: "people" if sources <= BY_PEOPLE else "mixed" for pair, sources in found.items()}
-    return mixed | {pair: next(iter(sources)) for pair, sources in found.items() if len(sources) == 1}
+        sources_of.setdefault(pair, set()).add(str(labels.source.values[labels.source.codes[row]]))
+    mixed = {pair: "people" if sources <= BY_PEOPLE else "mixed" for pair, sources in sources_of.items()}
+    return mixed | {pair: next(iter(sources)) for pair, sources in sources_of.items() if len(sources) == 1}
 
 
 def _coverage(read: ClusterMean) -> tuple[float, float]:
-    """The share of readable scores and its one-sided 95 % upper limit: Clopper and Pearson's on the effective number of units.
+    """Return the share of readable scores and its one-sided 95 % upper limit: Clopper and Pearson's on the effective number of units.
 
     Reference: Korn & Graubard (1998).
     """
@@ -379,13 +383,13 @@ def _coverage(read: ClusterMean) -> tuple[float, float]:
 
 
 def _mean(values: Floats, weight: Floats | None = None) -> float:
-    known = ~np.isnan(values)
-    return float(np.average(values[known], weights=None if weight is None else weight[known])) if known.any() else math.nan
+    defined = ~np.isnan(values)
+    return float(np.average(values[defined], weights=None if weight is None else weight[defined])) if defined.any() else math.nan
 
 
 def _known(values: Floats, group: Ints, weight: Floats | None) -> SampleOfGroups:
-    known = ~np.isnan(values)
-    return SampleOfGroups(values[known], group[known], None if weight is None else weight[known])
+    defined = ~np.isnan(values)
+    return SampleOfGroups(values[defined], group[defined], None if weight is None else weight[defined])
 
 
 def _commonest(scores: Sequence[Score], counts: Ints) -> tuple[Score, float] | None:
@@ -393,66 +397,48 @@ def _commonest(scores: Sequence[Score], counts: Ints) -> tuple[Score, float] | N
     return (scores[int(counts.argmax())], float(counts.max() / total)) if total else None
 
 
-class _Correction:
-    """How well a judge's scores stand for labels: on the numbers of an ordered scale, else class by class."""
+def _commonest_number(values: Floats) -> tuple[Score, float] | None:
+    different, times = np.unique(values[~np.isnan(values)], return_counts=True)
+    return _commonest(different.tolist(), times)
 
-    def __init__(self, classes: Classes, counts: Ints, codes: Floats, pairs: tuple[Floats, Floats] | None = None) -> None:
-        self.classes, self.counts, self.codes, self.numbers = classes, counts, codes, pairs
-        k = len(classes.scores)
-        self.values = np.asarray(classes.values if classes.values is not None else range(k), np.float64)
 
-    @property
-    def few_rare_cases(self) -> bool:
-        labels = self.counts.sum(axis=0)
-        return self.classes.kind != "interval" and float(labels.min(initial=0) / max(labels.sum(), 1) * len(self.counts)) < RARE
+def _values(classes: Classes) -> Floats:
+    return np.asarray(classes.values if classes.values is not None else range(len(classes.scores)), np.float64)
 
-    @cached_property
-    def _pairs(self) -> tuple[Floats, Floats]:
-        """Labels and scores of every item, (items, dimensions); a failure has the mean score."""
-        shares = self.counts / np.maximum(self.counts.sum(axis=1, keepdims=True), 1)
-        read = ~np.isnan(self.codes)
-        if self.numbers is not None:
-            y, f = (side[:, None].copy() for side in self.numbers)
-        elif self.classes.kind == "nominal" and len(self.values) > 2:
-            given = np.zeros(shares.shape)
-            given[read, self.codes[read].round().astype(np.int64)] = 1.0
-            y, f = shares, given
-        else:
-            y = (shares @ self.values)[:, None]
-            f = np.interp(self.codes, np.arange(len(self.values)), self.values)[:, None]
-        f[~read] = f[read].mean(axis=0) if read.any() else 0.0
-        return y, f
 
-    @cached_property
-    def rho(self) -> float:
-        """The correlation of judge and labels, of all classes together on a nominal scale; 0 if it is negative or one does not vary."""
-        if len(self.counts) < 3:
-            return math.nan
-        y, f = (each - each.mean(axis=0) for each in self._pairs)
-        spread = float((y**2).sum() * (f**2).sum())
-        return max(0.0, float((y * f).sum()) / math.sqrt(spread)) if spread > 0 else 0.0
+def _points(classes: Classes, counts: Ints, codes: Floats, pairs: tuple[Floats, Floats] | None) -> tuple[Floats, Floats]:
+    """Return labels and scores of every item as numbers, (items, dimensions), class by class on a nominal scale.
 
-    @property
-    def gain(self) -> float:
-        """Effective labels per label with many further judged texts: 1 / (1 - rho²), rho² adjusted for the number of items."""
-        n, rho = len(self.counts), self.rho
-        if not rho > 0:
-            return 1.0
-        adjusted = 1 - (1 - rho**2) * (n - 1) / (n - 2)
-        return 1 / (1 - adjusted) if 0 < adjusted < 1 else 1.0 if adjusted <= 0 else math.inf
+    `pairs` are mean label and score on interval scales. A failure has the mean score.
+    """
+    read, values = ~np.isnan(codes), _values(classes)
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    if pairs is not None:
+        y, f = (side[:, None].copy() for side in pairs)
+    elif classes.kind == "nominal" and len(values) > 2:
+        y, f = shares, np.zeros(shares.shape)
+        f[read, codes[read].round().astype(np.int64)] = 1.0
+    else:
+        y, f = (shares @ values)[:, None], np.interp(codes, np.arange(len(values)), values)[:, None]
+    f[~read] = f[read].mean(axis=0) if read.any() else 0.0
+    return y, f
 
-    def leniency(self, group: Ints) -> SampleOfGroups:
-        """Judge minus mean label in points, of the items with a readable score; of none on scales without order."""
-        y, f = self._pairs
-        read = ~np.isnan(self.codes) if self.classes.kind != "nominal" else np.zeros(len(self.codes), bool)
-        return SampleOfGroups((f - y)[read, 0], group[read])
 
-    @property
-    def reach(self) -> float:
-        """The points within which judge and people are on one level: a tenth of the scale."""
-        return _SAME_LEVEL * (self.classes.reach or (float(self.values[-1] - self.values[0]) if len(self.values) else 0.0))
+def _gain(y: Floats, f: Floats) -> float:
+    """Return how many labels a label is worth if many further texts are judged: 1 / (1 - rho²), rho² adjusted for the number of items.
+
+    rho is the correlation of labels and scores, of all classes together on a nominal scale; 0 if it is negative or one does not vary.
+    """
+    n = len(y)
+    if n < 3:
+        return 1.0
+    y, f = y - y.mean(axis=0), f - f.mean(axis=0)
+    spread = float((y**2).sum() * (f**2).sum())
+    rho = max(0.0, float((y * f).sum()) / math.sqrt(spread)) if spread > 0 else 0.0
+    adjusted = 1 - (1 - rho**2) * (n - 1) / (n - 2)
+    return 1.0 if rho <= 0 or adjusted <= 0 else 1 / (1 - adjusted) if adjusted < 1 else math.inf
 
 
 def same_level_p(level: ClusterMean, reach: float) -> float:
-    """p of two one-sided tests that judge and people are at least `reach` points apart; NaN where there is no level to test."""
+    """Return p of two one-sided tests that judge and people are at least `reach` points apart; NaN where there is no level to test."""
     return max(level.p_above(-reach), level.p_below(reach))

@@ -55,8 +55,8 @@ def _share(hits: Floats, group: Ints) -> LimitedNumber:
 
 def is_evenly_asked(cell: ItemTable) -> bool:
     """Return True if every item with an aggregate has as many judgments as any other, so that no item weighs more in pooled numbers."""
-    asked = cell.asked[~np.isnan(cell.hits)]
-    return not len(asked) or bool(asked.min() == asked.max())
+    times = cell.asked[~np.isnan(cell.hits)]
+    return not len(times) or bool(times.min() == times.max())
 
 
 def items_of_cells(laid_out: AlignedData) -> dict[CellKey, ItemTable]:
@@ -69,30 +69,31 @@ def drop(new: ItemTable, old: ItemTable) -> LimitedNumber:
 
     Above 0 the new run is worse. The interval is that of `paired_difference`.
     """
-    place = {item: number for number, item in enumerate(old.item_ids)}
-    common = [(number, place[item]) for number, item in enumerate(new.item_ids) if item in place]
-    ours, theirs = (np.array(side, np.int64) for side in (zip(*common, strict=True) if common else ((), ())))
-    found = paired_difference(old.hits[theirs], new.hits[ours], new.group[ours])
-    interval = found.interval
-    return LimitedNumber(found.diff, interval.lo, interval.hi, found.n, interval.groups, found.reason or interval.reason or "")
+    position = {item: number for number, item in enumerate(old.item_ids)}
+    common = [(number, position[item]) for number, item in enumerate(new.item_ids) if item in position]
+    new_rows, old_rows = (np.array(side, np.int64) for side in (zip(*common, strict=True) if common else ((), ())))
+    difference = paired_difference(old.hits[old_rows], new.hits[new_rows], new.group[new_rows])
+    interval = difference.interval
+    reason = difference.reason or interval.reason or ""
+    return LimitedNumber(difference.diff, interval.lo, interval.hi, difference.n, interval.groups, reason)
 
 
 def no_worse_than_people(tests: CellTests, margin: float, options: DecisionOptions) -> tuple[float, float]:
-    """p of "no more than `margin` worse than people" and of "more than that worse"; NaN without annotators.
+    """Return p of "no more than `margin` worse than people" and of "more than that worse"; NaN without annotators.
 
     Both are the tests of the verdict (docs/decisions.md) under the same options, but at a margin of the policy's own; they are for a
     correction at `options.alpha`.
     """
-    found = judge_tests(tests.sums, margin, options.effective_groups).to_correct(options.alpha)
-    return float(found.gap), float(found.worse)
+    p = judge_tests(tests.sums, margin, options.effective_groups).to_correct(options.alpha)
+    return float(p.gap), float(p.worse)
 
 
 def better_than_baseline(tests: CellTests, alpha: float) -> tuple[float, float]:
-    """p of "better than the majority baseline", and of "worse than it", for a correction at `alpha`."""
-    found = tests.tests.to_correct(alpha)
-    return float(found.base), float(found.base_worse)
+    """Return p of "better than the majority baseline", and of "worse than it", for a correction at `alpha`."""
+    p = tests.tests.to_correct(alpha)
+    return float(p.base), float(p.base_worse)
 
 
 def corrected(p: Sequence[float]) -> list[float]:
-    """Holm's corrected p-values of one family; NaN stays NaN and is no member."""
+    """Return Holm's corrected p-values of one family; NaN stays NaN and is no member."""
     return [float(value) for value in holm(list(p))]

@@ -1,4 +1,4 @@
-"""What needs regressions, parallel items or followed annotators to compare a judge's scores over languages; computed on request."""
+"""Comparisons of languages that need regressions, parallel items or followed annotators; computed on request."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ COMPARISONS = ("rates", "dif", "consistency", "annotators")
 
 
 class LanguageRates(msgspec.Struct, frozen=True):
-    """Whether right answers are equally frequent in all languages.
+    """A test that right answers are equally frequent in all languages.
 
     `p_groups` is of the score test with texts as units; `chi2`, `df`, `p`, `p_f` and `few_groups` of the Wald test, None where a language
     agrees always or never.
@@ -69,7 +69,7 @@ class FunctioningTest(msgspec.Struct, frozen=True):
 
 
 class LanguageFunctioning(msgspec.Struct, frozen=True):
-    """Whether texts that people score alike are scored differently; `shift` in points from the first language.
+    """A test that texts that people score alike are scored alike; `shift` in points from the first language.
 
     There is a `warning` where the items are not `parallel`.
     """
@@ -126,18 +126,18 @@ class LanguageParts(msgspec.Struct, frozen=True):
 
 
 def without_language(key: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
-    """The pairs of a key without its language: that of a judge, metric and condition."""
+    """Return the pairs of a key without its language: that of a judge, metric and condition."""
     return tuple((name, value) for name, value in key.items() if name != "language")
 
 
 def language_parts(
     judged_data: Iterable[JudgedTable], by_source: bool, names: Collection[str] = COMPARISONS
 ) -> Iterator[tuple[tuple[Any, ...], LanguageParts]]:
-    """The parts of these names, of every judge, metric and condition, with the sorted pairs of its key."""
+    """Yield the parts of these names, of every judge, metric and condition, with the sorted pairs of its key."""
     for judged in judged_data:
         rows: dict[tuple[Any, ...], list[Ints]] = {}
-        for key, own in judged.rows_by_cell(by_source):
-            rows.setdefault(without_language(key), []).append(own)
+        for key, cell_rows in judged.rows_by_cell(by_source):
+            rows.setdefault(without_language(key), []).append(cell_rows)
         judgments = _JudgedLanguages(judged)
         for judge, parts in rows.items():
             yield judge, judgments.parts(dict(judge)["metric"], np.sort(np.concatenate(parts)), names)
@@ -164,12 +164,12 @@ class _JudgedLanguages:
         if len(np.unique(self.language.codes[items])) < 2:
             makers = dict.fromkeys(makers, lambda: (None, ONE_LANGUAGE))
         makers["annotators"] = lambda: self._annotators(metric)
-        found = {name: makers[name]() for name in names}
-        reasons = {name: str(reason) for name, (_, reason) in found.items() if reason}
-        return LanguageParts(**{name: value for name, (value, _) in found.items()}, reasons=reasons)
+        computed = {name: makers[name]() for name in names}
+        reasons = {name: str(reason) for name, (_, reason) in computed.items() if reason}
+        return LanguageParts(**{name: value for name, (value, _) in computed.items()}, reasons=reasons)
 
     def _codes(self, items: Ints) -> tuple[list[str], Ints]:
-        """The languages of some items in order, and the number of each item's."""
+        """Return the languages of some items in order, and the number of each item's."""
         codes, where = np.unique(self.language.codes[items], return_inverse=True)
         names = [str(self.language.values[code]) for code in codes]
         return sorted(names), np.argsort(np.argsort(names))[where]
@@ -177,15 +177,15 @@ class _JudgedLanguages:
     def _rates(self, rows: Ints) -> tuple[LanguageRates | None, str | None]:
         items = self.judged.item[rows]
         languages, where = self._codes(items)
-        found: RateComparison = compare_rates(self.right[rows], where, self.cluster[items], len(languages))
-        if math.isnan(found.p_groups):
-            return None, found.reason or FEW_TEXTS
-        shares = dict(zip(languages, found.share.tolist(), strict=True))
-        tests = {name: number(getattr(found, name)) for name in ("p_groups", "chi2", "p", "p_f")}
-        return LanguageRates(shares=shares, df=found.df, few_groups=found.few_groups, **tests), found.reason
+        comparison: RateComparison = compare_rates(self.right[rows], where, self.cluster[items], len(languages))
+        if math.isnan(comparison.p_groups):
+            return None, comparison.reason or FEW_TEXTS
+        shares = dict(zip(languages, comparison.share.tolist(), strict=True))
+        tests = {name: number(getattr(comparison, name)) for name in ("p_groups", "chi2", "p", "p_f")}
+        return LanguageRates(shares=shares, df=comparison.df, few_groups=comparison.few_groups, **tests), comparison.reason
 
     def _scores(self, metric: str, rows: Ints, question: Ints) -> Ints:
-        """One class code an item, the mean of its repeats; -1 where none could be read."""
+        """Return one class code an item, the mean of its repeats; -1 where none could be read."""
         score = self.score[rows]
         means = means_by(question, np.where(score >= 0, score, math.nan).astype(np.float64))
         return np.where(np.isnan(means), -1, np.round(means)).astype(np.int64)
@@ -204,11 +204,15 @@ class _JudgedLanguages:
         if len(np.unique(cluster)) <= len(languages):
             return None, FEW_TEXTS
         score = self._scores(metric, rows, question)
-        found = differential_functioning(score, human, where, len(languages), k, values=votes.classes.values, groups=shared)
-        return (None, found.reason) if found.reason else (_functioning(found, languages, self._is_parallel(items, where)), None)
+        functioning = differential_functioning(score, human, where, len(languages), k, values=votes.classes.values, groups=shared)
+        return (
+            (None, functioning.reason)
+            if functioning.reason
+            else (_functioning(functioning, languages, self._is_parallel(items, where)), None)
+        )
 
     def _is_parallel(self, items: Ints, where: Ints) -> bool:
-        """Whether every item stands beside one in each other language."""
+        """Return True if every item stands beside one in each other language."""
         ids = self.parallel[items]
         if (ids < 0).any():
             return False
@@ -219,21 +223,21 @@ class _JudgedLanguages:
     def _consistency(self, metric: str, rows: Ints, items: Ints, question: Ints) -> tuple[LanguageConsistency | None, str | None]:
         ids, score = self.parallel[items], self._scores(metric, rows, question)
         languages, where = self._codes(items)
-        kept = ids >= 0
-        if not kept.any():
+        is_parallel = ids >= 0
+        if not is_parallel.any():
             return None, "no item has a parallel_id"
-        rank = np.unique(ids[kept], return_inverse=True)[1]
+        rank = np.unique(ids[is_parallel], return_inverse=True)[1]
         table = np.full((int(rank.max()) + 1, len(languages)), math.nan)
-        if len(np.unique(rank * len(languages) + where[kept])) < len(rank):
+        if len(np.unique(rank * len(languages) + where[is_parallel])) < len(rank):
             return None, "several items of one language share a parallel_id"
-        table[rank, where[kept]] = np.where(score[kept] >= 0, score[kept], math.nan)
+        table[rank, where[is_parallel]] = np.where(score[is_parallel] >= 0, score[is_parallel], math.nan)
         table = table[(~np.isnan(table)).sum(axis=1) >= 2]
         if not len(table):
             return None, "no parallel item has scores in two languages"
-        found = parallel_consistency(table, len(self.judged.labels[metric].classes.scores))
-        pairs = {f"{languages[a]} {languages[b]}": number(found.pairwise[a, b]) for b in range(len(languages)) for a in range(b)}
-        fleiss, randolph, agreement = map(number, (found.fleiss.value, found.randolph, found.agreement))
-        return LanguageConsistency(len(table), fleiss, randolph, agreement, pairs, found.fleiss.reason), None
+        consistency = parallel_consistency(table, len(self.judged.labels[metric].classes.scores))
+        pairs = {f"{languages[a]} {languages[b]}": number(consistency.pairwise[a, b]) for b in range(len(languages)) for a in range(b)}
+        fleiss, randolph, agreement = map(number, (consistency.fleiss.value, consistency.randolph, consistency.agreement))
+        return LanguageConsistency(len(table), fleiss, randolph, agreement, pairs, consistency.fleiss.reason), None
 
     def _annotators(self, metric: str) -> tuple[tuple[AnnotatorVariance, ...] | None, str | None]:
         if metric not in self.known_annotators:
@@ -246,40 +250,40 @@ class _JudgedLanguages:
             return None, f"annotators are {about.annotators}"
         if votes.classes.kind == "nominal":
             return None, "the scale has no order"
-        found = []
+        variances = []
         labelled = np.flatnonzero(votes.counts.sum(axis=1) >= 2)
         by_language = rows_by_number(self.language.codes[labelled], len(self.language.values))
         for code in sorted(range(len(self.language.values)), key=lambda code: str(self.language.values[code])):
             items = labelled[by_language[code]]
             if len(items):
                 table = self.labels.table(metric, items)
-                own = _components_of(table and table.codes, _numbers(votes.classes), persistent=about.annotators == "persistent")
-                found.append(AnnotatorVariance(language=self.language.values[code], items=len(items), **own))
-        return (tuple(found), None) if found else (None, "no item has two annotators")
+                components = _components_of(table and table.codes, _numbers(votes.classes), persistent=about.annotators == "persistent")
+                variances.append(AnnotatorVariance(language=self.language.values[code], items=len(items), **components))
+        return (tuple(variances), None) if variances else (None, "no item has two annotators")
 
 
 def _numbers(classes: Classes) -> Floats:
     return np.asarray(classes.values if classes.values is not None else range(len(classes.scores)), np.float64)
 
 
-def _functioning(found: DifferentialFunctioning, languages: Sequence[str], parallel: bool) -> LanguageFunctioning:
-    assert found.uniform and found.non_uniform
-    size = found.uniform.delta_nagelkerke
-    tests = (found.uniform, found.non_uniform)
-    uniform, non_uniform = (FunctioningTest(one.lr, one.df, one.p, number(one.p_groups), one.delta_nagelkerke) for one in tests)
+def _functioning(functioning: DifferentialFunctioning, languages: Sequence[str], parallel: bool) -> LanguageFunctioning:
+    assert functioning.uniform and functioning.non_uniform
+    size = functioning.uniform.delta_nagelkerke
+    tests = (functioning.uniform, functioning.non_uniform)
+    uniform, non_uniform = (FunctioningTest(test.lr, test.df, test.p, number(test.p_groups), test.delta_nagelkerke) for test in tests)
     return LanguageFunctioning(
-        n=found.n,
+        n=functioning.n,
         uniform=uniform,
         non_uniform=non_uniform,
         effect="negligible" if size < NEGLIGIBLE else "moderate" if size <= LARGE else "large",
-        shift=dict(zip(languages, found.shift.tolist(), strict=True)),
+        shift=dict(zip(languages, functioning.shift.tolist(), strict=True)),
         parallel=parallel,
         warning=None if parallel else NOT_PARALLEL,
     )
 
 
 def _components_of(table: Floats | None, numbers: Floats, *, persistent: bool) -> dict[str, Any]:
-    """Variance components of one language's labels, and the reliability of means of annotators: fields of `AnnotatorVariance`."""
+    """Return variance components of one language's labels, and the reliability of means of annotators: fields of `AnnotatorVariance`."""
     if table is None:
         return {"reason": "more than 200 annotators"}
     scores = numbers_of_codes(table, numbers)
@@ -288,22 +292,24 @@ def _components_of(table: Floats | None, numbers: Floats, *, persistent: bool) -
     if min(scores.shape) < 2:
         return {"reason": "fewer than two items or two annotators"}
     components = mixed_components if np.isnan(table).any() else two_way_components
-    found = components(scores) if persistent else one_way_components(scores)
-    if found.reason:
-        return {"reason": found.reason}
+    estimated = components(scores) if persistent else one_way_components(scores)
+    if estimated.reason:
+        return {"reason": estimated.reason}
     return {
-        "item": number(found.item),
-        "annotator": number(found.annotator),
-        "residual": number(found.residual),
-        "cut": tuple(found.cut),
-        "reliability": tuple(MeanReliability(int(k), number(one), number(level)) for k, one, level in reliability(found, PANELS)),
+        "item": number(estimated.item),
+        "annotator": number(estimated.annotator),
+        "residual": number(estimated.residual),
+        "cut": tuple(estimated.cut),
+        "reliability": tuple(
+            MeanReliability(int(k), number(relative), number(level)) for k, relative, level in reliability(estimated, PANELS)
+        ),
     }
 
 
 def _side_by_side(scores: Floats) -> Floats:
-    """The scores of the items that have the commonest number of labels, without gaps; which annotator gave which does not matter."""
-    known = ~np.isnan(scores)
-    labels = known.sum(axis=1)
+    """Return the scores of the items that have the commonest number of labels, without gaps; which annotator gave which does not matter."""
+    labelled = ~np.isnan(scores)
+    labels = labelled.sum(axis=1)
     usual = int(np.bincount(labels).argmax()) if len(labels) else 0
-    kept = labels == usual
-    return scores[kept][known[kept]].reshape(-1, usual) if usual else np.empty((0, 0))
+    usual_items = labels == usual
+    return scores[usual_items][labelled[usual_items]].reshape(-1, usual) if usual else np.empty((0, 0))

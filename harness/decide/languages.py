@@ -93,7 +93,7 @@ class LanguageComparison(msgspec.Struct, frozen=True, kw_only=True):
     reasons: dict[str, str] = {}
 
     def flat(self) -> dict[str, Any]:
-        """One object for programs, with the parts of the key beside the other values."""
+        """Return one object for programs, with the parts of the key beside the other values."""
         values = msgspec.structs.asdict(self)
         return {**values.pop("key"), **values}
 
@@ -101,7 +101,7 @@ class LanguageComparison(msgspec.Struct, frozen=True, kw_only=True):
 def language_comparisons(
     laid_out: AlignedData, tests: Sequence[CellTests], compare: CompareOptions, options: DecisionOptions, *, full: bool = False
 ) -> tuple[LanguageComparison, ...]:
-    """What is seen of every judge, metric and condition over languages, sorted by metric and judge.
+    """Return what is seen of every judge, metric and condition over languages, sorted by metric and judge.
 
     Args:
         laid_out: judgments laid beside labels.
@@ -111,67 +111,67 @@ def language_comparisons(
         full: whether to compute the parts that need regressions too.
     """
     directions = {metric: votes.classes.direction for judged in laid_out.judged for metric, votes in judged.labels.items()}
-    found = []
+    comparisons = []
     parts = dict(language_parts(laid_out.judged, "source" in laid_out.by)) if full else {}
-    for key, own in _by_judge(tests):
-        rows = tuple(_language(one, directions.get(key["metric"]), options) for one in own)
-        gap, why = _gap_over_languages(own)
+    for key, cells in _by_judge(tests):
+        rows = tuple(_language(cell, directions.get(key["metric"]), options) for cell in cells)
+        gap, why = _gap_over_languages(cells)
         reasons = {"gap": why} if why else {}
         more = msgspec.structs.asdict(parts[tuple(key.items())] if full else LanguageParts(reasons=dict.fromkeys(COMPARISONS, ON_REQUEST)))
-        found.append(LanguageComparison(key=key, languages=rows, gap=gap, **more | {"reasons": reasons | more["reasons"]}))
-    return tuple(sorted(found, key=lambda one: sort_key(one.key)))
+        comparisons.append(LanguageComparison(key=key, languages=rows, gap=gap, **more | {"reasons": reasons | more["reasons"]}))
+    return tuple(sorted(comparisons, key=lambda cell: sort_key(cell.key)))
 
 
 def _by_judge(tests: Iterable[CellTests]) -> Iterator[tuple[dict[str, Any], list[CellTests]]]:
-    found: dict[tuple[Any, ...], list[CellTests]] = {}
-    for one in tests:
-        found.setdefault(without_language(one.key), []).append(one)
-    for key, own in found.items():
-        yield dict(key), sorted(own, key=lambda one: str(one.key["language"]))
+    by_judge: dict[tuple[Any, ...], list[CellTests]] = {}
+    for cell in tests:
+        by_judge.setdefault(without_language(cell.key), []).append(cell)
+    for key, cells in by_judge.items():
+        yield dict(key), sorted(cells, key=lambda cell: str(cell.key["language"]))
 
 
-def _language(one: CellTests, direction: int | None, options: DecisionOptions) -> LanguageLevel:
+def _language(cell: CellTests, direction: int | None, options: DecisionOptions) -> LanguageLevel:
     sign = direction or 1
-    level = one.level.leniency._replace(mean=sign * one.level.leniency.mean)
-    p = same_level_p(level, one.level.reach) if level.n and one.level.reach > 0 else math.nan
+    level = cell.level.leniency._replace(mean=sign * cell.level.leniency.mean)
+    p = same_level_p(level, cell.level.reach) if level.n and cell.level.reach > 0 else math.nan
     return LanguageLevel(
-        language=one.key["language"],
-        n=one.texts.n,
-        groups=one.texts.groups,
-        gap=number(one.gap.mean),
-        gap_ci=_interval(one.gap),
+        language=cell.key["language"],
+        n=cell.texts.n,
+        groups=cell.texts.groups,
+        gap=number(cell.gap.mean),
+        gap_ci=_interval(cell.gap),
         leniency=number(level.mean),
         leniency_ci=_interval(level),
-        margin=one.level.reach,
+        margin=cell.level.reach,
         p_level=number(p),
         same_level=p <= options.alpha,
     )
 
 
-def _interval(found: ClusterMean) -> tuple[float, float] | None:
-    """The 95 % t interval; none where groups do not vary."""
-    return found.interval() if found.error > 0 else None
+def _interval(mean: ClusterMean) -> tuple[float, float] | None:
+    """Return the 95 % t interval; none where groups do not vary."""
+    return mean.interval() if mean.error > 0 else None
 
 
 def _gap_over_languages(tests: Sequence[CellTests]) -> tuple[GapOverLanguages | None, str | None]:
-    known = [one.gap for one in tests if one.gap.error > 0]
+    gaps = [cell.gap for cell in tests if cell.gap.error > 0]
     if len(tests) < 2:
         return None, ONE_LANGUAGE
-    if len(known) < LEAST_LANGUAGES:
+    if len(gaps) < LEAST_LANGUAGES:
         return None, FEW_LANGUAGES if len(tests) < LEAST_LANGUAGES else "fewer than five languages whose gap varies between texts"
-    found = meta_analysis([gap.mean for gap in known], [gap.error**2 for gap in known])
-    numbers = {name: number(getattr(found, name)) for name in ("mean", "tau2", "q", "q_p", "i2")}
-    return GapOverLanguages(languages=found.k, ci=_pair(found.interval), prediction=_pair(found.prediction), **numbers), None
+    summary = meta_analysis([gap.mean for gap in gaps], [gap.error**2 for gap in gaps])
+    numbers = {name: number(getattr(summary, name)) for name in ("mean", "tau2", "q", "q_p", "i2")}
+    return GapOverLanguages(languages=summary.k, ci=_pair(summary.interval), prediction=_pair(summary.prediction), **numbers), None
 
 
 def _pair(ends: tuple[float, float]) -> tuple[float, float] | None:
     return None if math.isnan(ends[0]) else ends
 
 
-def language_notes(found: Sequence[LanguageComparison]) -> list[str]:
-    """Sentences for readers about what cannot be said of languages."""
-    notes = dict.fromkeys(
-        f"Across languages: {one.reasons['gap']}." for one in found if one.reasons.get("gap") and one.reasons["gap"] != ON_REQUEST
-    )
-    warnings = dict.fromkeys(f"Scores at one human score: {one.dif.warning}." for one in found if one.dif and one.dif.warning)
+def language_notes(comparisons: Sequence[LanguageComparison]) -> list[str]:
+    """Return sentences for readers about what cannot be said of languages."""
+    reasons = (comparison.reasons.get("gap") for comparison in comparisons)
+    notes = dict.fromkeys(f"Across languages: {reason}." for reason in reasons if reason and reason != ON_REQUEST)
+    functioning = (comparison.dif for comparison in comparisons)
+    warnings = dict.fromkeys(f"Scores at one human score: {dif.warning}." for dif in functioning if dif and dif.warning)
     return [*notes, *warnings]

@@ -16,7 +16,7 @@ from harness.stats.intervals.judge_tests import JudgeSums, judge_sums
 
 
 class FurtherTexts(msgspec.Struct, frozen=True):
-    """How many further texts, a multiple of ten. With `more_than` it is the largest number that is tried, and it does not suffice."""
+    """A number of further texts, a multiple of ten. With `more_than` it is the largest number that is tried, and it does not suffice."""
 
     texts: int
     more_than: bool = False
@@ -29,7 +29,7 @@ MORE_THAN = FurtherTexts(LIMIT, more_than=True)
 
 
 def labels_needed(cells: Sequence[tuple[CellTests, float]], options: DecisionOptions) -> list[FurtherTexts | None]:
-    """Of each cell the further texts, or `MORE_THAN` where even the largest number that is tried would not do; None where more labels would
+    """Return each cell's further texts, or `MORE_THAN` where the largest number that is tried would not do; None where more labels would
     not help.
 
     The cell's groups are resampled with the gap moved to 0 until the rule of `use` holds with the power of the options, and the rule has
@@ -39,26 +39,26 @@ def labels_needed(cells: Sequence[tuple[CellTests, float]], options: DecisionOpt
         cells: the tests of each cell, and the level that the correction leaves to one further cell.
         options: margin, power and the least numbers of texts.
     """
-    found: list[FurtherTexts | None] = [None] * len(cells)
+    further: list[FurtherTexts | None] = [None] * len(cells)
     plans: dict[int, CellToPlan] = {}
-    for place, (one, level) in enumerate(cells):
-        if one.gap.mean <= -options.margin or one.baseline.mean <= 0:
+    for number, (tests, level) in enumerate(cells):
+        if tests.gap.mean <= -options.margin or tests.baseline.mean <= 0:
             continue
-        if one.texts.n:
-            enough = has_enough(one.texts, options)
-            if not (enough and one.tests.shown(options.alpha, level)):  # else only coverage is missing
-                items = math.ceil(GROWTH * one.texts.n) if enough else options.items
-                plans[place] = CellToPlan(judge_sums(*one.differences), level, items, options.groups)  # texts count once each
+        if tests.texts.n:
+            enough = has_enough(tests.texts, options)
+            if not (enough and tests.tests.shown(options.alpha, level)):  # else only coverage is missing
+                items = math.ceil(GROWTH * tests.texts.n) if enough else options.items
+                plans[number] = CellToPlan(judge_sums(*tests.differences), level, items, options.groups)  # texts count once each
         else:
-            found[place] = _further(max(options.items, options.groups))
+            further[number] = _further(max(options.items, options.groups))
 
     def rule(sums: JudgeSums) -> Floats:
         return use_p(sums, options.margin, options.alpha, options.effective_groups)
 
     planned = about_more_each(list(plans.values()), rule, margin=options.margin, power=options.power)
-    for place, plan in zip(plans, planned, strict=True):
-        found[place] = MORE_THAN if plan.more is None else _further(plan.more)
-    return found
+    for number, plan in zip(plans, planned, strict=True):
+        further[number] = MORE_THAN if plan.more is None else _further(plan.more)
+    return further
 
 
 def _further(needed: int) -> FurtherTexts:

@@ -76,21 +76,21 @@ class DecisionOptions(msgspec.Struct, frozen=True):
             raise UsageError(f"gain is {self.gain:g}; it should be 1 or more")
 
     def __str__(self) -> str:
-        """All thresholds, as signatures print them: `margin=0.1 alpha=0.05 …`."""
+        """Return all thresholds, as signatures print them: `margin=0.1 alpha=0.05 …`."""
         values = ((name, getattr(self, name)) for name in self.__struct_fields__)
         texts = {name: "card" if value is None else f"{value:g}" if isinstance(value, float) else str(value) for name, value in values}
         return " ".join(f"{name}={text}" for name, text in texts.items())
 
     def discount(self, card: float | None) -> float:
-        """The epsilon that holds for data whose card states `card`."""
+        """Return the epsilon that holds for data whose card states `card`."""
         return next(value for value in (self.epsilon, card, EPSILON) if value is not None)
 
     def alternative_scoring(self, card: AltScoring | None, kind: Kind) -> AltScoring:
-        """How the alternative annotator test scores on a scale of some kind, for data whose card states `card`."""
+        """Return how the alternative annotator test scores on a scale of some kind, for data whose card states `card`."""
         return "accuracy" if kind == "nominal" else self.alt_scoring or card or "accuracy"
 
     def signed(self, cards: Iterable[DatasetCard]) -> str:
-        """The thresholds for a signature, with the scoring that the cards of the data state where no flag does."""
+        """Return the thresholds for a signature, with the scoring that the cards of the data state where no flag does."""
         stated = {card.alt_scoring for card in cards}
-        [own] = stated if len(stated) == 1 else {self.alt_scoring}
-        return str(msgspec.structs.replace(self, alt_scoring=self.alt_scoring or own))
+        [scoring] = stated if len(stated) == 1 else {self.alt_scoring}
+        return str(msgspec.structs.replace(self, alt_scoring=self.alt_scoring or scoring))

@@ -72,7 +72,7 @@ CORRECTED = Decision("use corrected", "as it is: not shown")
 
 
 def decide(cell: DecisionInputs, options: DecisionOptions) -> Decision:
-    """What a judge may be used for in one cell.
+    """Return what a judge may be used for in one cell.
 
     >>> from harness.decide.options import DecisionOptions
     >>> tested = DecisionInputs("native", 200, 200, False, 0.99, 1.0, 0.01, 1.0, 1.0, "random", 1.3)
@@ -110,12 +110,12 @@ class _Counted(Protocol):
 
 
 def has_enough(texts: _Counted, options: DecisionOptions) -> bool:
-    """Whether there are enough items and independent texts for tests to mean anything; only such cells are members of a family."""
+    """Return True if items and independent texts are enough for tests to mean anything; only such cells are members of a family."""
     return texts.n >= options.items and texts.groups >= options.groups
 
 
 def passes_controls(q_better: float | None, cell: DecisionInputs, options: DecisionOptions) -> Controls:
-    """What constructed labels can say: whether a judge passes the controls, which is necessary and not sufficient.
+    """Return what constructed labels can say: whether a judge passes the controls, which is necessary and not sufficient.
 
     Args:
         q_better: corrected p of "better than the baseline"; None where it is undefined.

@@ -17,7 +17,7 @@ from harness.model import BY_PEOPLE
 
 
 def apart(value: float, unit: str) -> str:
-    """A signed difference of shares in words, for example `3.4 points below`; `unit` is the pair of words for less and more.
+    """Return a signed difference of shares in words, for example `3.4 points below`; `unit` is the pair of words for less and more.
 
     >>> apart(-0.0734, "below above"), apart(0.0, "below above"), apart(0.1, "less,more")
     ('7.3 points below', '0.0 points above', '10.0 points more')
@@ -72,15 +72,15 @@ def unread_sentence(answers: AnswerCounts, consequence: str) -> str:
 
 
 def equal_groups(groups: int, effective: float | None) -> str:
-    """For how many equal groups these groups stand, in words; empty where it is their number, and where there is no group.
+    """Return the effective number of groups in words; empty where it is their number, and where there is no group.
 
     >>> equal_groups(41, 2.207), equal_groups(20, 16.94), equal_groups(20, 19.98), equal_groups(0, 2.9)
     ('2.2', '17', '', '')
     """
     if not groups or effective is None or math.isnan(effective):
         return ""
-    shown = f"{effective:.1f}" if effective < 9.95 else f"{effective:.0f}"
-    return "" if float(shown) == groups else shown
+    number = f"{effective:.1f}" if effective < 9.95 else f"{effective:.0f}"
+    return "" if float(number) == groups else number
 
 
 class VerdictInWords(NamedTuple):
@@ -90,7 +90,7 @@ class VerdictInWords(NamedTuple):
     constructed labels. `needed` are the texts still to be labelled, `family` is the number of cells that were corrected together.
     """
 
-    one: CellTests
+    tests: CellTests
     decision: Decision
     controls: Controls | None
     tested: DecisionInputs
@@ -99,56 +99,56 @@ class VerdictInWords(NamedTuple):
     options: DecisionOptions
 
     def words(self) -> VerdictWords:
-        """The sentence, its reasons, what stands against `use`, and what a `use` does not cover."""
+        """Return the sentence, its reasons, what stands against `use`, and what a `use` does not cover."""
         obstacles = self._obstacles()
         reasons = tuple(map(self._clause, obstacles))
         if self.tested.unread:
             reasons = (self._clause("unread"),)
         elif self.controls == "not shown":
-            is_read = self.one.coverage.share >= self.options.coverage
+            is_read = self.tests.coverage.share >= self.options.coverage
             reasons = (f"it is {self._base}, which may be chance" if is_read else self._clause("coverage"),)
         sentence = self._sentence(reasons) if self.controls is None else self._controls_sentence(reasons)
         return VerdictWords(sentence, reasons, obstacles, tuple(self._not_for()) if self.decision.verdict == "use" else ())
 
     def _sentence(self, reasons: Sequence[str]) -> str:
-        """One verdict as one or two sentences, and a further one where groups are of different sizes."""
-        one, place, k, options = self.one, self._place, self.needed, self.options
+        """Return one verdict as one or two sentences, and a further one where groups are of different sizes."""
+        tests, where, k, options = self.tests, self._place, self.needed, self.options
         among, as_if = f" ({self.family} cells were tested)" if self.family > 1 else "", self._as_if()
         match self.decision.verdict:
             case "use":
-                return f"Use {place}: {self._gap}; {self._margin} below is ruled out. It is {self._base}{among}.{as_if}"
+                return f"Use {where}: {self._gap}; {self._margin} below is ruled out. It is {self._base}{among}.{as_if}"
             case "use corrected":
                 is_worse = "worse" in self.decision.reason
-                shown = "it is shown to be worse than people" if is_worse else "it is not shown to be as good as people"
+                finding = "it is shown to be worse than people" if is_worse else "it is not shown to be as good as people"
                 more = "" if k is None else f" Without correction: label {k} more texts, if the judge is as good as people."
-                worth = f"{one.gain:.2f}" if math.isfinite(one.gain) else "any number of"
+                worth = f"{tests.gain:.2f}" if math.isfinite(tests.gain) else "any number of"
                 many = f"With its scores of many further texts, each label counts as {worth} labels."
-                return f"Use {place} with corrected means only: {shown} ({self._gap}). {many}{more}{as_if}"
+                return f"Use {where} with corrected means only: {finding} ({self._gap}). {many}{more}{as_if}"
             case "do not use":
-                return f"Do not use {place}: {reasons[0]}{among}.{as_if}"
+                return f"Do not use {where}: {reasons[0]}{among}.{as_if}"
             case "no verdict" if self.decision == UNREAD:
-                return f"No verdict, {place}: {reasons[0]}."
+                return f"No verdict, {where}: {reasons[0]}."
             case "no verdict":
                 why, missing = "one person scored each text. Next ('harness labels page' with --second)", "a second person's scores of"
-                if one.aggregate:
+                if tests.aggregate:
                     why = "the data have one released score a text, not the scores of people behind it. Missing"
                     missing = "the scores of two annotators or more for"
                 return (
-                    f"No verdict, {place}: nobody to compare with; {why}: {missing} {options.items} texts or more, {options.groups} of "
+                    f"No verdict, {where}: nobody to compare with; {why}: {missing} {options.items} texts or more, {options.groups} of "
                     f"them independent. They show how far two people are apart; the judge is held against that.{as_if}"
                 )
             case _:
                 return f"{self._too_few(reasons)}{as_if}"
 
     def _too_few(self, reasons: Sequence[str]) -> str:
-        place, k, why = self._place, self.needed, "; ".join(reasons)
+        where, k, why = self._place, self.needed, "; ".join(reasons)
         if k is None:
-            return f"Not shown, {place}: {why}. At what was seen, more labels would not change this."
-        if not has_enough(self.one.texts, self.options):
-            return f"Too few labels, {place}: {reasons[0]}. Label {k} more texts with two annotators each."
+            return f"Not shown, {where}: {why}. At what was seen, more labels would not change this."
+        if not has_enough(self.tests.texts, self.options):
+            return f"Too few labels, {where}: {reasons[0]}. Label {k} more texts with two annotators each."
         if k.more_than:
-            return f"Too few labels, {place}: {why}. Even {k.texts:,} more would not suffice for a judge as good as people."
-        return f"Too few labels, {place}: {why}. Label {k} more texts; that suffices if the judge is as good as people."
+            return f"Too few labels, {where}: {why}. Even {k.texts:,} more would not suffice for a judge as good as people."
+        return f"Too few labels, {where}: {why}. Label {k} more texts; that suffices if the judge is as good as people."
 
     def _controls_sentence(self, reasons: Sequence[str]) -> str:
         if self.controls == "passes":
@@ -156,29 +156,29 @@ class VerdictInWords(NamedTuple):
         return f"{'Fails' if self.controls == 'fails' else 'Not shown to pass'} the controls, {self._place}: {'; '.join(reasons)}."
 
     def _as_if(self) -> str:
-        """A further sentence where enough texts are in groups of different sizes; else empty."""
-        one, texts = self.one, self.one.texts
-        shown = equal_groups(texts.groups, one.effective_groups) if texts.labels in BY_PEOPLE and has_enough(texts, self.options) else ""
-        if not shown:
+        """Return a further sentence where enough texts are in groups of different sizes; else empty."""
+        tests, texts = self.tests, self.tests.texts
+        groups = equal_groups(texts.groups, tests.effective_groups) if texts.labels in BY_PEOPLE and has_enough(texts, self.options) else ""
+        if not groups:
             return ""
-        most = f"; in the corrected tests none counts for more than {one.cap:.1f} texts" if math.isfinite(one.cap) else ""
-        return f" The texts are in {texts.groups} groups of different sizes and count as if in {shown} equal groups{most}."
+        most = f"; in the corrected tests none counts for more than {tests.cap:.1f} texts" if math.isfinite(tests.cap) else ""
+        return f" The texts are in {texts.groups} groups of different sizes and count as if in {groups} equal groups{most}."
 
     @property
     def _place(self) -> str:
-        judge, metric, language = (self.one.key[name] for name in ("judge", "metric", "language"))
+        judge, metric, language = (self.tests.key[name] for name in ("judge", "metric", "language"))
         return f"{judge} for {str(metric).replace('_', ' ')} in {english_name(language) if language else 'any language'}"
 
     @property
     def _gap(self) -> str:
-        measure = "closeness to" if self.one.texts.closeness else "agreement with"
-        people = _ANNOTATORS.get(self.one.texts.labels, "the annotators")
-        return f"its {measure} {people} is {apart(self.one.gap.mean, 'below above')} their {measure} each other"
+        measure = "closeness to" if self.tests.texts.closeness else "agreement with"
+        people = _ANNOTATORS.get(self.tests.texts.labels, "the annotators")
+        return f"its {measure} {people} is {apart(self.tests.gap.mean, 'below above')} their {measure} each other"
 
     @property
     def _base(self) -> str:
-        mean = self.one.baseline.mean
-        if self.one.texts.interval:
+        mean = self.tests.baseline.mean
+        if self.tests.texts.interval:
             return f"{100 * abs(mean):.1f} points {'closer to' if mean >= 0 else 'farther from'} people's mean than a constant score"
         return f"right {apart(mean, 'less more')} often than a constant answer"
 
@@ -187,7 +187,7 @@ class VerdictInWords(NamedTuple):
         return f"{100 * self.options.margin:g} points"
 
     def _obstacles(self) -> tuple[str, ...]:
-        """What stands against `use`, as short names: what is shown against the judge, else the tests that it does not pass."""
+        """Return what stands against `use`, as short names: what is shown against the judge, else the tests that it does not pass."""
         if self.decision.verdict == "use" or self.controls == "passes":
             return ()
         if self.tested.unread and self.tested.labels in BY_PEOPLE | {"constructed"}:
@@ -197,23 +197,23 @@ class VerdictInWords(NamedTuple):
         return (_SHOWN[self.decision],) if self.decision in _SHOWN else self._missing_tests()
 
     def _missing_tests(self) -> tuple[str, ...]:
-        """The tests of `use` that a cell does not pass alone: `people`, `baseline`, `coverage`; `cells` if it passes all of them.
+        """Return the tests of `use` that a cell does not pass alone: `people`, `baseline`, `coverage`; `cells` if it passes all of them.
 
         `labels` alone where there are too few to test, and `annotators` where no text has two.
         """
-        one, options = self.one, self.options
-        if one.texts.labels in BY_PEOPLE and not has_enough(one.texts, options):
-            return ("labels",) if one.texts.n else ("annotators",)
+        tests, options = self.tests, self.options
+        if tests.texts.labels in BY_PEOPLE and not has_enough(tests.texts, options):
+            return ("labels",) if tests.texts.n else ("annotators",)
         passed = {
-            "people": one.tests.alone.gap <= options.alpha or one.texts.labels not in BY_PEOPLE,
-            "baseline": one.tests.alone.base <= options.alpha,
-            "coverage": one.coverage.share >= options.coverage,
+            "people": tests.tests.alone.gap <= options.alpha or tests.texts.labels not in BY_PEOPLE,
+            "baseline": tests.tests.alone.base <= options.alpha,
+            "coverage": tests.coverage.share >= options.coverage,
         }
         return tuple(name for name, is_passed in passed.items() if not is_passed) or ("cells",)
 
     def _clause(self, obstacle: str) -> str:
-        """An obstacle as a clause of the sentence."""
-        one, options, share = self.one, self.options, self.one.coverage.share
+        """Return an obstacle as a clause of the sentence."""
+        tests, options, share = self.tests, self.options, self.tests.coverage.share
         match obstacle:
             case "worse":
                 return f"{self._gap}; more than {self._margin} below is shown"
@@ -222,18 +222,18 @@ class VerdictInWords(NamedTuple):
             case "base_worse":
                 return f"it is {self._base}, which is shown"
             case "baseline":
-                return f"it is {self._base}{', which may be chance' if one.baseline.mean > 0 else ''}"
+                return f"it is {self._base}{', which may be chance' if tests.baseline.mean > 0 else ''}"
             case "unread":
-                return f"{unread_words(one.coverage.all)}; numbers of a set-up that does not work say nothing of a judge"
+                return f"{unread_words(tests.coverage.all)}; numbers of a set-up that does not work say nothing of a judge"
             case "failures":
-                kinds = ", ".join(f"{kind} {count}" for kind, count in one.coverage.failures.items())
+                kinds = ", ".join(f"{kind} {count}" for kind, count in tests.coverage.failures.items())
                 return f"it gives no readable score for {_per_hundred(1 - share)} of 100 texts ({kinds})"
             case "coverage":
                 return f"it gives a readable score for {_per_hundred(share)} of 100 texts, and {_per_hundred(options.coverage)} are needed"
             case "constant":
                 return self._constant()
             case "labels":
-                texts = f"{one.texts.n} texts have two annotators, {one.texts.groups} of them independent"
+                texts = f"{tests.texts.n} texts have two annotators, {tests.texts.groups} of them independent"
                 return f"{texts}; {options.items} and {options.groups} are needed"
             case "annotators":
                 return f"no text has two annotators, and {options.items} in {options.groups} independent texts are needed"
@@ -241,22 +241,22 @@ class VerdictInWords(NamedTuple):
                 return "each test is passed alone, but not among so many cells"
 
     def _constant(self) -> str:
-        assert self.one.commonest.judge
-        given, found = self.one.commonest.judge[0], self.one.variation
-        often, usual = f"{found.n - found.others:,} of {found.n:,} texts", f"{found.usual:,} of {found.labels:,} labels"
-        return f"it does not vary: it gives '{given}' to {often}, and people's commonest class has {usual}"
+        assert self.tests.commonest.judge
+        commonest, variation = self.tests.commonest.judge[0], self.tests.variation
+        often, usual = f"{variation.n - variation.others:,} of {variation.n:,} texts", f"{variation.usual:,} of {variation.labels:,} labels"
+        return f"it does not vary: it gives '{commonest}' to {often}, and people's commonest class has {usual}"
 
     def _not_for(self) -> Iterator[str]:
-        """What a `use` does not cover."""
-        if not self.one.level.same:
+        """Yield what a `use` does not cover."""
+        if not self.tests.level.same:
             yield "means and scores of systems: judge and people are not shown to be on one level"
             yield "comparisons across languages"
-        if self.one.few_rare_cases:
+        if self.tests.few_rare_cases:
             yield "the rarest class: fewer than 15 cases are expected"
-        if self.one.copied:
-            yield f"anything at all, if these are copies of the labels: {self.one.copied.words}"
+        if self.tests.copied:
+            yield f"anything at all, if these are copies of the labels: {self.tests.copied.words}"
         yield "other annotators than these"
-        if self.one.sampling != "random":
+        if self.tests.sampling != "random":
             yield "other texts than these: they were not drawn at random"
 
 

@@ -12,7 +12,7 @@ BaselineSide = Literal["above", "below", "not shown"]
 
 
 class VerdictWords(msgspec.Struct, frozen=True):
-    """What a verdict says.
+    """The words of a verdict.
 
     Attributes:
         sentence: the verdict for a reader.
@@ -42,13 +42,13 @@ class CopiedLabels(msgspec.Struct, frozen=True):
 
     @property
     def words(self) -> str:
-        """What is equal, as a clause."""
+        """The equal scores, as a clause."""
         whose = "people's commonest score" if self.annotator is None else f"that of '{one_line(self.annotator)}'"
         return f"its score is {whose} in every one of {self.texts:,} texts"
 
 
 class AgreementWithPeople(msgspec.Struct, frozen=True):
-    """How the judge agrees with people.
+    """The judge's agreement with people.
 
     Attributes:
         judge, people: agreement of the judge with people, failures counted as disagreement, and of people with each other, by pairs.

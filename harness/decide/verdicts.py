@@ -38,7 +38,7 @@ from harness.stats.core.many_cells import on_all_cores
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
-    """What one judge may be used for in one language on one metric, and why. Undefined numbers are None.
+    """The use of one judge in one language on one metric, and why. Undefined numbers are None.
 
     `verdict["gap"]` reads a part of the key, or a value by its name in JSON.
 
@@ -97,33 +97,33 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def too_few_labels(self) -> bool:
-        """Whether labels are too few for a verdict."""
+        """True if labels are too few for a verdict."""
         return self.decision.verdict == "too few labels"
 
     @property
     def settled_by(self) -> int | None:
-        """How many further texts settle a verdict that lacks labels, if the judge is as good as people; None where no number is known."""
+        """The number of further texts that settle a verdict that lacks labels, if the judge is as good as people; None if unknown."""
         return self.needed.texts if self.too_few_labels and self.needed and not self.needed.more_than else None
 
     @classmethod
     def from_flat(cls, row: Mapping[str, Any]) -> Verdict:
-        """The verdict that `flat` made a row of, as JSON holds it."""
-        own: dict[str, Any] = {}
+        """Return the verdict that `flat` made a row of, as JSON holds it."""
+        fields: dict[str, Any] = {}
         for name, (part, _, field) in _PLACES.items():
             if name in row and field:
-                own.setdefault(part, {})[field] = row[name]
+                fields.setdefault(part, {})[field] = row[name]
             elif name in row:
-                own[part] = row[name]
+                fields[part] = row[name]
         key = {name: value for name, value in row.items() if name not in _PLACES and name != "answer"}
-        decision, needed = tuple(own["decision"].values()), None if row["k"] is None else own["needed"]
-        return msgspec.convert(own | {"key": key, "decision": decision, "needed": needed}, cls)
+        decision, needed = tuple(fields["decision"].values()), None if row["k"] is None else fields["needed"]
+        return msgspec.convert(fields | {"key": key, "decision": decision, "needed": needed}, cls)
 
     def __getitem__(self, name: str) -> Any:
-        """A part of the key, or a value by its name in JSON."""
+        """Return a part of the key, or a value by its name in JSON."""
         return self.key[name] if name in self.key else _READ[name](self)
 
     def flat(self) -> dict[str, Any]:
-        """One object for programs, with the parts of the key beside the other values, and the words that screens show."""
+        """Return one object for programs, with the parts of the key beside the other values, and the words that screens show."""
         return {**self.key, "answer": self.answer, **{name: read(self) for name, read in _READ.items()}}
 
 
@@ -187,7 +187,7 @@ _READ: dict[str, Callable[[Verdict], Any]] = {name: attrgetter("".join(place)) f
 
 
 def verdicts(sources: Sequence[Recording], compare: CompareOptions, options: DecisionOptions = DecisionOptions()) -> tuple[Verdict, ...]:
-    """Verdicts on every judge of the sources, by language and metric. Raises UsageError as `measure.compare` does.
+    """Return verdicts on every judge of the sources, by language and metric. Raises UsageError as `measure.compare` does.
 
     Args:
         sources: judgments with the labels that they are compared with.
@@ -198,28 +198,28 @@ def verdicts(sources: Sequence[Recording], compare: CompareOptions, options: Dec
 
 
 def verdicts_laid_out(laid_out: AlignedData, compare: CompareOptions, options: DecisionOptions) -> tuple[Verdict, ...]:
-    """The same of sources that are laid out already."""
+    """Return the same of sources that are laid out already."""
     return verdicts_of_tests(tests_of_aligned(laid_out, options), options)
 
 
 def tests_of_aligned(laid_out: AlignedData, options: DecisionOptions) -> tuple[CellTests, ...]:
-    """The tests of every cell, uncorrected."""
-    return tuple(one for judged in laid_out.judged for one in cell_tests(judged, "source" in laid_out.by, options))
+    """Return the tests of every cell, uncorrected."""
+    return tuple(tests for judged in laid_out.judged for tests in cell_tests(judged, "source" in laid_out.by, options))
 
 
 def verdicts_of_tests(tests: Sequence[CellTests], options: DecisionOptions) -> tuple[Verdict, ...]:
-    """The verdicts of cells whose tests are made, sorted by language and metric."""
+    """Return the verdicts of cells whose tests are made, sorted by language and metric."""
     families: dict[tuple[Any, ...], list[CellTests]] = {}
-    for one in tests:
-        families.setdefault(() if options.family == "all" else tuple(one.key.get(name) for name in SIDE), []).append(one)
+    for cell in tests:
+        families.setdefault(() if options.family == "all" else tuple(cell.key.get(name) for name in SIDE), []).append(cell)
     unread = _unread_sides(tests)
-    decided = [one for family in families.values() for one in _family(family, unread, options)]
-    lacking = [place for place, one in enumerate(decided) if one.lacks_labels]
-    cells = [(decided[place].tests, decided[place].next_level) for place in lacking]
+    decided = [cell for family in families.values() for cell in _family(family, unread, options)]
+    lacking = [number for number, cell in enumerate(decided) if cell.lacks_labels]
+    cells = [(decided[number].tests, decided[number].next_level) for number in lacking]
     planned = on_all_cores(partial(labels_needed, options=options), cells)
     needed = dict(zip(lacking, planned, strict=True))
-    made = [_verdict(one, needed.get(place), options) for place, one in enumerate(decided)]
-    return tuple(sorted(made, key=lambda verdict: sort_key(verdict.key)))  # languages first, as the key has them
+    results = [_verdict(cell, needed.get(number), options) for number, cell in enumerate(decided)]
+    return tuple(sorted(results, key=lambda verdict: sort_key(verdict.key)))  # languages first, as the key has them
 
 
 def _unread_sides(tests: Sequence[CellTests]) -> set[tuple[Any, ...]]:
@@ -251,91 +251,93 @@ class _Decided(msgspec.Struct, frozen=True):
 
 
 def _family(tests: Sequence[CellTests], unread: Container[tuple[Any, ...]], options: DecisionOptions) -> Iterator[_Decided]:
-    assessed = np.array([has_enough(one.texts, options) or one.texts.labels not in BY_PEOPLE for one in tests])
+    assessed = np.array([has_enough(cell.texts, options) or cell.texts.labels not in BY_PEOPLE for cell in tests])
     use, level = _of_family(tests, "use", assessed, options)
     next_level = _next_level(int((use <= options.alpha).sum()), len(tests), options)  # cells with too few labels are tested later
     worse, base_worse, base = (_of_family(tests, name, assessed, options)[0] for name in ("worse", "base_worse", "base"))
-    variation = np.array([one.variation.p for one in tests])
+    variation = np.array([cell.variation.p for cell in tests])
     one_class = _corrected(np.where(assessed, np.nan_to_num(variation, nan=1.0), math.nan), options)[0]
     bounds = family_bounds(tests, options.alpha, level)
-    for place, one in enumerate(tests):
-        q_use, q_worse, q_base, q_base_worse, q_one_class = (number(q[place]) for q in (use, worse, base, base_worse, one_class))
+    for index, cell in enumerate(tests):
+        q_use, q_worse, q_base, q_base_worse, q_one_class = (number(q[index]) for q in (use, worse, base, base_worse, one_class))
         corrected = CorrectedP(q_use, q_worse, q_base, q_base_worse, q_one_class, int(assessed.sum()))
-        tested = _tested(one, options, corrected, unread=_side(one) in unread or one.coverage.all.mostly_unread)
-        yield _Decided(one, corrected, next_level, bounds[place], tested, decide(tested, options))
+        tested = _tested(cell, options, corrected, unread=_side(cell) in unread or cell.coverage.all.mostly_unread)
+        yield _Decided(cell, corrected, next_level, bounds[index], tested, decide(tested, options))
 
 
 def _of_family(tests: Sequence[CellTests], name: str, assessed: NDArray[np.bool_], options: DecisionOptions) -> tuple[Floats, Floats]:
-    """Corrected p and levels of one test of all cells: the capped p is corrected, and the plain one has to be at most alpha too."""
-    capped, plain = (np.array([float(getattr(getattr(one.tests, of), name)) for one in tests]) for of in ("capped", "plain"))
+    """Return corrected p and levels of one test of all cells: the capped p is corrected, and the plain one has to be at most alpha too."""
+    capped, plain = (
+        np.array([float(getattr(getattr(cell.tests, test_name), name)) for cell in tests]) for test_name in ("capped", "plain")
+    )
     q, level = _corrected(np.where(assessed, np.nan_to_num(capped, nan=1.0), math.nan), options)
     return np.where(assessed, np.fmax(q, plain), math.nan), level
 
 
 def _corrected(p: Floats, options: DecisionOptions) -> tuple[Floats, Floats]:
-    """Corrected p, and the level that each p is compared with."""
+    """Return corrected p, and the level that each p is compared with."""
     q = holm(p) if options.correction == "holm" else benjamini_yekutieli(p)
-    shown, m = q <= options.alpha, int((~np.isnan(p)).sum())
-    count = int(shown.sum())
+    rejected, m = q <= options.alpha, int((~np.isnan(p)).sum())
+    count = int(rejected.sum())
     following = _next_level(count, m, options)
     if options.correction == "by":
-        return q, np.where(shown, following * count / max(min(count + 1, m), 1), following)
+        return q, np.where(rejected, following * count / max(min(count + 1, m), 1), following)
     rank = np.argsort(np.argsort(np.where(np.isnan(p), math.inf, p), kind="stable"), kind="stable")
-    return q, np.where(shown, options.alpha / (max(m, 1) - np.minimum(rank, max(m, 1) - 1)), following)
+    return q, np.where(rejected, options.alpha / (max(m, 1) - np.minimum(rank, max(m, 1) - 1)), following)
 
 
-def _next_level(shown: int, cells: int, options: DecisionOptions) -> float:
-    """The level that one further cell would be compared with, where so many of the cells of a family are shown."""
+def _next_level(rejected: int, cells: int, options: DecisionOptions) -> float:
+    """Return the level that one further cell would be compared with, where so many of the cells of a family are shown."""
     if not cells:
         return options.alpha
     if options.correction == "by":
-        return options.alpha / (cells * float((1 / np.arange(1, cells + 1)).sum())) * min(shown + 1, cells)
-    return options.alpha / max(cells - shown, 1)
+        return options.alpha / (cells * float((1 / np.arange(1, cells + 1)).sum())) * min(rejected + 1, cells)
+    return options.alpha / max(cells - rejected, 1)
 
 
-def _tested(one: CellTests, options: DecisionOptions, q: CorrectedP, *, unread: bool) -> DecisionInputs:
+def _tested(cell: CellTests, options: DecisionOptions, q: CorrectedP, *, unread: bool) -> DecisionInputs:
     q_use, q_worse, q_base_worse = (1.0 if value is None else value for value in (q.use, q.worse, q.base_worse))
     return DecisionInputs(
-        labels=one.texts.labels,
-        n=one.texts.n,
-        groups=one.texts.groups,
-        one_class=one.one_class and q.one_class is not None and q.one_class <= options.alpha,
-        coverage=one.coverage.share,
-        coverage_upper=one.coverage.upper,
+        labels=cell.texts.labels,
+        n=cell.texts.n,
+        groups=cell.texts.groups,
+        one_class=cell.one_class and q.one_class is not None and q.one_class <= options.alpha,
+        coverage=cell.coverage.share,
+        coverage_upper=cell.coverage.upper,
         q_use=q_use,
         q_worse=q_worse,
         q_base_worse=q_base_worse,
-        sampling=one.sampling,
-        gain=one.gain,
-        interval=one.texts.interval,
-        aggregate=one.aggregate,
+        sampling=cell.sampling,
+        gain=cell.gain,
+        interval=cell.texts.interval,
+        aggregate=cell.aggregate,
         unread=unread,
     )
 
 
 def _verdict(decided: _Decided, needed: FurtherTexts | None, options: DecisionOptions) -> Verdict:
-    one, corrected, tested, decision = decided.tests, decided.corrected, decided.tested, decided.decision
-    controls = None if one.texts.labels in BY_PEOPLE else passes_controls(corrected.base, tested, options)
+    cell, corrected, tested, decision = decided.tests, decided.corrected, decided.tested, decided.decision
+    controls = None if cell.texts.labels in BY_PEOPLE else passes_controls(corrected.base, tested, options)
     return Verdict(
-        key=one.key,
+        key=cell.key,
         decision=decision,
         controls=controls,
-        words=VerdictInWords(one, decision, controls, tested, needed, corrected.family, options).words(),
-        texts=one.texts,
-        effective_groups=number(one.effective_groups),
-        cap=number(one.cap) if math.isfinite(one.cap) else None,
+        words=VerdictInWords(cell, decision, controls, tested, needed, corrected.family, options).words(),
+        texts=cell.texts,
+        effective_groups=number(cell.effective_groups),
+        cap=number(cell.cap) if math.isfinite(cell.cap) else None,
         needed=needed,
-        agreement=AgreementWithPeople(*map(number, (one.people + one.gap.mean, one.people, one.gap.mean, one.gap.error))),
-        baseline=BesideBaseline(number(one.right), number(one.baseline.mean), _beside_baseline(corrected, options.alpha)),
+        agreement=AgreementWithPeople(*map(number, (cell.people + cell.gap.mean, cell.people, cell.gap.mean, cell.gap.error))),
+        baseline=BesideBaseline(number(cell.right), number(cell.baseline.mean), _beside_baseline(corrected, options.alpha)),
         bounds=decided.bounds,
-        p=UncorrectedP(*map(number, (one.tests.capped.gap, one.tests.capped.base, one.variation.p))),
+        p=UncorrectedP(*map(number, (cell.tests.capped.gap, cell.tests.capped.base, cell.variation.p))),
         corrected=corrected,
-        coverage=number(one.coverage.share),
-        answers=one.coverage.all,
-        gain=number(one.gain) if math.isfinite(one.gain) else None,
-        leniency=number(one.level.leniency.mean),
-        copied=one.copied,
-        alt_test=one.alt_test,
+        coverage=number(cell.coverage.share),
+        answers=cell.coverage.all,
+        gain=number(cell.gain) if math.isfinite(cell.gain) else None,
+        leniency=number(cell.level.leniency.mean),
+        copied=cell.copied,
+        alt_test=cell.alt_test,
         margin=options.margin,
         settings=str(options),
     )

@@ -25,6 +25,7 @@ from harness.model import Scale
 from harness.text import quoted
 
 _NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?")
+_DATE = re.compile(r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.] ?\d{1,2}[-/.] ?\d{2,4})(?!\d)|[A-Z][a-z]{2} [A-Z][a-z]{2} \d")
 _TEXT_WIDTH = 25  # of the cells of a column of texts on average, at least, in Latin letters; a Chinese character is as wide as two
 _MOST_CLASSES = 11  # different whole numbers of a column of scores, at most: 0 to 10
 _MOST_SYSTEMS = 20
@@ -35,6 +36,7 @@ _READ = 50  # texts whose language is identified
 
 _MISSING_CODES = (-1.0, -9.0, -99.0, -999.0, 9.0, 88.0, 99.0, 999.0)
 _FEW_ROWS = 10
+_MTURK, _MTURK_INPUT = ("HITId", "AssignmentId", "WorkerId"), "Input."  # columns of its results; what the workers were shown
 
 
 class LookedAtColumn(NamedTuple):
@@ -47,9 +49,15 @@ class LookedAtColumn(NamedTuple):
     width: float
     numbers: tuple[float, ...]
 
+    dates: int = 0
+
     @property
     def is_text(self) -> bool:
-        return not self.numbers and self.width >= _TEXT_WIDTH
+        return not self.numbers and self.width >= _TEXT_WIDTH and not self.is_date
+
+    @property
+    def is_date(self) -> bool:
+        return self.dates > _MOSTLY * self.filled
 
     @property
     def is_score(self) -> bool:
@@ -97,6 +105,10 @@ class _Look:
         self.languages: dict[str, int] = {}  # that many of the texts look like
         self.looked = 0
         self.used = {*named, *self.by_role.values(), *given.drop}
+        if {*_MTURK} <= {*table.columns}:
+            facts = [name for name in table.columns if name not in self.used and not name.startswith((_MTURK_INPUT, "Answer."))]
+            self.used |= {*facts}
+            self.guesses.append(f"what Mechanical Turk notes, and is not read: {quoted(facts)}")
 
     def _open(self, role: str) -> bool:
         given = self.given
@@ -123,8 +135,11 @@ class _Look:
 
     def _doubts(self, scored: bool) -> Iterator[str]:
         """Yield a sentence on each thing that the guesses leave unexplained, with what would explain it."""
+        if form := self._form():
+            yield form
+            return
         repeated = [column.name for column in self._free() if column.different < column.filled]
-        if repeated:
+        if repeated and self.given.wide_items is None:
             yield (
                 f"what are {quoted(repeated)}? Their values repeat, and nothing is read from them; if people gave them: --wide-annotators "
                 f"{','.join(repeated)} with --scale or --category; if they do not matter: --drop {repeated[0]}"
@@ -156,9 +171,43 @@ class _Look:
         if not self.given.metrics and (code := missing_code([number for column in guessed for number in column.numbers])) is not None:
             metric = self.mapping.metric or "METRIC"
             yield f"{code:g} may mean that there is no answer: empty these cells, or say the scale: --scale {metric}=LOWEST..HIGHEST"
+        annotators = self.by_role.get("annotator_id") or self.given.columns.get("annotator_id")
+        if annotators and self.mapping.id_from == (ROW_NUMBER,) and not self.given.id_from and self.mapping.texts:
+            rows_of: dict[tuple[str, ...], set[int]] = {}
+            for record in self.table.records:
+                rows_of.setdefault(tuple(str(record.cells.get(name, "")) for name in self.mapping.texts.values()), set()).add(record.number)
+            if repeated_texts := sum(len(rows) > 1 for rows in rows_of.values()):
+                yield (
+                    f"{repeated_texts} texts stand in several rows, and no column says which rows are about one text: name it with "
+                    "--column item_id=COLUMN, or say that each row is a text of its own: --id-from '#'"
+                )
+        if {*_MTURK} <= {*self.table.columns}:
+            states = [str(record.cells.get("AssignmentStatus", "")) for record in self.table.records]
+            if rejected := sum(state.casefold() == "rejected" for state in states):
+                yield f"{rejected} assignments were rejected: take these rows out of the table"
         ids = [str(record.cells.get(self.by_role.get("item_id", ""), "")).strip().casefold() for record in self.table.records]
         if footers := [self.table.records[at].place() for at, name in enumerate(ids) if name in column_words().totals]:
             yield f"{', '.join(footers)}: a row of totals or means, and no text; take it out of the table"
+
+    def _form(self) -> str:
+        """Return a sentence if columns look like the answers of a form, where a row is a person and a column has the scores of one text."""
+        if self.mapping.wide_items is not None or self.given.scored_columns or any(column.is_text for column in self.columns):
+            return ""
+        ids = "ResponseId" in self.table.columns  # of Qualtrics, whose columns are called Q1_1: elsewhere rater_1 may be a person
+        for pattern, families in ((r"(.+?)\s*\[[^]]+\]", r"{} *\[(?P<item>[^]]+)\]"), (r"(\w+?)_\d+", r"{}_(?P<item>\d+)")):
+            found = Counter(match[1] for column in self.columns if column.filled and (match := re.fullmatch(pattern, column.name)))
+            stems = [stem for stem, times in found.items() if times > 1]
+            if not stems or not (ids or pattern.startswith("(.+")):
+                continue
+            flag = families.format(r"(?P<metric>.+?)" if len(stems) > 1 else ".*" if "[" in families else stems[0])
+            who = next((column.name for column in self._free() if column.different == column.filled == len(self.table.records)), None)
+            who = "ResponseId" if ids else who or self.by_role.get("item_id") or "COLUMN"
+            return (
+                f"the columns of {quoted(stems)} look like the answers to a form: a row a person, a column a text; read them with "
+                f"--wide-items '{flag}' --column 'annotator_id={who}' --language TAG, and the texts with --items FILE, or name what the "
+                "columns are: --wide-annotators or --wide-metrics"
+            )
+        return ""
 
     def _is_median(self, column: LookedAtColumn, guessed: Sequence[LookedAtColumn]) -> bool:
         """Return whether a column is the median of three others or more in every row."""
@@ -187,8 +236,11 @@ class _Look:
                 others = ",".join(name for name in names if name not in judges) or "COLUMNS"
                 flag = f"name people's columns alone: --wide-annotators {others}; or "
                 raise UsageError(judge_refusal(judges, f"{flag}say that it is a person: --human '{judges[0]}'"))
-            self.used |= set(names)
             rated = "annotator_id" in self.by_role or "annotator_id" in given.columns  # then a row is one person's
+            if rated and len(names) == 1 and given.metric is not None:
+                self._use("score", names[0], f"score: the column '{names[0]}'")
+                return self._scales([given.metric], scores)
+            self.used |= set(names)
             if rated or all(name in self.known_metrics for name in names) or (given.metric is None and _differ(scores)):
                 people = "(--wide-annotators, if they are people)"
                 self._guess(f"scores: the columns {quoted(names)}, each on a metric of its own {people}", wide_metrics=names)
@@ -258,7 +310,7 @@ class _Look:
                 and (column.name not in self.used or column.name == source)
             ):
                 texts[field_name(column.name, texts)] = column.name
-        if not texts and (short := [column for column in self._free() if column.phrases > _MOSTLY * column.filled]):
+        if not texts and (short := [column for column in self._free() if column.phrases > _MOSTLY * column.filled and not column.is_date]):
             longest = max(short, key=lambda column: column.width)
             texts = {field_name(longest.name, ()): longest.name}
         remarks = [column.name for column in self._free() if column.name not in texts.values() and self._is_remark(column.name)]
@@ -291,6 +343,9 @@ class _Look:
         free = [column for column in self._free() if not column.is_text]
         several = {"annotator_id", "metric"} & {*self.by_role, *self.given.columns}  # then an item has several rows
         rows = len(self.table.records)
+        if column := self._repeated_item(free):
+            self._use("item_id", column.name, f"item id: the column '{column.name}', whose texts several people scored")
+            return self._system()
         single = next((column for column in free if column.filled == column.different == rows), None)
         if single and not several:
             self._use("item_id", single.name, f"item id: the column '{single.name}', whose values all differ")
@@ -301,6 +356,23 @@ class _Look:
                     return self._id_of(first, second)
         self._guess("item id: the number of the row, as no column tells the rows apart (--id-from COLUMN,COLUMN)", id_from=(ROW_NUMBER,))
         self._system()
+
+    def _repeated_item(self, free: Sequence[LookedAtColumn]) -> LookedAtColumn | None:
+        """Return the column of the items where a row is a score of one person: its text stays the same, and nobody scores it twice."""
+        roles = {**self.given.named_columns, **self.by_role}
+        if "annotator_id" not in roles:
+            return None
+        beside = [roles[role] for role in ("annotator_id", "metric") if role in roles]
+        rows = [{name: str(record.cells.get(name, "")) for name in self.table.columns} for record in self.table.records]
+        fitting = []
+        for column in free:
+            if not 1 < column.different < column.filled == len(rows):
+                continue
+            once = len({(row[column.name], *(row[name] for name in beside)) for row in rows}) == len(rows)
+            texts = {(row[column.name], *(row[name] for name in self.mapping.texts.values())) for row in rows}
+            if once and len(texts) == column.different:
+                fitting.append(column)
+        return max(fitting, key=lambda column: (column.different, column.name.startswith(_MTURK_INPUT)), default=None)
 
     def _use(self, role: str, name: str, sentence: str) -> None:
         self.used.add(name)
@@ -358,7 +430,8 @@ def _column(table: SourceTable, name: str) -> LookedAtColumn:
     texts = [str(cell).strip() for cell in cells]
     numbers = tuple(float(text.replace(",", ".")) for text in texts if _NUMBER.fullmatch(text))
     phrases = sum(len(text.split()) > 1 for text in texts)
-    return LookedAtColumn(name, len(cells), len(set(texts)), phrases, sum(map(cell_len, texts)) / max(len(texts), 1), numbers)
+    dates = sum(_DATE.match(text) is not None for text in texts)
+    return LookedAtColumn(name, len(cells), len(set(texts)), phrases, sum(map(cell_len, texts)) / max(len(texts), 1), numbers, dates)
 
 
 def missing_code(numbers: Sequence[float]) -> float | None:

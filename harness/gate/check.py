@@ -16,7 +16,7 @@ from harness.decide.verdicts import Verdict
 from harness.errors import UsageError
 from harness.gate.numbers import BaselineProblem, GatedNumbers, GatedSource, NoNumber
 from harness.gate.policy import NEEDS_BASELINE, Bound, Policy, Rule, complaints
-from harness.measure.cells import Cell, number
+from harness.measure.cells import number
 from harness.model import CellKey, Sampling
 from harness.text import short_repr
 
@@ -93,11 +93,11 @@ class GateResult(msgspec.Struct, frozen=True, kw_only=True):
         return next((outcome for outcome in ("fail", "inconclusive", "pass") if outcome in outcomes), "inconclusive")
 
     def count(self, outcome: Outcome) -> int:
-        """The number of checks with an outcome."""
+        """Return the number of checks with an outcome."""
         return sum(check.outcome == outcome for check in self.checks)
 
     def as_json(self) -> dict[str, Any]:
-        """One object for programs, with the outcome."""
+        """Return one object for programs, with the outcome."""
         fields: dict[str, Any] = msgspec.to_builtins(self)
         for check in fields["checks"]:
             del check["obstacles"]
@@ -146,13 +146,13 @@ def _drafts(rule: Rule, numbers: GatedNumbers) -> Iterator[_Draft]:
     for language, metric in numbers.pairs(rule.language, rule.metric):
         keys = numbers.keys(language, metric)
         for limit, bound in rule.limits.items():
-            asked: dict[str, Any] = {"limit": limit, "bound": bound, "statistic": rule.statistic if limit == "at_least" else None}
+            limit_fields: dict[str, Any] = {"limit": limit, "bound": bound, "statistic": rule.statistic if limit == "at_least" else None}
             if not keys:
                 reason = numbers.missing(language, metric)
-                yield _Draft(Check(language=language, metric=metric, outcome="inconclusive", reason=reason, **asked))
+                yield _Draft(Check(language=language, metric=metric, outcome="inconclusive", reason=reason, **limit_fields))
             for key in keys:
                 verdict = numbers.verdicts.get(key)
-                yield _draft(key.flat() | {"verdict": verdict and verdict.answer} | asked, key, numbers)
+                yield _draft(key.flat() | {"verdict": verdict and verdict.answer} | limit_fields, key, numbers)
 
 
 def _draft(fields: Mapping[str, Any], key: CellKey, numbers: GatedNumbers) -> _Draft:
@@ -175,10 +175,14 @@ def _draft(fields: Mapping[str, Any], key: CellKey, numbers: GatedNumbers) -> _D
 
 
 def _measured(fields: Mapping[str, Any], key: CellKey, numbers: GatedNumbers) -> _Draft:
-    """One limit in a cell that has numbers. Only a count of items is exact where questions have no answer; nothing else may pass there."""
+    """Check one limit in a cell that has numbers. Where questions have no answer, only a count of items is exact and may pass."""
     limit, bound = fields["limit"], fields["bound"]
     if limit == "min_items":
-        return _Draft(_counted(fields, numbers.cells[key]))
+        cell = numbers.cells[key]
+        enough = cell.n_asked >= bound
+        reason = "" if enough else "too few items with a reference"
+        outcome: Outcome = "pass" if enough else "inconclusive"
+        return _Draft(Check(**fields, outcome=outcome, reason=reason, value=cell.n_asked, n=cell.n_asked, groups=cell.groups))
     if key not in numbers.tests:
         raise NoNumber("the judge's scale is not that of the labels, so only their orders are compared")
     why_open, tests, options = numbers.why_open(key, limit), numbers.tests[key], numbers.policy.thresholds
@@ -197,7 +201,7 @@ def _measured(fields: Mapping[str, Any], key: CellKey, numbers: GatedNumbers) ->
 
 
 def _against_interval(fields: Mapping[str, Any], measured: LimitedNumber, *, least: bool) -> Check:
-    """`pass` where the whole interval holds the limit, `fail` where all of it breaks the limit."""
+    """Return `pass` where the whole interval holds the limit, `fail` where all of it breaks the limit."""
     bound = fields["bound"]
     outcome: Outcome = "inconclusive"
     if math.isnan(measured.lower):
@@ -221,25 +225,19 @@ def _against_interval(fields: Mapping[str, Any], measured: LimitedNumber, *, lea
     )
 
 
-def _counted(fields: Mapping[str, Any], cell: Cell) -> Check:
-    n, enough = cell.n_asked, cell.n_asked >= fields["bound"]
-    reason = "" if enough else "too few items with a reference"
-    return Check(**fields, outcome="pass" if enough else "inconclusive", reason=reason, value=n, n=n, groups=cell.groups)
-
-
-def _of_verdict(fields: Mapping[str, Any], found: Verdict) -> Check:
-    """`pass` for this verdict or a better one, `fail` for one that is shown to be worse; else it stays open."""
+def _of_verdict(fields: Mapping[str, Any], verdict: Verdict) -> Check:
+    """Return `pass` for this verdict or a better one, `fail` for one that is shown to be worse, else `inconclusive`."""
     wanted = _BETTER_OR_EQUAL[fields["bound"]]
-    verdict, why = found.decision
-    shown_worse = verdict == "do not use" or found.controls == "fails" or found.decision == CORRECTED_WORSE
-    outcome: Outcome = "pass" if verdict in wanted else "fail" if shown_worse else "inconclusive"
-    reason = "" if outcome == "pass" else f"the verdict is '{found.answer}'" + (f": {why}" if why else "")
-    seen: dict[str, Any] = {"q": found.corrected.use, "n": found.texts.labelled, "groups": found.texts.groups}
-    return Check(**fields, outcome=outcome, reason=reason, obstacles=found.words.obstacles, **seen)
+    value, why = verdict.decision
+    shown_worse = value == "do not use" or verdict.controls == "fails" or verdict.decision == CORRECTED_WORSE
+    outcome: Outcome = "pass" if value in wanted else "fail" if shown_worse else "inconclusive"
+    reason = "" if outcome == "pass" else f"the verdict is '{verdict.answer}'" + (f": {why}" if why else "")
+    seen: dict[str, Any] = {"q": verdict.corrected.use, "n": verdict.texts.labelled, "groups": verdict.texts.groups}
+    return Check(**fields, outcome=outcome, reason=reason, obstacles=verdict.words.obstacles, **seen)
 
 
 def _tested(fields: Mapping[str, Any], p: tuple[float, float], mean: Any, what: str, least: DecisionOptions, why_open: str) -> _Draft:
-    """A check that rests on a test. Cells with too few items or groups for a verdict are no members of the family."""
+    """Return a check that rests on a test. Cells with too few items or groups for a verdict are no members of the family."""
     check = Check(**fields, outcome="inconclusive", value=number(mean.mean), n=mean.n, groups=mean.groups)
     if mean.n < least.items or mean.groups < least.groups:
         few = f"{what} are too few: {mean.n} in {mean.groups} groups; a test needs {least.items} in {least.groups}"
@@ -248,11 +246,11 @@ def _tested(fields: Mapping[str, Any], p: tuple[float, float], mean: Any, what: 
 
 
 def _decided(drafts: Sequence[_Draft], alpha: float) -> Iterator[Check]:
-    """The checks, with the tests of the whole policy corrected together: those of what is demanded, and those of the contrary."""
+    """Yield the checks, with the tests of the whole policy corrected together: those of what is demanded, and those of the contrary."""
     tested = [draft.p for draft in drafts if draft.p is not None]
-    shown, broken = (iter(corrected([1.0 if math.isnan(pair[side]) else pair[side] for pair in tested])) for side in (0, 1))
+    q_holds, q_broken = (iter(corrected([1.0 if math.isnan(pair[side]) else pair[side] for pair in tested])) for side in (0, 1))
     for draft in drafts:
-        check = draft.check if draft.p is None else _by_test(draft.check, next(shown), next(broken), alpha)
+        check = draft.check if draft.p is None else _by_test(draft.check, next(q_holds), next(q_broken), alpha)
         if check.outcome == "pass" and draft.why_open:
             check = msgspec.structs.replace(check, outcome="inconclusive", reason=draft.why_open, obstacles=(draft.obstacle,))
         yield check
@@ -269,11 +267,11 @@ def _by_test(check: Check, q_holds: float, q_broken: float, alpha: float) -> Che
 def _warnings(checks: Sequence[Check], numbers: GatedNumbers) -> Iterator[str]:
     """Yield a sentence on cells in which a limit passes and the verdict, which no rule limits there, is worse than `use`."""
     limited = {check.cell for check in checks if check.limit == "verdict"}
-    found: dict[str, list[str]] = {}
+    cells_by_answer: dict[str, list[str]] = {}
     for key in dict.fromkeys(check.cell for check in checks if check.outcome == "pass" and check.cell not in limited):
         verdict = numbers.verdicts.get(key)
         if verdict is not None and verdict.decision.verdict != "use" and verdict.controls != "passes":
-            found.setdefault(verdict.answer, []).append(f"{key.language}/{key.metric} of {key.condition.judge}")
-    for answer, places in found.items():
-        where = ", ".join(places[:_NAMED]) + (f" and {len(places) - _NAMED} more (--json has all)" if len(places) > _NAMED else "")
+            cells_by_answer.setdefault(verdict.answer, []).append(f"{key.language}/{key.metric} of {key.condition.judge}")
+    for answer, cells in cells_by_answer.items():
+        where = ", ".join(cells[:_NAMED]) + (f" and {len(cells) - _NAMED} more (--json has all)" if len(cells) > _NAMED else "")
         yield f"Limits pass where the verdict is '{answer}': {where}. verdict = \"use\" in a rule limits the verdict too."

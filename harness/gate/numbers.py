@@ -40,45 +40,46 @@ class GatedSource(msgspec.Struct, frozen=True):
     unanswered: Mapping[CellKey, Unanswered] = {}
 
     def parts(self, judge: str) -> dict[str, str]:
-        """The parts of a judge's signature by name."""
+        """Return the parts of a judge's signature by name."""
         text = self.signatures.get(judge, self.signatures.get("", ""))
         return {name: unquote(value) for name, _, value in (part.partition(":") for part in text.split("|") if part)}
 
 
-def other_parts(here: Mapping[str, str], there: Mapping[str, str], whose: str, may_differ: Collection[str] | None = None) -> str:
-    """The first part of a signature that differs from `whose` (such as "in the policy"), as a clause; empty if none does.
+def other_parts(parts: Mapping[str, str], required: Mapping[str, str], whose: str, may_differ: Collection[str] | None = None) -> str:
+    """Return the first part of a signature that differs from `required`, as a clause; empty if none does.
 
-    Without `may_differ`, exactly the parts of `there` are compared; else all parts but those and the ones of each run.
+    `whose` ends the clause, such as "in the policy". Without `may_differ`, exactly the parts of `required` are compared; else all parts
+    but those and the ones of each run.
     """
-    names: Sequence[str] = list(there) if may_differ is None else list(dict.fromkeys((*here, *there)))
+    names: Sequence[str] = list(required) if may_differ is None else list(dict.fromkeys((*parts, *required)))
     skipped = () if may_differ is None else (*_OF_EACH_RUN, *may_differ)
     for name in names:
-        if name not in skipped and here.get(name, "") != there.get(name, ""):
-            return f"{name} is '{here.get(name, '')}' here and '{there.get(name, '')}' {whose}"
+        if name not in skipped and parts.get(name, "") != required.get(name, ""):
+            return f"{name} is '{parts.get(name, '')}' here and '{required.get(name, '')}' {whose}"
     return ""
 
 
 def partner_key(key: CellKey, earlier: Collection[CellKey]) -> CellKey:
-    """The cell of the baseline that a cell is compared with: of the same judge and condition, else the only one of its language and metric.
+    """Return the baseline's cell to compare with: of the same judge and condition, else the only one of its language and metric.
 
     Raises BaselineProblem if there is none, or more than one.
     """
     if key in earlier:
         return key
-    others = [other for other in earlier if other[:2] == key[:2]]
-    if not others:
+    candidates = [other for other in earlier if other[:2] == key[:2]]
+    if not candidates:
         raise BaselineProblem("the baseline has no numbers for this language and metric")
-    if len(others) > 1:
-        judges = ", ".join(dict.fromkeys(str(other.condition.judge) for other in others))
+    if len(candidates) > 1:
+        judges = ", ".join(dict.fromkeys(str(other.condition.judge) for other in candidates))
         raise BaselineProblem(f"the baseline has several judges or conditions and none is this one: {judges}")
-    return others[0]
+    return candidates[0]
 
 
-def same_texts_and_labels(one: Recording, other: Recording, language: str, metric: str) -> bool:
-    """Whether two recordings have the same items and labels in a language and metric."""
-    parts = (of_metrics(only_where(source.data, {"language": [language]}), [metric]) for source in (one, other))
-    first, second = (data.only(item for item in data.items if item.item_id in data.labelled_metrics).sha256 for data in parts)
-    return first == second
+def same_texts_and_labels(first: Recording, second: Recording, language: str, metric: str) -> bool:
+    """Return True if two recordings have the same items and labels in a language and metric."""
+    parts = (of_metrics(only_where(source.data, {"language": [language]}), [metric]) for source in (first, second))
+    first_hash, second_hash = (data.only(item for item in data.items if item.item_id in data.labelled_metrics).sha256 for data in parts)
+    return first_hash == second_hash
 
 
 class NoNumber(Exception):
@@ -95,8 +96,10 @@ class GatedNumbers:
         self.notes = compared.notes
         self.cells: dict[CellKey, Cell] = {CellKey.of(cell.key): cell for cell in compared.cells}
         tests = tests_of_aligned(laid_out, policy.thresholds)
-        self.tests: dict[CellKey, CellTests] = {CellKey.of(one.key): one for one in tests}
-        self.verdicts: dict[CellKey, Verdict] = {CellKey.of(one.key): one for one in verdicts_of_tests(tests, policy.thresholds)}
+        self.tests: dict[CellKey, CellTests] = {CellKey.of(test.key): test for test in tests}
+        self.verdicts: dict[CellKey, Verdict] = {
+            CellKey.of(verdict.key): verdict for verdict in verdicts_of_tests(tests, policy.thresholds)
+        }
         self.items = items_of_cells(laid_out)
         self.unread = unread_shares(self.items)
         self.unanswered = _unanswered(source, laid_out)
@@ -107,18 +110,18 @@ class GatedNumbers:
         self._every = list(dict.fromkeys((*self.cells, *self.unanswered)))
 
     def keys(self, language: str, metric: str) -> list[CellKey]:
-        """The cells of a language and metric that the policy means."""
+        """Return the cells of a language and metric that the policy means."""
         wanted = (self.policy.judge, self.policy.variant)
-        found = (key for key in self._every if key[:2] == (language, metric))
-        return [key for key in found if all(name in (None, own) for name, own in zip(wanted, key.condition, strict=False))]
+        keys = (key for key in self._every if key[:2] == (language, metric))
+        return [key for key in keys if all(name in (None, value) for name, value in zip(wanted, key.condition, strict=False))]
 
     def pairs(self, languages: Names, metrics: Names) -> Iterator[tuple[str, str]]:
-        """The languages with metrics that two names mean, without pairs that `*` makes and that do not exist in the data at all."""
+        """Yield the languages with metrics that two names mean, without pairs that `*` makes and that the data do not have at all."""
         for language in self._named(languages, "language"):
             for metric in self._named(metrics, "metric"):
-                known = language in self._values("language") and metric in self._values("metric")
-                together = any(key[:2] == (language, metric) for key in self._every)
-                if together or not known or ANY not in (languages, metrics):
+                both_exist = language in self._values("language") and metric in self._values("metric")
+                exists_together = any(key[:2] == (language, metric) for key in self._every)
+                if exists_together or not both_exist or ANY not in (languages, metrics):
                     yield language, metric
 
     def _named(self, names: Names, what: str) -> tuple[str, ...]:
@@ -128,7 +131,7 @@ class GatedNumbers:
         return tuple(dict.fromkeys(getattr(key, what) for key in self._every))
 
     def missing(self, language: str, metric: str) -> str:
-        """Why there is no cell of a language and metric, as a clause."""
+        """Return why a language and metric have no cell, as a clause."""
         for what, name in (("language", language), ("metric", metric)):
             if name not in self._values(what):
                 return f"no numbers for the {what} '{name}'.{suggest(name, self._values(what))}".rstrip(".")
@@ -138,12 +141,12 @@ class GatedNumbers:
         return "no numbers for this language and metric together"
 
     def other_signature(self, judge: str) -> str:
-        """Why the judge's numbers are not those that the policy is about; empty if they are."""
-        apart = other_parts(self.source.parts(judge), self.policy.signature, "in the policy")
-        return f"another signature: {apart}" if apart else ""
+        """Return why the policy is not about the judge's numbers; empty if it is."""
+        difference = other_parts(self.source.parts(judge), self.policy.signature, "in the policy")
+        return f"another signature: {difference}" if difference else ""
 
     def why_open(self, key: CellKey, limit: str) -> str:
-        """Why a limit that the numbers hold may not pass: questions without an answer, here or in the baseline. Empty if it may."""
+        """Return why a limit that the numbers hold may not pass: questions without an answer, here or in the baseline. Empty if it may."""
         if key in self.unanswered:
             return str(self.unanswered[key])
         if limit == NEEDS_BASELINE and self.baseline is not None:
@@ -152,7 +155,7 @@ class GatedNumbers:
         return ""
 
     def statistic(self, key: CellKey, name: str) -> LimitedNumber:
-        """A statistic of a cell, in which every item weighs the same however often it was asked. Raises NoNumber where there is none."""
+        """Return a statistic of a cell in which every item weighs the same however often it was asked. Raises NoNumber without one."""
         cell, items = self.cells[key], self.items.get(key)
         if name not in cell.values:
             raise NoNumber(f"no statistic '{name}'.{suggest(name, list(cell.values))}".rstrip("."))
@@ -166,14 +169,14 @@ class GatedNumbers:
         return LimitedNumber(math.nan if value is None else value, lower, upper, cell.n_asked, cell.groups, reason)
 
     def drop(self, key: CellKey) -> LimitedNumber:
-        """The loss of agreement of a cell. Raises BaselineProblem if there is nothing to compare it with."""
+        """Return the loss of agreement of a cell. Raises BaselineProblem if there is nothing to compare it with."""
         if self.baseline is None:
             raise BaselineProblem("max_drop needs an earlier run; pass --baseline RUN")
         partner = partner_key(key, self.earlier)
-        here, there = self.source.parts(key.condition.judge), self.baseline.parts(partner.condition.judge)
-        apart = other_parts(here, there, "there", self.policy.may_differ)
-        if apart:
-            raise BaselineProblem(f"the baseline has another signature: {apart}")
+        parts, baseline_parts = self.source.parts(key.condition.judge), self.baseline.parts(partner.condition.judge)
+        difference = other_parts(parts, baseline_parts, "there", self.policy.may_differ)
+        if difference:
+            raise BaselineProblem(f"the baseline has another signature: {difference}")
         if not same_texts_and_labels(self.source.recording, self.baseline.recording, key.language, key.metric):
             raise BaselineProblem("the baseline has other items or labels")
         return drop(self.items[key], self.earlier[partner])
@@ -187,4 +190,4 @@ def _laid_out(source: GatedSource) -> tuple[AlignedData, CompareOptions]:
 def _unanswered(source: GatedSource, laid_out: AlignedData) -> Mapping[CellKey, Unanswered]:
     if source.recording.asked is None:
         return source.unanswered
-    return {key: one for judged in laid_out.judged for key, one in unanswered_rows(source.recording, judged).items()}
+    return {key: unanswered for judged in laid_out.judged for key, unanswered in unanswered_rows(source.recording, judged).items()}

@@ -95,21 +95,21 @@ def load_policy(path: Path) -> Policy:
     return policy
 
 
-def thresholds(alpha: float, given: Mapping[str, Any]) -> DecisionOptions:
-    """The thresholds of verdicts at a level. Raises UsageError for an unknown name, and for a value that makes no sense."""
-    for name in given:
+def thresholds(alpha: float, decision: Mapping[str, Any]) -> DecisionOptions:
+    """Return the thresholds of verdicts at a level. Raises UsageError for an unknown name, and for a value that makes no sense."""
+    for name in decision:
         if name == "alpha":
             raise UsageError("alpha stands at the top of a policy, not under [decision]: it is the level of tests and verdicts")
         if name not in DecisionOptions.__struct_fields__:
             raise UsageError(f"no threshold '{name}' of verdicts.{choose_from(DecisionOptions.__struct_fields__, name)}")
     try:
-        return msgspec.convert({"alpha": alpha, **given}, DecisionOptions)
+        return msgspec.convert({"alpha": alpha, **decision}, DecisionOptions)
     except msgspec.ValidationError as err:
         raise UsageError(f"[decision]: {err}") from None
 
 
 def complaints(policy: Policy) -> Iterator[tuple[str, str, int]]:
-    """What is wrong, a pattern for its line, and which match of the pattern it is."""
+    """Yield each problem of a policy, a pattern for its line, and the number of the match of this pattern."""
     for number, rule in enumerate(policy.rule, start=1):
         if not rule.limits:
             yield f"the rule sets no limit; add one of {', '.join(LIMITS)}", r"^\s*\[\[rule\]\]", number

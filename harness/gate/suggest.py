@@ -31,7 +31,7 @@ class SuggestedPolicy(NamedTuple):
 
 
 def suggested_policy(source: GatedSource) -> SuggestedPolicy:
-    """A policy with limits from the numbers of a source.
+    """Return a policy with limits from the numbers of a source.
 
     A limit on a number is only written where its check passes: the agreement that the interval leaves, the unread answers that it allows,
     the number of items, and the two tests where they show something. A limit on the verdict is always written: `use corrected` where that
@@ -46,26 +46,26 @@ def suggested_policy(source: GatedSource) -> SuggestedPolicy:
     head: dict[str, Any] = {"version": 1, "alpha": 0.05}
     head["signature"] = {name: parts[name] for name in _PINNED if name in parts}
     rules = "\n".join(f"[[rule]]\n{to_toml(rule)}{_DROP}\n" for rule in _rules(result))
-    held = f"{source.recording.name} holds it." if not unproven else f"{source.recording.name} does not hold it everywhere."
-    return SuggestedPolicy(f"{_HEADING.format(source=source.recording.name, held=held)}\n{to_toml(head)}\n{rules}", unproven)
+    held_sentence = f"{source.recording.name} holds it." if not unproven else f"{source.recording.name} does not hold it everywhere."
+    return SuggestedPolicy(f"{_HEADING.format(source=source.recording.name, held=held_sentence)}\n{to_toml(head)}\n{rules}", unproven)
 
 
 def _rules(result: GateResult) -> Iterator[dict[str, Any]]:
-    """One rule a language and metric, in the order of the cells; of several judges and conditions, the limits that all hold."""
+    """Yield one rule a language and metric, in the order of the cells; of several judges and conditions, the limits that all hold."""
     cells: dict[tuple[str, str], dict[str, list[Check]]] = {}
     for check in result.checks:
         cells.setdefault((check.language, check.metric), {}).setdefault(check.limit, []).append(check)
     for (language, metric), limits in cells.items():
-        made: dict[str, Any] = {"language": language, "metric": metric, "min_items": min(c.n for c in limits["min_items"]) or 1}
+        rule: dict[str, Any] = {"language": language, "metric": metric, "min_items": min(c.n for c in limits["min_items"]) or 1}
         lower = [check.lower for check in limits["at_least"]]
         upper = [check.upper for check in limits["unread_at_most"]]
-        if known := [value for value in lower if value is not None]:
-            made["at_least"] = (math.floor(100 * min(known)) / 100 or None) if len(known) == len(lower) else None
-        if known := [value for value in upper if value is not None]:
-            made["unread_at_most"] = min(1.0, math.ceil(100 * max(known)) / 100) if len(known) == len(upper) else None
+        if defined := [value for value in lower if value is not None]:
+            rule["at_least"] = (math.floor(100 * min(defined)) / 100 or None) if len(defined) == len(lower) else None
+        if defined := [value for value in upper if value is not None]:
+            rule["unread_at_most"] = min(1.0, math.ceil(100 * max(defined)) / 100) if len(defined) == len(upper) else None
         if all(check.outcome == "pass" for check in limits["beats_baseline"]):
-            made["beats_baseline"] = True
+            rule["beats_baseline"] = True
         if all(check.outcome == "pass" for check in limits["not_below_people_by"]):
-            made["not_below_people_by"] = _MARGIN
-        made["verdict"] = _LEAST if any(check.verdict == _LEAST for check in limits["verdict"]) else "use"
-        yield made
+            rule["not_below_people_by"] = _MARGIN
+        rule["verdict"] = _LEAST if any(check.verdict == _LEAST for check in limits["verdict"]) else "use"
+        yield rule

@@ -18,7 +18,7 @@ from harness.runs import RunResult
 
 
 class Unanswered(NamedTuple):
-    """How many of the questions of a cell have no answer, and what would help."""
+    """The number of questions of a cell `without` an answer, of how many, and advice."""
 
     without: int
     questions: int
@@ -34,7 +34,7 @@ _FEWER_ROWS = "some texts were asked more often than others; record the same num
 
 
 def unanswered_calls(result: RunResult) -> dict[CellKey, Unanswered]:
-    """The cells of a run in which a labelled question has no answer: calls that were lost, or are still to be made.
+    """Return the cells of a run in which a labelled question has no answer: calls that were lost, or are still to be made.
 
     Repeats are questions of their own. The questions are those of the run's plan, so a cell without any answer is among them.
     """
@@ -49,23 +49,23 @@ def unanswered_calls(result: RunResult) -> dict[CellKey, Unanswered]:
         for metric in labelled.get(query.item.item_id, frozenset()) & set(query.metrics):
             planned[CellKey(query.item.language, metric, condition.of_judge(""))] += 1
     answered = _answered(result.judgments.clean, result.prepared.data)
-    found = {}
+    unanswered = {}
     for judge in protocol.judges.all:
         for of_any, questions in planned.items():
             key = of_any._replace(condition=of_any.condition._replace(judge=judge.name))
             if without := questions - answered[key]:
-                found[key] = Unanswered(without, questions, _NO_CALL)
-    return found
+                unanswered[key] = Unanswered(without, questions, _NO_CALL)
+    return unanswered
 
 
 def _answered(judgments: Judgments, data: Dataset) -> Counter[CellKey]:
-    """The number of judgments of labelled questions, by cell."""
+    """Return the number of judgments of labelled questions, by cell."""
     labelled = data.labelled_metrics
     pairs = zip(judgments.item, judgments.metric, strict=True)
-    known = judgments.take(np.fromiter((metric in labelled.get(item, ()) for item, metric in pairs), bool, len(judgments)))
-    language = item_key(data, "language").take(known.item.recode(data.positions))
-    columns = [language, known.metric, *(getattr(known, name) for name in CONDITION)]
-    code = combination_ids(columns, np.zeros(len(known), np.int8))
+    labelled_rows = judgments.take(np.fromiter((metric in labelled.get(item, ()) for item, metric in pairs), bool, len(judgments)))
+    language = item_key(data, "language").take(labelled_rows.item.recode(data.positions))
+    columns = [language, labelled_rows.metric, *(getattr(labelled_rows, name) for name in CONDITION)]
+    code = combination_ids(columns, np.zeros(len(labelled_rows), np.int8))
     counts = np.bincount(code).tolist()
     rows = (tuple(_value(column, row) for column in columns) for row in first_rows(code).tolist())
     keys = (CellKey(language, metric, JudgeCondition(*condition)) for language, metric, *condition in rows)
@@ -73,7 +73,7 @@ def _answered(judgments: Judgments, data: Dataset) -> Counter[CellKey]:
 
 
 def unanswered_rows(recording: Recording, judged: JudgedTable) -> dict[CellKey, Unanswered]:
-    """The cells of recorded judgments in which a labelled text has no row or fewer than others: they were deleted, or never there.
+    """Return the cells of recorded judgments in which a labelled text has no row or fewer than others: they were deleted, or never there.
 
     Every judge and condition of the recording counts as asked about every labelled text, unless `[asked]` names by a column what it was
     shown; so a language whose rows are all gone is found too. It counts as asked about each text of a cell as often as about any other.
@@ -81,28 +81,28 @@ def unanswered_rows(recording: Recording, judged: JudgedTable) -> dict[CellKey, 
     if recording.asked is None:
         return {}
     data = judged.data
-    shown = ShownItems(recording.asked, data, recording.judgments.clean)
+    shown_items = ShownItems(recording.asked, data, recording.judgments.clean)
     language = item_key(data, "language")
     conditions = combination_ids([getattr(judged.judgments, name) for name in CONDITION], np.zeros(len(judged), np.int8))
-    found = {}
+    unanswered = {}
     for number, row in enumerate(first_rows(conditions).tolist()):
         condition = JudgeCondition(*(_value(judged.judgments.columns[name], row) for name in CONDITION))
-        was_shown = shown.under(condition) if recording.asked.rule == "column" else np.ones(len(data.items), bool)
+        was_shown = shown_items.under(condition) if recording.asked.rule == "column" else np.ones(len(data.items), bool)
         for metric, votes in judged.labels.items():
-            asked = (votes.counts.sum(axis=1) > 0) & was_shown
-            here = (conditions == number) & judged.judgments.metric.equals(metric)
-            times = np.bincount(judged.item[here], minlength=len(data.items))
-            for code in np.unique(language.codes[asked]).tolist():
-                if missed := _missed(times[asked & (language.codes == code)]):
-                    found[CellKey(language.values[code], metric, condition)] = missed
-    return found
+            askable = (votes.counts.sum(axis=1) > 0) & was_shown
+            cell_rows = (conditions == number) & judged.judgments.metric.equals(metric)
+            times = np.bincount(judged.item[cell_rows], minlength=len(data.items))
+            for code in np.unique(language.codes[askable]).tolist():
+                if missed := _missed(times[askable & (language.codes == code)]):
+                    unanswered[CellKey(language.values[code], metric, condition)] = missed
+    return unanswered
 
 
 def _missed(times: NDArray[np.intp]) -> Unanswered | None:
-    """What is missing where texts were asked so many times; None where all were asked equally often."""
-    each = max(int(times.max()), 1)
-    if without := each * len(times) - int(times.sum()):
-        return Unanswered(without, each * len(times), _FEWER_ROWS if times.min() else _NO_ROW)
+    """Return the missing answers of texts that were asked so many times; None where all were asked equally often."""
+    most_times = max(int(times.max()), 1)
+    if without := most_times * len(times) - int(times.sum()):
+        return Unanswered(without, most_times * len(times), _FEWER_ROWS if times.min() else _NO_ROW)
     return None
 
 

@@ -1,4 +1,4 @@
-"""A better judge by asking: which candidates are asked about which data, divided before anybody is asked, and what that takes at most."""
+"""Plan an improvement that asks judges: candidates, data divided before any call, and the calls and price at most."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ import msgspec
 from harness.decide.options import DecisionOptions
 from harness.engines import Settings
 from harness.errors import UsageError
-from harness.improvement.asked_answers import (
-    AskedAnswers,
+from harness.improvement.asked_candidates import (
+    AskedCandidates,
     AskedData,
     about,
     alike_but_for_variant,
@@ -27,7 +27,7 @@ from harness.improvement.asked_answers import (
     run_spec,
     with_examples,
 )
-from harness.improvement.calibrated_answers import CalibratedAnswers, calibrated
+from harness.improvement.calibrated_candidates import CalibratedCandidates, calibrated
 from harness.improvement.candidates import AskedCandidate, default_candidates, named_metric
 from harness.improvement.halves import ChooseHalf, ConfirmHalf, refuse_second_use
 from harness.improvement.improve import Division, Improved, ImproveOptions, divided, improve, starting_point
@@ -42,7 +42,7 @@ SAMPLED = 100
 
 
 class CandidatePrice(msgspec.Struct, frozen=True):
-    """What one candidate takes about all questions of each half, without answers that are stored."""
+    """Calls and price of one candidate on all questions of each half, without answers that are stored."""
 
     condition: JudgeCondition
     choosing: CostEstimate
@@ -50,7 +50,7 @@ class CandidatePrice(msgspec.Struct, frozen=True):
 
 
 class AskingPrice(msgspec.Struct, frozen=True):
-    """Of all candidates, the start first. Bad candidates are asked about a part of the choosing half only.
+    """Calls and prices of all candidates, the start first. Bad candidates are asked about a part of the choosing half only.
 
     `calibrated` are those whose calibrated scores are candidates too, which take no further calls. `planned` of the `texts` were planned,
     and stand for all.
@@ -63,37 +63,38 @@ class AskingPrice(msgspec.Struct, frozen=True):
 
     @property
     def calls(self) -> int:
-        """At most, if the candidates with the most calls go on."""
-        return math.ceil(self._most(lambda one: one.calls))
+        """The calls at most, if the candidates with the most calls go on."""
+        return math.ceil(self._most(lambda estimate: estimate.calls))
 
     @property
     def cost(self) -> float | None:
-        """In US dollars, at most; None if a price is not known."""
-        if any(None in (each.choosing.cost, each.confirming.cost) for each in self.candidates):
+        """The price at most in US dollars; None if a price is not known."""
+        if any(None in (candidate.choosing.cost, candidate.confirming.cost) for candidate in self.candidates):
             return None
-        return self._most(lambda one: one.cost or 0.0)
+        return self._most(lambda estimate: estimate.cost or 0.0)
 
     def text(self) -> str:
-        """For readers: each candidate's calls and price on both halves, then what is asked at most."""
+        """Return lines for readers: each candidate's calls and price on both halves, then the calls at most."""
         lines = [
-            f"{each.condition.judge}: {each.condition.words()}: {each.choosing.calls:,} calls to choose{_money(each.choosing.cost)}; "
-            f"{each.confirming.calls:,} to confirm{_money(each.confirming.cost)}"
-            for each in self.candidates
+            f"{candidate.condition.judge}: {candidate.condition.words()}: "
+            f"{candidate.choosing.calls:,} calls to choose{_money(candidate.choosing.cost)}; "
+            f"{candidate.confirming.calls:,} to confirm{_money(candidate.confirming.cost)}"
+            for candidate in self.candidates
         ]
-        lines += [f"{each.judge}: {each.words()}: no further calls" for each in map(calibrated, self.calibrated)]
+        lines += [f"{condition.judge}: {condition.words()}: no further calls" for condition in map(calibrated, self.calibrated)]
         lines.append(f"At most {self.calls:,} calls{_money(self.cost)}: the better half goes on after each step.")
         if self.planned < self.texts:
             lines.append(f"Estimated from {self.planned:,} of the {self.texts:,} texts.")
         return "\n".join(lines)
 
-    def _most(self, of: Callable[[CostEstimate], float]) -> float:
-        start, *others = self.candidates
-        left = sorted((of(each.choosing) for each in others), reverse=True)
-        total, before, going_on = of(start.choosing) + of(start.confirming), 0.0, len(left) + len(self.calibrated)
+    def _most(self, quantity: Callable[[CostEstimate], float]) -> float:
+        start, *challengers = self.candidates
+        to_choose = sorted((quantity(candidate.choosing) for candidate in challengers), reverse=True)
+        total, before, going_on = quantity(start.choosing) + quantity(start.confirming), 0.0, len(to_choose) + len(self.calibrated)
         for share in SHARES:
-            total += (share - before) * sum(left[:going_on])
+            total += (share - before) * sum(to_choose[:going_on])
             going_on, before = max(1, going_on // 2), share
-        return total + max((of(each.confirming) for each in others), default=0.0)
+        return total + max((quantity(candidate.confirming) for candidate in challengers), default=0.0)
 
 
 def _money(cost: float | None) -> str:
@@ -103,25 +104,25 @@ def _money(cost: float | None) -> str:
 def asking_price(
     candidates: Mapping[JudgeCondition, AskedCandidate],
     start: int,
-    asked: AskedData,
+    data: AskedData,
     halves: tuple[ChooseHalf, ConfirmHalf],
     out: Path,
     settings: Settings,
     pool: Path,
 ) -> AskingPrice:
-    """What candidates take, of which the one at `start` is the start; `pool` is where few-shot examples are written. Asks nobody.
+    """Return the calls and prices of candidates, without asking. `start` is the position of the start, `pool` the folder of examples.
 
     Where a half has more than `SAMPLED` texts, every so many of them are planned and stand for all.
     """
     planned = tuple(_Planned.of(half.texts.items) for half in halves)
-    spec = about(with_examples(candidates, asked, halves[0], pool), [item for half in planned for item in half.items])
+    spec = about(with_examples(candidates, data, halves[0], pool), [item for half in planned for item in half.items])
     with ExitStack() as stack:
         store = stack.enter_context(Store.reading(out)) if (out / "store.sqlite").is_file() else None
         alike = alike_but_for_variant(candidates)
-        prices = {one.condition: one for members in alike for one in _prices(members, spec, planned, store, settings)}
-    others = [name for name in candidates if name != tuple(candidates)[start]]
-    ordered = tuple(prices[name] for name in (tuple(candidates)[start], *others))
-    also = tuple(name for name, one in candidates.items() if one.calibrated)
+        prices = {price.condition: price for members in alike for price in _prices(members, spec, planned, store, settings)}
+    challengers = [name for name in candidates if name != tuple(candidates)[start]]
+    ordered = tuple(prices[name] for name in (tuple(candidates)[start], *challengers))
+    also = tuple(name for name, candidate in candidates.items() if candidate.calibrated)
     return AskingPrice(ordered, also, sum(len(half.items) for half in planned), sum(half.texts for half in planned))
 
 
@@ -139,22 +140,22 @@ class _Planned(NamedTuple):
 def _prices(
     alike: Mapping[JudgeCondition, AskedCandidate], spec: RunSpec, halves: Sequence[_Planned], store: Store | None, settings: Settings
 ) -> Iterator[CandidatePrice]:
-    """What candidates take that one run asks: the data are loaded once for all of them."""
-    own = run_spec(alike, spec)
-    prepared = prepare(own)
-    judges = open_judges(own, prepared)
+    """Yield the prices of candidates that one run asks: the data are loaded once for all of them."""
+    joint_spec = run_spec(alike, spec)
+    prepared = prepare(joint_spec)
+    judges = open_judges(joint_spec, prepared)
     planned = planned_calls(prepared, judges)
     for name in alike:
         variant, of_halves = parse_variant(name.variant), []
         for half in halves:
-            found: CostEstimate | None = None
+            estimate: CostEstimate | None = None
             for judge, calls in zip(judges, planned.values(), strict=True):
                 new = calls.of(partial(_is_about, half.items, variant))
                 if store is not None:
                     new = new.without([number is not None for number in store.last_attempts(new.ids())])
-                found = added(found, estimate_cost(new, price_for_engine(judge.identity, settings)))
-            assert found is not None
-            of_halves.append(found.times(half.texts / len(half.items)))
+                estimate = added(estimate, estimate_cost(new, price_for_engine(judge.identity, settings)))
+            assert estimate is not None
+            of_halves.append(estimate.times(half.texts / len(half.items)))
         yield CandidatePrice(name, *of_halves)
 
 
@@ -204,14 +205,14 @@ class PlannedImprovement(msgspec.Struct, frozen=True):
     @property
     def calibrated(self) -> tuple[int, ...]:
         """Positions of the candidates whose calibrated scores are candidates too."""
-        return tuple(at for at, each in enumerate(self.candidates.values()) if each.calibrated)
+        return tuple(index for index, candidate in enumerate(self.candidates.values()) if candidate.calibrated)
 
     @property
     def sentence(self) -> str:
         return self.division.sentence(len(self.candidates) + len(self.calibrated))
 
     def price(self, out: Path) -> AskingPrice:
-        """What is still to be asked at most, beside what the results folder holds. Asks nobody."""
+        """Return the calls and price at most that the results folder does not hold yet. Asks nobody."""
         start = starting_point(tuple(self.candidates), self.options.start)
         with tempfile.TemporaryDirectory() as pool:
             halves = self.division.choosing, self.division.confirming
@@ -224,8 +225,8 @@ class PlannedImprovement(msgspec.Struct, frozen=True):
         if self.asking.settings.limits.cost is not None:
             refuse_small_budget(self.price(out), self.asking.settings)
         choosing, compare = self.division.choosing, self.asked.compare
-        asked = AskedAnswers(self.candidates, self.asked, choosing, out, watcher, self.asking.settings)
-        answers = CalibratedAnswers(asked, self.calibrated, choosing, compare, self.options.seed)
+        asked = AskedCandidates(self.candidates, self.asked, choosing, out, watcher, self.asking.settings)
+        answers = CalibratedCandidates(asked, self.calibrated, choosing, compare, self.options.seed)
         return improve(self.division, answers, compare, self.options, decision, self.folder, today)
 
 
@@ -239,9 +240,9 @@ def planned(asking: Asking, compare: CompareOptions, options: ImproveOptions) ->
         raise UsageError("name who is asked: --judge openai/MODEL, repeatable")
     metric = named_metric(asking.candidates)
     spec = asking.spec if metric is None else replace(asking.spec, metrics=(metric,))
-    asked = asked_data(spec, compare)
-    candidates = conditions_of(asking.candidates or default_candidates(asking.judges, asked.prepared, spec.allow_unreviewed), asked)
+    data = asked_data(spec, compare)
+    candidates = conditions_of(asking.candidates or default_candidates(asking.judges, data.prepared, spec.allow_unreviewed), data)
     starting_point(tuple(candidates), options.start)
     return PlannedImprovement(
-        asking, candidates, asked, divided(asked.questions, options, Path(str(asked.prepared.protocol.texts.data))), options
+        asking, candidates, data, divided(data.questions, options, Path(str(data.prepared.protocol.texts.data))), options
     )

@@ -47,7 +47,7 @@ class AskedCandidate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     calibrated: bool = False
 
     def spec(self, base: RunSpec) -> RunSpec:
-        """The specification of a run that asks this candidate."""
+        """Return the specification of a run that asks this candidate."""
         members = split_panels((self.judge,))[0]
         return replace(
             base,
@@ -66,9 +66,9 @@ class AskedCandidate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def flags(self) -> dict[str, Any]:
         """The same as flags of `harness run`, by the names that a specification file has for them."""
         how = {"prompt": [self.prompt]} if self.prompt else {"variant": [self.variant]}
-        further = {"rubric": [self.rubric] if self.rubric else None, "top_p": self.top_p}
-        whole = {"judge": [self.judge], **how, **further, "temperature": self.temperature, "repeats": self.repeats}
-        return {name: value for name, value in whole.items() if value is not None}
+        optional = {"rubric": [self.rubric] if self.rubric else None, "top_p": self.top_p}
+        flags = {"judge": [self.judge], **how, **optional, "temperature": self.temperature, "repeats": self.repeats}
+        return {name: value for name, value in flags.items() if value is not None}
 
 
 class _CandidateFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -76,31 +76,31 @@ class _CandidateFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read_candidates(path: Path, judges: Sequence[str]) -> tuple[AskedCandidate, ...]:
-    """The candidates of a file: `[[candidate]]` with `judge`, `variant`, `prompt`, `rubric`, `temperature`,
+    """Read the candidates of a file: `[[candidate]]` with `judge`, `variant`, `prompt`, `rubric`, `temperature`,
     `top_p`, `repeats`, `calibrated`.
 
     A candidate that names no judge is asked of each of `judges`. Paths are relative to the file. Raises ContentError with the line.
     """
-    found: list[AskedCandidate] = []
-    for one in read_spec(path, _CandidateFile).candidate:
+    candidates: list[AskedCandidate] = []
+    for candidate in read_spec(path, _CandidateFile).candidate:
         try:
-            parse_variant(one.variant)
+            parse_variant(candidate.variant)
         except ValueError as err:
             raise ContentError(str(err), path) from None
-        if not (one.judge or judges):
+        if not (candidate.judge or judges):
             raise ContentError('a candidate names no judge; add judge = "openai/MODEL" to it, or pass --judge', path)
-        files = {name: str(path.parent / file) for name in ("prompt", "rubric") if (file := getattr(one, name))}
-        if is_panel_file(one.judge):
-            files["judge"] = panel_file_in(path.parent, one.judge)
-        whole = msgspec.structs.replace(one, **files)
-        found += [whole] if one.judge else [msgspec.structs.replace(whole, judge=judge) for judge in judges]
-    return tuple(found)
+        files = {name: str(path.parent / file) for name in ("prompt", "rubric") if (file := getattr(candidate, name))}
+        if is_panel_file(candidate.judge):
+            files["judge"] = panel_file_in(path.parent, candidate.judge)
+        resolved = msgspec.structs.replace(candidate, **files)
+        candidates += [resolved] if candidate.judge else [msgspec.structs.replace(resolved, judge=judge) for judge in judges]
+    return tuple(candidates)
 
 
 def named_candidates(
     judges: Sequence[str], variants: Sequence[str], prompts: Sequence[Path], rubrics: Sequence[Path]
 ) -> tuple[AskedCandidate, ...]:
-    """The plain setting, to be compared with, and the variants, prompts and rubrics that the user names, of each judge.
+    """Return, for each judge, the plain setting and the variants, prompts and rubrics that the user names.
 
     Raises UsageError for a variant that cannot be.
     """
@@ -108,24 +108,24 @@ def named_candidates(
         settings = list(dict.fromkeys(str(parse_variant(text)) for text in (PLAIN, *variants)))
     except ValueError as err:
         raise UsageError(str(err)) from None
-    own = [AskedCandidate(variant=text) for text in settings]
+    candidates = [AskedCandidate(variant=text) for text in settings]
     read = ((text, parse_variant(text)) for text in settings)  # a rubric is about one metric, in the words of its file
     with_rubrics = [text for text, variant in read if variant.call == "single" and variant.language == "english"]
-    own += [AskedCandidate(variant=text, rubric=str(path)) for path in rubrics for text in with_rubrics]
-    own += [AskedCandidate(prompt=str(path)) for path in prompts]
-    return tuple(msgspec.structs.replace(one, judge=judge) for judge in judges for one in own)
+    candidates += [AskedCandidate(variant=text, rubric=str(path)) for path in rubrics for text in with_rubrics]
+    candidates += [AskedCandidate(prompt=str(path)) for path in prompts]
+    return tuple(msgspec.structs.replace(candidate, judge=judge) for judge in judges for candidate in candidates)
 
 
 def default_candidates(judges: Sequence[str], prepared: Prepared, unreviewed: bool = False) -> tuple[AskedCandidate, ...]:
-    """About eight candidates that fit the data: the plain setting first, then those that help most often, and the first one calibrated.
+    """Return about eight candidates that fit the data: the plain setting, also calibrated, then those that help most often.
 
     Several judges are each asked under fewer settings. `prepared` are the data, as a run with the plain setting would ask about them;
     `unreviewed` instructions, which no native reader has reviewed, are used where they may be.
     """
-    each = max(2, math.ceil(DEFAULT_CANDIDATES / len(judges)))
+    settings_of_judge = max(2, math.ceil(DEFAULT_CANDIDATES / len(judges)))
     usual = list(_usual(prepared, unreviewed))
-    first, *others = (msgspec.structs.replace(one, judge=judge) for judge in judges for one in usual[:each])
-    return (msgspec.structs.replace(first, calibrated=True), *others)
+    first, *rest = (msgspec.structs.replace(setting, judge=judge) for judge in judges for setting in usual[:settings_of_judge])
+    return (msgspec.structs.replace(first, calibrated=True), *rest)
 
 
 def _usual(prepared: Prepared, unreviewed: bool) -> Iterator[AskedCandidate]:
@@ -135,8 +135,8 @@ def _usual(prepared: Prepared, unreviewed: bool) -> Iterator[AskedCandidate]:
     classes = all(prepared.data.scales[name].kind != "interval" and name not in prepared.data.label_scales for name in metrics)
     if classes:
         yield AskedCandidate(variant="single+fewshot:2")
-    asked = prepared.data.asked_metrics
-    if any(len(set(metrics) & asked.get(item.item_id, frozenset())) > 1 for item in prepared.data.items):
+    asked_metrics = prepared.data.asked_metrics
+    if any(len(set(metrics) & asked_metrics.get(item.item_id, frozenset())) > 1 for item in prepared.data.items):
         yield AskedCandidate(variant="joint")
     if _has_own_instructions(prepared, unreviewed):
         yield AskedCandidate(variant="single+own-language")
@@ -148,7 +148,7 @@ def _usual(prepared: Prepared, unreviewed: bool) -> Iterator[AskedCandidate]:
 
 
 def _has_own_instructions(prepared: Prepared, unreviewed: bool) -> bool:
-    """Whether every language but English has instructions that may be used for these tasks and metrics."""
+    """Return True if every language but English has instructions that may be used for these tasks and metrics."""
     library, protocol = prepared.library, prepared.protocol
     foreign = [tag for tag in protocol.texts.languages if not is_english(tag)]
     return bool(foreign) and all(
@@ -161,9 +161,9 @@ def _has_own_instructions(prepared: Prepared, unreviewed: bool) -> bool:
 
 
 def named_metric(candidates: Sequence[AskedCandidate]) -> str | None:
-    """The metric that prompts and rubrics of the user's own are about; None without one. Raises UsageError for several."""
-    metrics = {load_own_prompt(Path(each.prompt))[1].metric for each in candidates if each.prompt}
-    metrics |= {load_own_rubric(Path(each.rubric))[1].id for each in candidates if each.rubric}
+    """Return the metric of the custom prompts and rubrics; None without any. Raises UsageError for several."""
+    metrics = {load_own_prompt(Path(candidate.prompt))[1].metric for candidate in candidates if candidate.prompt}
+    metrics |= {load_own_rubric(Path(candidate.rubric))[1].id for candidate in candidates if candidate.rubric}
     if len(metrics) > 1:
         raise UsageError(f"the prompts and rubrics are about {' and '.join(sorted(metrics))}; compare those of one metric at a time")
     return next(iter(metrics), None)
@@ -171,8 +171,10 @@ def named_metric(candidates: Sequence[AskedCandidate]) -> str | None:
 
 def refuse_unfit(candidates: Sequence[AskedCandidate]) -> None:
     """Raise UsageError for baselines, which learn from labels, and for fewer than two candidates."""
-    for each in candidates:
-        if traits_of(each.judge).is_baseline:
-            raise UsageError(f"'{each.judge}' reads no text and is no candidate; every choice is tested against the best constant anyway")
-    if len(candidates) + sum(each.calibrated for each in candidates) < 2:
+    for candidate in candidates:
+        if traits_of(candidate.judge).is_baseline:
+            raise UsageError(
+                f"'{candidate.judge}' reads no text and is no candidate; every choice is tested against the best constant anyway"
+            )
+    if len(candidates) + sum(candidate.calibrated for candidate in candidates) < 2:
         raise UsageError("there is nothing to choose between: name a second candidate with --judge, --variant, --prompt or --rubric")

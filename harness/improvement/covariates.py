@@ -1,4 +1,4 @@
-"""What errors of a judge may follow: covariates of texts as columns of a regression, with the effect of every level."""
+"""Covariates of texts as columns of a regression, with the effect of every level: what may explain a judge's errors."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ class Factor(NamedTuple):
     columns: Floats
     contrasts: Floats
 
-    def with_each(self, other: Factor) -> Factor:
-        """The interaction of two covariates."""
+    def crossed_with(self, other: Factor) -> Factor:
+        """Return the interaction of two covariates."""
         columns: Floats = np.einsum("ni,nj->nij", self.columns, other.columns).reshape(len(self.columns), -1)
-        levels = tuple((*(one or ()), *(two or ())) for one in self.levels for two in other.levels)
+        levels = tuple((*(first or ()), *(second or ())) for first in self.levels for second in other.levels)
         return Factor(f"{self.name} × {other.name}", levels, columns, np.asarray(np.kron(self.contrasts, other.contrasts), np.float64))
 
 
 def text_lengths(data: Dataset) -> Floats:
-    """(items,) logarithm of the length of each output in characters as readers see them; NaN of an item with two outputs or none."""
+    """Return (items,) the logarithm of the length of each output in visible characters; NaN for an item with two outputs or none."""
     texts = (item.fields.get(names[0]) if len(names := data.outputs_of(item)) == 1 else None for item in data.items)
     return np.array([np.log(len(graphemes(text))) if isinstance(text, str) and text else np.nan for text in texts])
 
 
 def item_codes(data: Dataset, name: str) -> CodedColumn:
-    """The value of a key for every item; the script is that of its language. UsageError: an unknown key, or many values."""
+    """Return the value of a key for every item; the script is that of its language. Raises UsageError for an unknown key or many values."""
     if name == SCRIPT:
         scripts = {tag: likely_script(tag) for tag in {item.language for item in data.items}}
         return CodedColumn.from_values(scripts[item.language] for item in data.items)
@@ -59,37 +59,40 @@ def item_codes(data: Dataset, name: str) -> CodedColumn:
 
 
 def length_factor(logs: Floats, language: Ints) -> tuple[Factor, float] | None:
-    """Lengths (n,) of texts less the mean of their language, in standard deviations, and how many times as long one of these is.
+    """Return text lengths (n,) less the mean of their language, in standard deviations, and how many times as long one deviation is.
 
     None where lengths do not vary. A text without a length counts as one of its language's mean.
     """
-    own = np.where(np.isnan(logs), 0.0, logs)
-    known = ~np.isnan(logs)
+    centred = np.where(np.isnan(logs), 0.0, logs)
+    has_length = ~np.isnan(logs)
     for code in np.unique(language):
-        at = language == code
-        own[at] -= own[at & known].mean() if (at & known).any() else 0.0
-    own[~known] = 0.0
-    spread = float(own[known].std()) if known.any() else 0.0
+        rows = language == code
+        centred[rows] -= centred[rows & has_length].mean() if (rows & has_length).any() else 0.0
+    centred[~has_length] = 0.0
+    spread = float(centred[has_length].std()) if has_length.any() else 0.0
     if spread <= 1e-9:
         return None
-    return Factor(LENGTH, (None,), (own / spread)[:, None], np.ones((1, 1))), float(np.exp(spread))
+    return Factor(LENGTH, (None,), (centred / spread)[:, None], np.ones((1, 1))), float(np.exp(spread))
 
 
 def level_factor(name: str, column: CodedColumn) -> Factor | None:
-    """A covariate with levels, each against the mean of all; of two levels only the first, as the other mirrors it. None with one level."""
+    """Return a covariate with levels, each against the mean of all; None with one level.
+
+    Of two levels only the first has an effect, because the other mirrors it.
+    """
     name_of = [*map(str, column.values), "none"]  # of the code -1
-    names, place = np.unique([name_of[code] for code in column.codes.tolist()], return_inverse=True)
+    names, level_of_text = np.unique([name_of[code] for code in column.codes.tolist()], return_inverse=True)
     k = len(names)
     if k < 2:
         return None
-    every = np.vstack([np.eye(k - 1), np.full((1, k - 1), -1.0)])
+    contrasts = np.vstack([np.eye(k - 1), np.full((1, k - 1), -1.0)])
     levels = tuple((level,) for level in names.tolist())
-    shown = 1 if k == 2 else k
-    return Factor(name, levels[:shown], every[place], every[:shown])
+    effects = 1 if k == 2 else k
+    return Factor(name, levels[:effects], contrasts[level_of_text], contrasts[:effects])
 
 
-def told_apart(factors: Sequence[Factor], n: int) -> Iterator[tuple[Factor, bool]]:
-    """Yield every factor, and whether it says more than those before it."""
+def check_independence(factors: Sequence[Factor], n: int) -> Iterator[tuple[Factor, bool]]:
+    """Yield every factor, with True if it is linearly independent of those before it."""
     design = np.ones((n, 1))
     for factor in factors:
         wider = np.column_stack([design, factor.columns])

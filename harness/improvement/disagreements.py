@@ -43,28 +43,30 @@ class Remaining(msgspec.Struct, frozen=True):
 def disagreements(
     source: Recording, compare: CompareOptions, candidate: JudgeCondition, questions: LabelledQuestions
 ) -> tuple[Remaining, ...]:
-    """Where a candidate's answers to these questions differ from people's reference, the largest share first."""
+    """Return a candidate's disagreements with people's reference on these questions, the largest share first."""
     wanted = set(questions.questions)
     [judged] = judged_data([source], compare)
     rows = [
-        _of_cell(cell, judged.data, {each.item_id for each in wanted if (each.language, each.metric) == cell.place})
+        _disagreements_of_cell(
+            cell, judged.data, {question.item_id for question in wanted if (question.language, question.metric) == cell.place}
+        )
         for cell in item_tables(judged)
         if cell.condition == candidate and not cell.classes.continuous
     ]
     return tuple(sorted((row for row in rows if row.wrong), key=lambda row: (-row.wrong / row.n, row.language, row.metric)))
 
 
-def _of_cell(cell: ItemTable, data: Dataset, items: set[str]) -> Remaining:
+def _disagreements_of_cell(cell: ItemTable, data: Dataset, items: set[str]) -> Remaining:
     label, answer = cell.reference, cell.answer
-    asked = np.array([data.items[at].item_id in items for at in cell.item.tolist()], bool) & cell.compared
-    wrong = np.flatnonzero(asked & ~cell.right)
+    counted = np.array([data.items[index].item_id in items for index in cell.item.tolist()], bool) & cell.compared
+    wrong = np.flatnonzero(counted & ~cell.right)
     widest = wrong[np.argsort(-np.abs(answer - label)[wrong], kind="stable")] if cell.values is not None else wrong
     scores, examples = cell.classes.scores, []
-    for at in widest[:_SHOWN].tolist():
-        item, given = data.items[int(cell.item[at])], int(answer[at])
-        people, judge = (scores[code] if code >= 0 else None for code in (int(label[at]), given))
+    for index in widest[:_SHOWN].tolist():
+        item, answer_code = data.items[int(cell.item[index])], int(answer[index])
+        people, judge = (scores[code] if code >= 0 else None for code in (int(label[index]), answer_code))
         examples.append(Disagreement(item.item_id, people, judge, _text(item, data)))
-    return Remaining(*cell.place, len(wrong), int(asked.sum()), tuple(examples))
+    return Remaining(*cell.place, len(wrong), int(counted.sum()), tuple(examples))
 
 
 def _text(item: Item, data: Dataset) -> str:
@@ -75,7 +77,7 @@ def _text(item: Item, data: Dataset) -> str:
 
 
 def verdicts_on(source: Recording, items: Collection[str], compare: CompareOptions, decision: DecisionOptions) -> tuple[Verdict, ...]:
-    """The verdicts of all judges and conditions on the texts with these ids."""
+    """Return the verdicts of all judges and conditions on the texts with these ids."""
     data = source.data.only(item for item in source.data.items if item.item_id in items)
     part = msgspec.structs.replace(source, data=data, judgments=source.judgments.for_items(data.by_id))
     return verdicts_laid_out(align([part], compare), compare, decision)

@@ -1,4 +1,4 @@
-"""What the errors of a judge follow: its scores minus people's, regressed on the length, language and system of texts."""
+"""Regress the errors of a judge, its scores minus people's, on the length, language and system of texts."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from harness.improvement.covariates import (
     LENGTH,
     SYSTEM,
     Factor,
+    check_independence,
     item_codes,
     length_factor,
     level_factor,
     text_lengths,
-    told_apart,
 )
 from harness.improvement.explain_pairs import HOW as PAIRS_HOW
 from harness.improvement.explain_pairs import ExplainedPairs, explain_pairs
@@ -56,12 +56,12 @@ class ExplainOptions(msgspec.Struct, frozen=True):
     by: tuple[str, ...] | None = None
 
     def __str__(self) -> str:
-        """As signatures print it."""
+        """Return the options as signatures print them."""
         return f"explain by={','.join(self.by or BY)}"
 
 
 class ErrorEffect(msgspec.Struct, frozen=True, kw_only=True):
-    """What one covariate, or one level of it, goes with. Undefined numbers are None.
+    """The effect of one covariate, or of one level of it. Undefined numbers are None.
 
     Attributes:
         covariate: `length`, `language`, …, or `system × length` of an interaction.
@@ -88,7 +88,7 @@ class ErrorEffect(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def moves_systems(self) -> bool:
-        """Whether it changes differences between systems."""
+        """True if it changes differences between systems."""
         return self.covariate.partition(" × ")[0] == SYSTEM
 
 
@@ -125,11 +125,11 @@ class Explained(msgspec.Struct, frozen=True):
     schema_version: int = 1
 
     def as_json(self) -> dict[str, Any]:
-        """One object for programs: `{schema_version, signature, by, metrics, notes, pairs, unread}`."""
-        found: dict[str, Any] = msgspec.to_builtins(self)
-        for metric in (*found["metrics"], *found["pairs"]):
+        """Return one object for programs: `{schema_version, signature, by, metrics, notes, pairs, unread}`."""
+        fields: dict[str, Any] = msgspec.to_builtins(self)
+        for metric in (*fields["metrics"], *fields["pairs"]):
             metric |= metric.pop("key")
-        return found | {"unread": [each.flat() for each in self.unread]}
+        return fields | {"unread": [cells.flat() for cells in self.unread]}
 
 
 def explain(source: Recording, compare: CompareOptions, options: ExplainOptions = ExplainOptions()) -> Explained:
@@ -147,26 +147,26 @@ def explain(source: Recording, compare: CompareOptions, options: ExplainOptions 
     cells = over_languages(readable)
     usable = [alike for alike in cells if alike[0].means is not None and not alike[0].classes.order_only]
     broken = [JudgeCondition.of(left_out.key) for left_out in unread if left_out.of_all]
-    pairs = tuple(each for each in explain_pairs(judged) if JudgeCondition.of(each.key) not in broken)
+    pairs = tuple(pair for pair in explain_pairs(judged) if JudgeCondition.of(pair.key) not in broken)
     if not usable and not pairs:
         raise UsageError("nothing to explain: no metric has scores that are numbers, on one scale for judges and people")
     signature = laid_out.signed(use=str(options))
     if not usable:
         return Explained(signature, (LENGTH,), (), (*laid_out.notes, PAIRS_HOW), pairs, unread)
     covariates = _Covariates(judged.data, options.by)
-    found = [made for alike in usable if (made := _explained(alike, covariates)) is not None]
-    if not found:
+    metrics = [errors for alike in usable if (errors := _explain_cells(alike, covariates)) is not None]
+    if not metrics:
         raise UsageError("nothing to explain: no labelled text has a readable score; see 'harness compare'")
-    if not any(metric.effects for metric in found):
+    if not any(metric.effects for metric in metrics):
         reasons = (
-            "; ".join(dict.fromkeys(reason for metric in found for reason in metric.left_out)) or "the items have no output and no system"
+            "; ".join(dict.fromkeys(reason for metric in metrics for reason in metric.left_out)) or "the items have no output and no system"
         )
         raise UsageError(f"nothing to explain errors with ({reasons}); name a key of the items with --by, such as --by domain")
     without = sorted({str(alike[0].key["metric"]) for alike in cells if alike not in usable})
     notes: tuple[str, ...] = (f"Without scores that are numbers, so left out: {', '.join(without)}.",) if without else ()
-    noisy = any(effect.noise is not None for metric in found for effect in metric.effects)
+    noisy = any(effect.noise is not None for metric in metrics for effect in metric.effects)
     notes += (HOW, *([NOISE] if noisy else []), ASSOCIATION, *([PAIRS_HOW] if pairs else []))
-    return Explained(signature, covariates.by, tuple(found), (*laid_out.notes, *notes), pairs, unread)
+    return Explained(signature, covariates.by, tuple(metrics), (*laid_out.notes, *notes), pairs, unread)
 
 
 class _Covariates:
@@ -177,25 +177,25 @@ class _Covariates:
         has_lengths = not np.isnan(lengths).all()
         if by and LENGTH in by and not has_lengths:
             raise UsageError("--by length needs texts, and the items have no single output; leave it out")
-        named = by or tuple(name for name in BY if name != SYSTEM or any(item.system is not None for item in data.items))
-        self.by = tuple(dict.fromkeys(name for name in named if name != LENGTH or has_lengths))
+        names = by or tuple(name for name in BY if name != SYSTEM or any(item.system is not None for item in data.items))
+        self.by = tuple(dict.fromkeys(name for name in names if name != LENGTH or has_lengths))
         self.lengths = lengths
         self.levels: dict[str, CodedColumn] = {name: item_codes(data, name) for name in self.by if name != LENGTH}
 
     def factors(self, item: Ints, language: Ints) -> tuple[list[Factor], list[str], float | None]:
-        """The factors of some items, why others are left out, and how many times longer a standard deviation is."""
-        found, left_out, times = [], [], None
+        """Return the factors of some items, the reasons why others are left out, and how many times longer a standard deviation is."""
+        factors, left_out, times = [], [], None
         for name in self.by:
             if name == LENGTH:
-                made = length_factor(self.lengths[item], language)
-                factor, times = made or (None, None)
+                length = length_factor(self.lengths[item], language)
+                factor, times = length or (None, None)
             else:
                 factor = level_factor(name, self.levels[name].take(item))
             if factor is None:
                 left_out.append(f"{name}: all texts have the same")
             else:
-                found.append(factor)
-        return found, left_out, times
+                factors.append(factor)
+        return factors, left_out, times
 
 
 class _Errors(NamedTuple):
@@ -208,18 +208,18 @@ class _Errors(NamedTuple):
     noise: Floats
 
 
-def _errors(cells: Sequence[ItemTable]) -> _Errors:
+def _errors_of_cells(cells: Sequence[ItemTable]) -> _Errors:
     parts = []
     for code, cell in enumerate(cells):
         assert cell.means is not None
         people, judge = cell.means
-        at = np.flatnonzero(cell.labelled & ~np.isnan(judge) & ~np.isnan(people))
-        parts.append((judge[at] - people[at], cell.item[at], cell.group[at], np.full(len(at), code), _noise(cell)[at]))
+        rows = np.flatnonzero(cell.labelled & ~np.isnan(judge) & ~np.isnan(people))
+        parts.append((judge[rows] - people[rows], cell.item[rows], cell.group[rows], np.full(len(rows), code), _noise(cell)[rows]))
     return _Errors(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 def _noise(cell: ItemTable) -> Floats:
-    """(items,) variance of the mean of an item's answers, from how they differ; NaN with one answer, and of scores that are no classes."""
+    """Return (items,) the variance of the mean of an item's answers; NaN with one answer, and for scores that are no classes."""
     values, times = cell.values, cell.answers.sum(axis=1)
     if values is None:
         return np.full(len(cell), np.nan)
@@ -227,70 +227,77 @@ def _noise(cell: ItemTable) -> Floats:
     return np.where(times > 1, spread / np.maximum(times - 1, 1), np.nan)
 
 
-def _explained(cells: Sequence[ItemTable], covariates: _Covariates) -> ExplainedErrors | None:
-    given = _errors(cells)
-    if not len(given.error):
+def _explain_cells(cells: Sequence[ItemTable], covariates: _Covariates) -> ExplainedErrors | None:
+    errors = _errors_of_cells(cells)
+    if not len(errors.error):
         return None
-    offered, left_out, times = covariates.factors(given.item, given.language)
-    mains = _kept(offered, len(given.error), left_out)
+    offered, left_out, times = covariates.factors(errors.item, errors.language)
+    mains = _independent_factors(offered, len(errors.error), left_out)
     system = next((factor for factor in mains if factor.name == SYSTEM), None)
-    crossed = [system.with_each(other) for other in mains if other is not system] if system else []
-    both = _kept([*mains, *crossed], len(given.error), left_out)
+    crossed = [system.crossed_with(other) for other in mains if other is not system] if system else []
+    all_factors = _independent_factors([*mains, *crossed], len(errors.error), left_out)
     effects = [
-        *_effects(given, both, both[len(mains) :]),
-        *sorted(_effects(given, mains, mains), key=lambda each: each.covariate != SYSTEM),
+        *_effects(errors, all_factors, all_factors[len(mains) :]),
+        *sorted(_effects(errors, mains, mains), key=lambda effect: effect.covariate != SYSTEM),
     ]
-    q = benjamini_yekutieli([np.nan if each.p is None else each.p for each in effects])
+    q = benjamini_yekutieli([np.nan if effect.p is None else effect.p for effect in effects])
     return ExplainedErrors(
         key=cells[0].key_over_languages,
-        n=len(given.error),
-        groups=len(np.unique(given.group)),
-        mean_error=float(given.error.mean()),
+        n=len(errors.error),
+        groups=len(np.unique(errors.group)),
+        mean_error=float(errors.error.mean()),
         times_longer=times,
         effects=tuple(
-            msgspec.structs.replace(each, q=number(own), outcome="shown" if own <= ALPHA else each.outcome)
-            for each, own in zip(effects, q.tolist(), strict=True)
+            msgspec.structs.replace(effect, q=number(effect_q), outcome="shown" if effect_q <= ALPHA else effect.outcome)
+            for effect, effect_q in zip(effects, q.tolist(), strict=True)
         ),
         left_out=tuple(left_out),
     )
 
 
-def _kept(factors: Sequence[Factor], n: int, left_out: list[str]) -> list[Factor]:
-    kept = []
-    for factor, says_more in told_apart(factors, n):
+def _independent_factors(factors: Sequence[Factor], n: int, left_out: list[str]) -> list[Factor]:
+    independent = []
+    for factor, says_more in check_independence(factors, n):
         if says_more:
-            kept.append(factor)
+            independent.append(factor)
         else:
-            left_out.append(f"{factor.name}: cannot be told apart from {', '.join(each.name for each in kept) or 'the mean'}")
-    return kept
+            left_out.append(f"{factor.name}: cannot be told apart from {', '.join(earlier.name for earlier in independent) or 'the mean'}")
+    return independent
 
 
-def _effects(given: _Errors, factors: Sequence[Factor], wanted: Sequence[Factor]) -> Iterator[ErrorEffect]:
+def _effects(errors: _Errors, factors: Sequence[Factor], wanted: Sequence[Factor]) -> Iterator[ErrorEffect]:
     """Fit all factors together and yield the effects of some, before p is corrected."""
     if not wanted:
         return
-    columns = np.column_stack([np.ones(len(given.error)), *(factor.columns for factor in factors)])
+    columns = np.column_stack([np.ones(len(errors.error)), *(factor.columns for factor in factors)])
     start, rows, names = 1, [], []
     for factor in factors:
         end = start + factor.columns.shape[1]
-        if any(factor is each for each in wanted):
+        if any(factor is selected for selected in wanted):
             padded = np.zeros((len(factor.levels), columns.shape[1]))
             padded[:, start:end] = factor.contrasts
             rows.append(padded)
             names += [(factor.name, level or ()) for level in factor.levels]
         start = end
-    found = cluster_regression(given.error, columns, given.group, np.vstack(rows))
-    always = {"value": found.coefficients, "freedom": found.freedom, "noise": _noise_alone(columns, np.vstack(rows), given.noise)}
-    tested = {"low": found.interval[0], "high": found.interval[1], "p": found.p, "detectable": found.detectable}
-    for place, (name, level) in enumerate(names):
-        refused = bool(found.refused[place])
-        known = always if refused else always | tested
-        numbers: dict[str, Any] = {what: number(float(values[place])) for what, values in known.items()}
+    regression = cluster_regression(errors.error, columns, errors.group, np.vstack(rows))
+    always = {
+        "value": regression.coefficients,
+        "freedom": regression.freedom,
+        "noise": _noise_alone(columns, np.vstack(rows), errors.noise),
+    }
+    tested = {"low": regression.interval[0], "high": regression.interval[1], "p": regression.p, "detectable": regression.detectable}
+    for index, (name, level) in enumerate(names):
+        refused = bool(regression.refused[index])
+        defined = always if refused else always | tested
+        numbers: dict[str, Any] = {what: number(float(values[index])) for what, values in defined.items()}
         yield ErrorEffect(covariate=name, level=level, outcome="too few groups" if refused else "not shown", **numbers)
 
 
 def _noise_alone(columns: Floats, contrasts: Floats, variance: Floats) -> Floats:
-    """What 95 % of effects (m,) stay below if errors are noise of this variance (n,), independent by text; NaN where it is unknown."""
+    """Return (m,) the size below which 95 % of effects stay if errors are noise of this variance (n,), independent by text.
+
+    NaN where a variance is unknown.
+    """
     if np.isnan(variance).any():
         return np.full(len(contrasts), np.nan)
     lines = contrasts @ np.linalg.pinv(columns)

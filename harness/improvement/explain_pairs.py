@@ -1,4 +1,4 @@
-"""What choices between two texts follow: the difference of their lengths beside the systems and the place, for people and for judges."""
+"""Regress choices between two texts, people's and judges', on the difference of their lengths, the systems and the place."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class PairedSystem(msgspec.Struct, frozen=True):
 
 
 class ExplainedPairs(msgspec.Struct, frozen=True, kw_only=True):
-    """What the choices of one judge and condition, or of people, go with. Undefined numbers are None.
+    """Effects on the choices of one judge and condition, or of people. Undefined numbers are None.
 
     Attributes:
         key: metric, judge (`people`) and condition.
@@ -83,17 +83,17 @@ def explain_pairs(judged: JudgedTable) -> tuple[ExplainedPairs, ...]:
     """Fit the choices of people and of every judge and condition, for every metric that compares two texts."""
     data, texts = judged.data, _Texts(judged.data)
     people = {**dict.fromkeys(CONDITION), "judge": PEOPLE}
-    found = [
-        _explained(key, choices, texts)
+    rows = [
+        _explain_choices(key, choices, texts)
         for metric in data.scales
         if data.scales[metric].swap
-        for key, choices in (({"metric": metric, **people}, _labels(judged, metric)), *_of_judges(judged, metric))
+        for key, choices in (({"metric": metric, **people}, _choices_of_people(judged, metric)), *_choices_of_judges(judged, metric))
         if len(choices.item)
     ]
-    q = benjamini_yekutieli([np.nan if each.p is None else each.p for each in found])
+    q = benjamini_yekutieli([np.nan if row.p is None else row.p for row in rows])
     return tuple(
-        each if each.p is None else msgspec.structs.replace(each, q=number(own), outcome="shown" if own <= ALPHA else "not shown")
-        for each, own in zip(found, q.tolist(), strict=True)
+        row if row.p is None else msgspec.structs.replace(row, q=number(row_q), outcome="shown" if row_q <= ALPHA else "not shown")
+        for row, row_q in zip(rows, q.tolist(), strict=True)
     )
 
 
@@ -102,14 +102,14 @@ def _credit(data: Dataset, metric: str, scores: Sequence[Any]) -> Floats:
     return np.array([np.nan if score is None else share.get(score, np.nan) for score in scores], np.float64)
 
 
-def _labels(judged: JudgedTable, metric: str) -> _Choices:
+def _choices_of_people(judged: JudgedTable, metric: str) -> _Choices:
     data, labels = judged.data, judged.data.labels
     item = labels.item.recode(data.positions).astype(np.int64)
     rows = np.flatnonzero(labels.metric.equals(metric) & np.isin(item, judged.item))
     return _Choices(item[rows], np.zeros(len(rows), np.int64), _credit(data, metric, list(labels.score.take(rows))))
 
 
-def _of_judges(judged: JudgedTable, metric: str) -> Iterator[tuple[dict[str, Any], _Choices]]:
+def _choices_of_judges(judged: JudgedTable, metric: str) -> Iterator[tuple[dict[str, Any], _Choices]]:
     table = judged.take(np.flatnonzero(judged.judgments.metric.equals(metric)))
     rows = table.judgments
     share = _credit(judged.data, metric, list(rows.score))
@@ -117,9 +117,12 @@ def _of_judges(judged: JudgedTable, metric: str) -> Iterator[tuple[dict[str, Any
     conditions = list(zip(*(getattr(rows, name) for name in CONDITION), strict=True))
     codes = {condition: code for code, condition in enumerate(dict.fromkeys(conditions))}
     code = np.array([codes[condition] for condition in conditions], np.int64)
-    for condition, own in codes.items():
+    for condition, number_of_condition in codes.items():
         if not traits_of(str(condition[0])).is_baseline:
-            yield {"metric": metric, **dict(zip(CONDITION, condition, strict=True))}, _Choices(table.item, swapped, share).take(code == own)
+            yield (
+                {"metric": metric, **dict(zip(CONDITION, condition, strict=True))},
+                _Choices(table.item, swapped, share).take(code == number_of_condition),
+            )
 
 
 class _Texts:
@@ -139,53 +142,57 @@ def _log_length(text: object) -> float:
     return float(np.log(len(graphemes(text)))) if isinstance(text, str) and text else np.nan
 
 
-def _explained(key: dict[str, Any], choices: _Choices, texts: _Texts) -> ExplainedPairs:
-    kept = choices.take(~np.isnan(choices.share) & ~np.isnan(texts.longer[choices.item]) & ~texts.same[choices.item])
-    left_out = [] if len(kept.item) else ["no pair has two different texts and a choice"]
-    kept, hardly = _overlapping(kept, texts)
+def _explain_choices(key: dict[str, Any], choices: _Choices, texts: _Texts) -> ExplainedPairs:
+    usable = choices.take(~np.isnan(choices.share) & ~np.isnan(texts.longer[choices.item]) & ~texts.same[choices.item])
+    left_out = [] if len(usable.item) else ["no pair has two different texts and a choice"]
+    usable, hardly = _overlapping(usable, texts)
     if hardly:
         left_out.append(f"lengths hardly overlap, so no adjustment: {_first(hardly)}")
-    kept, one_way = _two_sided(kept, texts)
+    usable, one_way = _two_sided(usable, texts)
     if one_way:
         left_out.append(f"win all or no choices, so no finite strength: {_first(one_way)}")
-    groups, longer = len(np.unique(texts.group[kept.item])), texts.longer[kept.item]
+    groups, longer = len(np.unique(texts.group[usable.item])), texts.longer[usable.item]
     spread = float(longer.std()) if len(longer) else 0.0
-    if len(kept.item) < LEAST_PAIRS or groups < LEAST_GROUPS:
-        left_out.append(f"{len(kept.item)} choices in {groups} groups are left; {LEAST_PAIRS} in {LEAST_GROUPS} are needed")
+    if len(usable.item) < LEAST_PAIRS or groups < LEAST_GROUPS:
+        left_out.append(f"{len(usable.item)} choices in {groups} groups are left; {LEAST_PAIRS} in {LEAST_GROUPS} are needed")
     elif spread <= 1e-9:
         left_out.append("all texts are as long as the other")
     else:
         try:
-            return _fitted(key, kept, texts, spread, left_out)
+            return _fitted(key, usable, texts, spread, left_out)
         except (ValueError, np.linalg.LinAlgError) as err:
             left_out.append(str(err))
-    return ExplainedPairs(key=key, n=len(kept.item), groups=groups, left_out=tuple(left_out), outcome="refused")
+    return ExplainedPairs(key=key, n=len(usable.item), groups=groups, left_out=tuple(left_out), outcome="refused")
 
 
-def _overlapping(kept: _Choices, texts: _Texts) -> tuple[_Choices, list[str]]:
-    """The choices without those between two systems of which one is nearly always longer, and the names of these."""
-    one, other = (side[kept.item] for side in texts.systems)
-    refused = [each for each in length_overlap(one, other, texts.longer[kept.item]) if each.hardly]
-    rows = np.ones(len(kept.item), bool)
-    for each in refused:
-        rows &= ~(((one == each.pair[0]) & (other == each.pair[1])) | ((one == each.pair[1]) & (other == each.pair[0])))
-    words = [f"{texts.names[a]} against {texts.names[b]}" for a, b in (each.pair for each in refused)]
-    return kept.take(rows), words
+def _overlapping(choices: _Choices, texts: _Texts) -> tuple[_Choices, list[str]]:
+    """Drop the choices between two systems of which one is nearly always longer; return the rest and the names of such systems."""
+    first, second = (side[choices.item] for side in texts.systems)
+    refused = [overlap for overlap in length_overlap(first, second, texts.longer[choices.item]) if overlap.hardly]
+    rows = np.ones(len(choices.item), bool)
+    for overlap in refused:
+        a, b = overlap.pair
+        rows &= ~(((first == a) & (second == b)) | ((first == b) & (second == a)))
+    words = [f"{texts.names[a]} against {texts.names[b]}" for a, b in (overlap.pair for overlap in refused)]
+    return choices.take(rows), words
 
 
-def _two_sided(kept: _Choices, texts: _Texts) -> tuple[_Choices, list[str]]:
-    """The choices without systems that win all or none of theirs, and the names of these; where pairs name no two systems, all choices."""
+def _two_sided(choices: _Choices, texts: _Texts) -> tuple[_Choices, list[str]]:
+    """Drop systems that win all or none of their choices; return the other choices and the names of these systems.
+
+    Where pairs do not name two systems, all choices remain.
+    """
     dropped: list[str] = []
     while True:
-        one, other = (side[kept.item] for side in texts.systems)
-        apart = one != other
-        sides = np.concatenate([one[apart], other[apart]])
-        won = np.concatenate([kept.share[apart], 1 - kept.share[apart]])
+        first, second = (side[choices.item] for side in texts.systems)
+        differing = first != second
+        sides = np.concatenate([first[differing], second[differing]])
+        won = np.concatenate([choices.share[differing], 1 - choices.share[differing]])
         ends = [code for code in np.unique(sides).tolist() if won[sides == code].mean() in (0.0, 1.0)]
         if not ends:
-            return kept, dropped
+            return choices, dropped
         dropped += [texts.names[code] for code in ends]
-        kept = kept.take(~(apart & (np.isin(one, ends) | np.isin(other, ends))))
+        choices = choices.take(~(differing & (np.isin(first, ends) | np.isin(second, ends))))
 
 
 def _first(names: Sequence[str]) -> str:
@@ -193,21 +200,21 @@ def _first(names: Sequence[str]) -> str:
     return f"{'; '.join(names[:NAMED])}{more}"
 
 
-def _fitted(key: dict[str, Any], kept: _Choices, texts: _Texts, spread: float, left_out: list[str]) -> ExplainedPairs:
+def _fitted(key: dict[str, Any], choices: _Choices, texts: _Texts, spread: float, left_out: list[str]) -> ExplainedPairs:
     from scipy.special import stdtrit
 
-    swapped = kept.swapped == 1
-    one, other = (side[kept.item] for side in texts.systems)
-    known, codes = np.unique(np.concatenate([one, other]), return_inverse=True)
+    swapped = choices.swapped == 1
+    system_a, system_b = (side[choices.item] for side in texts.systems)
+    systems, codes = np.unique(np.concatenate([system_a, system_b]), return_inverse=True)
     first, second = (np.where(swapped, *sides) for sides in (np.split(codes, 2)[::-1], np.split(codes, 2)))
-    longer = np.where(swapped, -1, 1) * texts.longer[kept.item] / spread
-    group = texts.group[kept.item]
-    fit: AdjustedPreference = preference_by_length(first, second, np.where(swapped, 1 - kept.share, kept.share), longer, group)
+    longer = np.where(swapped, -1, 1) * texts.longer[choices.item] / spread
+    group = texts.group[choices.item]
+    fit: AdjustedPreference = preference_by_length(first, second, np.where(swapped, 1 - choices.share, choices.share), longer, group)
     groups = len(np.unique(group))
     reach, power = (float(stdtrit(groups - 1, level)) * fit.length_error for level in (0.975, 0.8))
     return ExplainedPairs(
         key=key,
-        n=len(kept.item),
+        n=len(choices.item),
         groups=groups,
         times_longer=float(np.exp(spread)),
         length=fit.length,
@@ -217,7 +224,7 @@ def _fitted(key: dict[str, Any], kept: _Choices, texts: _Texts, spread: float, l
         detectable=reach + power,
         place=fit.raw_place,
         place_adjusted=fit.place,
-        systems=_systems([texts.names[code] for code in known], fit),
+        systems=_systems([texts.names[code] for code in systems], fit),
         left_out=tuple(left_out),
         outcome="not shown",
     )
@@ -227,5 +234,8 @@ def _systems(names: Sequence[str], fit: AdjustedPreference) -> tuple[PairedSyste
     if len(names) < 2:
         return ()
     raw, adjusted = fit.raw - fit.raw.mean(), fit.adjusted - fit.adjusted.mean()
-    found = (PairedSystem(name, float(one), float(other)) for name, one, other in zip(names, raw, adjusted, strict=True))
-    return tuple(sorted(found, key=lambda each: -each.raw))
+    systems = (
+        PairedSystem(name, float(strength), float(adjusted_strength))
+        for name, strength, adjusted_strength in zip(names, raw, adjusted, strict=True)
+    )
+    return tuple(sorted(systems, key=lambda system: -system.raw))

@@ -32,7 +32,7 @@ class ChooseHalf:
     texts: LabelledQuestions
 
     def first(self, questions: int) -> LabelledQuestions:
-        """The questions that are taken first."""
+        """Return the questions that are taken first."""
         return self.texts.take(np.arange(questions))
 
 
@@ -60,17 +60,17 @@ def halves(texts: LabelledQuestions, share: float, seed: int) -> tuple[ChooseHal
     for name, rows in (("choose", first), ("confirm", ~first)):
         if (count := len(np.unique(texts.group[rows]))) < LEAST_GROUPS:
             raise UsageError(f"the half to {name} would have {count} independent texts, and {LEAST_GROUPS} are needed; label more texts")
-    one = texts.take(first)
-    return ChooseHalf(one.take(_text_by_text(one, rng))), ConfirmHalf(texts.take(~first))
+    choosing = texts.take(first)
+    return ChooseHalf(choosing.take(_text_by_text(choosing, rng))), ConfirmHalf(texts.take(~first))
 
 
 def _text_by_text(texts: LabelledQuestions, rng: np.random.Generator) -> Ints:
-    """The questions in a random order of their texts, so that a part of them asks about few texts on all their metrics."""
+    """Return the questions in a random order of their texts, so that a part of them asks about few texts on all their metrics."""
     rows: dict[str, list[int]] = {}
-    for at, question in enumerate(texts.questions):
-        rows.setdefault(question.item_id, []).append(at)
+    for row, question in enumerate(texts.questions):
+        rows.setdefault(question.item_id, []).append(row)
     drawn = list(rows.values())
-    return np.array(list(chain.from_iterable(drawn[at] for at in rng.permutation(len(drawn)))), np.int64)
+    return np.array(list(chain.from_iterable(drawn[index] for index in rng.permutation(len(drawn)))), np.int64)
 
 
 FILE, HEAD, _LOCK = "confirmed.jsonl", "confirmed.head.json", ".confirmed.lock"
@@ -91,15 +91,15 @@ class ConfirmedUse(msgspec.Struct, frozen=True):
 
 
 class UsesHead(msgspec.Struct, frozen=True):
-    """How many uses the file has, and its SHA-256."""
+    """The number of uses in the file, and its SHA-256."""
 
     uses: int
     sha256: str
 
 
 def digests(questions: Iterable[LabelledQuestion]) -> tuple[str, ...]:
-    """A digest of each question, which says nothing about its text."""
-    return tuple(sorted(hashlib.sha256("\0".join(each).encode()).hexdigest()[:16] for each in questions))
+    """Return a digest of each question, which says nothing about its text."""
+    return tuple(sorted(hashlib.sha256("\0".join(question).encode()).hexdigest()[:16] for question in questions))
 
 
 def earlier_uses(folder: Path | None, questions: Sequence[LabelledQuestion]) -> int:
@@ -124,16 +124,16 @@ def _refuse_changed(folder: Path) -> None:
     if not path.is_file():
         raise ContentError(f"this file is gone, which says what labels confirmed ({HEAD} has its hash); restore it", path)
     try:
-        held = msgspec.json.decode(head.read_bytes(), type=UsesHead)
+        recorded_head = msgspec.json.decode(head.read_bytes(), type=UsesHead)
     except FileNotFoundError:
         raise ContentError(f"this file is gone, which has the hash of {FILE}; restore it", head) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as err:
         raise ContentError(f"not the hash of {FILE}: {err}; restore it", head) from None
     content = path.read_bytes()
-    if hashlib.sha256(content).hexdigest() != held.sha256:
+    if hashlib.sha256(content).hexdigest() != recorded_head.sha256:
         lines = content.count(b"\n")
         raise ContentError(
-            f"this file has {lines:,} uses of labels and was changed after it was written with {held.uses:,}; restore it", path
+            f"this file has {lines:,} uses of labels and was changed after it was written with {recorded_head.uses:,}; restore it", path
         )
 
 

@@ -1,4 +1,4 @@
-"""Which judge or setting agrees best with people: chosen on some labels, confirmed once on the others, language by language."""
+"""Choose the judge or setting that agrees best with people on some labels, and confirm it once on the others, language by language."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from harness.decide.options import DecisionOptions
 from harness.decide.sentences import unread_sentence
 from harness.decide.verdicts import Verdict
 from harness.errors import JudgeError, UsageError
-from harness.improvement.calibrated_answers import CalibratedAnswers, CalibrationSteps, is_calibrated
+from harness.improvement.calibrated_candidates import CalibratedCandidates, CalibrationSteps, is_calibrated
 from harness.improvement.disagreements import Remaining, disagreements, verdicts_on
 from harness.improvement.halves import ChooseHalf, ConfirmedUse, ConfirmHalf, digests, earlier_uses, halves, refuse_second_use, remember
 from harness.improvement.questions import LabelledQuestions
@@ -35,7 +35,7 @@ GAINS = (0.05, 0.08)
 
 
 class ImproveOptions(msgspec.Struct, frozen=True):
-    """How to choose and to confirm.
+    """The options of choosing and confirming.
 
     Attributes:
         start: the candidate to beat, in the words of the table; None: the first judge's plainest condition.
@@ -54,7 +54,7 @@ class ImproveOptions(msgspec.Struct, frozen=True):
     reuse: bool = False
 
     def signed(self, level: float) -> str:
-        """As signatures print it."""
+        """Return the options as signatures print them."""
         return f"start={self.start or 'first'} share={self.share:g} margin={self.margin:g} level={level:g} seed={self.seed}"
 
 
@@ -123,35 +123,37 @@ class Improved(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def agreement_used(self) -> float:
-        """On the confirming texts, with the setting that each language gets."""
+        """The agreement on the confirming texts, with the setting that each language gets."""
         rows = self.languages
         shares = [row.agreement_chosen if row.setting == "chosen" else row.agreement_start for row in rows]
         return float(np.average(shares, weights=[row.gain.texts for row in rows]))
 
     def as_json(self) -> dict[str, Any]:
-        """One object for programs; candidates are objects with judge, variant, temperature and top-p."""
-        verdicts = {name: [{**one.key, "verdict": one.decision.verdict} for one in getattr(self, name)] for name in ("before", "after")}
-        found: dict[str, Any] = msgspec.to_builtins(msgspec.structs.replace(self, before=(), after=()))
+        """Return one object for programs; candidates are objects with judge, variant, temperature and top-p."""
+        verdicts = {
+            name: [{**verdict.key, "verdict": verdict.decision.verdict} for verdict in getattr(self, name)] for name in ("before", "after")
+        }
+        fields: dict[str, Any] = msgspec.to_builtins(msgspec.structs.replace(self, before=(), after=()))
         for name in ("start", "chosen"):
-            found[name] = getattr(self, name)._asdict()
-        found["candidates"] = [each._asdict() for each in self.candidates]
-        for at, each in enumerate((*self.languages, self.together)):
-            row = found["languages"][at] if at < len(self.languages) else found["together"]
-            row["gain"] = {key: None if math.isnan(value) else value for key, value in each.gain._asdict().items()}
-        found["unread"] = [each.flat() for each in self.unread]
-        found["halving"] = {"rounds": [each._asdict() for each in self.halving.rounds], "asked": self.halving.asked}
-        return found | verdicts
+            fields[name] = getattr(self, name)._asdict()
+        fields["candidates"] = [candidate._asdict() for candidate in self.candidates]
+        for index, language in enumerate((*self.languages, self.together)):
+            row = fields["languages"][index] if index < len(self.languages) else fields["together"]
+            row["gain"] = {key: None if math.isnan(value) else value for key, value in language.gain._asdict().items()}
+        fields["unread"] = [cells.flat() for cells in self.unread]
+        fields["halving"] = {"rounds": [halving_round._asdict() for halving_round in self.halving.rounds], "asked": self.halving.asked}
+        return fields | verdicts
 
 
 class Division(NamedTuple):
-    """The questions, divided, before anything is chosen: what can be said before labels are spent."""
+    """The questions, divided before anything is chosen, and how often labels of the confirming half were used."""
 
     choosing: ChooseHalf
     confirming: ConfirmHalf
     uses: int
 
     def sentence(self, candidates: int) -> str:
-        """How large a gain the confirming half can show."""
+        """Return the sentence on the size of the halves and of the gain that the confirming half can show."""
         needed = [
             f"a gain of {gain * 100:.0f} points takes {texts_to_confirm(gain, DISCORDANT[0])} to {texts_to_confirm(gain, DISCORDANT[1])}"
             for gain in GAINS
@@ -171,7 +173,7 @@ def divided(texts: LabelledQuestions, options: ImproveOptions, folder: Path | No
 
 def improve(
     division: Division,
-    answers: CalibratedAnswers,
+    answers: CalibratedCandidates,
     compare: CompareOptions,
     options: ImproveOptions,
     decision: DecisionOptions,
@@ -192,26 +194,26 @@ def improve(
     refuse_second_use(division.uses, options.reuse)
     names, confirming = answers.candidates, division.confirming.texts
     start = starting_point(names, options.start)
-    order = (start, *(at for at in range(len(names)) if at != start))
+    order = (start, *(index for index in range(len(names)) if index != start))
     halving, unread = _choose(division.choosing, answers, order)
     chosen = order[halving.chosen]
     level = options.alpha if not division.uses else level_of_use(options.alpha, division.uses + 1)
     right = answers.right((start, chosen), confirming)
     _refuse_unread(answers.unread((start, chosen), confirming), names, (start, chosen))
     without_judge = _constant(division.choosing, division.confirming), answers.constant(chosen, confirming)
-    constants = np.column_stack([each for each in without_judge if each is not None])
+    constants = np.column_stack([constant for constant in without_judge if constant is not None])
     languages, together = _confirmed(confirming, right, constants, level, options.margin)
     source = answers.recording((start, chosen), confirming)
     verdicts = verdicts_on(source, set(confirming.items), compare, decision)
     if folder is not None:  # last, so that labels are not spent where something above fails; and nothing is shown if this fails
-        shown, asked = any(each.shown for each in languages), tuple(str(names[at]) for at in order)
+        any_shown, candidates = any(language.shown for language in languages), tuple(str(names[index]) for index in order)
         texts = digests(confirming.questions)
-        use = ConfirmedUse(today.isoformat(), answers.labels_sha256, asked, str(names[chosen]), shown, texts)
+        use = ConfirmedUse(today.isoformat(), answers.labels_sha256, candidates, str(names[chosen]), any_shown, texts)
         remember(folder, use, division.uses)
     hashed = hashlib.sha256("\0".join(map(str, names)).encode()).hexdigest()[:12]
     return Improved(
         source=source.name,
-        candidates=tuple(names[at] for at in order),
+        candidates=tuple(names[index] for index in order),
         start=names[start],
         chosen=names[chosen],
         halving=halving,
@@ -234,44 +236,47 @@ def improve(
 
 
 def starting_point(candidates: Sequence[JudgeCondition], name: str | None) -> int:
-    """The candidate to beat. Raises UsageError for a name that none has, or several."""
-    settings = [at for at, candidate in enumerate(candidates) if not is_calibrated(candidate)]
+    """Return the position of the candidate to beat. Raises UsageError for a name that none has, or several."""
+    settings = [index for index, candidate in enumerate(candidates) if not is_calibrated(candidate)]
     if name is None:
         first = candidates[0].judge
-        own = [at for at in settings if candidates[at].judge == first]
-        return min(own, key=lambda at: (plainness(candidates[at].variant), tuple(each or 0.0 for each in candidates[at][2:])))
-    words = {at: candidate_words(candidates[at]) for at in settings}
-    matching = [at for at, text in words.items() if name in (text, candidates[at].judge, candidates[at].variant)]
+        of_first_judge = [index for index in settings if candidates[index].judge == first]
+        return min(
+            of_first_judge,
+            key=lambda index: (plainness(candidates[index].variant), tuple(sampling or 0.0 for sampling in candidates[index][2:])),
+        )
+    words = {index: candidate_words(candidates[index]) for index in settings}
+    matching = [index for index, text in words.items() if name in (text, candidates[index].judge, candidates[index].variant)]
     if len(matching) != 1:
-        found = "no candidate" if not matching else f"{len(matching)} candidates"
-        raise UsageError(f"--start {name}: {found} of this name.{choose_from(list(words.values()), name)}")
+        count = "no candidate" if not matching else f"{len(matching)} candidates"
+        raise UsageError(f"--start {name}: {count} of this name.{choose_from(list(words.values()), name)}")
     return matching[0]
 
 
 def candidate_words(candidate: JudgeCondition) -> str:
-    """A candidate as tables show it."""
+    """Return a candidate's name as tables show it."""
     return f"{candidate.judge}: {candidate.words()}"
 
 
-def _choose(half: ChooseHalf, answers: CalibratedAnswers, order: Sequence[int]) -> tuple[Halving, list[UnreadCells]]:
+def _choose(half: ChooseHalf, answers: CalibratedCandidates, order: Sequence[int]) -> tuple[Halving, list[UnreadCells]]:
     """Choose among the candidates whose answers can be read; the others are the second result."""
     broken: dict[int, UnreadCells] = {}
 
     def first(columns: Sequence[int], questions: int) -> Floats:
         candidates, texts = [order[column] for column in columns], half.first(questions)
-        found = answers.right(candidates, texts)
+        right = answers.right(candidates, texts)
         unread = answers.unread(candidates, texts)
         _refuse_unread(unread, answers.candidates, order[:1])
-        broken.update({answers.reads(at): cells for at, cells in unread.items()})
-        found[:, [at in unread for at in candidates]] = 0.0  # no candidate is chosen for the answers that could be read
-        if all(at in unread for at in candidates[1:]):
+        broken.update({answers.reads(index): cells for index, cells in unread.items()})
+        right[:, [index in unread for index in candidates]] = 0.0  # no candidate is chosen for the answers that could be read
+        if all(index in unread for index in candidates[1:]):
             _refuse_unread(unread, answers.candidates, candidates[1:])
-        if questions == len(half.texts) and not found.any():
+        if questions == len(half.texts) and not right.any():
             raise UsageError(
                 f"no answer is people's commonest label on any of the {questions} questions that choose; look at the answers, which may be "
                 "off the scale or about another question. Nothing was confirmed, and no label is spent"
             )
-        return found
+        return right
 
     halving = halve(first, len(half.texts), len(order) - 1, reads=lambda column: order.index(answers.reads(order[column])))
     return halving, list(broken.values())
@@ -279,23 +284,23 @@ def _choose(half: ChooseHalf, answers: CalibratedAnswers, order: Sequence[int]) 
 
 def _refuse_unread(unread: Mapping[int, UnreadCells], names: Sequence[JudgeCondition], candidates: Sequence[int]) -> None:
     """Raise JudgeError where one of the candidates, on which a choice would rest, is among the unread ones."""
-    if broken := [at for at in candidates if at in unread]:
-        named = judge_words(names[broken[0]]._asdict())
+    if broken := [index for index in candidates if index in unread]:
+        judge = judge_words(names[broken[0]]._asdict())
         more = "; --start names another one to begin with" if len(names) > 2 else ""
-        raise JudgeError(unread_sentence(unread[broken[0]].answers, f"nothing is chosen beside {named}, and no label is spent{more}"))
+        raise JudgeError(unread_sentence(unread[broken[0]].answers, f"nothing is chosen beside {judge}, and no label is spent{more}"))
 
 
 def _confirmed(
     texts: LabelledQuestions, right: Floats, constants: Floats, level: float, margin: float
 ) -> tuple[tuple[ImprovedLanguage, ...], ImprovedLanguage]:
-    one, other = right.T
-    found = confirm(one, other, constants, texts.language, texts.group, margin)
+    start, chosen = right.T
+    confirmed = confirm(start, chosen, constants, texts.language, texts.group, margin)
 
     def row(language: str, gain: ConfirmedGain, p: float, rows: Any) -> ImprovedLanguage:
         return ImprovedLanguage(
             language=language,
-            agreement_start=float(one[rows].mean()),
-            agreement_chosen=float(other[rows].mean()),
+            agreement_start=float(start[rows].mean()),
+            agreement_chosen=float(chosen[rows].mean()),
             agreement_constant=float(constants[rows].mean(axis=0).max()),
             gain=gain,
             p=None if math.isnan(p) else p,
@@ -303,22 +308,22 @@ def _confirmed(
             setting="chosen" if gain.p_within <= level else "start",
         )
 
-    together = row("*", found.together, found.together.p_shown, slice(None))
+    together = row("*", confirmed.together, confirmed.together.p_shown, slice(None))
     languages = tuple(
-        row(tag, gain, float(p), texts.language == at)
-        for at, (tag, gain, p) in enumerate(zip(texts.languages, found.by_language, found.corrected, strict=True))
+        row(tag, gain, float(p), texts.language == code)
+        for code, (tag, gain, p) in enumerate(zip(texts.languages, confirmed.by_language, confirmed.corrected, strict=True))
     )
-    if not any(each.shown for each in (*languages, together)):
-        languages = tuple(msgspec.structs.replace(each, setting="start") for each in languages)
+    if not any(result.shown for result in (*languages, together)):
+        languages = tuple(msgspec.structs.replace(language, setting="start") for language in languages)
     return languages, together
 
 
 def _constant(choosing: ChooseHalf, confirming: ConfirmHalf) -> Floats:
-    """Whether the label that is commonest in the choosing half, of each language and metric, is that of each confirming question."""
+    """Return (questions,) 1 where a confirming question has the choosing half's commonest label of its language and metric, else 0."""
     counts: dict[tuple[str, str], Counter[int]] = {}
     for question, label in zip(choosing.texts.questions, choosing.texts.label.tolist(), strict=True):
         if label >= 0:
             counts.setdefault((question.language, question.metric), Counter())[label] += 1
-    best = {place: count.most_common(1)[0][0] for place, count in counts.items()}
+    best = {key: count.most_common(1)[0][0] for key, count in counts.items()}
     texts = zip(confirming.texts.questions, confirming.texts.label.tolist(), strict=True)
     return np.array([best.get((question.language, question.metric)) == label for question, label in texts], float)

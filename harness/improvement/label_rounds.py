@@ -1,4 +1,4 @@
-"""Two or more rounds of labels with other instructions: which candidate agrees best with each, and how many labels differ.
+"""Compare rounds of labels that had other instructions: the candidate that agrees best with each, and how many labels differ.
 
 Nothing is confirmed here, and no label is spent: a round is a policy, and people choose which one they mean.
 """
@@ -18,7 +18,7 @@ from harness.data.labels import Labels, checked_labels, read_label_rows
 from harness.errors import UsageError
 from harness.improvement.halves import halves
 from harness.improvement.improve import ImproveOptions
-from harness.improvement.questions import commonest_labels, recorded_answers
+from harness.improvement.questions import commonest_labels, recorded_candidates
 from harness.measure.compare import Recording, align
 from harness.measure.item_table import item_tables
 from harness.measure.options import CompareOptions
@@ -65,15 +65,15 @@ class RoundsCompared(msgspec.Struct, frozen=True, kw_only=True):
     schema_version: int = 1
 
     def as_json(self) -> dict[str, Any]:
-        """One object for programs."""
-        found: dict[str, Any] = msgspec.structs.asdict(self)
+        """Return one object for programs."""
+        fields: dict[str, Any] = msgspec.structs.asdict(self)
         for name in ("candidates", "winners"):
-            found[name] = [each._asdict() for each in found[name]]
-        return found | {"unread": [each.flat() for each in self.unread]}
+            fields[name] = [condition._asdict() for condition in fields[name]]
+        return fields | {"unread": [cells.flat() for cells in self.unread]}
 
 
 def read_round(path: Path, data: Dataset) -> LabelRound:
-    """The labels of a file, or of a data folder, on the items of `data`.
+    """Read the labels of a file, or of a data folder, on the items of `data`.
 
     Raises UsageError where there is none, ContentError with `file:line` for labels of other items or off their scale.
     """
@@ -84,15 +84,17 @@ def read_round(path: Path, data: Dataset) -> LabelRound:
 
 
 def compare_rounds(source: Recording, rounds: Sequence[LabelRound], compare: CompareOptions, options: ImproveOptions) -> RoundsCompared:
-    """Which candidate agrees best with each of two or more rounds of labels; the half that confirms is left alone.
+    """Find the candidate that agrees best with each of two or more rounds of labels; the half that confirms is not used.
 
     Raises UsageError with fewer than two rounds or candidates, and without questions in common; JudgeError where most answers of all
     candidates cannot be read.
     """
     if len(rounds) < 2:
         raise UsageError("name two rounds of labels: --labels A --labels B")
-    sources = [msgspec.structs.replace(source, data=msgspec.structs.replace(source.data, labels=each.labels)) for each in rounds]
-    answered = [recorded_answers(each, compare) for each in sources]
+    sources = [
+        msgspec.structs.replace(source, data=msgspec.structs.replace(source.data, labels=label_round.labels)) for label_round in rounds
+    ]
+    answered = [recorded_candidates(recording, compare) for recording in sources]
     candidates = answered[0][1].candidates
     unread = refuse_unread(item_tables(align([source], compare).judged[0]), "no candidate is chosen by the answers")[1]
     broken = [JudgeCondition.of(cells.key) for cells in unread if cells.of_all]
@@ -102,23 +104,23 @@ def compare_rounds(source: Recording, rounds: Sequence[LabelRound], compare: Com
     if not shared:
         raise UsageError("no text has a commonest label in every round")
     first = answered[0][0]
-    common = first.take(np.array([each in shared for each in first.questions], bool))
+    common = first.take(np.array([question in shared for question in first.questions], bool))
     choosing = halves(common, options.share, options.seed)[0].texts
-    readable = [at for at, candidate in enumerate(candidates) if candidate not in broken]
+    readable = [index for index, candidate in enumerate(candidates) if candidate not in broken]
     agreement = np.array([answers.right(readable, choosing).mean(axis=0) for _, answers in answered]).T
-    candidates = tuple(candidates[at] for at in readable)
-    by_round = [commonest_labels(each.data, compare) for each in sources]
-    given = {question: tuple(labels.get(question) for labels in by_round) for question in common.questions}
-    differing = [DifferingLabel(*question, labels) for question, labels in given.items() if len(set(labels)) > 1]
+    candidates = tuple(candidates[index] for index in readable)
+    by_round = [commonest_labels(recording.data, compare) for recording in sources]
+    round_labels = {question: tuple(labels.get(question) for labels in by_round) for question in common.questions}
+    differing = [DifferingLabel(*question, labels) for question, labels in round_labels.items() if len(set(labels)) > 1]
     return RoundsCompared(
-        rounds=tuple(each.name for each in rounds),
+        rounds=tuple(label_round.name for label_round in rounds),
         candidates=candidates,
         agreement=tuple(tuple(row) for row in agreement.tolist()),
-        winners=tuple(candidates[at] for at in agreement.argmax(axis=0).tolist()),
+        winners=tuple(candidates[index] for index in agreement.argmax(axis=0).tolist()),
         questions=len(choosing),
         common=len(common),
         differing=len(differing),
         examples=tuple(differing[:_EXAMPLES]),
-        signature="|".join(align([each], compare).signature for each in sources),
+        signature="|".join(align([recording], compare).signature for recording in sources),
         unread=unread,
     )

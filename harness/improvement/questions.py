@@ -50,7 +50,7 @@ class LabelledQuestions:
     @property
     def language(self) -> Ints:
         """(questions,) codes of `languages`."""
-        code = {tag: at for at, tag in enumerate(self.languages)}
+        code = {tag: index for index, tag in enumerate(self.languages)}
         return np.array([code[question.language] for question in self.questions], np.int64)
 
     @property
@@ -62,29 +62,29 @@ class LabelledQuestions:
         return len(np.unique(self.group))
 
     def take(self, rows: NDArray[np.bool_] | Ints) -> LabelledQuestions:
-        """The questions of some rows: a mask, or row numbers in their order."""
+        """Return the questions of some rows: a mask, or row numbers in their order."""
         chosen = np.flatnonzero(rows) if rows.dtype == bool else rows
-        return LabelledQuestions(tuple(self.questions[at] for at in chosen.tolist()), self.label[chosen], self.group[chosen])
+        return LabelledQuestions(tuple(self.questions[row] for row in chosen.tolist()), self.label[chosen], self.group[chosen])
 
     def beside(self, other: LabelledQuestions) -> LabelledQuestions:
-        """These questions and then others, of the same data."""
-        both = zip((self.label, self.group), (other.label, other.group), strict=True)
-        return LabelledQuestions((*self.questions, *other.questions), *(np.concatenate(each) for each in both))
+        """Return these questions and then others, of the same data."""
+        columns = zip((self.label, self.group), (other.label, other.group), strict=True)
+        return LabelledQuestions((*self.questions, *other.questions), *(np.concatenate(parts) for parts in columns))
 
 
 def labelled_questions(data: Dataset, compare: CompareOptions) -> LabelledQuestions:
-    """Every question of the data that answers are compared with, in the order of language, metric and text.
+    """Return every question of the data that answers are compared with, in the order of language, metric and text.
 
     Metrics with continuous scores are left out. Raises UsageError as `measure.votes`, and for a median of classes without an order.
     """
     group = data.clusters.codes
-    rows = sorted((question, code, int(group[at])) for question, code, at, _ in _commonest(data, compare))
+    rows = sorted((question, code, int(group[position])) for question, code, position, _ in _commonest(data, compare))
     questions, labels, groups = zip(*rows, strict=True) if rows else ((), (), ())
     return LabelledQuestions(tuple(questions), np.array(labels, np.int64), np.array(groups, np.int64))
 
 
 def commonest_labels(data: Dataset, compare: CompareOptions) -> dict[LabelledQuestion, Score]:
-    """The reference of every question that has one. Raises as `labelled_questions`."""
+    """Return the reference of every question that has one. Raises as `labelled_questions`."""
     return {question: score for question, _, _, score in _commonest(data, compare) if score is not None}
 
 
@@ -92,16 +92,16 @@ def _commonest(data: Dataset, compare: CompareOptions) -> Iterator[tuple[Labelle
     """Yield each question with the code of its reference, its item's position, and the reference; None where no label is the commonest."""
     counted = count_labels(data, Judgments.from_rows(()), annotators_needed(compare, data.labels.max_annotators), compare.majority)
     refuse_median_of_names(counted, compare)
-    for metric, of in counted.items():
-        if of.classes.continuous:
+    for metric, counts in counted.items():
+        if counts.classes.continuous:
             continue
-        for at in np.flatnonzero(of.compared).tolist():
-            item, code = data.items[at], int(of.reference[at])
-            yield LabelledQuestion(item.language, metric, item.item_id), code, at, of.classes.scores[code] if code >= 0 else None
+        for position in np.flatnonzero(counts.compared).tolist():
+            item, code = data.items[position], int(counts.reference[position])
+            yield LabelledQuestion(item.language, metric, item.item_id), code, position, counts.classes.scores[code] if code >= 0 else None
 
 
-class CandidateAnswers(Protocol):
-    """What choosing and confirming need of candidates, whether their answers are recorded or have to be asked for."""
+class CandidateSet(Protocol):
+    """Candidates whose judgments are recorded, or asked for when they are needed: all that choosing and confirming read."""
 
     @property
     def candidates(self) -> tuple[JudgeCondition, ...]: ...
@@ -111,17 +111,17 @@ class CandidateAnswers(Protocol):
         """The hash of all items and labels."""
 
     def right(self, candidates: Sequence[int], questions: LabelledQuestions) -> Floats:
-        """(questions, candidates) 1 where a candidate gave the commonest label, else 0: an answer that cannot be read is wrong."""
+        """Return (questions, candidates) 1 where a candidate gave the commonest label, else 0: an answer that cannot be read is wrong."""
 
     def recording(self, candidates: Sequence[int], questions: LabelledQuestions) -> Recording:
-        """The judgments of these candidates on the texts of these questions, and perhaps further ones."""
+        """Return the judgments of these candidates on the texts of these questions, and perhaps further ones."""
 
     def flags(self, candidate: int) -> dict[str, Any]:
-        """The flags of `harness run` that ask a candidate, as a specification file names them."""
+        """Return the flags of `harness run` that ask a candidate, as a specification file names them."""
 
 
-class RecordedAnswers:
-    """Answers of all candidates to all questions, as a run or a data folder has them."""
+class RecordedCandidates:
+    """Candidates with their answers to all questions, as a run or a data folder has them."""
 
     def __init__(
         self, source: Recording, candidates: tuple[JudgeCondition, ...], right: dict[LabelledQuestion, dict[JudgeCondition, float]]
@@ -132,36 +132,36 @@ class RecordedAnswers:
         self._right = right
 
     def right(self, candidates: Sequence[int], questions: LabelledQuestions) -> Floats:
-        chosen = [self.candidates[at] for at in candidates]
-        return np.array([[self._right[question][each] for each in chosen] for question in questions.questions])
+        chosen = [self.candidates[index] for index in candidates]
+        return np.array([[self._right[question][candidate] for candidate in chosen] for question in questions.questions])
 
     def recording(self, candidates: Sequence[int], questions: LabelledQuestions) -> Recording:
         return self._source
 
     def flags(self, candidate: int) -> dict[str, Any]:
         judge, variant, *sampling = self.candidates[candidate]
-        known = {name: value for name, value in zip(SAMPLING, sampling, strict=True) if value is not None}
-        return {"judge": [judge], **({} if variant == NO_VARIANT else {"variant": [variant]}), **known}
+        defined = {name: value for name, value in zip(SAMPLING, sampling, strict=True) if value is not None}
+        return {"judge": [judge], **({} if variant == NO_VARIANT else {"variant": [variant]}), **defined}
 
 
-def recorded_answers(source: Recording, compare: CompareOptions, least: int = 2) -> tuple[LabelledQuestions, RecordedAnswers]:
-    """The questions of a recording that every judge and condition was asked, and the answers; baselines are no candidates.
+def recorded_candidates(source: Recording, compare: CompareOptions, least: int = 2) -> tuple[LabelledQuestions, RecordedCandidates]:
+    """Return the questions of a recording that every judge and condition was asked, and the answers; baselines are no candidates.
 
     Raises UsageError with fewer candidates than `least`, where no question was put to all of them, and as `measure.align` does.
     """
-    rows = dict(answers_of(align([source], compare).judged[0]))
+    rows = dict(answers_by_question(align([source], compare).judged[0]))
     candidates = tuple(dict.fromkeys(candidate for row in rows.values() for candidate in row.right))
     if len(candidates) < least:
         raise UsageError(_too_few(source.name, candidates))
-    complete = sorted(question for question, found in rows.items() if len(found.right) == len(candidates))
+    complete = sorted(question for question, row in rows.items() if len(row.right) == len(candidates))
     if not complete:
         raise UsageError("no text was put to all candidates on one metric; choose candidates with --judge or --where variant=NAMES")
     questions = LabelledQuestions(
         tuple(complete),
-        np.array([rows[each].label for each in complete], np.int64),
-        np.array([rows[each].group for each in complete], np.int64),
+        np.array([rows[question].label for question in complete], np.int64),
+        np.array([rows[question].group for question in complete], np.int64),
     )
-    return questions, RecordedAnswers(source, candidates, {each: rows[each].right for each in complete})
+    return questions, RecordedCandidates(source, candidates, {question: rows[question].right for question in complete})
 
 
 def _too_few(name: str, candidates: Sequence[JudgeCondition]) -> str:
@@ -184,17 +184,17 @@ class AnsweredQuestion(NamedTuple):
     right: dict[JudgeCondition, float]
 
 
-def answers_of(judged: JudgedTable) -> Iterator[tuple[LabelledQuestion, AnsweredQuestion]]:
-    """The answers of all judges but baselines to the questions that have labels."""
-    found: dict[LabelledQuestion, AnsweredQuestion] = {}
+def answers_by_question(judged: JudgedTable) -> Iterator[tuple[LabelledQuestion, AnsweredQuestion]]:
+    """Yield the answers of all judges but baselines to the questions that have labels."""
+    answered: dict[LabelledQuestion, AnsweredQuestion] = {}
     group = judged.data.clusters.codes
     for cell in item_tables(judged):
         if cell.is_baseline or cell.classes.continuous:
             continue
         candidate, label, right = cell.condition, cell.reference, cell.right
-        for at in np.flatnonzero(cell.compared).tolist():
-            item = judged.data.items[int(cell.item[at])]
+        for index in np.flatnonzero(cell.compared).tolist():
+            item = judged.data.items[int(cell.item[index])]
             question = LabelledQuestion(*cell.place, item.item_id)
-            row = found.setdefault(question, AnsweredQuestion(int(label[at]), int(group[cell.item[at]]), {}))
-            row.right[candidate] = float(right[at])
-    yield from found.items()
+            row = answered.setdefault(question, AnsweredQuestion(int(label[index]), int(group[cell.item[index]]), {}))
+            row.right[candidate] = float(right[index])
+    yield from answered.items()

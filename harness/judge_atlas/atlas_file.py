@@ -60,7 +60,7 @@ class AtlasJudge(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     source: str = ""
 
     def is_gone(self, today: datetime.date) -> bool:
-        """Whether its provider is known to serve the model no more. Open weights are never gone.
+        """Return True if its provider is known to serve the model no more. Open weights are never gone.
 
         >>> import datetime
         >>> judge = AtlasJudge(served_until=datetime.date(2024, 9, 13))
@@ -114,7 +114,7 @@ class AtlasRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AcrossSets(msgspec.Struct, frozen=True, kw_only=True):
-    """How a judge's difference from people on one quality in one language varies between three sets or more; no mean is taken of them.
+    """The variation of a judge's difference from people between three sets or more, on one quality in one language; no mean is taken.
 
     Attributes:
         quality: what people ask about, or the metric where a row has no quality.
@@ -156,23 +156,23 @@ class Atlas(msgspec.Struct, frozen=True, kw_only=True):
     schema_version: int = SCHEMA_VERSION
 
     def judge(self, name: str) -> AtlasJudge:
-        """What is known of the model behind a judge."""
+        """Return the dates and source of the model behind a judge, as far as they are known."""
         return self.judges.get(name, AtlasJudge())
 
     def newest_judge(self, rows: Iterable[AtlasRow]) -> NewestJudge:
-        """The newest of the judges of these rows whose release is known; of equal dates the first by name."""
+        """Return the newest of the judges of these rows whose release is known; of equal dates the first by name."""
         names = sorted({row.judge for row in rows})
         dated = {name: released for name in names if (released := self.judge(name).released)}
         newest = max(dated, key=lambda name: dated[name], default="")
         return NewestJudge(newest, dated.get(newest, datetime.date.min), len(names) - len(dated))
 
     def across_sets(self, rows: Iterable[AtlasRow]) -> list[AcrossSets]:
-        """How judges of these rows vary between the sets of their language and quality."""
+        """Return the variation of the judges of these rows between the sets of their language and quality."""
         wanted = {(row.language, row.subject, row.judge, row.closeness) for row in rows}
-        return [each for each in self.across if (each.language, each.quality, each.judge, each.closeness) in wanted]
+        return [spread for spread in self.across if (spread.language, spread.quality, spread.judge, spread.closeness) in wanted]
 
     def flat(self, rows: Iterable[AtlasRow] | None = None) -> Iterator[dict[str, Any]]:
-        """Each row, of all or of some, as one object for programs, with what is known of its set's labels and of its judge's age."""
+        """Yield each row, of all or of some, as one object for programs, with its set's labels and its judge's dates."""
         for row in self.rows if rows is None else rows:
             about, judge = self.sets[row.set], self.judge(row.judge)
             between = next(iter(self.across_sets([row])), None)
@@ -182,7 +182,7 @@ class Atlas(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_atlas(path: Path) -> Atlas:
-    """The atlas of a file. Raises ContentError for a file that is absent, of another schema, or no atlas."""
+    """Read the atlas of a file. Raises ContentError for a file that is absent, of another schema, or no atlas."""
     try:
         text = path.read_bytes()
         refuse_other_schema(text, SCHEMA_VERSION, path, "build it again with 'harness atlas build'")
@@ -194,7 +194,7 @@ def read_atlas(path: Path) -> Atlas:
 
 
 def atlas_bytes(atlas: Atlas) -> bytes:
-    """The file of an atlas: a row a line, so that changes can be read."""
+    """Return the file of an atlas: a row a line, so that changes can be read."""
     head = msgspec.structs.asdict(atlas)
     rows = head.pop("rows")
     text = msgspec.json.format(msgspec.json.encode(head), indent=1)[:-2]
@@ -203,8 +203,8 @@ def atlas_bytes(atlas: Atlas) -> bytes:
 
 
 def parquet_bytes(atlas: Atlas) -> bytes:
-    """The rows of `Atlas.flat` as a Parquet file, for programs: `harness atlas` reads only the JSON. Days are Arrow's `date32`."""
+    """Return the rows of `Atlas.flat` as a Parquet file, for programs: `harness atlas` reads only the JSON. Days are Arrow's `date32`."""
     from harness.row_files import to_parquet  # late: an answer needs no Arrow
 
-    own = {field.name: _ARROW_TYPES[field.type] for field in msgspec.structs.fields(AtlasRow)}
-    return to_parquet(list(atlas.flat()), own | _FACTS)
+    types = {field.name: _ARROW_TYPES[field.type] for field in msgspec.structs.fields(AtlasRow)}
+    return to_parquet(list(atlas.flat()), types | _FACTS)

@@ -32,12 +32,12 @@ class ComparedSet(msgspec.Struct, frozen=True):
 
 
 def read_judges(path: Path) -> dict[str, AtlasJudge]:
-    """What is known of the models behind judges, by the judges' names. Raises ContentError, with the line where there is one."""
+    """Read the dates of the models behind judges, by the judges' names. Raises ContentError, with the line where there is one."""
     return read_spec(path, _JudgeFile).judges
 
 
 def rows_of_set(card: DatasetCard, verdicts: Sequence[Verdict]) -> tuple[AtlasRow, ...]:
-    """A row for each verdict on a judge that rests on labels of people; none on baselines."""
+    """Return a row for each verdict on a judge that rests on labels of people; none on baselines."""
     return tuple(
         _row(card, verdict)
         for verdict in verdicts
@@ -49,23 +49,23 @@ def joined(
     cards: Mapping[str, DatasetCard],
     compared: Mapping[str, ComparedSet],
     judges: Mapping[str, AtlasJudge],
-    kept: Atlas | None = None,
+    earlier: Atlas | None = None,
     boards: Sequence[Board] = (),
     collections: Sequence[BoardCollection] = (),
 ) -> Atlas:
-    """The atlas of these comparisons, and of an earlier one's rows of other sets.
+    """Return the atlas of these comparisons, and of an earlier one's rows of other sets.
 
     Args:
         cards: of all published sets with labels of people, by name.
         compared: of the sets that were compared.
-        judges: what is known of the models behind judges.
-        kept: an earlier atlas, whose rows of sets that were not compared stay.
+        judges: the models behind judges, as far as they are known.
+        earlier: an earlier atlas, whose rows of sets that were not compared stay.
         boards, collections: all there are; beside a set stand the boards on its data, by the collection that asks them together.
     """
-    earlier = tuple(row for row in kept.rows if row.set not in compared) if kept else ()
-    rows = [*earlier, *(row for each in compared.values() for row in each.rows)]
-    stay = {row.set for row in earlier}
-    sets = {name: kept.sets[name] if kept and name in stay else _about(card, compared.get(name)) for name, card in cards.items()}
+    earlier_rows = tuple(row for row in earlier.rows if row.set not in compared) if earlier else ()
+    rows = [*earlier_rows, *(row for comparison in compared.values() for row in comparison.rows)]
+    stay = {row.set for row in earlier_rows}
+    sets = {name: earlier.sets[name] if earlier and name in stay else _about(card, compared.get(name)) for name, card in cards.items()}
     sets = {name: msgspec.structs.replace(about, boards=_boards_on(name, boards, collections)) for name, about in sets.items()}
     rows.sort(key=lambda row: (row.language, row.quality, row.metric, row.set, row.judge, row.condition))
     tags = {row.language for row in rows} | {tag for about in sets.values() for tag in about.languages}
@@ -79,20 +79,20 @@ def joined(
 
 
 def across_sets(rows: Sequence[AtlasRow]) -> tuple[AcrossSets, ...]:
-    """How each judge's difference from people varies between three sets or more of one language and quality.
+    """Return the variation of each judge's difference from people between three sets or more of one language and quality.
 
     The difference in a set is the mean over its metrics and conditions; its standard error is the largest of theirs, because they rest on
     the same texts.
     """
-    found: dict[tuple[str, str, str, bool], dict[str, list[tuple[float, float]]]] = {}
+    gaps_by_set: dict[tuple[str, str, str, bool], dict[str, list[tuple[float, float]]]] = {}
     for row in rows:
         if row.gap is not None and row.gap_error:
-            own = found.setdefault((row.language, row.subject, row.judge, row.closeness), {})
-            own.setdefault(row.set, []).append((row.gap, row.gap_error))
+            by_set = gaps_by_set.setdefault((row.language, row.subject, row.judge, row.closeness), {})
+            by_set.setdefault(row.set, []).append((row.gap, row.gap_error))
     across = []
-    for (language, quality, judge, closeness), by_set in sorted(found.items()):
-        gaps = [sum(gap for gap, _ in own) / len(own) for own in by_set.values()]
-        if spread := gap_over_sets(gaps, [max(error for _, error in own) for own in by_set.values()]):
+    for (language, quality, judge, closeness), by_set in sorted(gaps_by_set.items()):
+        gaps = [sum(gap for gap, _ in values) / len(values) for values in by_set.values()]
+        if spread := gap_over_sets(gaps, [max(error for _, error in values) for values in by_set.values()]):
             sd, lo, hi, _ = (round(value, _DIGITS) for value in spread)
             key = {"language": language, "quality": quality, "judge": judge}
             across.append(AcrossSets(**key, closeness=closeness, sets=tuple(sorted(by_set)), sd=sd, lo=lo, hi=hi))
@@ -100,13 +100,13 @@ def across_sets(rows: Sequence[AtlasRow]) -> tuple[AcrossSets, ...]:
 
 
 def _boards_on(name: str, boards: Sequence[Board], collections: Sequence[BoardCollection]) -> dict[str, tuple[str, ...]]:
-    """What `harness run --board` takes to ask about a set, with the languages: a collection, or a board that none has."""
-    found: dict[str, set[str]] = {}
+    """Return the names that `harness run --board` takes to ask about a set, with the languages: a collection, or a board that none has."""
+    languages: dict[str, set[str]] = {}
     for board in boards:
         if board.data != "bundled" and board.data.card == name:
-            asks = next((each.id for each in collections if board.id in each.boards), board.id)
-            found.setdefault(asks, set()).update(board.languages)
-    return {asks: tuple(sorted(tags)) for asks, tags in sorted(found.items())}
+            asks = next((collection.id for collection in collections if board.id in collection.boards), board.id)
+            languages.setdefault(asks, set()).update(board.languages)
+    return {asks: tuple(sorted(tags)) for asks, tags in sorted(languages.items())}
 
 
 def _about(card: DatasetCard, compared: ComparedSet | None) -> AtlasSet:

@@ -44,7 +44,7 @@ class UnexplainedRefusal(EndpointRefusal):
 
 
 class JudgeOptions(msgspec.Struct, frozen=True):
-    """What a judge may need to be opened. `training` holds items and labels that baselines may learn from: never those that are scored."""
+    """Options for opening a judge. `training` holds items and labels that baselines may learn from: never those that are scored."""
 
     base_url: str | None = None
     environment: Mapping[str, str] = {}
@@ -102,7 +102,7 @@ class Judge(Protocol):
 
     @property
     def concurrency(self) -> int | None:
-        """How many calls this judge wants in flight; None: adaptive."""
+        """The number of calls that this judge wants in flight; None: adaptive."""
 
     async def start(self, calls: Iterable[Call]) -> None:
         """Prepare for these calls, which may be iterated more than once. Raises JudgeError with what to do if that is not possible."""
@@ -119,7 +119,7 @@ class Judge(Protocol):
 
 
 def rate_limit_status_of(judge: Judge) -> RateLimitStatus | None:
-    """The rate limit that the judge's endpoint last reported; None if it reports none.
+    """Return the rate limit that the judge's endpoint last reported; None if it reports none.
 
     `allowance` is the name that judges of other packages may still use.
     """
@@ -128,6 +128,6 @@ def rate_limit_status_of(judge: Judge) -> RateLimitStatus | None:
 
 
 def answer_object(scores: Mapping[str, Any], justification: str | None, joint: bool) -> dict[str, Any]:
-    """The JSON object that a prompt asks for, for judges that are not models."""
+    """Return the JSON object that a prompt asks for, for judges that are not models."""
     answers = {metric: ({"justification": justification} if justification else {}) | {"score": score} for metric, score in scores.items()}
     return answers if joint else next(iter(answers.values()))

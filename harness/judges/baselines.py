@@ -76,7 +76,7 @@ class TrainingCounts:
         return self._count_items(self.log_length_ratio)
 
     def _count_items(self, measure: Callable[[Item], float | None]) -> dict[tuple[str, ...], _GroupedCounts]:
-        """A measure of all items that have it, by (language, task, split) and by (language, task)."""
+        """Return a measure of all items that have it, by (language, task, split) and by (language, task)."""
         counts: dict[tuple[str, ...], _GroupedCounts] = defaultdict(_GroupedCounts)
         for item in self.data.items:
             if (value := measure(item)) is not None:
@@ -86,36 +86,36 @@ class TrainingCounts:
 
     @property
     def has_development(self) -> bool:
-        """Whether there are labels of development items."""
+        """True if there are labels of development items."""
         return bool(self._development_scores)
 
     def scores(self, item: Item, metric: str) -> Counter[Score]:
-        """How often each score of `metric` occurs outside the group of `item`."""
+        """Return how often each score of `metric` occurs outside the group of `item`."""
         return self.development(item, metric) or self._without_group(self._scores, item, metric)
 
     def development(self, item: Item, metric: str) -> Counter[Score]:
-        """The same for development items only; empty if there are none."""
+        """Return the same for development items only; empty if there are none."""
         return self._without_group(self._development_scores, item, metric)
 
     def lengths(self, item: Item) -> Counter[Score]:
-        """How often each text length occurs outside the group of `item`."""
+        """Return how often each text length occurs outside the group of `item`."""
         return self._without_group(self._lengths, item, "dev") or self._without_group(self._lengths, item)
 
     def ratios(self, item: Item) -> tuple[float, ...]:
-        """The ratios of lengths (as logarithms, rising) outside the group of `item`."""
+        """Return the ratios of lengths (as logarithms, rising) outside the group of `item`."""
         key = (item.language, item.task, item.group)
         if key not in self._other_ratios:
-            others = self._without_group(self._ratios, item, "dev") or self._without_group(self._ratios, item)
-            self._other_ratios[key] = tuple(sorted(map(float, others.elements())))
+            counts = self._without_group(self._ratios, item, "dev") or self._without_group(self._ratios, item)
+            self._other_ratios[key] = tuple(sorted(map(float, counts.elements())))
         return self._other_ratios[key]
 
     def text_length(self, item: Item) -> int:
-        """Characters of the text that is judged; of a pair, how much longer its first text is."""
+        """Return the characters of the text that is judged; of a pair, how much longer its first text is."""
         first, *second = (len(str(item.fields.get(name, ""))) for name in self.data.outputs_of(item))
         return first - sum(second)
 
     def log_length_ratio(self, item: Item) -> float | None:
-        """The logarithm of the length of the text that is judged, divided by that of its source; None where one of them is empty."""
+        """Return the logarithm of the length of the text that is judged, divided by that of its source; None where one of them is empty."""
         lengths = self.text_length(item), len(str(item.fields.get("source", "")))
         return math.log(lengths[0] / lengths[1]) if all(lengths) else None
 
@@ -125,7 +125,7 @@ class TrainingCounts:
 
 
 def ascending(scale: Scale) -> list[int | str]:
-    """The scale's classes with the best one last; on a scale for pairs, those that speak for the first text come last."""
+    """Return the scale's classes with the best one last; on a scale for pairs, those that speak for the first text come last."""
     if scale.swap:
         return sorted(scale.classes, key=lambda score: scale.share_of_first[score])
     return list(scale.classes) if scale.best == scale.classes[-1] else list(reversed(scale.classes))
@@ -136,7 +136,7 @@ def constant_best(item: Item, metric: str, scale: Scale, training: TrainingCount
 
 
 def majority(item: Item, metric: str, scale: Scale, training: TrainingCounts, draw: str) -> Score | None:
-    """The most common score; in a tie the best one, then the first of the scale. Interval scales: the median. None without labels."""
+    """Return the most common score; in a tie the best, then the first of the scale. Interval scales: the median. None without labels."""
     scores = training.scores(item, metric)
     if not scores:
         return None
@@ -156,13 +156,13 @@ def length(item: Item, metric: str, scale: Scale, training: TrainingCounts, draw
     lengths = training.lengths(item)
     if not lengths:
         return None
-    own = training.text_length(item)
-    below = sum(count for other, count in lengths.items() if int(other) < own) + lengths[own] / 2
+    text_length = training.text_length(item)
+    below = sum(count for other, count in lengths.items() if int(other) < text_length) + lengths[text_length] / 2
     return _score_at(min(below / lengths.total(), 1 - 1e-9), scale)
 
 
 def _on_scale_of_answers(score: Score | None, labels: Scale, answers: Scale) -> Score | None:
-    """A score on the scale of the labels as one at the same place of the scale on which judges answer."""
+    """Return a score on the scale of the labels as one at the same place of the scale on which judges answer."""
     if labels == answers or not isinstance(score, (int, float)) or labels.min is None or labels.max is None:
         return score
     fraction = (score - labels.min) / (labels.max - labels.min)
@@ -170,17 +170,17 @@ def _on_scale_of_answers(score: Score | None, labels: Scale, answers: Scale) -> 
 
 
 def length_ratio(item: Item, metric: str, scale: Scale, training: TrainingCounts, draw: str) -> Score | None:
-    own, others = training.log_length_ratio(item), training.ratios(item)
-    if own is None or not others:
+    ratio, ratios = training.log_length_ratio(item), training.ratios(item)
+    if ratio is None or not ratios:
         return None
-    usual = statistics.median(others)
-    distance = abs(own - usual)
-    farther = sum((abs(other - usual) > distance) + (abs(other - usual) == distance) / 2 for other in others)
-    return _score_at(min(farther / len(others), 1 - 1e-9), scale)
+    usual = statistics.median(ratios)
+    distance = abs(ratio - usual)
+    farther = sum((abs(other - usual) > distance) + (abs(other - usual) == distance) / 2 for other in ratios)
+    return _score_at(min(farther / len(ratios), 1 - 1e-9), scale)
 
 
 def _score_at(fraction: float, scale: Scale) -> Score:
-    """The score at this fraction (0 to 1) of the scale, from worst to best."""
+    """Return the score at this fraction (0 to 1) of the scale, from worst to best."""
     if scale.kind == "interval":
         low, high = scale.min or 0.0, scale.max if scale.max is not None else 1.0
         return low + fraction * (high - low)
@@ -216,7 +216,7 @@ class BaselineJudge:
         return self.reply(call.query)
 
     def reply(self, query: Query) -> Reply:
-        """The answer to a query. It depends on nothing else."""
+        """Return the answer to a query. It depends on nothing else."""
         draw = f"{self._seed}\x1f{query.repeat}" + ("\x1fswapped" if query.condition.order == "swapped" else "")
         data = self._training.data
         scores = {metric: self._score(query, metric, draw) for metric in query.metrics}
@@ -225,7 +225,7 @@ class BaselineJudge:
         return Reply(text=msgspec.json.encode(answer).decode(), model=self.identity.name, finish_reason="stop")
 
     def _score(self, query: Query, metric: str, draw: str) -> Score | None:
-        """The score on the scale of the labels, for the texts in the order in which the query shows them."""
+        """Return the score on the scale of the labels, for the texts in the order in which the query shows them."""
         scale = self._training.data.label_scale(metric)
         score = BASELINES[self._name](query.item, metric, scale, self._training, draw)
         learnt_from_labels = self._name == "majority"  # they are in the item's own order
@@ -236,7 +236,7 @@ class BaselineJudge:
 
 
 def open_judge(name: str, options: JudgeOptions) -> BaselineJudge:
-    """The judge `baseline/<name>`. Raises UsageError for an unknown name."""
+    """Return the judge `baseline/<name>`. Raises UsageError for an unknown name."""
     if name not in BASELINES:
         raise UsageError(f"no baseline '{name}'.{choose_from(BASELINES, name)}")
     if options.training is None:

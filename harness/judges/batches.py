@@ -45,7 +45,7 @@ class Batching(Protocol):
     """A judge whose endpoint also accepts files of calls."""
 
     def batches(self) -> Batches:
-        """The endpoint's batch interface. Raises JudgeError with what to do when it cannot be used."""
+        """Return the endpoint's batch interface. Raises JudgeError with what to do when it cannot be used."""
 
 
 class BatchRefused(JudgeError):
@@ -95,17 +95,17 @@ class ProviderBatch(msgspec.Struct, frozen=True):
 
     @property
     def ended(self) -> bool:
-        """Whether the batch has ended. A completed batch whose result files are not named yet has not."""
+        """True if the batch has ended. A completed batch whose result files are not named yet has not."""
         has_results = self.output_file_id or self.error_file_id or not self.counts.completed
         return self.status in ENDED and bool(has_results or self.status != "completed")
 
     @property
     def problems(self) -> tuple[LineError, ...]:
-        """Why the whole file was refused."""
+        """The reason why the whole file was refused."""
         return (self.errors.data if self.errors else None) or ()
 
     def metadata_value(self, name: str) -> str:
-        """A value of the metadata that it was submitted with; empty if the provider has not kept it."""
+        """Return a value of the metadata that it was submitted with; empty if the provider has not kept it."""
         return str((self.metadata or {}).get(name) or "")
 
 
@@ -133,7 +133,7 @@ class Batches:
         self._target = target
 
     def line(self, call: Call, capabilities: EndpointCapabilities) -> bytes:
-        """A call as a line of a file of requests, without a line break."""
+        """Return a call as a line of a file of requests, without a line break."""
         body = self.chat.request(call, capabilities).body
         return msgspec.json.encode({"custom_id": call.call_id, "method": "POST", "url": self._target, "body": body})
 
@@ -173,7 +173,7 @@ class Batches:
             raise
 
     async def find(self, file_id: str, name: str, value: str) -> ProviderBatch | None:
-        """The batch that was made of that file or has that value in its metadata; None if there is none."""
+        """Return the batch that was made of that file or has that value in its metadata; None if there is none."""
         async for batch in self._all_batches():
             if batch.input_file_id == file_id or batch.metadata_value(name) == value:
                 return batch
@@ -192,7 +192,7 @@ class Batches:
             after = page.data[-1].id
 
     async def retrieve(self, batch_id: str) -> ProviderBatch:
-        """A batch in its present state."""
+        """Return a batch in its present state."""
         return self._batch(await self._ask("check a batch", self._client.batches.with_streaming_response.retrieve(batch_id)))
 
     async def fetch(self, file_id: str, path: Path, calls: int) -> None:
@@ -209,7 +209,7 @@ class Batches:
         await self._client.close()
 
     async def _ask(self, action: str, wanted: AbstractAsyncContextManager[AsyncAPIResponse[Any]]) -> Response:
-        """The whole response to a request of the client."""
+        """Return the whole response to a request of the client."""
         async with self._request(action), wanted as answer:
             body = await _beginning(answer.iter_bytes(), LONGEST_BODY)
             if len(body) > LONGEST_BODY:
@@ -281,7 +281,7 @@ async def raise_refused(response: Any) -> None:
 
 
 async def _beginning(parts: AsyncIterator[bytes], most: int) -> bytes:
-    """All bytes of a body; of a longer one a few more than `most`."""
+    """Return all bytes of a body; of a longer one a few more than `most`."""
     body = bytearray()
     async for part in parts:
         body += part
@@ -291,7 +291,7 @@ async def _beginning(parts: AsyncIterator[bytes], most: int) -> bytes:
 
 
 def _transport_errors() -> tuple[type[Exception], ...]:
-    """Errors of the client's HTTP library while it reads a body. The library has had two names."""
+    """Return the errors of the client's HTTP library while it reads a body. The library has had two names."""
     return tuple(sys.modules[name].HTTPError for name in ("httpx", "httpx2") if name in sys.modules)
 
 

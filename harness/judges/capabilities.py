@@ -61,7 +61,7 @@ class Request(msgspec.Struct, frozen=True):
 
 
 class EndpointCapabilities(msgspec.Struct, frozen=True):
-    """Which answer format and parameters an endpoint accepts, as far as its refusals have shown.
+    """The answer format and parameters that an endpoint accepts, as far as its refusals have shown.
 
     `top_tokens` are the alternatives of each token, `length_name` is the parameter for the longest answer, `reasoning_tokens` are extra
     output tokens. Without a `system_role`, the text of the system begins the user's. Batches keep it as JSON, whose names stay as they are.
@@ -78,19 +78,19 @@ class EndpointCapabilities(msgspec.Struct, frozen=True):
     reasoning_refused: bool = False  # more extra tokens were refused, so none are added again
 
     def output_tokens(self, call: Call) -> int:
-        """The length of the longest answer that a call asks for: the answer's own and what reasoning may need before it."""
+        """Return the length of the longest answer that a call asks for: the answer's own and what reasoning may need before it."""
         wanted = call.prompt.max_tokens + self.reasoning_tokens
         return min(wanted, self.most_output) if self.most_output else wanted
 
     def sampling(self, call: Call) -> dict[str, Any]:
-        """A call's sampling parameters. Endpoints may refuse any of them."""
+        """Return a call's sampling parameters. Endpoints may refuse any of them."""
         parameters: dict[str, Any] = {"temperature": call.temperature, "seed": call.seed, **call.query.condition.sampling}
         if call.probabilities:
             parameters |= {"logprobs": True, "top_logprobs": self.top_tokens}
         return {name: value for name, value in parameters.items() if value is not None}
 
     def adapted_to(self, message: str, request: Request) -> EndpointCapabilities | None:
-        """What is left after a refusal that names something that can be left out or asked for differently; None if it names nothing.
+        """Return the capabilities after a refusal that names what can be left out or asked for differently; None if it names nothing.
 
         The request itself decides: several calls in flight may be refused at once, and each of them has to be asked again.
         """
@@ -102,9 +102,9 @@ class EndpointCapabilities(msgspec.Struct, frozen=True):
         if "max_completion_tokens" in words and "max_tokens" in sent and _RENAMED.search(words):
             return replace(self, length_name="max_completion_tokens", reasoning_tokens=REASONING_TOKENS)
         if "top_logprobs" in words or ("logprob" in words and _COUNTED.search(words)):
-            asked = sent.get("top_logprobs", 0)
-            fewer = max((number for number in _numbers(words) if 0 < number < asked), default=FEW_TOKENS)
-            if fewer < asked:
+            requested = sent.get("top_logprobs", 0)
+            fewer = max((number for number in _numbers(words) if 0 < number < requested), default=FEW_TOKENS)
+            if fewer < requested:
                 return replace(self, top_tokens=min(fewer, self.top_tokens))
         if refused := next((names for word, names in _OPTIONAL_PARAMETERS.items() if word in words and set(names) & set(sent)), ()):
             return replace(self, left_out=tuple(sorted({*self.left_out, *refused})))
@@ -116,29 +116,29 @@ class EndpointCapabilities(msgspec.Struct, frozen=True):
         return None
 
     def with_less_output(self, message: str, request: Request) -> EndpointCapabilities | None:
-        """What is left after a refusal of so long an answer, by a limit that holds for every text; None if it cannot be shorter."""
-        asked = request.output_tokens
-        shorter = max((number for number in _numbers(message) if _LEAST_OUTPUT <= number < asked), default=asked // 2)
+        """Return the capabilities after a refusal of so long an answer, by a limit for every text; None if it cannot be shorter."""
+        requested = request.output_tokens
+        shorter = max((number for number in _numbers(message) if _LEAST_OUTPUT <= number < requested), default=requested // 2)
         if shorter < _LEAST_OUTPUT:
             return None
         return replace(self, most_output=min(shorter, self.most_output or shorter))  # another call in flight may have been refused first
 
     def with_less_reasoning(self, message: str, request: Request) -> EndpointCapabilities | None:
-        """With as many extra tokens as the refusal of one text leaves, or with half of them; None if none were asked for.
+        """Return capabilities with as many extra tokens as the refusal of one text leaves, or half of them; None if none were asked for.
 
         The text and the answer share the context, so that the difference of two numbers may be what is left.
         """
         if not request.reasoning_tokens:
             return None
         numbers = [number for number in _numbers(message) if number != request.output_tokens]
-        own = request.output_tokens - request.reasoning_tokens
-        rests = [first - second - own for first in numbers for second in numbers]
+        answer_tokens = request.output_tokens - request.reasoning_tokens
+        rests = [first - second - answer_tokens for first in numbers for second in numbers]
         most = request.reasoning_tokens - _LEAST_STEP  # so that a series of refusals ends
         shorter = max((rest for rest in rests if _LEAST_REASONING_TOKENS <= rest <= most), default=request.reasoning_tokens // 2)
         return replace(self, reasoning_tokens=shorter if shorter >= _LEAST_REASONING_TOKENS else 0, reasoning_refused=True)
 
     def without_system_role(self, message: str, request: Request) -> EndpointCapabilities | None:
-        """Without a system role, if the refusal is about that of this request; else None."""
+        """Return capabilities without a system role, if the refusal is about that of this request; else None."""
         if SYSTEM_ROLE in request.left_out or not _SYSTEM_REFUSED.search(message):
             return None
         has_system = any(sent["role"] == "system" for sent in request.body["messages"])
@@ -146,7 +146,7 @@ class EndpointCapabilities(msgspec.Struct, frozen=True):
 
 
 def _numbers(message: str) -> list[int]:
-    """The first numbers of a message that may be counts of tokens.
+    """Return the first numbers of a message that may be counts of tokens.
 
     >>> _numbers("8,592 > 4096 - 700 (gpt-4o-2024-08-06, https://x.invalid/v1.2)")
     [8592, 4096, 700]
@@ -155,11 +155,11 @@ def _numbers(message: str) -> list[int]:
 
 
 def merged_system_role(messages: Sequence[Message]) -> list[Message]:
-    """The messages with the text of the system at the beginning of the first text of the user."""
+    """Return the messages with the text of the system at the beginning of the first text of the user."""
     system = "\n\n".join(message.content for message in messages if message.role == "system")
-    others = [message for message in messages if message.role != "system"]
-    first = next((number for number, message in enumerate(others) if message.role == "user"), None)
+    remaining = [message for message in messages if message.role != "system"]
+    first = next((number for number, message in enumerate(remaining) if message.role == "user"), None)
     if first is None:
-        return [Message("user", system), *others]
-    merged = Message("user", f"{system}\n\n{others[first].content}")
-    return [*others[:first], merged, *others[first + 1 :]]
+        return [Message("user", system), *remaining]
+    merged = Message("user", f"{system}\n\n{remaining[first].content}")
+    return [*remaining[:first], merged, *remaining[first + 1 :]]

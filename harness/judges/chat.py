@@ -57,7 +57,7 @@ class Chat:
         secrets: Iterable[str] = (),
         clean: Callable[[str], str] = str,
         shape: Callable[[Call], Any] = lambda call: call.prompt.schema,
-        further: Mapping[str, Any] = {},
+        user_fields: Mapping[str, Any] = {},
     ) -> None:
         self.rate_limit_status: RateLimitStatus | None = None
         self._transport = transport
@@ -66,7 +66,7 @@ class Chat:
         self._redact = Redactor(secrets)
         self._clean = clean
         self._shape = shape
-        self._further = further  # fields of requests that the user adds
+        self._user_fields = user_fields  # fields of requests that the user adds
         self.capabilities = EndpointCapabilities()
         self._answered = False
         self._all_forms_refused = False  # for a reason that was not named
@@ -108,7 +108,7 @@ class Chat:
         return response
 
     async def _form_is_refused(self, call: Call, request: Request) -> bool:
-        """Whether the endpoint fails because of the answer format, as some do with 500. If so, `capabilities` have a looser one.
+        """Return True if the endpoint fails because of the answer format, as some do with 500. If so, `capabilities` have a looser one.
 
         An endpoint that is down, or fails by chance, looks the same at first. So the format is at fault only if it never worked here, and
         if a looser one works and it fails again, in turn.
@@ -135,7 +135,9 @@ class Chat:
         return True
 
     async def _reply_in_looser_form(self, call: Call, request: Request) -> Reply | None:
-        """The reply to a call that was refused without a reason, in a looser answer format, which is used from then on; None without one.
+        """Return the reply, in a looser answer format, to a call that was refused without a reason; None without such a format.
+
+        The format is used from then on.
 
         The same format is tried once more first, as a refusal may be an exception. Once an endpoint has answered in a format, or refused
         them all, its refusals are not about the format.
@@ -171,7 +173,7 @@ class Chat:
         return None
 
     async def _works(self, call: Call, form: str) -> bool:
-        """Whether the endpoint answers a call in an answer format. The answer is not kept: it may be another one than the call gets."""
+        """Return True if the endpoint answers a call in an answer format. The answer is dropped: the call may get another one."""
         response = await self._send(self.request(call, replace(self.capabilities, form=form)))
         answer = _answer_in(response) if response.status == HTTPStatus.OK else None
         works = answer is not None and answer.kind != "failed"
@@ -180,7 +182,7 @@ class Chat:
         return works
 
     def interpret(self, call: Call, request: Request, response: Response, seconds: float) -> Reply | EndpointCapabilities:
-        """The reply in a response, or the capabilities with which the call has to be asked again.
+        """Return the reply in a response, or the capabilities with which the call has to be asked again.
 
         These are `capabilities` from now on, unless they are only for this call, whose text leaves less room (`reasoning_refused`).
         Raises NoReply and FatalReply as `ask`.
@@ -199,7 +201,7 @@ class Chat:
         return reply
 
     def _more_room(self, request: Request) -> bool:
-        """Whether calls can be asked with more tokens for reasoning than this request. If so, `capabilities` have them."""
+        """Return True if calls can be asked with more tokens for reasoning than this request. If so, `capabilities` have them."""
         if request.reasoning_tokens or request.reasoning_refused:
             return False
         self.capabilities = replace(self.capabilities, reasoning_tokens=self.capabilities.reasoning_tokens or REASONING_TOKENS)
@@ -210,7 +212,7 @@ class Chat:
             await self._transport.close()
 
     def request(self, call: Call, capabilities: EndpointCapabilities | None = None) -> Request:
-        """The request for a call, with the capabilities that are known by now, or with those given."""
+        """Return the request for a call, with the capabilities that are known by now, or with those given."""
         capabilities = capabilities or self.capabilities
         sampling = capabilities.sampling(call)
         left_out = tuple(sorted(sampling.keys() & set(capabilities.left_out)))
@@ -227,7 +229,7 @@ class Chat:
             ),
             **self._answer_format(call, capabilities.form),
             **{name: value for name, value in sampling.items() if name not in left_out},
-            **self._further,
+            **self._user_fields,
         }
         output_tokens = capabilities.output_tokens(call)
         return Request(
@@ -248,7 +250,7 @@ class Chat:
         return {"response_format": {"type": "json_object"}} if form == "json_object" else {}
 
     def _read_reply(self, call: Call, request: Request, body: bytes, seconds: float) -> Reply:
-        """The reply in a body with status 200. Raises NoReply if it holds none or a failed generation, FatalReply as `_answer`."""
+        """Return the reply in a body with status 200. Raises NoReply if it holds none or a failed generation, FatalReply as `_answer`."""
         answer = self._answer(body, call)
         if answer.kind == "failed":
             raise NoReply(f"{self._host} answered with a failed generation: {self.quote(answer.problem)}")
@@ -271,14 +273,14 @@ class Chat:
         )
 
     def _stored(self, text: str) -> str:
-        """The beginning of a text, as long as any answer may be, as it may be stored."""
+        """Return the beginning of a text, as long as any answer may be, as it may be stored."""
         return self.safe(text[:LONGEST_TEXT])
 
-    def _beside(self, beside: Mapping[str, str]) -> dict[str, str]:
-        """What a message holds beside its text, as it may be stored; together as long as any answer may be."""
+    def _beside(self, members: Mapping[str, str]) -> dict[str, str]:
+        """Return the other members of a message as they may be stored; together as long as any answer may be."""
         stored: dict[str, str] = {}
         free = LONGEST_TEXT
-        for name, words in beside.items():
+        for name, words in members.items():
             cut = f" [cut: {len(words):,} characters]" if len(words) > free else ""
             if free and len(stored) < _MOST_BESIDE:
                 stored[self._name(name) or ""] = self.safe(words[:free]) + cut
@@ -286,11 +288,11 @@ class Chat:
         return stored
 
     def _name(self, value: Any) -> str | None:
-        """The name of a model or a finish reason; None if the endpoint does not report it."""
+        """Return the name of a model or a finish reason; None if the endpoint does not report it."""
         return self.safe(as_text(value))[:_LONGEST_NAME] if value else None
 
     def _answer(self, body: bytes, call: Call) -> Answer:
-        """What a body says. If the first response is not a completion, the address is wrong; later it is a temporary error."""
+        """Return the answer in a body. If the first response is not a completion, the address is wrong; later it is a temporary error."""
         try:
             answer = read_answer(body, call.prompt.schema.get("required", ()))
         except ValueError as err:
@@ -308,7 +310,7 @@ class Chat:
         raise FatalReply(f"{problem}; the base URL usually ends in /v1")
 
     def _interpret_refusal(self, request: Request, response: Response, seconds: float) -> Reply | EndpointCapabilities:
-        """What a status other than 200 means: ask differently, ask again, a refusal of this text, or a refusal by the endpoint."""
+        """Interpret a status other than 200: ask differently, ask again, a refusal of this text, or a refusal by the endpoint."""
         status, refusal = response.status, read_refusal(response.body)
         message = self.quote(refusal.message, 80 if is_page(refusal.message) else 300) or "no reason given"
         if refusal.generation is not None:  # the provider found the model's text to be no JSON of the schema
@@ -341,7 +343,7 @@ class Chat:
         raise UnexplainedRefusal(reason, advice, refused) if refusal.may_be_about_text(status) else EndpointRefusal(reason, advice)
 
     def _adapted(self, request: Request, status: int, refusal: Refusal, subject: Subject) -> EndpointCapabilities | None:
-        """The capabilities with which a refused call can be asked again; None if the refusal is about its text, or about the endpoint."""
+        """Return the capabilities with which a refused call can be asked again; None if its text or the endpoint is the reason."""
         if subject == "length":
             return self.capabilities.with_less_reasoning(refusal.words, request)
         adapted = None
@@ -358,7 +360,7 @@ class Chat:
         return adapted
 
     def _limit_error(self, status: int, message: str, words: str, wait: float | None) -> NoReply | FatalReply:
-        """What a limit means: a rate, which passes, or a limit that is not renewed soon. `wait` is what the headers ask for."""
+        """Interpret a limit: a rate, which passes, or a limit that is not renewed soon. `wait` is what the headers ask for."""
         limit = kind_of_limit(words, waits=wait is not None)
         if limit == "spent":
             return FatalReply(
@@ -372,23 +374,23 @@ class Chat:
         return NoReply(f"{self._host} answered {status}: {message}", wait_in_text(words) if wait is None else wait, busy=True)
 
     def _tokens(self, logprobs: Any) -> tuple[Token, ...]:
-        """The answer's tokens; none if they hold a secret, which may be spread over several tokens."""
+        """Return the answer's tokens; none if they hold a secret, which may be spread over several tokens."""
         tokens = tuple(read_tokens(logprobs))
         ranks = zip_longest(*(token.others for token in tokens), fillvalue="")
         lines = ["".join(token.text for token in tokens), *map("".join, ranks)]
         return () if any(self._redact(line) != line for line in lines) else tokens
 
     def safe(self, text: str) -> str:
-        """Text that may be stored: without secrets and without halves of characters."""
+        """Return text that may be stored: without secrets and without halves of characters."""
         return without_half_characters(self._redact(text))
 
     def quote(self, text: str, most: int = 300) -> str:
-        """A message of the endpoint as one line that may be stored and printed. Secrets are removed before it is cut."""
+        """Return a message of the endpoint as one line that may be stored and printed. Secrets are removed before it is cut."""
         return without_half_characters(self._redact.quote(text, most))
 
 
 def _reasoned_to_the_end(reply: Reply) -> bool:
-    """Whether a model's reasoning left too few tokens for the answer. Not every endpoint counts the tokens, or sends the reasoning."""
+    """Return True if a model's reasoning left too few tokens for the answer. Some endpoints neither count them nor send the reasoning."""
     if not was_cut(reply.finish_reason):
         return False
     signs = reply.usage.reasoning_tokens or reply.reasoning_characters
@@ -399,7 +401,7 @@ _CHOICE = re.compile(rb'"choices"\s*:\s*\[\s*\{')
 
 
 def _refusal_in(body: bytes) -> Response | None:
-    """The response that a body with status 200 stands for, if it is an error about a text: gateways and streams answer so.
+    """Return the response that a body with status 200 stands for, if it is an error about a text: gateways and streams answer so.
 
     Providers name such an error in many ways, so a body without a choice is read whole.
     """
@@ -415,7 +417,7 @@ def _refusal_in(body: bytes) -> Response | None:
 
 
 def _answer_in(response: Response) -> Answer | None:
-    """What a response says, perhaps with another 2xx status than 200; None if it holds no completion."""
+    """Return the answer in a response, perhaps with another 2xx status than 200; None if it holds no completion."""
     try:
         return read_answer(joined_stream(response.body))
     except ValueError:

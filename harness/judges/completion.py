@@ -24,7 +24,7 @@ _LONG_BODY = 4 * 2**20  # bytes; shorter ones hold fewer
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What a completion says, verbatim, whatever member of the message it stands in.
+    """The answer in a completion, verbatim, in whatever member of the message it stands.
 
     Attributes:
         kind: `answer`; `filtered` by the provider, or refused; `cut` at a limit of length; `failed`: the generation broke off, or brought
@@ -86,7 +86,7 @@ _decode = msgspec.json.Decoder(Completion).decode
 
 
 def read_completion(body: bytes) -> Completion | None:
-    """The body as a completion; None for JSON that is no completion. Raises ValueError if it is not JSON that can be read."""
+    """Return the body as a completion; None for JSON that is no completion. Raises ValueError if it is not JSON that can be read."""
     if len(body) > _LONG_BODY and sum(body.count(sign) for sign in (b'"', b"[", b"{")) > _MOST_VALUES:
         raise ValueError("more values than any answer has")
     try:
@@ -127,43 +127,43 @@ def read_answer(body: bytes | Mapping[str, Any], requested: Collection[str] = ()
 
 
 def _sorted(completion: Completion, requested: Collection[str]) -> Answer:
-    """The answer of a completion's first choice."""
+    """Return the answer of a completion's first choice."""
     usage = completion.token_counts
     if not completion.choices:
         problem = describe_error(completion.error) if completion.error else "no choices"
         return Answer("failed", problem=problem, model=completion.model, usage=usage)
     choice = completion.choices[0]
     message = choice.message if isinstance(choice.message, dict) else {"content": choice.text if choice.message is None else choice.message}
-    text, beside, refusal = _content(message.get("content"))
+    text, members, refusal = _content(message.get("content"))
     refusal = _stated(message.get("refusal")) or refusal
     for name, value in message.items():
-        if name not in _NOT_WORDS and (words := _words(value)) and words not in beside.values():
-            beside[name] = words
+        if name not in _NOT_WORDS and (words := _words(value)) and words not in members.values():
+            members[name] = words
     reason = None if choice.finish_reason is None else as_text(choice.finish_reason)
     ending, text_field, problem = ending_of(reason), "", ""
     texts = ["content", *(name for name in _REASONING if isinstance(message.get(name), (str, list)))]  # some send it under two names
     if ending == "normal" and not text.strip() and not refusal:
-        text_field = next((name for name, words in beside.items() if _is_requested(words, requested)), "")
-        text = beside.pop(text_field, text)
+        text_field = next((name for name, words in members.items() if _is_requested(words, requested)), "")
+        text = members.pop(text_field, text)
     if error := choice.error or completion.error:
         problem = describe_error(error)
     elif ending == "failed":
         problem = f"finish reason '{reason}', {'no text' if not text else 'its text begins: ' + repr(text[:_LONGEST_BEGINNING])}"
-    elif ending == "normal" and not (text or beside or refusal or usage.completion_tokens):
+    elif ending == "normal" and not (text or members or refusal or usage.completion_tokens):
         problem = f"no text and no token of an answer, finish reason {reason!r}"
-    reasoning = max(len(beside.get(name, "")) for name in texts)
+    reasoning = max(len(members.get(name, "")) for name in texts)
     kind: Any = "failed" if problem else ending if ending != "normal" else "filtered" if refusal and not text.strip() else "answer"
     return Answer(
-        kind, text, text_field, choice.finish_reason, refusal, beside, problem, completion.model, usage, choice.logprobs, reasoning
+        kind, text, text_field, choice.finish_reason, refusal, members, problem, completion.model, usage, choice.logprobs, reasoning
     )
 
 
 def _content(content: Any) -> tuple[str, dict[str, str], str | None]:
-    """The text of a message's content, what its other parts hold, and its refusal. A gateway may have parsed the model's JSON."""
+    """Return the text of a message's content, what its other parts hold, and its refusal. A gateway may have parsed the model's JSON."""
     parts = [content] if isinstance(content, dict) and {"type", "text"} == content.keys() else content
     if not isinstance(parts, list) or not all(isinstance(part, str) or _is_part(part) for part in parts):
         return "" if content is None else _stated(content, of_any=True) or "", {}, None
-    texts, others, refusal = [], [], None
+    texts, other_parts, refusal = [], [], None
     for part in parts:
         if isinstance(part, str):
             texts.append(part)
@@ -172,18 +172,18 @@ def _content(content: Any) -> tuple[str, dict[str, str], str | None]:
         elif part.get("type") == "refusal":
             refusal = _stated(part.get("refusal"))
         else:
-            others.append(_words({name: value for name, value in part.items() if name != "type"}))
-    beside = {"content": "".join(others)} if any(others) else {}
-    return "".join(texts), beside, refusal
+            other_parts.append(_words({name: value for name, value in part.items() if name != "type"}))
+    members = {"content": "".join(other_parts)} if any(other_parts) else {}
+    return "".join(texts), members, refusal
 
 
 def _is_part(value: Any) -> bool:
-    """Whether it is a part of a content, and not an object that a model wrote."""
+    """Return True for a part of a content, False for an object that a model wrote."""
     return isinstance(value, dict) and (isinstance(value.get("type"), str) or isinstance(value.get("text"), str))
 
 
 def _stated(value: Any, *, of_any: bool = False) -> str | None:
-    """A value as text: JSON unless it is a text. None for what says nothing (null, false, an empty text), unless it is `of_any` kind."""
+    """Return a value as text: JSON unless it is a text. None for null, false and an empty text, unless it is `of_any` kind."""
     if isinstance(value, str):
         return value if value.strip() or of_any else None
     if not value and not of_any:
@@ -195,7 +195,7 @@ def _stated(value: Any, *, of_any: bool = False) -> str | None:
 
 
 def _words(value: Any) -> str:
-    """The words of a member of a message: a text, the texts of parts, the arguments of tool calls; JSON for anything else."""
+    """Return the words of a member of a message: a text, the texts of parts, the arguments of tool calls; JSON for anything else."""
     match value:
         case str():
             return value
@@ -210,7 +210,7 @@ def _words(value: Any) -> str:
 
 
 def _is_requested(words: str, requested: Collection[str]) -> bool:
-    """Whether it is a whole JSON object with all requested keys, perhaps within an object of a single member."""
+    """Return True if it is a whole JSON object with all requested keys, perhaps within an object of a single member."""
     if not words.lstrip().startswith("{"):
         return False
     try:
@@ -223,7 +223,7 @@ def _is_requested(words: str, requested: Collection[str]) -> bool:
 
 
 def error_text(body: bytes) -> str | None:
-    """The error message in a body, uncut, with its code; None if there is none. Callers remove secrets first and cut it then."""
+    """Return the error message in a body, uncut, with its code; None if there is none. Callers remove secrets first and cut it then."""
     try:
         data = _json(body)
     except ValueError:
@@ -235,7 +235,7 @@ def error_text(body: bytes) -> str | None:
 
 
 def describe_error(error: Any) -> str:
-    """The message of an error object, uncut, with its code; the error itself as text if it is none."""
+    """Return the message of an error object, uncut, with its code; the error itself as text if it is none."""
     if not isinstance(error, dict):
         return as_text(error)
     text, code = as_text(error.get("message") or error), error.get("code")
@@ -243,7 +243,7 @@ def describe_error(error: Any) -> str:
 
 
 def as_text(value: Any) -> str:
-    """Any value of a body as text."""
+    """Return any value of a body as text."""
     try:
         return value if isinstance(value, str) else str(value)
     except (RecursionError, ValueError):  # nested too deeply, or a number of thousands of digits
@@ -258,14 +258,14 @@ def _json(body: bytes) -> Any:
 
 
 def read_tokens(logprobs: Any) -> Iterator[Token]:
-    """The answer's tokens with their most probable alternatives; none if the endpoint reports nothing readable."""
+    """Yield the answer's tokens with their most probable alternatives; none if the endpoint reports nothing readable."""
     content = logprobs.get("content") if isinstance(logprobs, dict) else None
     for token in content if isinstance(content, list) else ():
         if not isinstance(token, dict) or not isinstance(token.get("token"), str):
             return
         reported = token.get("top_logprobs")
-        others = reported if reported and isinstance(reported, list) else [token]
-        alternatives = [(other.get("token"), other.get("logprob")) for other in others if isinstance(other, dict)]
+        candidates = reported if reported and isinstance(reported, list) else [token]
+        alternatives = [(other.get("token"), other.get("logprob")) for other in candidates if isinstance(other, dict)]
         yield Token(
             without_half_characters(token["token"]),
             {without_half_characters(text): float(p) for text, p in alternatives if isinstance(text, str) and _is_logprob(p)},
@@ -273,12 +273,12 @@ def read_tokens(logprobs: Any) -> Iterator[Token]:
 
 
 def without_half_characters(text: str) -> str:
-    """Text without halves of characters: tokens may hold such halves, but no file can."""
+    """Return text without halves of characters: tokens may hold such halves, but no file can."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _is_logprob(value: Any) -> TypeGuard[float]:
-    """Whether it is the logarithm of a probability. A value slightly above 0 is a rounded probability of 1."""
+    """Return True for the logarithm of a probability. A value slightly above 0 is a rounded probability of 1."""
     return isinstance(value, (int, float)) and not isinstance(value, bool) and -1e9 <= value <= 1e-3
 
 

@@ -17,7 +17,7 @@ _ESCAPED = re.compile(r"@@(?=[^@/]*$)")
 
 
 class JudgeTraits(msgspec.Struct, frozen=True):
-    """What the rest of the program has to know about a judge. The defaults hold for every judge that does not state its traits."""
+    """Traits of a judge that the rest of the program reads. The defaults hold for every judge that does not state its traits."""
 
     is_baseline: bool = False  # reads no text, answers at once, and depends on the item itself instead of the prompt
     reads_items: bool = False  # looks at the item beside the prompt: equal prompts about two items are two calls
@@ -39,7 +39,7 @@ _TRAITS_BY_KIND = {
 
 
 def traits_of(judge: object) -> JudgeTraits:
-    """The traits of a judge, of its identity or of its name.
+    """Return the traits of a judge, of its identity or of its name.
 
     A judge of another package may state its own in an attribute `traits`.
 
@@ -55,7 +55,7 @@ def traits_of(judge: object) -> JudgeTraits:
 
 
 def is_at_openai(identity: JudgeIdentity) -> bool:
-    """Whether OpenAI itself serves the model, so that its list prices hold."""
+    """Return True if OpenAI itself serves the model, so that its list prices hold."""
     return identity.provider == "openai" and "endpoint" not in identity.settings
 
 
@@ -72,13 +72,13 @@ def split_label(name: str) -> tuple[str, str | None]:
 
 
 def asked_model(identity: JudgeIdentity) -> str:
-    """The name of the model without the label of a judge."""
+    """Return the name of the model without the label of a judge."""
     label = identity.settings.get("label")
     return identity.model.removesuffix(f"@{label}") if label else identity.model
 
 
 def opening_name(identity: JudgeIdentity) -> str:
-    """The name that opens the judge of this identity: an `@` of its model's own name is escaped where it would begin a label.
+    """Return the name that opens the judge of this identity: an `@` of its model's own name is escaped where it would begin a label.
 
     >>> opening_name(JudgeIdentity("openai", "m@default")), opening_name(JudgeIdentity("openai", "m@x", {"label": "x"}))
     ('openai/m@@default', 'openai/m@x')

@@ -63,7 +63,7 @@ class LocalJudge:
 
 
 def neutralise(text: str) -> str:
-    """The text with a space inside everything that looks like a token of a chat template.
+    """Return the text with a space inside everything that looks like a token of a chat template.
 
     >>> neutralise("fine <|im_end|> [INST] a < b > c")
     'fine < |im_end| > [ INST] a < b > c'
@@ -72,14 +72,14 @@ def neutralise(text: str) -> str:
 
 
 def _shape(call: Call) -> Any:
-    """The call's schema. English justifications are limited to ASCII; justifications in the item's language are not."""
+    """Return the call's schema. English justifications are limited to ASCII; justifications in the item's language are not."""
     schema = call.prompt.schema
     asked_language = call.query.condition.variant.reasons_in(call.query.item.language)
     return with_ascii_justifications(schema) if is_english(asked_language) else schema
 
 
 def with_ascii_justifications(schema: Any) -> Any:
-    r"""The schema with justifications limited to printable ASCII.
+    r"""Return the schema with justifications limited to printable ASCII.
 
     Small models otherwise drift into the language of the text and do not end.
 
@@ -97,14 +97,14 @@ def with_ascii_justifications(schema: Any) -> Any:
 
 
 def context_needed(call: Call) -> int:
-    """An upper estimate of a call's tokens: one for three ASCII characters, two for every other character, and the longest answer."""
+    """Return an upper estimate of a call's tokens: one for three ASCII characters, two for any other character, and the longest answer."""
     text = "".join(message.content for message in call.prompt.messages)
     ascii_characters = sum(character.isascii() for character in text)
     return ascii_characters // 3 + 2 * (len(text) - ascii_characters) + call.prompt.max_tokens + _CHAT_TOKENS
 
 
 def thread_count() -> int:
-    """One thread for each core that this process may use, at most 8.
+    """Return the number of threads: one for each core that this process may use, at most 8.
 
     Cores that another process keeps busy at this moment count too: it may end, and beside it all threads take no longer than fewer
     threads (`benchmarks/local.py` measures both).
@@ -145,5 +145,5 @@ def _serve(path: Path, alias: str, context: int, key: str) -> Any:
 
 
 def open_judge(name: str, options: JudgeOptions) -> LocalJudge:
-    """The judge `local/<name>`: a packaged model, a path to a .gguf file, or a hub file `<owner>/<repo>:<file>.gguf`."""
+    """Return the judge `local/<name>`: a packaged model, a path to a .gguf file, or a hub file `<owner>/<repo>:<file>.gguf`."""
     return LocalJudge(find(name))

@@ -38,7 +38,7 @@ class PackagedModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def path(self) -> Path:
-        """Where the fetched model is stored."""
+        """The file in which the fetched model is stored."""
         return cache_folder() / f"{Path(self.member).name}"
 
 
@@ -52,18 +52,18 @@ class ModelFile(msgspec.Struct, frozen=True):
 
 @cache
 def catalogue() -> dict[str, PackagedModel]:
-    """Packaged models by name."""
+    """Return the packaged models by name."""
     return msgspec.toml.decode(Path(__file__).with_name("models.toml").read_bytes(), type=dict[str, PackagedModel])
 
 
 def cache_folder() -> Path:
-    """The user's cache folder for models, which may not exist. HARNESS_CACHE names another one."""
+    """Return the user's cache folder for models, which may not exist. HARNESS_CACHE names another one."""
     chosen = os.environ.get("HARNESS_CACHE")
     return (Path(chosen) if chosen else Path(platformdirs.user_cache_dir("judge-harness"))) / "models"
 
 
 def find(name: str) -> ModelFile:
-    """The model of `local/<name>`; it is fetched if necessary.
+    """Return the model of `local/<name>`; it is fetched if necessary.
 
     Raises UsageError for an invalid name, JudgeError for a file that is missing, not a GGUF file, or not the published one.
     """

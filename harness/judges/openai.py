@@ -53,10 +53,10 @@ class Endpoint(msgspec.Struct, frozen=True):
     azure_version: str | None = None
     account: Mapping[str, str] = {}
     query: Mapping[str, str] = {}  # of the base URL: its version, which is kept on every path
-    further: Mapping[str, str] = {}  # headers that the user adds; they take precedence
+    user_headers: Mapping[str, str] = {}  # headers that the user adds; they take precedence
 
     def completions_url(self, model: str) -> str:
-        """The URL of chat completions."""
+        """Return the URL of chat completions."""
         base = self.url.rstrip("/")
         if self.azure_version is None:
             return f"{base}/chat/completions" + (f"?{urlencode(self.query)}" if self.query else "")
@@ -66,8 +66,8 @@ class Endpoint(msgspec.Struct, frozen=True):
     def headers(self) -> dict[str, str]:
         agent = {"User-Agent": f"judge-harness/{version('judge-harness')}"}
         if self.azure_version is not None:
-            return _joined(agent | {"api-key": self.key or "none"}, self.further)
-        return _joined(agent | {"Authorization": f"Bearer {self.key or 'none'}", **self.account}, self.further)
+            return _joined(agent | {"api-key": self.key or "none"}, self.user_headers)
+        return _joined(agent | {"Authorization": f"Bearer {self.key or 'none'}", **self.account}, self.user_headers)
 
 
 class OpenAIJudge:
@@ -90,7 +90,7 @@ class OpenAIJudge:
         settings: dict[str, Any] = {"endpoint": self._host} if endpoint.url != DEFAULT_URL else {}
         settings |= {"label": label} if label else {}
         settings |= {"query": urlencode(endpoint.query)} if endpoint.query else {}
-        settings |= {"headers": ",".join(sorted(endpoint.further, key=str.lower))} if endpoint.further else {}
+        settings |= {"headers": ",".join(sorted(endpoint.user_headers, key=str.lower))} if endpoint.user_headers else {}
         settings |= {"body": msgspec.json.encode(body, order="sorted").decode()} if body else {}
         self.identity = JudgeIdentity("openai", f"{model}@{label}" if label else model, settings)
         self.address = endpoint.url.rstrip("/")
@@ -108,22 +108,22 @@ class OpenAIJudge:
             timeout=self._timeout,
             on_this_machine=self.endpoint is None,
         )
-        self._chat = Chat(transport, self._model, self._host, self._secrets, further=self._body)
+        self._chat = Chat(transport, self._model, self._host, self._secrets, user_fields=self._body)
 
     def batches(self) -> Batches:
-        """The endpoint's batch interface. Sends no request. Raises JudgeError if the key is missing."""
+        """Return the endpoint's batch interface. Sends no request. Raises JudgeError if the key is missing."""
         from harness.judges.batches import Batches
         from harness.judges.chat import Chat
 
         self._require_key()
-        chat = Chat(None, self._model, self._host, self._secrets, further=self._body)
+        chat = Chat(None, self._model, self._host, self._secrets, user_fields=self._body)
         target = "/v1/chat/completions" if self._endpoint.azure_version is None else "/chat/completions"
         return Batches(_client(self._endpoint, self._timeout, on_this_machine=self.endpoint is None), chat, self._host, target)
 
     @property
     def _secrets(self) -> list[str]:
         """Secrets that an endpoint or a proxy may echo and that must not be stored."""
-        values = [value for value in self._endpoint.further.values() if len(value) >= RUN]  # shorter ones may be words
+        values = [value for value in self._endpoint.user_headers.values() if len(value) >= RUN]  # shorter ones may be words
         return [*([self._endpoint.key] if self._endpoint.key else []), *values, *environment_secrets(os.environ)]
 
     def _require_key(self) -> None:
@@ -143,7 +143,7 @@ class OpenAIJudge:
 
 
 def _client(endpoint: Endpoint, timeout: float, *, on_this_machine: bool) -> openai.AsyncOpenAI:
-    """The openai client for an endpoint. It never retries, follows no redirect, and uses no proxy to this machine."""
+    """Return the openai client for an endpoint. It never retries, follows no redirect, and uses no proxy to this machine."""
     import openai  # imported late: it takes half a second
 
     from harness.judges.batches import raise_refused
@@ -156,24 +156,24 @@ def _client(endpoint: Endpoint, timeout: float, *, on_this_machine: bool) -> ope
             azure_endpoint=endpoint.url,
             api_key=key,
             api_version=endpoint.azure_version,
-            default_headers=endpoint.further,
+            default_headers=endpoint.user_headers,
             max_retries=0,
             http_client=http,
         )
-    headers = {**endpoint.account, **endpoint.further}
+    headers = {**endpoint.account, **endpoint.user_headers}
     return openai.AsyncOpenAI(
         base_url=endpoint.url, api_key=key, default_headers=headers, default_query=endpoint.query, max_retries=0, http_client=http
     )
 
 
-def _joined(headers: Mapping[str, str], further: Mapping[str, str]) -> dict[str, str]:
-    """Headers with further ones, which take the place of those of the same name in any case."""
-    names = {name.lower() for name in further}
-    return {name: value for name, value in headers.items() if name.lower() not in names} | dict(further)
+def _joined(headers: Mapping[str, str], user_headers: Mapping[str, str]) -> dict[str, str]:
+    """Return headers with those of the user, which replace headers of the same name in any case."""
+    names = {name.lower() for name in user_headers}
+    return {name: value for name, value in headers.items() if name.lower() not in names} | dict(user_headers)
 
 
 def _without_query(url: str) -> tuple[str, dict[str, str]]:
-    """A base URL without the version in its query, and that query. Any other query stays, and is refused with the address."""
+    """Return a base URL without the version in its query, and that query. Any other query stays, and is refused with the address."""
     base, _, query = url.partition("?")
     fields = parse_qsl(query, keep_blank_values=True)
     if not fields or any(name.lower() not in _VERSION_NAMES or not re.fullmatch(r"[\w.-]{1,40}", value) for name, value in fields):
@@ -194,7 +194,7 @@ def _check_request(headers: Mapping[str, str], body: Mapping[str, Any]) -> None:
 
 
 def _host(url: str) -> str:
-    """The host of a base URL. Raises UsageError unless it is a plain web address, without a key or a query."""
+    """Return the host of a base URL. Raises UsageError unless it is a plain web address, without a key or a query."""
     try:
         parts = urlsplit(url)
         host, invalid = parts.hostname, parts.port == 0
@@ -218,7 +218,7 @@ def _key(environment: Mapping[str, str], name: str) -> str | None:
 
 
 def open_judge(model: str, options: JudgeOptions) -> OpenAIJudge:
-    """The judge `openai/<model>`, or `openai/<model>@<label>`, which asks for the same model under another name.
+    """Return the judge `openai/<model>`, or `openai/<model>@<label>`, which asks for the same model under another name.
 
     `--base-url` takes precedence over OPENAI_BASE_URL. Azure's variables are used if neither is given.
     """
@@ -228,7 +228,7 @@ def open_judge(model: str, options: JudgeOptions) -> OpenAIJudge:
 
 
 def endpoint_of(options: JudgeOptions) -> Endpoint:
-    """The endpoint of options and environment. Raises UsageError or JudgeError for an invalid one."""
+    """Return the endpoint of options and environment. Raises UsageError or JudgeError for an invalid one."""
     env = options.environment
     url = options.base_url if options.base_url is not None else env.get("OPENAI_BASE_URL") or None
     azure = env.get("AZURE_OPENAI_ENDPOINT")
@@ -236,7 +236,7 @@ def endpoint_of(options: JudgeOptions) -> Endpoint:
         azure_version = env.get("OPENAI_API_VERSION")
         if not azure_version:
             raise JudgeError("AZURE_OPENAI_ENDPOINT is set, but OPENAI_API_VERSION is not: set it to the version your deployment has")
-        return Endpoint(azure, _key(env, "AZURE_OPENAI_API_KEY"), azure_version, further=options.headers)
+        return Endpoint(azure, _key(env, "AZURE_OPENAI_API_KEY"), azure_version, user_headers=options.headers)
     account = {header: env[name].strip() for name, header in _ACCOUNT.items() if env.get(name, "").strip()}
     url, query = _without_query(DEFAULT_URL if url is None else url)
     return Endpoint(url, _key(env, "OPENAI_API_KEY"), None, account, query, options.headers)

@@ -43,7 +43,7 @@ class Panel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ties: Literal["none", "median", "first"] = "none"
 
     def score(self, votes: Sequence[Vote], scale: Scale) -> Vote:
-        """The panel's score of one question, or why it has none. `votes` are of members that were asked, in the order of `members`.
+        """Return the panel's score of one question, or why it has none. `votes` are of members that were asked, in the order of `members`.
 
         >>> panel = Panel(("a", "b", "c"))
         >>> scale = Scale(kind="ordinal", classes=(0, 1, 2), best=2)
@@ -66,7 +66,7 @@ class Panel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return _lower_median(scores, scale) if self.ties == "median" else Failure.TIED
 
     def problem_with(self, metric: str, scale: Scale) -> str:
-        """Why the rule does not fit the scale of a metric, as a clause; empty if it does."""
+        """Return why the rule does not fit the scale of a metric, as a clause; empty if it does."""
         if scale.kind == "interval":
             if self.rule == "majority":
                 return f'takes a majority, but the scores of \'{metric}\' are numbers without classes; take rule = "median" or "mean"'
@@ -79,35 +79,35 @@ class Panel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return ""
 
     def identity(self, name: str, members: Mapping[str, JudgeIdentity] | None = None) -> JudgeIdentity:
-        """The panel as a judge: its file's content, and the identities of its members where they are known."""
+        """Return the panel as a judge: its file's content, and the identities of its members where they are known."""
         settings = {"members": " + ".join(self.members), "rule": self.rule, "ties": self.ties}
         if members is not None:
-            each = [members[member] for member in self.members]
-            settings["identities"] = hashlib.sha256(msgspec.json.encode(each, order="sorted")).hexdigest()
+            identities = [members[member] for member in self.members]
+            settings["identities"] = hashlib.sha256(msgspec.json.encode(identities, order="sorted")).hexdigest()
         return JudgeIdentity(KIND, name.removeprefix(f"{KIND}/"), settings)
 
 
 def _commonest(failures: Iterable[Failure]) -> Failure:
-    """The failure of most members; `missing` if there is no such one."""
+    """Return the failure of most members; `missing` if there is no such one."""
     ranked = Counter(failures).most_common(2)
     alone = len(ranked) == 1 or (len(ranked) == 2 and ranked[0][1] > ranked[1][1])
     return ranked[0][0] if alone else Failure.MISSING
 
 
 def _lower_median(scores: Sequence[Score], scale: Scale) -> Score:
-    """The middle one of the scores; of an even number the lower one of the two in the middle."""
-    rank = {score: place for place, score in enumerate(scale.classes)}
+    """Return the middle one of the scores; of an even number the lower one of the two in the middle."""
+    rank = {score: index for index, score in enumerate(scale.classes)}
     rising = sorted(scores, key=lambda score: rank.get(score, score))  # type: ignore[arg-type]
     return rising[(len(rising) - 1) // 2]
 
 
 def is_panel_file(name: str) -> bool:
-    """Whether a judge's name is the path of a panel's file: `panel/jury.toml`. `panel/jury` is a panel whose scores are recorded."""
+    """Return True if a judge's name is the path of a panel's file: `panel/jury.toml`. `panel/jury` is a panel whose scores are recorded."""
     return _FILE.fullmatch(name) is not None
 
 
 def panel_file_in(folder: Path, name: str) -> str:
-    """The name of a panel whose file is in a folder: `panel//home/me/study/jury.toml`.
+    """Return the name of a panel whose file is in a folder: `panel//home/me/study/jury.toml`.
 
     >>> panel_file_in(Path("/home/me/study"), "panel/jury.toml")
     'panel//home/me/study/jury.toml'
@@ -116,13 +116,13 @@ def panel_file_in(folder: Path, name: str) -> str:
 
 
 def read_panel(name: str) -> tuple[str, Panel]:
-    """The panel `panel/<file.toml>`, with the name that its rows have: `panel/` and the name of the file.
+    """Return the panel `panel/<file.toml>`, with the name that its rows have: `panel/` and the name of the file.
 
     Raises UsageError without such a file; ContentError with the line for a file that is no panel, a member that is named twice, and a
     member that is a panel.
     """
-    found = _FILE.fullmatch(name)
-    path = Path(found["path"]) if found else Path(f"{name.removeprefix(f'{KIND}/')}.toml")
+    match = _FILE.fullmatch(name)
+    path = Path(match["path"]) if match else Path(f"{name.removeprefix(f'{KIND}/')}.toml")
     if not path.is_file():
         raise UsageError(f"judge '{name}': there is no panel file '{path}'; write its path, such as panel/jury.toml")
     panel = read_spec(path, Panel)
@@ -140,20 +140,20 @@ def read_panel(name: str) -> tuple[str, Panel]:
 
 
 def split_panels(judges: Sequence[str]) -> tuple[tuple[str, ...], dict[str, Panel]]:
-    """The judges to be asked, and the panels by name. Members that are not among the judges are asked too, once.
+    """Return the judges to be asked, and the panels by name. Members that are not among the judges are asked too, once.
 
     Raises as `read_panel`, and UsageError for two panels with one name.
     """
     panels: dict[str, Panel] = {}
     for name in judges:
         if name.startswith(f"{KIND}/"):
-            own, panel = read_panel(name)
-            if own in panels:
-                raise UsageError(f"two panels would have the name '{own}' in the report; rename one of the files")
-            panels[own] = panel
+            panel_name, panel = read_panel(name)
+            if panel_name in panels:
+                raise UsageError(f"two panels would have the name '{panel_name}' in the report; rename one of the files")
+            panels[panel_name] = panel
     members = [member for panel in panels.values() for member in panel.members]
-    asked = [name for name in judges if not name.startswith(f"{KIND}/")]
-    return (*asked, *(member for member in dict.fromkeys(members) if member not in asked)), panels
+    named_judges = [name for name in judges if not name.startswith(f"{KIND}/")]
+    return (*named_judges, *(member for member in dict.fromkeys(members) if member not in named_judges)), panels
 
 
 def refuse_unfit_panels(panels: Mapping[str, Panel], scales: Mapping[str, Scale]) -> None:

@@ -70,9 +70,9 @@ class PythonJudge:
         self._free_threads = asyncio.Semaphore(_THREADS)
 
     async def answer(self, call: Call) -> Reply:
-        given = {name: _ARGUMENTS[name](call) for name in self._wanted}
+        arguments = {name: _ARGUMENTS[name](call) for name in self._wanted}
         try:
-            returned, raised = await self._outcome(given)
+            returned, raised = await self._outcome(arguments)
         except TimeoutError:
             raise NoReply(f"{self._name} did not return within {self._timeout:g} s", down=True) from None
         if isinstance(raised, (ConnectionError, TimeoutError)):
@@ -85,17 +85,17 @@ class PythonJudge:
     async def stop(self) -> None:
         """Nothing to stop."""
 
-    async def _outcome(self, given: dict[str, Any]) -> _Outcome:
-        """What the function returned or raised. Raises TimeoutError if it does neither in time."""
+    async def _outcome(self, arguments: dict[str, Any]) -> _Outcome:
+        """Return the result and the error of the function. Raises TimeoutError if it does not end in time."""
         if inspect.iscoroutinefunction(self._function):
             async with asyncio.timeout(self._timeout):
-                return await _awaited(self._function(**given))
+                return await _awaited(self._function(**arguments))
         async with self._free_threads, asyncio.timeout(self._timeout):
-            returned, raised = await _in_thread(self._function, given)
+            returned, raised = await _in_thread(self._function, arguments)
             return await _awaited(returned) if inspect.isawaitable(returned) else (returned, raised)
 
     def _text(self, returned: Any, call: Call) -> str:
-        """The reply's text. Raises FatalReply for what is no answer, or cannot be written down."""
+        """Return the reply's text. Raises FatalReply for what is no answer, or cannot be written down."""
         try:
             text = _written(returned, call)
             if text is not None:
@@ -122,7 +122,7 @@ async def _awaited(coroutine: Any) -> _Outcome:
         return None, err
 
 
-async def _in_thread(function: Callable[..., Any], given: dict[str, Any]) -> _Outcome:
+async def _in_thread(function: Callable[..., Any], arguments: dict[str, Any]) -> _Outcome:
     """Call a function in a thread of its own.
 
     The thread keeps no program from ending, as those of asyncio would. No exception crosses from it, because some (StopIteration,
@@ -137,7 +137,7 @@ async def _in_thread(function: Callable[..., Any], given: dict[str, Any]) -> _Ou
 
     def work() -> None:
         try:
-            outcome: _Outcome = function(**given), None
+            outcome: _Outcome = function(**arguments), None
         except BaseException as err:  # the user's code may raise anything
             outcome = None, err
         with suppress(RuntimeError):  # the run was interrupted, and its loop is closed
@@ -148,7 +148,7 @@ async def _in_thread(function: Callable[..., Any], given: dict[str, Any]) -> _Ou
 
 
 def _written(returned: Any, call: Call) -> str | None:
-    """What a function returned, as the text of a reply; None if it is no answer."""
+    """Return a function's result as the text of a reply; None if it is no answer."""
     metrics, joint = call.query.metrics, call.query.condition.variant.call == "joint"
     if returned is None or isinstance(returned, str):
         return str(returned or "")
@@ -160,7 +160,7 @@ def _written(returned: Any, call: Call) -> str | None:
 
 
 def _item(call: Call) -> dict[str, Any]:
-    """The item as one dict: its keys and its texts, without its labels."""
+    """Return the item as one dict: its keys and its texts, without its labels."""
     about: dict[str, Any] = msgspec.to_builtins(call.query.item)
     fields: dict[str, Any] = about.pop("fields")
     return about | fields
@@ -180,7 +180,7 @@ def _wanted_arguments(name: str, function: Callable[..., Any]) -> tuple[str, ...
 
 
 def open_judge(name: str, options: JudgeOptions) -> PythonJudge:
-    """The judge `python:<module>:<function>`. The module is looked for in the working directory too.
+    """Return the judge `python:<module>:<function>`. The module is looked for in the working directory too.
 
     Its identity is the `version` that the function or its module states, else the SHA-256 of the module's file.
     Raises UsageError for a name without function and for one that does not exist, JudgeError for a module that cannot be imported.
@@ -188,27 +188,27 @@ def open_judge(name: str, options: JudgeOptions) -> PythonJudge:
     module_name, _, function_name = name.partition(":")
     if not (module_name and function_name):
         raise UsageError(f"judge 'python:{name}' should be python:<module>:<function>, such as python:my_judge:score")
-    shown = f"python:{name}"
+    judge_name = f"python:{name}"
 
     def not_imported(err: BaseException) -> JudgeError:
         did = describe_failure(err)
         reason = f"its module {did}; it should only define functions" if isinstance(err, _ENDING) else did.removeprefix("raised ")
-        return JudgeError(f"judge '{shown}' cannot be imported: {reason}")
+        return JudgeError(f"judge '{judge_name}' cannot be imported: {reason}")
 
     with raising(not_imported):
-        module = _imported(module_name, shown)
+        module = _imported(module_name, judge_name)
         function = getattr(module, function_name, None)
         if not callable(function):
-            known = ", ".join(sorted(key for key, value in vars(module).items() if inspect.isfunction(value))) or "none"
-            raise UsageError(f"module '{module_name}' has no function '{function_name}'; its functions: {known}")
+            functions = ", ".join(sorted(key for key, value in vars(module).items() if inspect.isfunction(value))) or "none"
+            raise UsageError(f"module '{module_name}' has no function '{function_name}'; its functions: {functions}")
         identity = JudgeIdentity("python", f"{module_name}:{function_name}", _version(module, function))
-        return PythonJudge(shown, function, identity, getattr(module, "__file__", None), options.timeout)
+        return PythonJudge(judge_name, function, identity, getattr(module, "__file__", None), options.timeout)
 
 
 def _imported(name: str, judge: str) -> ModuleType:
-    here = str(Path.cwd())
-    if here not in sys.path:  # a command does not look for modules in the working directory by itself
-        sys.path.insert(0, here)
+    working_directory = str(Path.cwd())
+    if working_directory not in sys.path:  # a command does not look for modules in the working directory by itself
+        sys.path.insert(0, working_directory)
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as err:

@@ -27,7 +27,7 @@ _SPAN_PART = re.compile(r"(\d+(?:\.\d+)?) ?(ms|milli|[smh])")
 
 
 class RateLimitStatus(msgspec.Struct, frozen=True):
-    """How many requests and tokens are left, and the seconds until each is renewed. None: the endpoint does not report it."""
+    """The requests and tokens that remain, and the seconds until each is renewed. None: the endpoint does not report it."""
 
     requests: int | None = None
     tokens: int | None = None
@@ -36,7 +36,7 @@ class RateLimitStatus(msgspec.Struct, frozen=True):
 
 
 def read_rate_limit_status(headers: Mapping[str, str]) -> RateLimitStatus | None:
-    """The status in `x-ratelimit-remaining-*` and `x-ratelimit-reset-*`; None without them. No wait is longer than an hour.
+    """Return the status in `x-ratelimit-remaining-*` and `x-ratelimit-reset-*`; None without them. No wait is longer than an hour.
 
     >>> read_rate_limit_status({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "1m30s"}).requests_reset_in
     90.0
@@ -53,7 +53,7 @@ def _count(text: str | None) -> int | None:
 
 
 def read_span(text: str) -> float | None:
-    """The seconds of a span such as `20ms`, `1.5s`, `6m0s` or a plain number; None for anything else."""
+    """Return the seconds of a span such as `20ms`, `1.5s`, `6m0s` or a plain number; None for anything else."""
     text = text.strip()
     if len(text) > _LONGEST_VALUE:
         return None
@@ -69,7 +69,7 @@ def read_span(text: str) -> float | None:
 
 
 def seconds_to_wait(text: str) -> float | None:
-    """Seconds from now until a span ends, or until a time since 1970 (in seconds or milliseconds) or a date; None for anything else.
+    """Return the seconds from now until a span ends, or until a time since 1970 (in seconds or milliseconds) or a date; else None.
 
     A time in the past gives 0.
     """
@@ -83,7 +83,7 @@ def seconds_to_wait(text: str) -> float | None:
 
 
 def _read_date(text: str) -> float | None:
-    """A date in the format of HTTP or ISO 8601, in seconds since 1970."""
+    """Return a date in the format of HTTP or ISO 8601, in seconds since 1970."""
     text = text.strip()
     if not text or len(text) > _LONGEST_VALUE:
         return None
@@ -96,7 +96,7 @@ def _read_date(text: str) -> float | None:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """The wait in seconds that the endpoint asks for: `retry-after-ms`, or `retry-after` as a span, a time or a date. None without them.
+    """Return the wait in seconds from `retry-after-ms`, or from `retry-after` as a span, a time or a date; None without them.
 
     It may be longer than `LONGEST_WAIT_SECONDS`: the caller shortens it or gives up.
     """
@@ -107,14 +107,14 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def wait_in_text(text: str) -> float | None:
-    """The wait in seconds that the text of a refusal asks for, at most an hour; None if it names none.
+    """Return the wait in seconds that the text of a refusal asks for, at most an hour; None if it names none.
 
     >>> [wait_in_text(text) for text in ("Please retry in 1.2s.", "try again in 7m12s", "retryDelay: 35s", "Retry later")]
     [1.2, 432.0, 35.0, None]
     """
-    asked = _ASKED_WAIT.search(text.lower())
-    if asked is None:
+    match = _ASKED_WAIT.search(text.lower())
+    if match is None:
         return None
-    parts = _SPAN_PART.findall(asked[1] or asked[2])
+    parts = _SPAN_PART.findall(match[1] or match[2])
     seconds = sum(float(number[:_MOST_DIGITS]) * (_SECONDS["ms"] if unit in ("ms", "milli") else _SECONDS[unit]) for number, unit in parts)
     return min(seconds, LONGEST_WAIT_SECONDS)

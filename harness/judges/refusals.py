@@ -90,7 +90,7 @@ _DEEPEST = 12
 
 
 class Refusal(msgspec.Struct, frozen=True):
-    """What the body of a refusal says.
+    """The message of a refusal's body.
 
     Attributes:
         message: its sentences, for people: uncut, and with secrets that it may repeat.
@@ -116,7 +116,7 @@ class Refusal(msgspec.Struct, frozen=True):
 
     @property
     def failed_generation(self) -> bool:
-        """Whether the model answered, but not in the form that was asked for, and its text is not in the body."""
+        """True if the model answered, but not in the form that was asked for, and its text is not in the body."""
         return _FAILED_GENERATION.search(self.words) is not None
 
     def may_be_about_text(self, status: int) -> bool:
@@ -159,13 +159,13 @@ def read_refusal(body: bytes) -> Refusal:
             sentences.append(text.strip())
     message = ": ".join(filter(None, sentences)) or body[:_LONGEST_WORDS].decode(errors="replace")
     code = next((text for name, text in parts if name == "code"), "")
-    shown = f"{message} ({code})" if code and code not in message else message
+    message_and_code = f"{message} ({code})" if code and code not in message else message
     words = "\n".join(f"{name}: {text}" for name, text in parts).lower()
-    return Refusal(shown, words[: 2 * _LONGEST_WORDS], generation, is_error=bool(parts))
+    return Refusal(message_and_code, words[: 2 * _LONGEST_WORDS], generation, is_error=bool(parts))
 
 
 def _parts(value: Any, name: str, depth: int) -> Iterator[tuple[str, str]]:
-    """The texts and numbers of a body, each with the name that it has, in order. A text that is JSON is read as such."""
+    """Yield the texts and numbers of a body, each with the name that it has, in order. A text that is JSON is read as such."""
     if depth > _DEEPEST:
         return
     match value:
@@ -198,7 +198,7 @@ def _json(text: str) -> Any:
 
 
 def reason_about_item(status: int, message: str) -> Literal["length", "policy"] | None:
-    """Why the item was refused: a text that is longer than the context, or the provider's content policy.
+    """Return why the item was refused: a text that is longer than the context, or the provider's content policy.
 
     None: the refusal says nothing of the item. A web page (of a proxy or firewall) is never about an item.
     """
@@ -211,12 +211,12 @@ def reason_about_item(status: int, message: str) -> Literal["length", "policy"] 
 
 
 def is_page(text: str) -> bool:
-    """Whether it is markup, which no chat endpoint sends."""
+    """Return True if it is markup, which no chat endpoint sends."""
     return text.lstrip("\ufeff \t\r\n").startswith("<") and not re.match(r"\s*<\d+>", text)  # DashScope begins with `<400>`
 
 
 def kind_of_limit(message: str, *, waits: bool = False) -> Literal["rate", "day", "spent"]:
-    """The limit that a 429 names: a rate, which is soon renewed, the limit of the day, or the account's money.
+    """Return the limit that a 429 names: a rate, which is soon renewed, the limit of the day, or the account's money.
 
     Many providers point to the page about billing whatever the limit is. So a limit that is called a rate is one, and so is one that
     `waits`: with a header that says when to ask again.

@@ -38,7 +38,7 @@ _MEMBERS = ("identity", "endpoint", "concurrency", "start", "answer", "stop")
 
 
 def kinds() -> dict[str, EntryPoint]:
-    """The entry point of each kind; no module is imported. Raises UsageError when two packages register the same kind."""
+    """Return the entry point of each kind; no module is imported. Raises UsageError when two packages register the same kind."""
     points = registered(GROUP, "judge kind")
     for bundled in (_PYTHON, _PANEL):
         if bundled.name in points:
@@ -47,24 +47,24 @@ def kinds() -> dict[str, EntryPoint]:
 
 
 def name_forms() -> Iterator[tuple[str, str]]:
-    """How judges are named, and where their code is: `("openai/<model>", "harness.judges.openai:open_judge")`, by kind."""
+    """Yield the forms of judges' names with their code, by kind: `("openai/<model>", "harness.judges.openai:open_judge")`."""
     from harness.judges.baselines import BASELINES
 
-    known = _NAME_FORMS | {"baseline": tuple(f"baseline/{name}" for name in BASELINES)}
+    forms = _NAME_FORMS | {"baseline": tuple(f"baseline/{name}" for name in BASELINES)}
     for kind, point in sorted(kinds().items()):
-        for form in known.get(kind, (f"{kind}/…",)):
+        for form in forms.get(kind, (f"{kind}/…",)):
             yield form, point.value
 
 
 def open_judge(name: str, options: JudgeOptions) -> Judge:
     """Open the judge called `name`. Raises UsageError for an unknown kind or name, JudgeError for a judge that cannot be used."""
     kind, slash, rest = name.replace(":", "/", 1).partition("/") if name.startswith(f"{_PYTHON.name}:") else name.partition("/")
-    known = kinds()
+    points = kinds()
     if not slash or not rest:
         raise UsageError(f"judge '{name}' has no kind; write <kind>/<name>, for example openai/gpt-4o-2024-08-06 or baseline/majority")
-    if kind not in known:
-        raise UsageError(f"no judge kind '{kind}' (in '{name}').{choose_from(sorted(known), kind)}")
-    return _open_entry_point(known[kind], rest, options)
+    if kind not in points:
+        raise UsageError(f"no judge kind '{kind}' (in '{name}').{choose_from(sorted(points), kind)}")
+    return _open_entry_point(points[kind], rest, options)
 
 
 def _open_entry_point(point: EntryPoint, name: str, options: JudgeOptions) -> Judge:
@@ -74,19 +74,19 @@ def _open_entry_point(point: EntryPoint, name: str, options: JudgeOptions) -> Ju
     """
     factory = _called(point.load, f"judge kind '{point.name}' is registered by {point.value}, but cannot be loaded")
     if point.value.startswith("harness."):  # any error of ours is a bug
-        ours: Judge = factory(name, options)
-        return ours
-    shown = f"judge '{point.name}/{name}' of {point.value}"
-    judge: Judge = _called(lambda: factory(name, options), f"{shown} cannot be opened")
-    return _called(lambda: _guarded(judge, shown), f"{shown} cannot be used")
+        bundled: Judge = factory(name, options)
+        return bundled
+    description = f"judge '{point.name}/{name}' of {point.value}"
+    judge: Judge = _called(lambda: factory(name, options), f"{description} cannot be opened")
+    return _called(lambda: _guarded(judge, description), f"{description} cannot be used")
 
 
-def _guarded(judge: Judge, shown: str) -> PlugIn:
+def _guarded(judge: Judge, description: str) -> PlugIn:
     lacking = [member for member in _MEMBERS if not hasattr(judge, member)]
     if lacking:
-        raise JudgeError(f"{shown} is a {type(judge).__name__} without '{lacking[0]}'; it should be a harness.judges.Judge")
+        raise JudgeError(f"{description} is a {type(judge).__name__} without '{lacking[0]}'; it should be a harness.judges.Judge")
     if not isinstance(judge.identity, JudgeIdentity):
-        raise JudgeError(f"{shown} has a {type(judge.identity).__name__} as its identity; it should be a harness.model.JudgeIdentity")
+        raise JudgeError(f"{description} has a {type(judge.identity).__name__} as its identity; it should be a harness.model.JudgeIdentity")
     return (_BatchingPlugIn if hasattr(judge, "batches") else PlugIn)(judge)
 
 

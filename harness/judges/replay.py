@@ -15,7 +15,7 @@ from harness.model import SAMPLING, Call, JudgeIdentity, Reply
 from harness.row_files import read_rows, sha256_of
 
 ReplyKey = tuple[str, float, int, tuple[float | None, ...], bool]  # prompt, temperature, repeat, further sampling, probabilities
-_FURTHER = SAMPLING[1:]
+_OPTIONAL_SAMPLING = SAMPLING[1:]
 
 
 class ExportRow(msgspec.Struct, frozen=True):
@@ -33,8 +33,8 @@ class ExportRow(msgspec.Struct, frozen=True):
     def key(self) -> ReplyKey:
         """The key of a recorded reply: prompt and sampling."""
         stated = dict(re.findall(r" (\w+)=(\S+)", self.condition))
-        further = tuple(float(stated[name]) if name in stated else None for name in _FURTHER)
-        return (self.prompt_id, self.temperature, self.repeat, further, "+probabilities" in self.condition)
+        optional_sampling = tuple(float(stated[name]) if name in stated else None for name in _OPTIONAL_SAMPLING)
+        return (self.prompt_id, self.temperature, self.repeat, optional_sampling, "+probabilities" in self.condition)
 
 
 class ReplayJudge:
@@ -51,8 +51,8 @@ class ReplayJudge:
         """Nothing to start."""
 
     async def answer(self, call: Call) -> Reply:
-        further = tuple(getattr(call.query.condition, name) for name in _FURTHER)
-        recorded = self._replies.get((call.prompt.prompt_id, call.temperature, call.query.repeat, further, call.probabilities))
+        optional_sampling = tuple(getattr(call.query.condition, name) for name in _OPTIONAL_SAMPLING)
+        recorded = self._replies.get((call.prompt.prompt_id, call.temperature, call.query.repeat, optional_sampling, call.probabilities))
         return recorded or Reply(text="", model="", error="not in the export")
 
     async def stop(self) -> None:
@@ -60,7 +60,7 @@ class ReplayJudge:
 
 
 def open_judge(name: str, options: JudgeOptions) -> ReplayJudge:
-    """The judge `replay/<file>`, or `replay/<file>#<judge>` where the export holds several judges.
+    """Return the judge `replay/<file>`, or `replay/<file>#<judge>` where the export holds several judges.
 
     Raises UsageError when the file does not exist or does not say which judge is meant, ContentError for an invalid line.
     """

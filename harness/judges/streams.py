@@ -48,7 +48,7 @@ def joined_stream(body: bytes) -> bytes:
 
 
 def _events(body: bytes) -> Iterator[dict[str, Any]]:
-    """The JSON objects of a stream; other events, such as comments and `[DONE]`, are ignored."""
+    """Yield the JSON objects of a stream; other events, such as comments and `[DONE]`, are ignored."""
     for line in body.splitlines():
         if not line.lstrip().startswith(b"data:"):
             continue
@@ -68,6 +68,6 @@ def _add(message: dict[str, Any], pieces: dict[str, list[str]], tools: dict[Any,
     for call in message["tool_calls"] if isinstance(message.get("tool_calls"), list) else ():
         function = call.get("function") if isinstance(call, dict) else None
         if isinstance(function, dict):
-            whole = tools.setdefault(str(call.get("index")), {"type": "function", "function": {"name": "", "arguments": ""}})["function"]
+            tool = tools.setdefault(str(call.get("index")), {"type": "function", "function": {"name": "", "arguments": ""}})
             for name in ("name", "arguments"):
-                whole[name] += function.get(name) if isinstance(function.get(name), str) else ""
+                tool["function"][name] += function.get(name) if isinstance(function.get(name), str) else ""

@@ -121,7 +121,7 @@ class Transport:
 
 
 def _proxy_for(url: str) -> str | None:
-    """The proxy that the environment names for a URL. aiohttp could look for it, but would then read passwords from .netrc, too."""
+    """Return the proxy that the environment names for a URL. aiohttp could look for it, but would then read passwords from .netrc, too."""
     parts, proxies = urlsplit(url), getproxies()
     proxy = proxies.get(parts.scheme) or proxies.get("all")
     if not proxy or proxy_bypass(parts.netloc):
@@ -130,7 +130,7 @@ def _proxy_for(url: str) -> str | None:
 
 
 def _described(err: BaseException) -> str:
-    """What happened, without address and port, which must not be stored."""
+    """Return a failure in words, without address and port, which must not be stored."""
     import aiohttp
 
     match err:
@@ -151,17 +151,17 @@ def _described(err: BaseException) -> str:
 
 
 def _tls_reason(err: BaseException) -> str:
-    """What is wrong with the certificate, and where a further authority can be named."""
+    """Return the problem with the certificate, and how to name another authority."""
     reason = str(getattr(err, "reason", None) or "TLS failed").replace("_", " ").lower()
-    named = os.environ.get("SSL_CERT_FILE")
-    if named and not os.path.isfile(named):
+    file = os.environ.get("SSL_CERT_FILE")
+    if file and not os.path.isfile(file):
         return f"{reason}; SSL_CERT_FILE names a file that does not exist"
     return f"{reason}; SSL_CERT_FILE can name a file (PEM) with the authorities that your network trusts"
 
 
 def _certificates() -> ssl.SSLContext:
-    """The usual certificate authorities, or those that the environment names."""
+    """Return the usual certificate authorities, or those that the environment names."""
     import certifi
 
-    named = os.environ.get("SSL_CERT_FILE") or os.environ.get("SSL_CERT_DIR")
-    return ssl.create_default_context(cafile=None if named else certifi.where())
+    from_environment = os.environ.get("SSL_CERT_FILE") or os.environ.get("SSL_CERT_DIR")
+    return ssl.create_default_context(cafile=None if from_environment else certifi.where())

@@ -10,7 +10,7 @@ MOST_TOKENS = 10_000_000  # of one call: several times the longest context that 
 
 
 def token_count(value: Any) -> int:
-    """The value if it is an integer from 0 to `MOST_TOKENS`, else 0, which means unknown (true, "7", -1, 1.5, 10**12).
+    """Return the value if it is an integer from 0 to `MOST_TOKENS`, else 0, which means unknown (true, "7", -1, 1.5, 10**12).
 
     >>> token_count(31), token_count(True), token_count(-1), token_count("7")
     (31, 0, 0, 0)
@@ -19,9 +19,9 @@ def token_count(value: Any) -> int:
 
 
 def usage_of(prompt: Any, cached: Any, completion: Any, reasoning: Any) -> Usage:
-    """The possible counts. Cached tokens are part of the prompt, so there are at most as many."""
-    known = token_count(prompt)
-    return Usage(known, min(token_count(cached), known), token_count(completion), token_count(reasoning))
+    """Return the possible counts. Cached tokens are part of the prompt, so there are at most as many."""
+    tokens = token_count(prompt)
+    return Usage(tokens, min(token_count(cached), tokens), token_count(completion), token_count(reasoning))
 
 
 def with_possible_counts(reply: Any) -> Any:

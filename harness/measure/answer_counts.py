@@ -1,24 +1,27 @@
-"""How many answers of a judge could not be read: where most of them cannot, its set-up does not work, and no number rests on it."""
+"""Counts of answers that could not be read: where most of them cannot, its set-up does not work, and no number rests on it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
 
 import msgspec
 import numpy as np
 
 from harness.data.judgments import Judgments
+from harness.model import LONGEST_EXCERPT
 from harness.stats.core.arrays import Ints
-from harness.text import LONGEST_EXAMPLE, one_line
+from harness.text import one_line
 
 
 class AnswerCounts(msgspec.Struct, frozen=True):
-    """How many answers of a judge could not be read.
+    """Counts of a judge's answers, and of those that could not be read.
 
     Attributes:
         asked: answers of a cell, those that could not be read included.
         unread: how many could not be read, by kind of failure.
-        example: one of the commonest kind as it was written, at most 80 characters; None where nothing stood where the score should be.
+        example: one of the commonest kind: what stood where the score should be, else how the reply begins, at most 80 characters; None of
+            empty replies, and where neither was recorded.
     """
 
     asked: int
@@ -27,7 +30,7 @@ class AnswerCounts(msgspec.Struct, frozen=True):
 
     @property
     def mostly_unread(self) -> bool:
-        """Whether more than half of the answers could not be read."""
+        """True if more than half of the answers could not be read."""
         return 2 * sum(self.unread.values()) > self.asked
 
 
@@ -39,9 +42,10 @@ def count_answers(judgments: Judgments, asked: int, unread: Ints) -> AnswerCount
     example = None
     if failures:
         commonest = max(failures, key=lambda kind: failures[kind])
-        written = judgments.raw_choice.take(unread[kinds.equals(commonest)])
+        rows = unread[kinds.equals(commonest)]
+        written = chain(judgments.raw_choice.take(rows), judgments.excerpt.take(rows))
         example = next((str(value) for value in written if value is not None), None)
-    return AnswerCounts(asked, failures, example and one_line(example)[:LONGEST_EXAMPLE])
+    return AnswerCounts(asked, failures, example and one_line(example)[:LONGEST_EXCERPT])
 
 
 def count_all_answers(judgments: Judgments) -> AnswerCounts:
@@ -62,4 +66,4 @@ def total_answers(cells: Iterable[AnswerCounts]) -> AnswerCounts:
             unread[kind] = unread.get(kind, 0) + count
         if cell.example is not None:
             examples.append((sum(cell.unread.values()), cell.example))
-    return AnswerCounts(asked, unread, max(examples, key=lambda of: of[0])[1] if examples else None)
+    return AnswerCounts(asked, unread, max(examples, key=lambda example: example[0])[1] if examples else None)

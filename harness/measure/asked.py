@@ -27,24 +27,24 @@ def add_asked(cells: Sequence[Cell], judged: JudgedTable, options: CompareOption
     A question is an item and a metric under one condition of one judge, with a reference (at the level of systems: with a label); asked
     several times, it counts once.
     """
-    every = _with_unasked(judged)
-    rows = np.flatnonzero(every.counted)
-    every, asked = every.take(rows), rows < len(judged)
-    keys, which = every.keyed(options.by)
-    once = first_rows(combination_ids([*every.columns(_QUESTION).values(), every.source], which * len(judged.data.items) + every.item))
-    number = [np.bincount(which[once[part]], minlength=len(keys)).tolist() for part in (asked[once], ~asked[once])]
-    found = {tuple(key.values()): pair for key, pair in zip(keys, zip(*number, strict=True), strict=True)}
-    counts = [found.get(tuple(cell.key.values()), (0, 0)) for cell in cells]
-    return [msgspec.structs.replace(cell, n_asked=n, not_asked=left) for cell, (n, left) in zip(cells, counts, strict=True)]
+    table = _with_unasked(judged)
+    rows = np.flatnonzero(table.counted)
+    table, was_asked = table.take(rows), rows < len(judged)
+    keys, which = table.keyed(options.by)
+    once = first_rows(combination_ids([*table.columns(_QUESTION).values(), table.source], which * len(judged.data.items) + table.item))
+    number = [np.bincount(which[once[part]], minlength=len(keys)).tolist() for part in (was_asked[once], ~was_asked[once])]
+    counts_by_key = {tuple(key.values()): pair for key, pair in zip(keys, zip(*number, strict=True), strict=True)}
+    counts = [counts_by_key.get(tuple(cell.key.values()), (0, 0)) for cell in cells]
+    return [msgspec.structs.replace(cell, n_asked=n, not_asked=not_asked) for cell, (n, not_asked) in zip(cells, counts, strict=True)]
 
 
 def not_asked_notes(judged: JudgedTable, options: CompareOptions) -> Iterator[str]:
     """Yield a sentence on how many labelled questions judges were not asked, by language; none if all were asked."""
-    left = _by_judge(judged.unasked, options) if judged.unasked is not None else {}
-    every = _by_judge(_with_unasked(judged), options) if left else {}
+    not_asked = _by_judge(judged.unasked, options) if judged.unasked is not None else {}
+    all_questions = _by_judge(_with_unasked(judged), options) if not_asked else {}
     judges: dict[tuple[Any, ...], list[str]] = {}
-    for judge, languages in left.items():
-        judges.setdefault(tuple((tag, n, every[judge][tag]) for tag, n in sorted(languages.items())), []).append(str(judge))
+    for judge, languages in not_asked.items():
+        judges.setdefault(tuple((tag, n, all_questions[judge][tag]) for tag, n in sorted(languages.items())), []).append(str(judge))
     for pattern, names in judges.items():
         where = [f"{n:,} of {total:,} in {tag}" for tag, n, total in pattern]
         who = f"{_list(names, 'judges')}{' each' if len(names) > 1 else ''}"
@@ -54,9 +54,9 @@ def not_asked_notes(judged: JudgedTable, options: CompareOptions) -> Iterator[st
 def unread_notes(judged: JudgedTable, options: CompareOptions) -> Iterator[str]:
     """Yield sentences, at the level of systems, on items that count in people's means and have no readable score of the judge."""
     unread = _by_judge(judged.take(judged.judgments.score.codes < 0), options)
-    every = _by_judge(judged, options) if unread else {}
+    all_questions = _by_judge(judged, options) if unread else {}
     for judge, languages in unread.items():
-        where = [f"{n:,} of {every[judge][tag]:,} in {tag}" for tag, n in sorted(languages.items())]
+        where = [f"{n:,} of {all_questions[judge][tag]:,} in {tag}" for tag, n in sorted(languages.items())]
         yield f"People's means rest on items without a readable score of {judge} too (items times metrics): {_list(where, 'languages')}."
 
 
@@ -87,19 +87,21 @@ def uneven_notes(judged: JudgedTable, options: CompareOptions) -> Iterator[str]:
     """
     if options.level != "item":
         return
-    classes = {metric: 0 for metric, of in judged.labels.items() if not of.classes.continuous}  # correlations of numbers average repeats
+    classes = {
+        metric: 0 for metric, labels in judged.labels.items() if not labels.classes.continuous
+    }  # correlations of numbers average repeats
     counts = judged.counted & (judged.judgments.metric.recode(classes) == 0)
-    kept = judged.take(np.flatnonzero(counts))
-    of_cell = combination_ids(kept.columns(options.by).values(), np.zeros(len(kept), np.int8))
-    alike = combination_ids([*kept.columns(_QUESTION).values(), kept.source], of_cell)
-    question = combination_ids([], alike.astype(np.int64) * len(judged.data.items) + kept.item)
+    table = judged.take(np.flatnonzero(counts))
+    of_cell = combination_ids(table.columns(options.by).values(), np.zeros(len(table), np.int8))
+    alike = combination_ids([*table.columns(_QUESTION).values(), table.source], of_cell)
+    question = combination_ids([], alike.astype(np.int64) * len(judged.data.items) + table.item)
     once, times = first_rows(question), np.bincount(question)
-    least, most = (np.full(int(alike.max(initial=-1)) + 1, start) for start in (len(kept), 0))
+    least, most = (np.full(int(alike.max(initial=-1)) + 1, start) for start in (len(table), 0))
     np.minimum.at(least, alike[once], times)
     np.maximum.at(most, alike[once], times)
     uneven = once[(least < most)[alike[once]]]
     if len(uneven):
-        judges = dict.fromkeys(str(judge) for judge in kept.judgments.judge.take(uneven))
+        judges = dict.fromkeys(str(judge) for judge in table.judgments.judge.take(uneven))
         fewest, highest = int(least[alike[uneven]].min()), int(most[alike[uneven]].max())
         yield (
             f"Items were answered {fewest:,} to {highest:,} times by {_list(list(judges), 'judges')}. Every repeat counts as one judgment, "
@@ -109,20 +111,20 @@ def uneven_notes(judged: JudgedTable, options: CompareOptions) -> Iterator[str]:
 
 
 def _list(names: Sequence[str], what: str) -> str:
-    """`a, b, c and 3 more judges (--json has all)`."""
+    """Return `a, b, c and 3 more judges (--json has all)`."""
     more = len(names) - _FEW
     return ", ".join(names[:_FEW]) + (f" and {more} more {what} (--json has all)" if more > 0 else "")
 
 
 def _by_judge(judged: JudgedTable, options: CompareOptions) -> dict[Any, dict[Any, int]]:
-    """`{judge: {language: number of questions with a reference}}`; each question counts once."""
-    kept = judged.take(np.flatnonzero(judged.counted))
-    once = kept.take(first_rows(combination_ids(kept.columns(_QUESTION).values(), kept.item)))
+    """Return `{judge: {language: number of questions with a reference}}`; each question counts once."""
+    table = judged.take(np.flatnonzero(judged.counted))
+    once = table.take(first_rows(combination_ids(table.columns(_QUESTION).values(), table.item)))
     keys, which = factorise({"judge": once.judgments.judge, "language": item_key(judged.data, "language").take(once.item)}, len(once))
-    found: dict[Any, dict[Any, int]] = {}
+    questions: dict[Any, dict[Any, int]] = {}
     for key, count in zip(keys, np.bincount(which, minlength=len(keys)).tolist(), strict=True):
-        found.setdefault(key["judge"], {})[key["language"]] = count
-    return found
+        questions.setdefault(key["judge"], {})[key["language"]] = count
+    return questions
 
 
 def _with_unasked(judged: JudgedTable) -> JudgedTable:

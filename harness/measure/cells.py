@@ -95,11 +95,11 @@ class Cell(msgspec.Struct, frozen=True):
 
     @property
     def continuous(self) -> bool:
-        """Whether the scores are numbers, which are compared by correlation and distance instead of equality."""
+        """True if the scores are numbers, which are compared by correlation and distance instead of equality."""
         return self.undefined.get("pa") == NOT_CLASSES
 
     def flat(self) -> dict[str, Any]:
-        """One flat row: the key, the counts, every statistic under its name, and its interval under `<name>_ci`."""
+        """Return one flat row: the key, the counts, every statistic under its name, and its interval under `<name>_ci`."""
         row = msgspec.structs.asdict(self)
         for name in ("key", "values", "intervals"):
             row.pop(name)
@@ -110,7 +110,7 @@ class Cell(msgspec.Struct, frozen=True):
         return {**self.key, **row, **self.values, **pairs}
 
     def __getitem__(self, name: str) -> Any:
-        """The value that `flat` has under a name. The interval of a statistic that the scale does not have is None."""
+        """Return the value that `flat` has under a name. The interval of a statistic that the scale does not have is None."""
         for names in (self.key, self.values):
             if name in names:
                 return names[name]
@@ -123,28 +123,28 @@ def make_cells(judged: JudgedTable, options: CompareOptions) -> list[Cell]:
     tables = [(classes, metrics, *_of_metrics(metrics, judged, columns)) for classes, metrics in _scales(judged)]
     if sum(len(keys) for _, _, keys, _ in tables) <= MANY_CELLS:
         options = msgspec.structs.replace(options, intervals=None)
-    found: list[Cell] = []
+    cells: list[Cell] = []
     for classes, metrics, keys, rows in tables:
-        found += _CellTable(judged, keys, rows, classes, options).cells(metrics)
-    return with_q(sorted(found, key=lambda cell: sort_key(cell.key)))
+        cells += _CellTable(judged, keys, rows, classes, options).cells(metrics)
+    return with_q(sorted(cells, key=lambda cell: sort_key(cell.key)))
 
 
 def pools_scales(judged: JudgedTable, by: Sequence[str]) -> bool:
-    """Whether cells with these keys would pool metrics on different scales, which nothing can be computed of."""
+    """Return True if cells with these keys would pool metrics on different scales, which nothing can be computed of."""
     columns = judged.columns(by)
     keys = [tuple(key.items()) for _, metrics in _scales(judged) for key in _of_metrics(metrics, judged, columns)[0]]
     return len(set(keys)) < len(keys)
 
 
 def _of_metrics(metrics: Sequence[str], judged: JudgedTable, columns: Mapping[str, CodedColumn]) -> tuple[list[dict[str, Any]], list[Ints]]:
-    """The keys of the cells of some metrics, and the rows of each cell."""
-    here = np.flatnonzero(judged.judgments.metric.among(metrics))
-    keys, cell = factorise({name: column.take(here) for name, column in columns.items()}, len(here))
-    return keys, [here[rows] for rows in rows_by_number(cell, len(keys))]
+    """Return the keys of the cells of some metrics, and the rows of each cell."""
+    rows_of_metrics = np.flatnonzero(judged.judgments.metric.among(metrics))
+    keys, cell = factorise({name: column.take(rows_of_metrics) for name, column in columns.items()}, len(rows_of_metrics))
+    return keys, [rows_of_metrics[rows] for rows in rows_by_number(cell, len(keys))]
 
 
 def sort_key(key: Mapping[str, Any]) -> tuple[Any, ...]:
-    """A key to sort by: texts, numbers (by size) and gaps may be mixed."""
+    """Return a key to sort by: texts, numbers (by size) and gaps may be mixed."""
     return tuple((0, value, "") if isinstance(value, (int, float)) else (1, 0, str(value)) for value in key.values())
 
 
@@ -159,13 +159,13 @@ def with_q(cells: Sequence[Cell]) -> list[Cell]:
 
 
 def _scales(judged: JudgedTable) -> list[tuple[Classes, list[str]]]:
-    """The metrics that have judgments, grouped by scale: metrics on one scale are counted together."""
-    found: dict[Any, tuple[Classes, list[str]]] = {}
+    """Return the metrics that have judgments, grouped by scale: metrics on one scale are counted together."""
+    scales: dict[Any, tuple[Classes, list[str]]] = {}
     for metric in judged.judgments.metric.values:
         if metric in judged.labels:
             classes = judged.labels[metric].classes
-            found.setdefault(classes.key, (classes, []))[1].append(metric)
-    return list(found.values())
+            scales.setdefault(classes.key, (classes, []))[1].append(metric)
+    return list(scales.values())
 
 
 class _LabelPatterns(NamedTuple):
@@ -207,47 +207,51 @@ class _CellTable:
 
     def cells(self, metrics: Sequence[str]) -> list[Cell]:
         by_metric = [self.judged.labels[metric] for metric in metrics]
-        every, kind = distinct_counts(np.concatenate([of.counts for of in by_metric]))
-        reference, compared = (np.concatenate([getattr(of, name) for of in by_metric]) for name in ("reference", "compared"))
+        counts_of_patterns, kind = distinct_counts(np.concatenate([metric_labels.counts for metric_labels in by_metric]))
+        reference, compared = (
+            np.concatenate([getattr(metric_labels, name) for metric_labels in by_metric]) for name in ("reference", "compared")
+        )
         start = {metric: number * len(self.data.items) for number, metric in enumerate(metrics)}
-        labels = _LabelPatterns(every, kind, reference, compared, start)
-        counts = rows = tabulate_cells(every, ((own.pattern, own.score, own.group) for own in self._labelled(labels)))
+        labels = _LabelPatterns(counts_of_patterns, kind, reference, compared, start)
+        counts = rows = tabulate_cells(
+            counts_of_patterns, ((cell_rows.pattern, cell_rows.score, cell_rows.group) for cell_rows in self._labelled(labels))
+        )
         if self.design:
-            cells = ((own.pattern, own.score, own.group) for own in self._labelled(labels))
-            rows = tabulate_cells(every, cells, (own.weight for own in self._labelled(labels)))
+            cells = ((cell_rows.pattern, cell_rows.score, cell_rows.group) for cell_rows in self._labelled(labels))
+            rows = tabulate_cells(counts_of_patterns, cells, (cell_rows.weight for cell_rows in self._labelled(labels)))
         people = PairedAnnotators(self.data, labels.start, self.classes)
         weights = self.design.weight if self.design else None
         failed, versus, pairs, gains = [], [], [], []
-        for own in self._labelled(labels):
-            item = self.judged.judgments.metric.take(own.rows).recode(labels.start) + self.judged.item[own.rows]
+        for cell_rows in self._labelled(labels):
+            item = self.judged.judgments.metric.take(cell_rows.rows).recode(labels.start) + self.judged.item[cell_rows.rows]
             pairs.append(people.weighted_f1(item, weights))
-            failed.append(self.judged.failures(own.rows[own.compared]))
+            failed.append(self.judged.failures(cell_rows.rows[cell_rows.compared]))
             if not self.classes.continuous:
-                versus.append(self._versus(own, self._baseline(own)))
-            gains.append(self._gain(own))
-        made = self._assemble(rows, counts, failed, self._tested(versus), pairs, gains)
+                versus.append(self._versus(cell_rows, self._baseline(cell_rows)))
+            gains.append(self._gain(cell_rows))
+        cells_of_classes = self._assemble(rows, counts, failed, self._tested(versus), pairs, gains)
         if self.classes.kind != "interval":
-            return made
+            return cells_of_classes
         scored = ScoreCells(self.judged, metrics, self.options).cells(self.keys, self.rows)
-        return [self._with_scores(cell, of) for cell, of in zip(made, scored, strict=True)]
+        return [self._with_scores(cell, metric_labels) for cell, metric_labels in zip(cells_of_classes, scored, strict=True)]
 
-    def _with_scores(self, cell: Cell, of: ScoredCell) -> Cell:
-        """A cell with what is computed from numbers. Continuous scores have nothing else; few different ones keep what classes give."""
-        wanted = set(of.values) if self.classes.continuous else set(SCORE_NAMES)
+    def _with_scores(self, cell: Cell, scored: ScoredCell) -> Cell:
+        """Return a cell with the statistics of numbers. Continuous scores have nothing else; few different ones keep what classes give."""
+        wanted = set(scored.values) if self.classes.continuous else set(SCORE_NAMES)
         if self.options.standardise != "none":
             wanted |= set(_CORRELATIONS)
-        mine = {name: one for name, one in of.values.items() if name in wanted}
-        why = {name: text for name, text in of.undefined.items() if name.removesuffix("_ci") in mine}
+        mine = {name: estimate for name, estimate in scored.values.items() if name in wanted}
+        why = {name: text for name, text in scored.undefined.items() if name.removesuffix("_ci") in mine}
         replaced = {*mine, *(f"{name}_ci" for name in mine)}
         undefined = {name: text for name, text in cell.undefined.items() if name not in replaced} | why
         if self.classes.continuous:
-            undefined |= {name: NOT_CLASSES for name in (*NAMES, *_NOTHING) if name not in of.values and name != "coverage"}
+            undefined |= {name: NOT_CLASSES for name in (*NAMES, *_NOTHING) if name not in scored.values and name != "coverage"}
         return msgspec.structs.replace(
             cell,
-            values=cell.values | {name: number(one.value) for name, one in mine.items()},
-            intervals=cell.intervals | {name: bounds(one.interval) for name, one in mine.items()},
+            values=cell.values | {name: number(estimate.value) for name, estimate in mine.items()},
+            intervals=cell.intervals | {name: bounds(estimate.interval) for name, estimate in mine.items()},
             undefined=undefined,
-            score_counts=of.counts,
+            score_counts=scored.counts,
         )
 
     def _labelled(self, labels: _LabelPatterns) -> Iterator[_LabelledUnits]:
@@ -256,40 +260,47 @@ class _CellTable:
         has_any = np.asarray(labels.counts.sum(axis=1) > 0)
         for rows in self.rows:
             item = self.judged.item[rows]
-            place = self.judged.judgments.metric.take(rows).recode(labels.start) + item
-            pattern = labels.kind[place]
-            known = has_any[pattern]
-            people = (labels.reference[place[known]], labels.compared[place[known]])
-            score = self.judged.judgments.score.take(rows[known]).recode(classes).astype(np.int64)
-            weight = relative_weights(self.design.weight[item[known]]) if self.design else None
-            yield _LabelledUnits(rows[known], pattern[known], *people, score, self.groups[item[known]], weight)
+            unit = self.judged.judgments.metric.take(rows).recode(labels.start) + item
+            pattern = labels.kind[unit]
+            labelled = has_any[pattern]
+            people = (labels.reference[unit[labelled]], labels.compared[unit[labelled]])
+            score = self.judged.judgments.score.take(rows[labelled]).recode(classes).astype(np.int64)
+            weight = relative_weights(self.design.weight[item[labelled]]) if self.design else None
+            yield _LabelledUnits(rows[labelled], pattern[labelled], *people, score, self.groups[item[labelled]], weight)
 
-    def _baseline(self, own: _LabelledUnits) -> Ints:
-        """The majority baseline's class for every labelled unit of a cell; a stratum is a language, task and metric."""
-        item, metric, items = self.judged.item[own.rows], self.judged.judgments.metric.take(own.rows), self.data.items
+    def _baseline(self, labelled: _LabelledUnits) -> Ints:
+        """Return the majority baseline's class for every labelled unit of a cell; a stratum is a language, task and metric."""
+        item, metric, items = self.judged.item[labelled.rows], self.judged.judgments.metric.take(labelled.rows), self.data.items
         stratum = combination_ids([metric], self.place[item])
         questions = ((items[i].item_id, m) for i, m in zip(item.tolist(), metric, strict=True))
-        return majority_classes(own.reference, self.classes, stratum, self.judged.learnt, questions, own.weight)
+        return majority_classes(labelled.reference, self.classes, stratum, self.judged.learnt, questions, labelled.weight)
 
-    def _versus(self, own: _LabelledUnits, guessed: Ints) -> tuple[float | None, DifferenceToTest]:
-        """The baseline's agreement, and the difference from it."""
-        ours, theirs = own.hits(own.score), own.hits(guessed)
-        known = ~np.isnan(theirs)
-        right = np.average(theirs[known], weights=None if own.weight is None else own.weight[known]) if known.any() else None
-        return number(right), difference_to_test(ours, theirs, own.group, weights=own.weight, hypothesis=HYPOTHESIS)
+    def _versus(self, labelled: _LabelledUnits, guessed: Ints) -> tuple[float | None, DifferenceToTest]:
+        """Return the baseline's agreement, and the difference from it."""
+        judge_hits, baseline_hits = labelled.hits(labelled.score), labelled.hits(guessed)
+        compared = ~np.isnan(baseline_hits)
+        right = (
+            np.average(baseline_hits[compared], weights=None if labelled.weight is None else labelled.weight[compared])
+            if compared.any()
+            else None
+        )
+        return number(right), difference_to_test(judge_hits, baseline_hits, labelled.group, weights=labelled.weight, hypothesis=HYPOTHESIS)
 
     def _tested(self, versus: Sequence[tuple[float | None, DifferenceToTest]]) -> list[dict[str, Any]]:
-        """The comparison of each cell with the baseline."""
+        """Return the comparison of each cell with the baseline."""
         if self.classes.continuous:
             return [dict.fromkeys(_VERSUS) | {"reason": NOT_CLASSES} for _ in self.keys]
-        found = tested_differences([asked for _, asked in versus])
-        return [{"baseline": BASELINE, "pa": right, **as_difference(one)} for (right, _), one in zip(versus, found, strict=True)]
+        differences = tested_differences([test for _, test in versus])
+        return [
+            {"baseline": BASELINE, "pa": right, **as_difference(difference)}
+            for (right, _), difference in zip(versus, differences, strict=True)
+        ]
 
-    def _gain(self, own: _LabelledUnits) -> float | None:
-        if self.design is None or own.weight is None or self.classes.continuous or (own.reference >= 0).sum() < LEAST_FOR_GAIN:
+    def _gain(self, labelled: _LabelledUnits) -> float | None:
+        if self.design is None or labelled.weight is None or self.classes.continuous or (labelled.reference >= 0).sum() < LEAST_FOR_GAIN:
             return None
-        stratum = self.design.stratum[self.judged.item[own.rows]]
-        return number(gain_over_simple_sample(own.hits(own.score), own.weight, stratum))
+        stratum = self.design.stratum[self.judged.item[labelled.rows]]
+        return number(gain_over_simple_sample(labelled.hits(labelled.score), labelled.weight, stratum))
 
     def _assemble(
         self,
@@ -300,15 +311,20 @@ class _CellTable:
         pairs: Sequence[Estimate],
         gains: Sequence[float | None],
     ) -> list[Cell]:
-        """The cells of `rows`; numbers of items are those of `counts`, where every item counts once."""
+        """Return the cells of `rows`; numbers of items are those of `counts`, where every item counts once."""
         classes, rule = self.classes, self.options.majority
-        every = partial(cell_statistics, len(classes.scores), classes.kind, classes.values, rule=rule, direction=classes.direction)
+        statistics_of_scale = partial(
+            cell_statistics, len(classes.scores), classes.kind, classes.values, rule=rule, direction=classes.direction
+        )
         if classes.continuous:  # with one class it only counts what was read
-            statistics = tuple(each for each in every() if each.name == _OVERALL)
-            values, found = estimate(statistics, rows), intervals(statistics, rows, **self.drawing)
+            statistics = tuple(statistic for statistic in statistics_of_scale() if statistic.name == _OVERALL)
+            values, cell_intervals = estimate(statistics, rows), intervals(statistics, rows, **self.drawing)
         else:
             only = None if self.options.intervals is None else self.options.intervals | {_OVERALL}
-            values, found = estimate(every(), rows), intervals_on_all_cores(every, rows, only=only, **self.drawing)
+            values, cell_intervals = (
+                estimate(statistics_of_scale(), rows),
+                intervals_on_all_cores(statistics_of_scale, rows, only=only, **self.drawing),
+            )
         (n_ref, n, _), covered = coverage(counts, rule=rule), coverage(rows, rule=rule).coverage
         by_agreement, rare = (
             distribution_by_agreement(rows)._replace(items=distribution_by_agreement(counts).items),
@@ -318,16 +334,16 @@ class _CellTable:
         absent = undefined_by_scale(classes.kind, classes.direction)
         if classes.kind != "interval":
             absent |= dict.fromkeys(SCORE_NAMES, NOT_INTERVAL)
-        shown = () if classes.continuous else tuple(values)
+        shown_names = () if classes.continuous else tuple(values)
         cells = []
         for c, key in enumerate(self.keys):
-            undefined = absent | reasons(values, found, c)
+            undefined = absent | reasons(values, cell_intervals, c)
             shares = (named_shares(classes, labels[c]), named_shares(classes, judge[c]))
             counted = (number(covered[c]), *shares, self._levels(by_agreement, c))
             why = pairs[c].reason
             undefined |= {HUMAN_F1: why} if why else {f"{HUMAN_F1}_ci": NO_INTERVAL}
             undefined |= {name: why for (name, why), value in zip(_NOTHING.items(), counted, strict=True) if value is None}
-            overall = found[_OVERALL][c]
+            overall = cell_intervals[_OVERALL][c]
             cells.append(
                 Cell(
                     key=key,
@@ -338,9 +354,9 @@ class _CellTable:
                     groups=overall.groups,
                     design_effect=None if classes.continuous else overall.design_effect,
                     few_rare_cases=bool(classes.kind != "interval" and rare[c] < RARE),
-                    values={name: number(values[name].value[c]) if name in shown else None for name in NAMES}
+                    values={name: number(values[name].value[c]) if name in shown_names else None for name in NAMES}
                     | {HUMAN_F1: number(pairs[c].value)},
-                    intervals={f: bounds(per[c]) for f, per in found.items() if f in shown} | {HUMAN_F1: None},
+                    intervals={f: bounds(per[c]) for f, per in cell_intervals.items() if f in shown_names} | {HUMAN_F1: None},
                     vs_baseline=versus[c],
                     distribution_labels=counted[1],
                     distribution_judge=counted[2],
@@ -351,55 +367,59 @@ class _CellTable:
             )
         return cells
 
-    def _levels(self, found: Distribution, cell: int) -> dict[str, Any] | None:
-        if self.classes.continuous or not found.items[cell].any():
+    def _levels(self, distribution: Distribution, cell: int) -> dict[str, Any] | None:
+        if self.classes.continuous or not distribution.items[cell].any():
             return None
         return {
             level: {
-                "items": int(found.items[cell, i]),
-                "labels": named_shares(self.classes, found.labels[cell, i]),
-                "judge": named_shares(self.classes, found.judge[cell, i]),
+                "items": int(distribution.items[cell, i]),
+                "labels": named_shares(self.classes, distribution.labels[cell, i]),
+                "judge": named_shares(self.classes, distribution.judge[cell, i]),
             }
             for i, level in enumerate(LEVELS)
         }
 
 
 def named_shares(classes: Classes, shares: Floats) -> dict[str, float] | None:
-    """Shares by class; on an interval scale, only scores that occur. None without any score, and of continuous scores."""
+    """Return shares by class; on an interval scale, only scores that occur. None without any score, and of continuous scores."""
     if classes.continuous or np.isnan(shares).any():
         return None
     if classes.kind == "interval":
-        found: dict[str, float] = {}
+        share_of_score: dict[str, float] = {}
         for score, share in zip(classes.scores, shares.tolist(), strict=True):
             if share:  # scores with the same text count together
-                found[f"{float(score):g}"] = found.get(f"{float(score):g}", 0.0) + share
-        return found
+                share_of_score[f"{float(score):g}"] = share_of_score.get(f"{float(score):g}", 0.0) + share
+        return share_of_score
     return {str(score): share for score, share in zip(classes.scores, shares.tolist(), strict=True)}
 
 
-def reasons(values: Mapping[str, Estimates], found: Mapping[str, Sequence[Interval]], cell: int) -> dict[str, str]:
-    """Reasons why statistics of a cell are undefined, and why defined ones have no interval."""
-    why = {name: str(of.reason[cell]) for name, of in values.items() if of.reason[cell]}
-    return why | {f"{name}_ci": str(of[cell].reason) for name, of in found.items() if of[cell].reason and name not in why}
+def reasons(values: Mapping[str, Estimates], intervals_by_name: Mapping[str, Sequence[Interval]], cell: int) -> dict[str, str]:
+    """Return reasons why statistics of a cell are undefined, and why defined ones have no interval."""
+    why = {name: str(per_cell.reason[cell]) for name, per_cell in values.items() if per_cell.reason[cell]}
+    return why | {
+        f"{name}_ci": str(per_cell[cell].reason)
+        for name, per_cell in intervals_by_name.items()
+        if per_cell[cell].reason and name not in why
+    }
 
 
 def number(value: Any) -> float | None:
-    """A number, or None for NaN."""
+    """Return a number, or None for NaN."""
     return None if value is None or math.isnan(value) else float(value)
 
 
 def bounds(interval: Interval) -> tuple[float, float] | None:
-    """The ends of an interval; None if it is undefined."""
+    """Return the ends of an interval; None if it is undefined."""
     return None if math.isnan(interval.lo) else (interval.lo, interval.hi)
 
 
-def as_difference(found: Difference | Estimated) -> dict[str, Any]:
-    """A paired difference as a JSON object; one that states its hypothesis has that too."""
+def as_difference(difference: Difference | Estimated) -> dict[str, Any]:
+    """Return a paired difference as a JSON object; one that states its hypothesis has that too."""
     row = {
-        "diff": number(found.diff if isinstance(found, Difference) else found.value),
-        "ci": bounds(found.interval),
-        "p": number(found.p),
-        "n": found.n,
-        "reason": found.reason or found.interval.reason,
+        "diff": number(difference.diff if isinstance(difference, Difference) else difference.value),
+        "ci": bounds(difference.interval),
+        "p": number(difference.p),
+        "n": difference.n,
+        "reason": difference.reason or difference.interval.reason,
     }
-    return row | {"hypothesis": found.hypothesis} if isinstance(found, Difference) else row
+    return row | {"hypothesis": difference.hypothesis} if isinstance(difference, Difference) else row

@@ -79,11 +79,11 @@ class Comparison(msgspec.Struct, frozen=True):
         return self.signature.partition("|")[0]
 
     def as_json(self) -> dict[str, Any]:
-        """One object for programs: `{schema_version, signature, ci_method, level, notes, cells}`."""
+        """Return one object for programs: `{schema_version, signature, ci_method, level, notes, cells}`."""
         return msgspec.structs.asdict(self) | {"cells": [cell.flat() for cell in self.cells]}
 
     def frame(self) -> DataFrame:
-        """The cells as a pandas frame, one row for each cell: the names of `as_json`, with intervals as pairs.
+        """Return the cells as a pandas frame, one row for each cell: the names of `as_json`, with intervals as pairs.
 
         What is nested there has dotted names here: `vs_baseline.diff`, `distribution_labels.2`, `failures.refused`.
         """
@@ -105,7 +105,7 @@ class AlignedData(msgspec.Struct, frozen=True):
     sources: tuple[Recording, ...] = ()  # what the options keep of each source, under distinct names
 
     def signed(self, **parts: str | tuple[str, ...]) -> str:
-        """The signature with further parts."""
+        """Return the signature with further parts."""
         return str(msgspec.structs.replace(ComparisonSignature.parse(self.signature), **parts))
 
 
@@ -126,12 +126,12 @@ def align(sources: Sequence[Recording], options: CompareOptions) -> AlignedData:
         by = (*by, *(name for name in SAMPLING[1:] if any(part.judgments.columns[name].values for part in parts)))
     judged = tuple(_judged_data(same, options) for same in _same_data(parts))
     notes = dict.fromkeys(note for part in parts for note in part.whole.notes)
-    kept = tuple(msgspec.structs.replace(part.whole, name=part.name, data=part.data, judgments=part.judgments) for part in parts)
-    return AlignedData(by, judged, tuple(notes), _signature(parts, judged, options), kept)
+    selected = tuple(msgspec.structs.replace(part.whole, name=part.name, data=part.data, judgments=part.judgments) for part in parts)
+    return AlignedData(by, judged, tuple(notes), _signature(parts, judged, options), selected)
 
 
 def judged_data(sources: Sequence[Recording], options: CompareOptions) -> tuple[JudgedTable, ...]:
-    """The judgments of each source beside its labels, without the signature, whose hashes read every row. Raises as `compare`."""
+    """Return the judgments of each source beside its labels, without the signature, whose hashes read every row. Raises as `compare`."""
     return tuple(_judged_data(same, options) for same in _same_data(_restricted(sources, options)))
 
 
@@ -141,23 +141,23 @@ def table_of_all(source: Recording, options: CompareOptions) -> JudgedTable:
     Raises UsageError as `compare` does.
     """
     data, rows = restricted_rows(source.data, source.judgments, options)
-    asked, clean = source.judgments.take(rows), source.judgments.clean
+    selected, clean = source.judgments.take(rows), source.judgments.clean
     needed = annotators_needed(options, data.labels.max_annotators)
     continuous = continuous_metrics(source.data, clean)
-    labels = count_labels(data, asked.clean, needed, options.majority, continuous=continuous) if len(data.labels) else {}
+    labels = count_labels(data, selected.clean, needed, options.majority, continuous=continuous) if len(data.labels) else {}
     table = JudgedTable.lay_out(data, source.judgments, labels, source.name, options).take(rows)
-    unchanged = asked.is_clean
+    unchanged = selected.is_clean
     return JudgedTable.concatenate([with_missing(table.take(unchanged), source.asked, clean), table.take(~unchanged)])
 
 
 def compare_aligned(laid_out: AlignedData, options: CompareOptions) -> Comparison:
-    """The comparison of what `align` gave. Raises as `compare`."""
+    """Return the comparison of what `align` gave. Raises as `compare`."""
     by = laid_out.by
-    apart = "metric" not in by and any(pools_scales(judged, by) for judged in laid_out.judged)
-    options = msgspec.structs.replace(options, by=(*by, "metric") if apart else by)
-    made = [_cells(judged, options) for judged in laid_out.judged]
-    cells = sorted((cell for found, _ in made for cell in found), key=lambda cell: sort_key(cell.key))
-    notes = tuple(dict.fromkeys(chain(laid_out.notes, [_APART] if apart else [], *(notes for _, notes in made))))
+    several_scales = "metric" not in by and any(pools_scales(judged, by) for judged in laid_out.judged)
+    options = msgspec.structs.replace(options, by=(*by, "metric") if several_scales else by)
+    parts = [_cells(judged, options) for judged in laid_out.judged]
+    cells = sorted((cell for cells_of_part, _ in parts for cell in cells_of_part), key=lambda cell: sort_key(cell.key))
+    notes = tuple(dict.fromkeys(chain(laid_out.notes, [_APART] if several_scales else [], *(notes for _, notes in parts))))
     cells = with_q(cells) if options.level == "item" else cells
     return Comparison(laid_out.signature, CI_METHOD, tuple(cells), options.level, notes)
 
@@ -173,7 +173,7 @@ class _Part(msgspec.Struct, frozen=True):
 
 
 def _restricted(sources: Sequence[Recording], options: CompareOptions) -> list[_Part]:
-    """The selected part of each source. Of several sources, those with nothing selected are left out, unless all are."""
+    """Return the selected part of each source. Of several sources, those with nothing selected are left out, unless all are."""
     parts: list[_Part] = []
     errors: list[UsageError] = []
     for name, source in zip(_distinct(sources), sources, strict=True):
@@ -189,21 +189,21 @@ def _restricted(sources: Sequence[Recording], options: CompareOptions) -> list[_
 
 
 def _distinct(sources: Sequence[Recording]) -> list[str]:
-    """Names of the sources, numbered if two are the same."""
+    """Return names of the sources, numbered if two are the same."""
     names = [source.name for source in sources]
     return [f"{name}#{names[:i].count(name) + 1}" if names.count(name) > 1 else name for i, name in enumerate(names)]
 
 
 def _same_data(parts: Sequence[_Part]) -> list[list[_Part]]:
     """Group the parts by their items and labels, so that judgments of the same data can be paired."""
-    found: dict[str, list[_Part]] = {}
+    by_data: dict[str, list[_Part]] = {}
     for part in parts:
-        found.setdefault(part.data.sha256 if len(parts) > 1 else "", []).append(part)
-    return list(found.values())
+        by_data.setdefault(part.data.sha256 if len(parts) > 1 else "", []).append(part)
+    return list(by_data.values())
 
 
 def _judged_data(parts: Sequence[_Part], options: CompareOptions) -> JudgedTable:
-    """Parts on the same data as one."""
+    """Return parts on the same data as one."""
     first = parts[0]
     data, judgments = first.data, Judgments.concatenate([part.judgments for part in parts])
     continuous = frozenset[str]().union(*(continuous_metrics(part.whole.data, part.whole.judgments.clean) for part in parts))
@@ -218,7 +218,7 @@ def _judged_data(parts: Sequence[_Part], options: CompareOptions) -> JudgedTable
 
 
 def _cells(judged: JudgedTable, options: CompareOptions) -> tuple[list[Cell], list[str]]:
-    """The cells of one data set, and notes for their reader."""
+    """Return the cells of one data set, and notes for their reader."""
     notes = [
         *not_asked_notes(judged, options),
         *score_notes(judged, options),
@@ -242,13 +242,13 @@ def _cells(judged: JudgedTable, options: CompareOptions) -> tuple[list[Cell], li
 
 
 def _baseline(parts: Sequence[_Part]) -> Mapping[tuple[str, str], Any] | None:
-    """What the majority baseline has learnt for all of the parts; empty if one of them has no baseline."""
+    """Return what the majority baseline has learnt for all of the parts; None if one of them has no baseline."""
     learnt = [part.whole.baseline for part in parts]
-    return None if None in learnt else {pair: score for one in learnt for pair, score in (one or {}).items()}
+    return None if None in learnt else {pair: score for guesses in learnt for pair, score in (guesses or {}).items()}
 
 
 def restrict(source: Recording, options: CompareOptions) -> tuple[Dataset, Judgments]:
-    """The data and judgments that `where` and `judges` keep. Raises UsageError, with the possible names, if nothing is kept."""
+    """Return the data and judgments that `where` and `judges` keep. Raises UsageError, with the possible names, if nothing is kept."""
     judgments = source.judgments.clean
     data, rows = restricted_rows(source.data, judgments, options)
     if not len(rows):
@@ -259,37 +259,37 @@ def restrict(source: Recording, options: CompareOptions) -> tuple[Dataset, Judgm
 
 
 def restricted_rows(data: Dataset, judgments: Judgments, options: CompareOptions) -> tuple[Dataset, NDArray[np.int64]]:
-    """The data, and the rows of the judgments, that `where` and `judges` keep."""
-    kept = np.ones(len(judgments), bool)
+    """Return the data, and the rows of the judgments, that `where` and `judges` keep."""
+    mask = np.ones(len(judgments), bool)
     wanted = dict(options.where) | ({"judge": options.judges} if options.judges else {})
     for name in ("metric", *CONDITION):
         if name in wanted:
-            kept &= matching(getattr(judgments, name), wanted.pop(name), name)
+            mask &= matching(getattr(judgments, name), wanted.pop(name), name)
     if wanted:
         data = only_where(data, wanted)
-        kept &= judgments.item.among(data.by_id)
+        mask &= judgments.item.among(data.by_id)
     if "metric" in options.where:
         data = of_metrics(data, options.where["metric"])
-    return data, np.flatnonzero(kept)
+    return data, np.flatnonzero(mask)
 
 
 def only_where(data: Dataset, wanted: Mapping[str, Sequence[str]]) -> Dataset:
-    """The items that have one of the wanted values, `{key: values}`, with their labels."""
-    kept = np.ones(len(data.items), bool)
+    """Return the items that have one of the wanted values, `{key: values}`, with their labels."""
+    mask = np.ones(len(data.items), bool)
     for name, texts in wanted.items():
         column = item_key(data, name)
-        kept &= matching(column, resolve(texts, column.values, "items") if name == "language" else texts, name)
-    return data if kept.all() else data.only(item for item, keep in zip(data.items, kept.tolist(), strict=True) if keep)
+        mask &= matching(column, resolve(texts, column.values, "items") if name == "language" else texts, name)
+    return data if mask.all() else data.only(item for item, keep in zip(data.items, mask.tolist(), strict=True) if keep)
 
 
 def of_metrics(data: Dataset, metrics: Sequence[str]) -> Dataset:
-    """The same items with their labels on some metrics only."""
-    kept = data.labels.metric.among(metrics)
-    return msgspec.structs.replace(data, labels=data.labels.take(kept))
+    """Return the same items with their labels on some metrics only."""
+    mask = data.labels.metric.among(metrics)
+    return msgspec.structs.replace(data, labels=data.labels.take(mask))
 
 
 def matching(column: Any, texts: Sequence[str], name: str) -> Any:
-    """Mask of the rows whose value, as text, is one of `texts`."""
+    """Return mask of the rows whose value, as text, is one of `texts`."""
     by_text = {as_text(value): code for code, value in enumerate(column.values)}
     for text in texts:
         if text not in by_text:
@@ -299,14 +299,14 @@ def matching(column: Any, texts: Sequence[str], name: str) -> Any:
 
 def refuse_median_of_names(counted: Mapping[str, LabelCounts], options: CompareOptions) -> None:
     """Raise UsageError for a median of classes that have no order."""
-    names = [metric for metric, of in counted.items() if of.classes.kind == "nominal"]
+    names = [metric for metric, labels in counted.items() if labels.classes.kind == "nominal"]
     if options.majority == "median" and names and options.level == "item":
-        others = ",".join(metric for metric in counted if metric not in names) or "NAME"
-        raise UsageError(f"'{names[0]}' has classes without an order, so no median; take --majority drop, or --where metric={others}")
+        ordered = ",".join(metric for metric in counted if metric not in names) or "NAME"
+        raise UsageError(f"'{names[0]}' has classes without an order, so no median; take --majority drop, or --where metric={ordered}")
 
 
 def _signature(parts: Sequence[_Part], judged: Sequence[JudgedTable], options: CompareOptions) -> str:
-    """The signature: everything that can change a number of a comparison."""
+    """Return the signature: everything that can change a number of a comparison."""
     abouts = [part.whole.data.about for part in parts]
     panels = (
         f"{name}@members={' + '.join(panel.members)}/rule={panel.rule}/ties={panel.ties}"
@@ -330,7 +330,7 @@ def _signature(parts: Sequence[_Part], judged: Sequence[JudgedTable], options: C
             resamples=options.resamples,
             harness=version("judge-harness"),
             standardise=options.standardise,
-            weights=SIGNED if any(one.design for one in judged) else "none",
+            weights=SIGNED if any(table.design for table in judged) else "none",
             panels=tuple(dict.fromkeys(panels)),
         )
     )

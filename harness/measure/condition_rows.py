@@ -25,7 +25,7 @@ _NO_SHARE = {"pa": "no overlap", "pa_failed_wrong": "no reference", "pa_pairwise
 
 
 def new_row(key: Mapping[str, Any], **more: Any) -> Row:
-    """A row with its key and without numbers yet."""
+    """Return a row with its key and without numbers yet."""
     return {**key, **more, "undefined": {}}
 
 
@@ -53,56 +53,56 @@ def put_mean(row: Row, name: str, values: Floats, groups: Ints, limits: tuple[fl
 
 
 def _mean(values: Floats) -> float:
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else math.nan
+    counted = values[~np.isnan(values)]
+    return float(counted.mean()) if len(counted) else math.nan
 
 
-def put_difference(row: Row, name: str, found: Difference | Estimated, *, why: str | None = None) -> None:
+def put_difference(row: Row, name: str, difference: Difference | Estimated, *, why: str | None = None) -> None:
     """Write a difference (or another estimate that is tested): `name`, `name_ci`, `name_n`, `name_p`, and an empty `name_q`."""
-    value = found.diff if isinstance(found, Difference) else found.value
-    reason = why or found.reason
-    put_number(row, name, value, found.interval, why=reason)
-    row[f"{name}_n"] = found.n
-    put_number(row, f"{name}_p", found.p, why=reason or found.interval.reason)
+    value = difference.diff if isinstance(difference, Difference) else difference.value
+    reason = why or difference.reason
+    put_number(row, name, value, difference.interval, why=reason)
+    row[f"{name}_n"] = difference.n
+    put_number(row, f"{name}_p", difference.p, why=reason or difference.interval.reason)
     row[f"{name}_q"] = None
 
 
 def put_gap(row: Row, name: str, why: str) -> None:
     """Write that there is no difference, and why: other rows are compared with this one."""
-    for each in (name, f"{name}_p"):
-        put_number(row, each, None, why=why)
+    for column in (name, f"{name}_p"):
+        put_number(row, column, None, why=why)
     row |= {f"{name}_ci": None, f"{name}_n": 0, f"{name}_q": None}
 
 
 def put_agreement(row: Row, answers: JudgedTable, rows: Ints) -> None:
     """Write n_ref, n, groups, pa, pa_failed_wrong, and the comparable pair pa_pairwise and human_pa with their gap."""
-    of = {name: credits[rows] for name, credits in answers.credits.items()}
+    credits_of_rows = {name: credits[rows] for name, credits in answers.credits.items()}
     groups, drawing = answers.group[rows], answers.drawing
-    referred = ~np.isnan(of["pa_failed_wrong"])
-    row |= {"n_ref": int(referred.sum()), "n": int((~np.isnan(of["pa"])).sum()), "groups": len(np.unique(groups[referred]))}
+    referred = ~np.isnan(credits_of_rows["pa_failed_wrong"])
+    row |= {"n_ref": int(referred.sum()), "n": int((~np.isnan(credits_of_rows["pa"])).sum()), "groups": len(np.unique(groups[referred]))}
     for name, why in _NO_SHARE.items():
-        put_share(row, name, of[name], groups, drawing, why)
-    put_mean(row, "pairwise_gap", of["pa_pairwise"] - of["human_pa"], groups, (-1.0, 1.0), NO_JUDGED_PAIR)
+        put_share(row, name, credits_of_rows[name], groups, drawing, why)
+    put_mean(row, "pairwise_gap", credits_of_rows["pa_pairwise"] - credits_of_rows["human_pa"], groups, (-1.0, 1.0), NO_JUDGED_PAIR)
 
 
-def versus(answers: JudgedTable, ours: Ints, theirs: Ints) -> Difference:
-    """Paired difference of pa_failed_wrong over the rows that have a partner (-1: none)."""
-    ours, theirs = ours[theirs >= 0], theirs[theirs >= 0]
+def versus(answers: JudgedTable, rows: Ints, partners: Ints) -> Difference:
+    """Return the paired difference of pa_failed_wrong over the rows that have a partner (-1: none)."""
+    rows, partners = rows[partners >= 0], partners[partners >= 0]
     hit = answers.hit
-    return paired_difference(hit[ours], hit[theirs], answers.group[ours])
+    return paired_difference(hit[rows], hit[partners], answers.group[rows])
 
 
-def put_moved(row: Row, answers: JudgedTable, ours: Ints, theirs: Ints) -> None:
+def put_moved(row: Row, answers: JudgedTable, rows: Ints, partners: Ints) -> None:
     """Write, for rows and their partners (-1: none) on one scale, the mean score change (+: toward the best) and the share that changed."""
-    ours, theirs = ours[theirs >= 0], theirs[theirs >= 0]
-    groups, reach = answers.group[ours], answers.reach[answers.column("metric").at(int(ours[0]))] if len(ours) else 1.0
-    both = answers.readable[ours] & answers.readable[theirs]
-    row |= {"n": int(both.sum()), "unreadable": int((~both).sum())}
+    rows, partners = rows[partners >= 0], partners[partners >= 0]
+    groups, reach = answers.group[rows], answers.reach[answers.column("metric").at(int(rows[0]))] if len(rows) else 1.0
+    readable = answers.readable[rows] & answers.readable[partners]
+    row |= {"n": int(readable.sum()), "unreadable": int((~readable).sum())}
     limits = None if math.isnan(reach) else (-reach, reach)
-    found = paired_difference(answers.points[ours], answers.points[theirs], groups, bounds=limits)
-    put_difference(row, "moved", found, why="the scale has no best end" if both.any() and found.n == 0 else None)
+    difference = paired_difference(answers.points[rows], answers.points[partners], groups, bounds=limits)
+    put_difference(row, "moved", difference, why="the scale has no best end" if readable.any() and difference.n == 0 else None)
     score = answers.judgments.score.codes
-    differs = np.where(both, score[ours] != score[theirs], np.nan)
+    differs = np.where(readable, score[rows] != score[partners], np.nan)
     put_share(row, "changed", differs, groups, answers.drawing, "no overlap")
 
 
@@ -120,19 +120,22 @@ def with_q(rows: Sequence[Row], name: str, level: Callable[[Row], Any]) -> None:
 
 
 def level_of(row: Row) -> tuple[bool, ...]:
-    """The level of a row: which of language, task and metric it pools."""
+    """Return the level of a row: which of language, task and metric it pools."""
     return tuple(row[name] == "*" for name in ("language", "task", "metric"))
 
 
 def rows_by_level(columns: Mapping[str, CodedColumn], levels: Iterable[Sequence[str]]) -> Iterator[tuple[Row, Ints]]:
-    """`(key, rows)` of every cell of every level, in the order of first use. `columns` are all of `KEYS`; a key has `*` where it pools."""
+    """Yield `(key, rows)` of every cell of every level, in the order of first use.
+
+    `columns` are all of `KEYS`; a key has `*` where it pools.
+    """
     size = len(columns[KEYS[0]])
     for level in levels:
-        for own, rows in rows_by_values({name: columns[name] for name in (*level, *CONDITION)}, size):
-            yield dict.fromkeys(KEYS, POOLED) | own, rows
+        for part, rows in rows_by_values({name: columns[name] for name in (*level, *CONDITION)}, size):
+            yield dict.fromkeys(KEYS, POOLED) | part, rows
 
 
 def section(title: str, rows: Iterable[Row], **more: Any) -> dict[str, Any] | None:
-    """A section with its rows; None without rows."""
+    """Return a section with its rows; None without rows."""
     listed = list(rows)
     return {"title": title, **more, "rows": listed} if listed else None

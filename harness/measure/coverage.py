@@ -26,10 +26,10 @@ class RunCoverage(ConditionRow, frozen=True, kw_only=True):
 
 
 def run_coverage(judgments: Judgments, data: Dataset) -> tuple[RunCoverage, ...]:
-    """Coverage by language, judge and condition, in that order; judgments of perturbed texts are left out."""
+    """Return the coverage by language, judge and condition, in that order; judgments of perturbed texts are left out."""
     clean = judgments.clean
     languages = (data.by_id[item].language for item in clean.item)
-    found = _failures(languages, *(getattr(clean, name) for name in CONDITION), clean.failure)
+    failures = _failures(languages, *(getattr(clean, name) for name in CONDITION), clean.failure)
     return tuple(
         RunCoverage(
             **dict(zip(("language", *CONDITION), key, strict=True)),
@@ -37,12 +37,12 @@ def run_coverage(judgments: Judgments, data: Dataset) -> tuple[RunCoverage, ...]
             read=counts.pop(None, 0),
             failures={str(kind): n for kind, n in sorted(counts.items())},
         )
-        for key, counts in sorted(found.items(), key=lambda pair: tuple(map(str, pair[0])))
+        for key, counts in sorted(failures.items(), key=lambda pair: tuple(map(str, pair[0])))
     )
 
 
 def failures_by_condition(judgments: Judgments) -> tuple[dict[str, Any], ...]:
-    """A row for each judge and condition, in the order of the judgments: all its judgments, and the unreadable ones by kind.
+    """Return a row for each judge and condition, in the order of the judgments: all its judgments, and the unreadable ones by kind.
 
     Perturbed texts count with their condition, as every answer does. Only kinds that occur have a count.
     """
@@ -58,8 +58,8 @@ def failures_by_condition(judgments: Judgments) -> tuple[dict[str, Any], ...]:
 
 
 def _failures(*columns: Iterable[Any]) -> dict[tuple[Any, ...], Counter[Any]]:
-    """By all columns but the last one, which holds failures (None: a score): how often each failure occurs."""
-    found: dict[tuple[Any, ...], Counter[Any]] = {}
+    """Count failures by all columns but the last one, which holds them (None: a score)."""
+    failures: dict[tuple[Any, ...], Counter[Any]] = {}
     for (*side, failure), n in Counter(zip(*columns, strict=True)).items():
-        found.setdefault(tuple(side), Counter())[failure] += n
-    return found
+        failures.setdefault(tuple(side), Counter())[failure] += n
+    return failures

@@ -24,14 +24,14 @@ SIGNED = PROBABILITY.replace("_", "-")  # in signatures
 
 
 class Design(msgspec.Struct, frozen=True):
-    """Of the items of a data set, (items,): the weight of each, 1 / probability (NaN where none is stated), and the code of its stratum."""
+    """The weight of each item of a data set, (items,), 1 / probability (NaN where none is stated), and the code of its stratum."""
 
     weight: Floats
     stratum: Ints
 
 
 def stated_probabilities(data: Dataset) -> Floats | None:
-    """The inclusion probability of every item, (items,), NaN where none is stated; None if no item states one.
+    """Return the inclusion probability of every item, (items,), NaN where none is stated; None if no item states one.
 
     Raises UsageError for one that is no number above 0 and at most 1.
     """
@@ -45,24 +45,26 @@ def stated_probabilities(data: Dataset) -> Floats | None:
 
 
 def design_of(data: Dataset, counted: Mapping[str, LabelCounts]) -> tuple[Design | None, tuple[str, ...]]:
-    """How the labelled items were drawn, and a note where stated probabilities cannot be used.
+    """Return how the labelled items were drawn, and a note where stated probabilities cannot be used.
 
     There is no design, and every text counts once, if no text states a probability, if all labelled texts have the same, if some have none,
     or if the dataset card does not say that they are a random sample.
     """
     probability = stated_probabilities(data)
-    labelled = np.logical_or.reduce([of.counts.sum(axis=1) > 0 for of in counted.values()]) if counted else np.zeros(len(data.items), bool)
+    labelled = (
+        np.logical_or.reduce([labels.counts.sum(axis=1) > 0 for labels in counted.values()]) if counted else np.zeros(len(data.items), bool)
+    )
     if probability is None or not labelled.any():
         return None, ()
-    own = probability[labelled]
-    if absent := int(np.isnan(own).sum()):
-        if absent == len(own):
+    stated = probability[labelled]
+    if absent := int(np.isnan(stated).sum()):
+        if absent == len(stated):
             return None, ()
         return None, (
-            f"{absent:,} of {len(own):,} labelled texts state no {PROBABILITY}, so every text counts once. Compare texts of one plan alone "
-            "(--where), or state the probability of every labelled text.",
+            f"{absent:,} of {len(stated):,} labelled texts state no {PROBABILITY}, so every text counts once. Compare texts of one plan "
+            "alone (--where), or state the probability of every labelled text.",
         )
-    if np.ptp(own) <= 1e-12:
+    if np.ptp(stated) <= 1e-12:
         return None, ()
     if data.about.sampling != "random":
         return None, (f'Texts state an {PROBABILITY}, but data.toml does not say sampling = "random", so every text counts once.',)
@@ -72,22 +74,22 @@ def design_of(data: Dataset, counted: Mapping[str, LabelCounts]) -> tuple[Design
 
 def design_notes(design: Design, counted: Mapping[str, LabelCounts], gains: Sequence[float | None]) -> Iterator[str]:
     """Yield a sentence on what is weighted, one on what is not, and one on the gain (`Cell.sample_gain` of every cell)."""
-    labelled = np.logical_or.reduce([of.counts.sum(axis=1) > 0 for of in counted.values()])
+    labelled = np.logical_or.reduce([labels.counts.sum(axis=1) > 0 for labels in counted.values()])
     low, high = 1 / design.weight[labelled].max(), 1 / design.weight[labelled].min()
     yield (
         f"Texts were drawn with probabilities from {low:.2g} to {high:.2g}: shares, means, agreement, coefficients, intervals and verdicts "
         "weight each text by 1 / probability and describe all texts that it was drawn from."
     )
-    if any(of.scores is not None for of in counted.values()):
+    if any(labels.scores is not None for labels in counted.values()):
         yield (
             "Of scores that are numbers, correlations over texts, errors and leniency weight each text too (Kendall's τ each pair, by the "
             "product of its two weights). Means, reliability, comparisons within source texts and --versus count each text once."
         )
-    known = [gain for gain in gains if gain is not None]
-    if not known:
+    defined = [gain for gain in gains if gain is not None]
+    if not defined:
         yield f"No cell has {LEAST_FOR_GAIN} texts, from which the gain of such a sample can be estimated (--by metric pools cells)."
     else:
-        span = f"{known[0]:.2f}" if len(known) == 1 else f"{min(known):.2f} to {max(known):.2f}"
+        span = f"{defined[0]:.2f}" if len(defined) == 1 else f"{min(defined):.2f} to {max(defined):.2f}"
         yield (
             f"Gain against a simple random sample of the same size: {span} (its variance of the judge's agreement, divided by that of this "
             "sample; below 1, the unequal probabilities cost more than the strata gained)."

@@ -113,8 +113,8 @@ class JudgedTable:
     @classmethod
     def concatenate(cls, tables: Sequence[JudgedTable]) -> JudgedTable:
         """Return the rows of tables of the same data and labels, one table after the other."""
-        first, *others = tables
-        if not others:
+        first, *rest = tables
+        if not rest:
             return first
         unasked = [table.unasked for table in tables if table.unasked is not None]
         return replace(
@@ -186,9 +186,9 @@ class JudgedTable:
         item = [CodedColumn(self.data.items, self.item)] if items else []
         return combination_ids([*self.columns(names).values(), *item], np.zeros(len(self), np.int8))
 
-    def partners(self, of: Ints, among: Ints, same: Sequence[str]) -> Ints:
+    def partners(self, rows: Ints, among: Ints, same: Sequence[str]) -> Ints:
         """Return for each row of `of` the row of `among` about the same item with the same values of the columns `same`; -1 without one."""
-        return last_matching_rows(self.joint(same, items=True), among)[of]
+        return last_matching_rows(self.joint(same, items=True), among)[rows]
 
     def columns(self, names: Iterable[str]) -> dict[str, CodedColumn]:
         """Return the values of several keys. Raises UsageError for a key that no item has."""
@@ -212,7 +212,7 @@ class JudgedTable:
 
     @cached_property
     def weight(self) -> Floats | None:
-        """How many texts each row's text stands for; None if each stands for itself."""
+        """The number of texts that each row's text stands for; None if each stands for itself."""
         return None if self.design is None else self.design.weight[self.item]
 
     @cached_property
@@ -276,7 +276,7 @@ class JudgedTable:
 
     @cached_property
     def agreement(self) -> CodedColumn:
-        """How far annotators agree: `full`, `partial`, `none`; no value with fewer than two, and of continuous scores."""
+        """The annotators' agreement: `full`, `partial`, `none`; no value with fewer than two, and of continuous scores."""
         level = np.full(len(self), NO_VALUE, np.int32)
         self._by_metric(level, lambda labels, rows: agreement_level(labels.counts[self.item[rows]], None), classes_only=True)
         return CodedColumn(LEVELS, level)
@@ -297,7 +297,7 @@ class JudgedTable:
 
     @cached_property
     def hit(self) -> Floats:
-        """Whether the score is the annotators' aggregate: 1 or 0, failures as wrong; NaN without one, and of continuous scores."""
+        """1 where the score is the annotators' aggregate, else 0, failures as wrong; NaN without one, and of continuous scores."""
         hit = np.full(len(self), np.nan)
         self._by_metric(hit, lambda labels, rows: labels.hits(self.code[rows], self.item[rows]), classes_only=True)
         return np.where(self.compared, hit, np.nan)
@@ -335,7 +335,7 @@ class JudgedTable:
 
     @cached_property
     def best(self) -> Floats:
-        """Whether the score is the best one: 1 or 0, NaN without a score."""
+        """1 where the score is the best one, else 0; NaN without a score."""
         best = np.full(len(self), np.nan)
         for metric, rows in self.rows_by_metric.items():
             best[rows] = self.judgments.score.take(rows).among([self.data.scales[metric].best])
@@ -403,8 +403,8 @@ class JudgedTable:
         The baseline gives the class that it has learnt, else the commonest of the row's language, task, metric, judge and condition.
         `weights` (items,) say how much each item counts there; None: the same.
         """
-        place = combination_ids([item_key(self.data, "language")], item_key(self.data, "task").codes)
-        stratum = combination_ids([*self.columns(CONDITION).values(), self.source], place[self.item])
+        language_and_task = combination_ids([item_key(self.data, "language")], item_key(self.data, "task").codes)
+        stratum = combination_ids([*self.columns(CONDITION).values(), self.source], language_and_task[self.item])
 
         def hits(labels: LabelCounts, rows: Ints) -> Floats:
             item, judgments = self.item[rows], self.judgments
@@ -431,7 +431,7 @@ class JudgedTable:
 
 
 def factorise(columns: Mapping[str, CodedColumn], rows: int) -> tuple[list[dict[str, Any]], Ints]:
-    """The distinct keys, each with all names of `ALWAYS`, and for every row the number of its key."""
+    """Return the distinct keys, each with all names of `ALWAYS`, and for every row the number of its key."""
     code = combination_ids(columns.values(), np.zeros(rows, np.int8))
     keys = []
     for row in first_rows(code).tolist():
@@ -447,7 +447,7 @@ def majority_classes(
     questions: Iterable[tuple[str, str]],
     weights: Floats | None = None,
 ) -> Ints:
-    """The class that the majority baseline gives to each unit, (units,): its learnt class, else the commonest of the unit's stratum.
+    """Return the class that the majority baseline gives to each unit, (units,): its learnt class, else the commonest of the unit's stratum.
 
     A judge that knows only the stratum of a text gains nothing beside it when strata are pooled.
 
@@ -463,8 +463,8 @@ def majority_classes(
     if not learnt:
         return constant
     index = classes.index()
-    known = np.array([index.get(learnt.get(question), -1) for question in questions], np.int64)
-    return np.where(known >= 0, known, constant)
+    learnt_class = np.array([index.get(learnt.get(question), -1) for question in questions], np.int64)
+    return np.where(learnt_class >= 0, learnt_class, constant)
 
 
 def means_by(number: Ints, values: Floats, count: int | None = None) -> Floats:
@@ -473,9 +473,9 @@ def means_by(number: Ints, values: Floats, count: int | None = None) -> Floats:
     >>> means_by(np.array([0, 2, 0]), np.array([1.0, np.nan, 4.0])).tolist()
     [2.5, nan, nan]
     """
-    known = ~np.isnan(values)
-    n = np.bincount(number[known], minlength=int(number.max(initial=-1)) + 1 if count is None else count)
-    return np.where(n > 0, np.bincount(number[known], values[known], minlength=len(n)) / np.maximum(n, 1), np.nan)
+    defined = ~np.isnan(values)
+    n = np.bincount(number[defined], minlength=int(number.max(initial=-1)) + 1 if count is None else count)
+    return np.where(n > 0, np.bincount(number[defined], values[defined], minlength=len(n)) / np.maximum(n, 1), np.nan)
 
 
 def ordered_table(data: Dataset, judgments: Judgments, options: CompareOptions) -> JudgedTable:
@@ -518,7 +518,7 @@ def _direction_of_expected(scale: Scale, classes: Classes) -> int | None:
     return classes.direction if rising else None
 
 
-def with_missing(table: JudgedTable, asked: Asked | None, every: Judgments) -> JudgedTable:
+def with_missing(table: JudgedTable, asked: Asked | None, all_judgments: Judgments) -> JudgedTable:
     """Return the table with a row for each labelled item that a judge was asked about and has none of, and with `unasked`.
 
     The rows that are added have the failure `missing`: a judge must not gain by leaving out hard items. Both are limited to the languages,
@@ -530,20 +530,20 @@ def with_missing(table: JudgedTable, asked: Asked | None, every: Judgments) -> J
     if asked is None:
         return table
     data, judgments = table.data, table.judgments
-    place = CodedColumn.from_values((item.language, item.task) for item in data.items)
+    language_and_task = CodedColumn.from_values((item.language, item.task) for item in data.items)
     condition = [getattr(judgments, name) for name in CONDITION]
-    shown = ShownItems(asked, data, every)
+    shown_items = ShownItems(asked, data, all_judgments)
     missing, unasked = [], []
-    same = combination_ids([*condition, judgments.metric, place.take(table.item)], np.zeros(len(table), np.int8))
+    same = combination_ids([*condition, judgments.metric, language_and_task.take(table.item)], np.zeros(len(table), np.int8))
     for rows in rows_by_number(same):
         row = int(rows[0])
         metric = judgments.metric.values[judgments.metric.codes[row]]
         if metric not in table.labels:
             continue
-        absent = table.labels[metric].labelled & (place.codes == place.codes[table.item[row]])
+        absent = table.labels[metric].labelled & (language_and_task.codes == language_and_task.codes[table.item[row]])
         absent[table.item[rows]] = False
         if absent.any():
-            was_shown = shown.under(JudgeCondition(*(column.at(row) for column in condition)))
+            was_shown = shown_items.under(JudgeCondition(*(column.at(row) for column in condition)))
             missing.append((row, np.flatnonzero(absent & was_shown)))
             unasked.append((row, np.flatnonzero(absent & ~was_shown)))
     added = _without_score(table, missing, Failure.MISSING)
@@ -589,9 +589,9 @@ class ShownItems:
             case "any-row":
                 columns = [getattr(self._judgments, name) for name in CONDITION]
                 same = np.logical_and.reduce([column.equals(value) for column, value in zip(columns, condition, strict=True)])
-                shown = self._none.copy()
-                shown[self._item[same & (self._item >= 0)]] = True
-                return shown
+                judged = self._none.copy()
+                judged[self._item[same & (self._item >= 0)]] = True
+                return judged
             case "column":
                 judge = condition.judge
                 return np.array([value is True or (isinstance(value, list) and judge in value) for value in self._column], bool)

@@ -56,7 +56,7 @@ class Classes:
         return (self.scores, self.kind, self.values, self.direction, self.different, self.ends, self.order_only)
 
     def index(self) -> dict[Any, int]:
-        """The class of every score."""
+        """Return the class of every score."""
         return dict.fromkeys(self.different, 0) if self.different else {score: code for code, score in enumerate(self.scores)}
 
 
@@ -75,7 +75,7 @@ class LabelCounts:
 
     @cached_property
     def raters(self) -> Ints:
-        """How many annotators count."""
+        """The number of annotators that count."""
         return np.asarray(self.counts.sum(axis=1))
 
     @cached_property
@@ -103,7 +103,7 @@ class LabelCounts:
 
 
 def classes_of(scale: Scale, scores: Iterable[Score] = (), *, continuous: bool = False) -> Classes:
-    """The classes of a scale; those of an interval scale are the different `scores` on it.
+    """Return the classes of a scale; those of an interval scale are the different `scores` on it.
 
     They are one class if there are many of them, or if the scale is `continuous` anyway.
     """
@@ -126,12 +126,15 @@ def _direction(best: Any, first: Any, last: Any) -> Direction | None:
 
 
 def continuous_metrics(data: Dataset, judgments: Judgments) -> frozenset[str]:
-    """The interval metrics with many different scores, labels and judgments together; and those with the same scale as one of them.
+    """Return the interval metrics with many different scores, labels and judgments together; and those with the same scale as one of them.
 
     Metrics whose labels are on another scale than judges' answers are always among them: no answer can equal a label.
     """
     different: dict[tuple[Any, ...], set[Score]] = {}
-    scale = {metric: (of.min, of.max, of.best) for metric, of in {**data.scales, **data.label_scales}.items()}
+    scale = {
+        metric: (metric_scale.min, metric_scale.max, metric_scale.best)
+        for metric, metric_scale in {**data.scales, **data.label_scales}.items()
+    }
     metrics = [metric for metric in {*data.labels.metric.used, *judgments.metric.used} if data.label_scale(metric).kind == "interval"]
     for metric in metrics:
         for table in (data.labels, judgments):
@@ -148,7 +151,7 @@ def count_labels(
     standardise: Standardise = "none",
     continuous: frozenset[str] | None = None,
 ) -> dict[str, LabelCounts]:
-    """Every metric's labels, counted by item. Items with another number of annotators than `needed` get none.
+    """Return every metric's labels, counted by item. Items with another number of annotators than `needed` get none.
 
     `continuous` are the metrics with continuous scores, if `data` and `judgments` are only a part of those that decide this.
 
@@ -157,23 +160,23 @@ def count_labels(
     labels = data.labels
     item = labels.item.recode(data.positions).astype(np.int64)
     continuous = continuous_metrics(data, judgments) if continuous is None else continuous
-    found = {}
+    label_counts = {}
     for code, metric in enumerate(labels.metric.values):
-        here = np.flatnonzero(labels.metric.codes == code)
-        if not len(here):
+        rows = np.flatnonzero(labels.metric.codes == code)
+        if not len(rows):
             continue
-        scale, given = data.label_scale(metric), labels.score.take(here)
+        scale, scores_of_metric = data.label_scale(metric), labels.score.take(rows)
         used: list[Score] = []
         if scale.kind == "interval":
             judged = judgments.score.take(judgments.metric.equals(metric))
-            used = [*given.used, *judged.used]
+            used = [*scores_of_metric.used, *judged.used]
         classes = replace(classes_of(scale, used, continuous=metric in continuous), order_only=metric in data.label_scales)
-        counts = count_long(item[here], given.recode(classes.index()), len(data.items), len(classes.scores))
+        counts = count_long(item[rows], scores_of_metric.recode(classes.index()), len(data.items), len(classes.scores))
         raters = counts.sum(axis=1)
-        kept = raters == needed.least if needed.exactly else raters >= needed.least
-        scores = item_scores(data, metric, standardise).only(kept) if scale.kind == "interval" else None
-        found[metric] = LabelCounts(classes, np.where(kept[:, None], counts, 0), majority, scores)
-    if found and not any(of.counts.any() for of in found.values()):
+        enough = raters == needed.least if needed.exactly else raters >= needed.least
+        scores = item_scores(data, metric, standardise).only(enough) if scale.kind == "interval" else None
+        label_counts[metric] = LabelCounts(classes, np.where(enough[:, None], counts, 0), majority, scores)
+    if label_counts and not any(counted.counts.any() for counted in label_counts.values()):
         wanted = f"exactly {needed.least}" if needed.exactly else f"{needed.least} or more"
         raise UsageError(f"no item has {wanted} annotators on a metric; the largest number is {labels.max_annotators}")
-    return found
+    return label_counts

@@ -57,19 +57,19 @@ def label_score_pairs(judged: JudgedTable, source: str | None = None) -> Iterato
     `source` is the name of the recording where there are several.
     """
     means: dict[str, tuple[Floats, Ints]] = {}
-    for own, rows in rows_by_values(judged.columns(("language", *_KEYS)), len(judged)):
-        kept, clean = rows[judged.counted[rows]], rows[judged.judgments.perturbation.codes[rows] == NO_VALUE]
-        if not len(kept):
+    for cell, rows in rows_by_values(judged.columns(("language", *_KEYS)), len(judged)):
+        counted, clean = rows[judged.counted[rows]], rows[judged.judgments.perturbation.codes[rows] == NO_VALUE]
+        if not len(counted):
             continue
-        key = {"source": source, **own}
+        key = {"source": source, **cell}
         metric = str(key["metric"])
         if metric not in means:
             means[metric] = _label_means(judged, metric)
-        yield _pairs(judged, key, kept, _by_mean(judged, clean, *means[metric]))
+        yield _pairs(judged, key, counted, _by_mean(judged, clean, *means[metric]))
 
 
 def best_is_first(scale: Scale) -> bool:
-    """Whether the first class of a scale is the best one."""
+    """Return True if the first class of a scale is the best one."""
     return bool(scale.classes) and scale.best == scale.classes[0]
 
 
@@ -89,12 +89,12 @@ def _pairs(judged: JudgedTable, key: dict[str, Any], rows: Ints, by_mean: tuple[
 
 
 def _confusion(judged: JudgedTable, rows: Ints, classes: tuple[Score, ...]) -> tuple[tuple[int, ...], ...]:
-    k, place = len(classes), {score: code for code, score in enumerate(classes)}
-    label = judged.reference.recode(place)[rows]
-    score = judged.judgments.score.recode(place)[rows]
+    k, position = len(classes), {score: code for code, score in enumerate(classes)}
+    label = judged.reference.recode(position)[rows]
+    score = judged.judgments.score.recode(position)[rows]
     score = np.where(score == NO_VALUE, k, score)
-    known = label != NO_VALUE
-    counts = np.bincount(label[known] * (k + 1) + score[known], minlength=k * (k + 1)).reshape(k, k + 1)
+    labelled = label != NO_VALUE
+    counts = np.bincount(label[labelled] * (k + 1) + score[labelled], minlength=k * (k + 1)).reshape(k, k + 1)
     return tuple(map(tuple, counts.tolist()))
 
 
@@ -108,15 +108,15 @@ def _ends(scale: Scale) -> tuple[float, float] | None:
 
 
 def _label_means(judged: JudgedTable, metric: str) -> tuple[Floats, Ints]:
-    """The annotators' mean of every item and their number, (items,); NaN without numbers."""
+    """Return the annotators' mean of every item and their number, (items,); NaN without numbers."""
     labels, items = judged.data.labels, len(judged.data.items)
-    here = labels.metric.equals(metric)
-    item = labels.item.take(here).recode(judged.data.positions)
-    score = numbers(labels.score.take(here))
-    known = ~np.isnan(score)
-    count = np.bincount(item[known], minlength=items)
+    of_metric = labels.metric.equals(metric)
+    item = labels.item.take(of_metric).recode(judged.data.positions)
+    score = numbers(labels.score.take(of_metric))
+    is_number = ~np.isnan(score)
+    count = np.bincount(item[is_number], minlength=items)
     with np.errstate(invalid="ignore"):
-        mean = np.bincount(item[known], score[known], minlength=items) / count
+        mean = np.bincount(item[is_number], score[is_number], minlength=items) / count
     return np.round(mean, 9), count
 
 
@@ -130,9 +130,9 @@ def _by_mean(judged: JudgedTable, rows: Ints, mean: Floats, raters: Ints) -> tup
     edges = different if len(different) <= _MOST_MEANS else np.unique(np.quantile(label, np.arange(_BINS) / _BINS))
     part = np.searchsorted(edges, label, side="right")
     points = []
-    for here in (part == n for n in np.unique(part).tolist()):
-        low, high = np.quantile(score[here], (0.25, 0.75)).tolist()
-        points.append(MeanPoint(int(here.sum()), float(label[here].mean()), float(score[here].mean()), (low, high)))
+    for in_part in (part == n for n in np.unique(part).tolist()):
+        low, high = np.quantile(score[in_part], (0.25, 0.75)).tolist()
+        points.append(MeanPoint(int(in_part.sum()), float(label[in_part].mean()), float(score[in_part].mean()), (low, high)))
     return tuple(points)
 
 
@@ -140,8 +140,8 @@ def _reliability(judged: JudgedTable, rows: Ints) -> tuple[ReliabilityPoint, ...
     column = judged.judgments.confidence.take(rows)
     confidence = np.array([*column.values, np.nan], np.float64)[column.codes]
     right = judged.outcome.codes[rows] == OUTCOMES.index(RIGHT)
-    known = ~np.isnan(confidence) & (right | (judged.outcome.codes[rows] == OUTCOMES.index(WRONG)))
-    if not known.any():
+    comparable = ~np.isnan(confidence) & (right | (judged.outcome.codes[rows] == OUTCOMES.index(WRONG)))
+    if not comparable.any():
         return ()
-    curve = reliability_curve(confidence[known], right[known])
+    curve = reliability_curve(confidence[comparable], right[comparable])
     return tuple(ReliabilityPoint(*point) for point in zip(curve.n.tolist(), curve.confidence.tolist(), curve.share.tolist(), strict=True))

@@ -36,21 +36,21 @@ class Annotators(msgspec.Struct, frozen=True):
         >>> Annotators.parse("2+")
         Annotators(least=2, exactly=False)
         """
-        found = re.fullmatch(r"([1-9]\d{0,3})(\+?)", text)
-        if not found:
+        match = re.fullmatch(r"([1-9]\d{0,3})(\+?)", text)
+        if not match:
             raise UsageError(f"'{text}' is not a number of annotators; write 3 for exactly three, 2+ for two or more")
-        return cls(int(found[1]), exactly=not found[2])
+        return cls(int(match[1]), exactly=not match[2])
 
 
 class Drawing(TypedDict):
-    """What intervals are drawn with."""
+    """The random draws of intervals."""
 
     seed: int
     resamples: int
 
 
 class CompareOptions(msgspec.Struct, frozen=True):
-    """How judgments are compared with labels."""
+    """Options of the comparison of judgments with labels."""
 
     by: tuple[str, ...] = (*ALWAYS, "temperature")
     annotators: Annotators | None = None  # None: two or more; one or more if no item has two, and for systems, whose reference is a mean
@@ -75,7 +75,7 @@ BY_METRIC = CompareOptions(by=("language", "metric", "judge", "variant", "temper
 
 
 def of_rule(majority: Rule, annotators: str) -> CompareOptions:
-    """The options of a board's rule: how several annotators become one reference, and how many an item needs (`2+`; empty: the default).
+    """Return the options of a board's rule: annotators' aggregate, and the number of annotators that an item needs (`2+`; empty: default).
 
     >>> of_rule("median", "3").annotators
     Annotators(least=3, exactly=True)
@@ -84,7 +84,7 @@ def of_rule(majority: Rule, annotators: str) -> CompareOptions:
 
 
 def annotators_needed(options: CompareOptions, most: int) -> Annotators:
-    """The number of annotators that an item needs to count. `most` is the largest number that any item has.
+    """Return the number of annotators that an item needs to count. `most` is the largest number that any item has.
 
     >>> str(annotators_needed(CompareOptions(), most=3)), str(annotators_needed(CompareOptions(), most=1))
     ('2+', '1+')

@@ -41,7 +41,7 @@ class PairedAnnotators:
         self._found: dict[bytes, Estimate] = {}
 
     def weighted_f1(self, units: Ints, weights: Floats | None = None) -> Estimate:
-        """Of the annotators of some items, given as numbers; undefined with a reason where annotators cannot be followed.
+        """Return the F1 of the annotators of some items (numbers); undefined with a reason where annotators cannot be followed.
 
         `weights` (items,) are those of the items of the data; without them every item counts once.
         """
@@ -57,5 +57,5 @@ class PairedAnnotators:
         begin = np.searchsorted(self.unit, chosen)
         sizes = np.searchsorted(self.unit, chosen, side="right") - begin
         rows = np.repeat(begin - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes) + np.arange(sizes.sum()) if len(chosen) else begin
-        own = None if weights is None else weights[self.unit[rows] % len(weights)]
-        return f1_of_pairs(self.unit[rows], self.annotator[rows], self.code[rows], own)
+        unit_weights = None if weights is None else weights[self.unit[rows] % len(weights)]
+        return f1_of_pairs(self.unit[rows], self.annotator[rows], self.code[rows], unit_weights)

@@ -35,7 +35,7 @@ def error_notes(data: Dataset, judgments: Judgments) -> Iterator[str]:
 
 
 def _counts(data: Dataset, item: CodedColumn, column: CodedColumn) -> tuple[int, int, int, int]:
-    """How many errors were marked; how many of them have an empty place, one outside the text, or none although something is quoted."""
+    """Count the marked errors, and those of them with an empty place, one outside the text, or none although something is quoted."""
     marked = empty = outside = unplaced = 0
     for row, errors in rows_with_errors(column):
         text = str(data.by_id[item.values[item.codes[row]]].fields.get(OUTPUT, ""))
@@ -55,34 +55,34 @@ def score_notes(judged: JudgedTable, options: CompareOptions) -> Iterator[str]:
         return
     data, used = judged.data, judged.judgments.metric.used
     language = item_key(data, "language")
-    counted = {metric: of for metric, of in judged.labels.items() if of.scores is not None and metric in used}
-    yield from (_other_scale(data, metric) for metric, of in counted.items() if of.classes.order_only)
-    numbers = [metric for metric, of in counted.items() if not of.classes.order_only]
+    counted = {metric: labels for metric, labels in judged.labels.items() if labels.scores is not None and metric in used}
+    yield from (_other_scale(data, metric) for metric, labels in counted.items() if labels.classes.order_only)
+    numbers = [metric for metric, labels in counted.items() if not labels.classes.order_only]
     if numbers:
         yield (
             f"Verdicts on {', '.join(numbers)}: scores are numbers, so verdicts rest on closeness (1 minus the distance of two scores, "
             "as a share of the length of the scale), not on the shares of equal scores that agreement and judge–person pairs are; a "
             "constant is the median label of other texts."
         )
-    for metric, of in counted.items():
-        assert of.scores is not None
+    for metric, labels in counted.items():
+        assert labels.scores is not None
         for code, tag in enumerate(language.values):
-            here = language.codes == code
-            n = of.scores.n[here]
+            in_language = language.codes == code
+            n = labels.scores.n[in_language]
             if n.any() and n.max() == 1:
                 yield (
                     f"One person scored each text ({metric}, {tag}), so there is no ceiling: how far people agree cannot be computed from "
                     "these labels. Correlations say how far the judge follows these people; how well it could at best, they do not say."
                 )
             if data.second is not None:
-                item, _ = second_ratings(data, metric, of.scores)
-                again = int((here & (of.scores.n > 0))[item].sum())
+                item, _ = second_ratings(data, metric, labels.scores)
+                again = int((in_language & (labels.scores.n > 0))[item].sum())
                 if again:
                     yield (
                         f"Another person scored {again:,} texts a second time ({metric}, {tag}): the correlation of two people on them is "
                         "the ceiling that a judge's correlation may be compared with."
                     )
-            single = _single(data, of, here)
+            single = _single(data, labels, in_language)
             if single:
                 yield f"{single:,} source texts have one output with a label ({metric}, {tag}); within a source text they say nothing."
     if counted and options.standardise != "none":
@@ -99,12 +99,12 @@ def _other_scale(data: Dataset, metric: str) -> str:
     )
 
 
-def _single(data: Dataset, of: LabelCounts, here: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> int:
-    """How many source texts have one labelled output."""
-    if not data.about.segment or of.scores is None:
+def _single(data: Dataset, labels: LabelCounts, in_language: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> int:
+    """Return how many source texts have one labelled output."""
+    if not data.about.segment or labels.scores is None:
         return 0
     segment = item_key(data, data.about.segment)
-    labelled = here & (of.scores.n > 0) & (segment.codes >= 0)
+    labelled = in_language & (labels.scores.n > 0) & (segment.codes >= 0)
     return int((np.bincount(segment.codes[labelled].astype(np.int64), minlength=1) == 1).sum())
 
 
@@ -130,8 +130,8 @@ def twin_notes(judged: JudgedTable) -> Iterator[str]:
         rows = rows[np.lexsort((scores, question[rows]))]
         if len(rows) >= _LEAST_TWINS:
             answers.setdefault((question[rows].tobytes(), judgments.score.codes[rows].tobytes()), []).append(int(rows[0]))
-    for (asked, _), twins in answers.items():
+    for (questions, _), twins in answers.items():
         names = [one_line(str(judgments.judge.at(row))) for row in twins]
         if len(set(names)) > 1:
-            count = len(asked) // question.itemsize
+            count = len(questions) // question.itemsize
             yield f"{' and '.join(names)} give the same score to all {count:,} questions: one may be a copy of the other."

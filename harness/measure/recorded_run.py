@@ -17,7 +17,7 @@ from harness.text import segmenter_version
 
 
 def recording(judgments: Judgments, data: Dataset, training: Dataset, name: str = "run", panels: Mapping[str, Panel] = {}) -> Recording:
-    """A run's judgments beside the labels of what was asked, and what the majority baseline has learnt from `training`."""
+    """Return a run's judgments beside the labels of what was asked, and what the majority baseline has learnt from `training`."""
     learnt = TrainingCounts(training)
     guesses: dict[tuple[str, str], Score | None] = {}
     for item_id, metric in judgments.asked if learnt.has_development else ():

@@ -19,8 +19,8 @@ def retest_outcomes(recorded: Sequence[Outcome], first: Sequence[Outcome], secon
     def coded(outcomes: Sequence[Outcome]) -> list[list[int]]:
         rows = []
         for outcome in outcomes:
-            found = [codes.setdefault(outcome[metric], len(codes)) for metric in sorted(outcome)]
-            rows.append(found + [-1] * (widest - len(found)))
+            answers = [codes.setdefault(outcome[metric], len(codes)) for metric in sorted(outcome)]
+            rows.append(answers + [-1] * (widest - len(answers)))
         return rows
 
     return retest(coded(recorded), coded(first), coded(second))

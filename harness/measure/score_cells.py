@@ -55,7 +55,7 @@ _SECOND: tuple[Correlation, ...] = ("pearson", "kendall")
 
 @dataclass(frozen=True)
 class ScoredCell:
-    """What was computed of one cell: every statistic, and how many source texts and second ratings it rests on."""
+    """The results of one cell: every statistic, and how many source texts and second ratings it rests on."""
 
     values: dict[str, Estimated]
     counts: dict[str, int]
@@ -63,8 +63,10 @@ class ScoredCell:
     @property
     def undefined(self) -> dict[str, str]:
         """Reasons of undefined values and intervals."""
-        why = {name: one.reason for name, one in self.values.items() if one.reason}
-        return why | {f"{name}_ci": one.interval.reason for name, one in self.values.items() if one.interval.reason and name not in why}
+        why = {name: estimate.reason for name, estimate in self.values.items() if estimate.reason}
+        return why | {
+            f"{name}_ci": estimate.interval.reason for name, estimate in self.values.items() if estimate.interval.reason and name not in why
+        }
 
 
 @dataclass(frozen=True)
@@ -103,43 +105,45 @@ class ScoreCells:
     def cluster(self) -> Ints:
         """The cluster of every source text, which shares no group of items with another cluster."""
         assert self.segment is not None
-        known = self.segment >= 0
-        return joined_groups(self.segment[known], self.group[known])
+        has_segment = self.segment >= 0
+        return joined_groups(self.segment[has_segment], self.group[has_segment])
 
     def cells(self, keys: Sequence[Mapping[str, Any]], rows: Sequence[Ints]) -> list[ScoredCell]:
-        """The statistics of each cell: `rows` are its rows of the table."""
+        """Return the statistics of each cell: `rows` are its rows of the table."""
         within: list[SegmentCorrelations | None] = []
         left_out: dict[tuple[Any, ...], set[int]] = {}
-        for key, own in zip(keys, rows, strict=True):
-            found = self._within(self._cell(key, own))
-            within.append(found)
-            if found is not None and not np.isnan(found.kendall).all():  # a judge that is constant everywhere leaves nothing out
-                left_out.setdefault(_peers(key), set()).update(found.constant.tolist())
+        for key, cell_rows in zip(keys, rows, strict=True):
+            correlations = self._within(self._cell(key, cell_rows))
+            within.append(correlations)
+            if (
+                correlations is not None and not np.isnan(correlations.kendall).all()
+            ):  # a judge that is constant everywhere leaves nothing out
+                left_out.setdefault(_peers(key), set()).update(correlations.constant.tolist())
         counts: list[dict[str, int]] = [{} for _ in keys]
-        made = [
-            self._statistics(self._cell(key, own), of, left_out.get(_peers(key), set()), count)
-            for key, own, of, count in zip(keys, rows, within, counts, strict=True)
+        statistics = [
+            self._statistics(self._cell(key, cell_rows), correlations, left_out.get(_peers(key), set()), count)
+            for key, cell_rows, correlations, count in zip(keys, rows, within, counts, strict=True)
         ]
-        tested = iter(tested_errors([one for values in made for one in values.values()]))
-        return [ScoredCell({name: next(tested) for name in values}, count) for values, count in zip(made, counts, strict=True)]
+        tested = iter(tested_errors([statistic for values in statistics for statistic in values.values()]))
+        return [ScoredCell({name: next(tested) for name in values}, count) for values, count in zip(statistics, counts, strict=True)]
 
     def _cell(self, key: Mapping[str, Any], rows: Ints) -> _Cell:
         item = self.judged.item[rows].astype(np.int64)
         raw, x = np.full(len(rows), np.nan), np.full(len(rows), np.nan)
         metric = self.judged.judgments.metric.take(rows)
-        votes = {name: of for name, of in self.votes.items() if name in metric.used}
-        for name, of in votes.items():
-            assert of.scores is not None
-            here = metric.equals(name)
-            raw[here], x[here] = of.scores.raw_mean[item[here]], of.scores.mean[item[here]]
-        known = ~np.isnan(raw)
-        question = combination_ids([metric], item)[known]
-        item = item[known]
+        votes = {name: labels for name, labels in self.votes.items() if name in metric.used}
+        for name, labels in votes.items():
+            assert labels.scores is not None
+            of_metric = metric.equals(name)
+            raw[of_metric], x[of_metric] = labels.scores.raw_mean[item[of_metric]], labels.scores.mean[item[of_metric]]
+        labelled = ~np.isnan(raw)
+        question = combination_ids([metric], item)[labelled]
+        item = item[labelled]
         weight = None if self.weight is None else self.weight[item]
-        return _Cell(key, votes, item, question, self.group[item], raw[known], x[known], self.score[rows][known], weight)
+        return _Cell(key, votes, item, question, self.group[item], raw[labelled], x[labelled], self.score[rows][labelled], weight)
 
     def _once(self, cell: _Cell) -> tuple[Ints, Floats, Floats, Floats]:
-        """The different items of a cell, their labels (raw and as correlations use them) and the judge's mean score over repeats."""
+        """Return the different items of a cell, their labels (raw and as correlations use them) and the judge's mean score over repeats."""
         _, first, question = np.unique(cell.question, return_index=True, return_inverse=True)
         read = ~np.isnan(cell.y)
         times = np.bincount(question[read], minlength=len(first))
@@ -170,7 +174,7 @@ class ScoreCells:
         return values | self._second(cell, counts)
 
     def _people(self, cell: _Cell) -> dict[str, Estimated]:
-        """What depends on labels alone is computed once for all judges of the same items."""
+        """Return what depends on labels alone; it is computed once for all judges of the same items."""
         items = np.unique(cell.item)
         key = (tuple(cell.votes), sha256(items.tobytes()).digest())
         if key not in self._of_people:
@@ -179,12 +183,14 @@ class ScoreCells:
 
     def _of_segments(self, cell: _Cell, within: SegmentCorrelations, left_out: set[int], counts: dict[str, int]) -> dict[str, Estimated]:
         assert self.segment is not None
-        kept = ~np.isin(within.segment, list(left_out))
+        varied = ~np.isin(within.segment, list(left_out))
         cluster = self.cluster[within.segment]
-        values = {name: mean_of_segments(np.where(kept, getattr(within, of), np.nan), cluster) for name, of in WITHIN.items()}
+        values = {
+            name: mean_of_segments(np.where(varied, getattr(within, name_within), np.nan), cluster) for name, name_within in WITHIN.items()
+        }
         counts |= {
-            "segments": int((kept & ~np.isnan(within.kendall)).sum()),
-            "segments_undefined": int(((within.items >= 2) & (~kept | np.isnan(within.kendall))).sum()),
+            "segments": int((varied & ~np.isnan(within.kendall)).sum()),
+            "segments_undefined": int(((within.items >= 2) & (~varied | np.isnan(within.kendall))).sum()),
             "segments_single": within.single,
         }
         item, raw, x, y = self._once(cell)
@@ -194,18 +200,18 @@ class ScoreCells:
         values["acc_eq"] = Estimated(tied.value, tied.pairs, tied.interval, math.nan, tied.reason)
         values["acc_eq_epsilon"] = Estimated(tied.epsilon, tied.pairs, tied.epsilon_interval, math.nan, tied.reason)
         system = item_key(self.data, "system").take(item)
-        named = (system.codes >= 0) & (segment >= 0)
-        spa = soft_pairwise_accuracy(x[named], y[named], system.codes[named], segment[named], seed=self.options.seed)
-        values["spa"] = _without_interval(spa, "SPA has no interval") if named.any() else _nothing(NO_SYSTEM)
+        has_system = (system.codes >= 0) & (segment >= 0)
+        spa = soft_pairwise_accuracy(x[has_system], y[has_system], system.codes[has_system], segment[has_system], seed=self.options.seed)
+        values["spa"] = _without_interval(spa, "SPA has no interval") if has_system.any() else _nothing(NO_SYSTEM)
         return values
 
     def _levels(self, cell: _Cell) -> Mapping[str, Estimated | ErrorToTest]:
-        """Leniency in points of the scale as given, means and standard deviations, and alpha."""
+        """Return leniency in points of the scale as given, means and standard deviations, and alpha."""
         x, y, group = cell.raw, cell.y, cell.group
         direction = self.classes.direction
         read = ~np.isnan(y)
-        own = np.stack([np.ones(int(read.sum())), y[read] - self._centre, (y[read] - self._centre) ** 2], axis=1)
-        judge = sums_by_group(own, _index(group[read]))
+        moments = np.stack([np.ones(int(read.sum())), y[read] - self._centre, (y[read] - self._centre) ** 2], axis=1)
+        judge = sums_by_group(moments, _index(group[read]))
         own_level = {
             "mean_judge": _moved(of_group_sums(judge, _mean_of_sums, empty="no readable score"), self._centre, self._judge_ends(cell)),
             "sd_judge": of_group_sums(judge, sd_of_sums, scale="log", empty="no readable score", constant="a single score"),
@@ -219,14 +225,14 @@ class ScoreCells:
         return own_level | {"leniency": signed, "alpha_interval": of_alpha}
 
     def _errors(self, cell: _Cell) -> Mapping[str, Estimated | ErrorToTest]:
-        """The judge's distance from the mean label in points of the scale as given."""
+        """Return the judge's distance from the mean label in points of the scale as given."""
         if self.classes.order_only:
             return dict.fromkeys(("mae", "rmse"), _nothing(OTHER_SCALE))
-        given = (cell.raw, cell.y, cell.group, self.classes.reach, cell.weight)
-        return {"mae": error_to_test("absolute", *given), "rmse": error_to_test("squared", *given)}
+        pairs = (cell.raw, cell.y, cell.group, self.classes.reach, cell.weight)
+        return {"mae": error_to_test("absolute", *pairs), "rmse": error_to_test("squared", *pairs)}
 
     def _judge_ends(self, cell: _Cell) -> tuple[float | None, float | None]:
-        """The ends of the scale on which the judge answers."""
+        """Return the ends of the scale on which the judge answers."""
         scales = [self.data.scales[metric] for metric in cell.votes] if self.classes.order_only else []
         points = [float(point) for scale in scales for point in (*scale.classes, scale.min, scale.max) if isinstance(point, (int, float))]
         return (min(points), max(points)) if points else self.classes.ends
@@ -234,26 +240,26 @@ class ScoreCells:
     @cached_property
     def _centre(self) -> float:
         """A number near the scores, from which sums of squares lose no digits."""
-        known = self.score[~np.isnan(self.score)]
-        return float(known.mean()) if len(known) else 0.0
+        defined = self.score[~np.isnan(self.score)]
+        return float(defined.mean()) if len(defined) else 0.0
 
     def _second(self, cell: _Cell, counts: dict[str, int]) -> dict[str, Estimated]:
-        """People's correlation with each other on items that another person scored again, and the judge's on the same items."""
+        """Return people's correlation with each other on items that another person scored again, and the judge's on the same items."""
         if self.data.second is None or len(cell.votes) != 1:
             return dict.fromkeys(SECOND, _nothing(NO_SECOND))
-        [(metric, of)] = cell.votes.items()
-        assert of.scores is not None
+        [(metric, labels)] = cell.votes.items()
+        assert labels.scores is not None
         standardise = self.options.standardise != "none"
-        item, other = second_ratings(self.data, metric, of.scores, standardise=standardise)
-        kept = self._same_place(cell.key)[item] & ~np.isnan(of.scores.mean[item])
-        item, other = item[kept], other[kept]
+        item, other = second_ratings(self.data, metric, labels.scores, standardise=standardise)
+        in_cell = self._same_place(cell.key)[item] & ~np.isnan(labels.scores.mean[item])
+        item, other = item[in_cell], other[in_cell]
         if not len(item):
             return dict.fromkeys(SECOND, _nothing(NO_SECOND))
         mine, _, _, y = self._once(cell)
         judge = np.full(len(self.data.items), np.nan)
         judge[mine] = y
         counts |= {"second_ratings": len(item), "second_ratings_judged": int((~np.isnan(judge[item])).sum())}
-        x, group = of.scores.mean[item], self.group[item]
+        x, group = labels.scores.mean[item], self.group[item]
         return {
             f"{side}_second_{CORRELATIONS[method]}": score_correlation(method, x, scores, group)
             for side, scores in (("human", other), ("judge", judge[item]))
@@ -261,7 +267,7 @@ class ScoreCells:
         }
 
     def _same_place(self, key: Mapping[str, Any]) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """Mask of the items that belong to a cell's place: its language, task and other keys of items."""
+        """Return mask of the items that belong to a cell's place: its language, task and other keys of items."""
         mask = np.ones(len(self.data.items), bool)
         for name in self.options.by:
             if name not in _JUDGED:
@@ -270,27 +276,29 @@ class ScoreCells:
 
 
 def people_statistics(data: Dataset, votes: Sequence[LabelCounts], items: Ints, group: Ints) -> dict[str, Estimated]:
-    """How reliable the labels of some items are, and their level, from the scores as given.
+    """Return how reliable the labels of some items are, and their level, from the scores as given.
 
     `votes` are those of the metrics that are counted together, `items` (n,) the items of the cell, each once, and `group` has the group of
     every item of the data.
     """
     features, alpha, labels = [], [], []
-    every = [of.scores for of in votes if of.scores is not None]
-    centre = float(np.mean([scores.raw.mean() if len(scores.raw) else 0.0 for scores in every]))
-    for scores in every:
+    scores_of_metrics = [labels_of_metric.scores for labels_of_metric in votes if labels_of_metric.scores is not None]
+    centre = float(np.mean([scores.raw.mean() if len(scores.raw) else 0.0 for scores in scores_of_metrics]))
+    for scores in scores_of_metrics:
         n = scores.n[items].astype(np.float64)
         total, squares = (scores.sums(power, centre)[items] for power in (1, 2))
         features.append(one_way_features(n, total, squares))
         alpha.append(alpha_features(n, total, squares))
         labels.append(np.stack([n, total, squares], axis=1))
-    code = _index(np.tile(group[items], len(every)))
-    one_way, coincidences, level = (sums_by_group(np.concatenate(each), code) for each in (features, alpha, labels))
+    code = _index(np.tile(group[items], len(scores_of_metrics)))
+    one_way, coincidences, level = (sums_by_group(np.concatenate(part), code) for part in (features, alpha, labels))
     icc = one_way_of_sums(one_way)
     crossed = None
-    if len(every) == 1 and data.about.annotators == "persistent":
-        crossed = _crossed(every[0].of_items(items[every[0].n[items] >= 2]))
-    two_way = [_without_interval(one, "no interval for crossed annotators") for one in crossed or ()] or [_nothing(NOT_PERSONS)] * 2
+    if len(scores_of_metrics) == 1 and data.about.annotators == "persistent":
+        crossed = _crossed(scores_of_metrics[0].of_items(items[scores_of_metrics[0].n[items] >= 2]))
+    two_way = [_without_interval(estimate, "no interval for crossed annotators") for estimate in crossed or ()] or [
+        _nothing(NOT_PERSONS)
+    ] * 2
     return {
         "icc": icc.single,
         "icc_mean": icc.mean,
@@ -303,39 +311,39 @@ def people_statistics(data: Dataset, votes: Sequence[LabelCounts], items: Ints, 
 
 
 def _crossed(scores: ItemScores) -> tuple[Estimate, Estimate]:
-    """ICC(2,·) of the items with two labels or more; undefined where not everybody scored every one of them."""
+    """Return ICC(2,·) of the items with two labels or more; undefined where not everybody scored every one of them."""
     people = len(np.unique(scores.annotator))
     if scores.items < 2 or len(scores.item) < scores.items * people:
         return (undefined(scores.items, NOT_CROSSED if scores.items >= 2 else NO_PAIR),) * 2
     return two_way_icc(scores.table())
 
 
-def _moved(found: Estimated, centre: float, ends: tuple[float | None, float | None]) -> Estimated:
-    """The mean of scores less the centre, moved back; the interval ends where the scale does."""
+def _moved(estimate: Estimated, centre: float, ends: tuple[float | None, float | None]) -> Estimated:
+    """Return the mean of scores less the centre, moved back; the interval ends where the scale does."""
     low, high = ends
-    interval = found.interval
+    interval = estimate.interval
     if not math.isnan(interval.lo):
         lo, hi = interval.lo + centre, interval.hi + centre
         interval = replace(interval, lo=lo if low is None else max(lo, low), hi=hi if high is None else min(hi, high))
-    return Estimated(found.value + centre, found.n, interval, found.p, found.reason)
+    return Estimated(estimate.value + centre, estimate.n, interval, estimate.p, estimate.reason)
 
 
 def source_texts(data: Dataset) -> Ints:
-    """The source text of every item by the key that the dataset card names: (items,) from 0, -1 without one.
+    """Return the source text of every item by the key that the dataset card names: (items,) from 0, -1 without one.
 
     Source texts of two languages are two. Raises UsageError if no item has the key.
     """
     column = item_key(data, data.about.segment)
     codes = combination_ids([item_key(data, "language"), column], np.zeros(len(data.items), np.int8)).astype(np.int64)
-    known = column.codes >= 0
-    codes[known] = np.unique(codes[known], return_inverse=True)[1]
-    return np.where(known, codes, -1)
+    has_text = column.codes >= 0
+    codes[has_text] = np.unique(codes[has_text], return_inverse=True)[1]
+    return np.where(has_text, codes, -1)
 
 
 def second_ratings(
     data: Dataset, metric: str, first: ItemScores, *, same_person: bool = False, standardise: bool = False
 ) -> tuple[Ints, Floats]:
-    """The second ratings by people who are not among an item's annotators (or with `same_person`, by those who are).
+    """Return the second ratings by people who are not among an item's annotators (or with `same_person`, by those who are).
 
     Standardised ones are less the mean of the person's labels in the language, divided by their standard deviation; NaN for people who
     have no such labels.
@@ -347,23 +355,23 @@ def second_ratings(
     names = {name: code for code, name in enumerate(data.labels.annotator.values)}
     who = np.array([names.get(name, -1) for name in data.second.annotator.values] or [-1], np.int64)[again.annotator]
     width = len(names) + 1
-    known = np.isin(again.item * width + who, first.item * width + first.annotator)
-    kept = known if same_person else ~known
+    rated_before = np.isin(again.item * width + who, first.item * width + first.annotator)
+    selected = rated_before if same_person else ~rated_before
     value = again.raw
     if standardise:
         language = item_key(data, "language").codes.astype(np.int64)
         size = (int(language.max(initial=0)) + 1) * width
-        own = language[first.item] * width + first.annotator
-        n = np.bincount(own, minlength=size)
-        mean = np.bincount(own, first.raw, minlength=size) / np.maximum(n, 1)
-        spread = np.sqrt(np.bincount(own, (first.raw - mean[own]) ** 2, minlength=size) / np.maximum(n - 1, 1))
+        rater_in_language = language[first.item] * width + first.annotator
+        n = np.bincount(rater_in_language, minlength=size)
+        mean = np.bincount(rater_in_language, first.raw, minlength=size) / np.maximum(n, 1)
+        spread = np.sqrt(np.bincount(rater_in_language, (first.raw - mean[rater_in_language]) ** 2, minlength=size) / np.maximum(n - 1, 1))
         key = language[again.item] * width + np.where(who >= 0, who, width - 1)
         value = np.where((n[key] > 1) & (spread[key] > 0), (value - mean[key]) / np.where(spread[key] > 0, spread[key], 1.0), np.nan)
-    return again.item[kept], value[kept]
+    return again.item[selected], value[selected]
 
 
 def _peers(key: Mapping[str, Any]) -> tuple[Any, ...]:
-    """The cells whose judges are compared on the same source texts."""
+    """Return the cells whose judges are compared on the same source texts."""
     return tuple(value for name, value in key.items() if name not in (*CONDITION, "source", "repeat"))
 
 
@@ -379,5 +387,5 @@ def _nothing(reason: str) -> Estimated:
     return Estimated(math.nan, 0, no_interval(0, reason), math.nan, reason)
 
 
-def _without_interval(found: Estimate, why: str) -> Estimated:
-    return Estimated(found.value, found.n, no_interval(0, why), math.nan, found.reason)
+def _without_interval(estimate: Estimate, why: str) -> Estimated:
+    return Estimated(estimate.value, estimate.n, no_interval(0, why), math.nan, estimate.reason)

@@ -48,27 +48,27 @@ class ItemScores:
         return np.asarray(np.round(np.where(self.n > 0, sums / np.maximum(self.n, 1), np.nan), 12), np.float64)  # equal means are equal
 
     def sums(self, power: int, centre: float) -> Floats:
-        """The sum of (raw score - centre)^power of every item, (items,)."""
+        """Return the sum of (raw score - centre)^power of every item, (items,)."""
         return np.asarray(np.bincount(self.item, (self.raw - centre) ** power, minlength=self.items), np.float64)
 
     def of_items(self, items: Ints) -> ItemScores:
-        """The labels of some items, whose index is then their place in `items` (rising)."""
-        place = np.full(self.items, -1, np.int64)
-        place[items] = np.arange(len(items))
-        kept = place[self.item] >= 0
-        return ItemScores(place[self.item[kept]], self.annotator[kept], *self._both(kept), len(items))
+        """Return the labels of some items, whose index is then their place in `items` (rising)."""
+        position = np.full(self.items, -1, np.int64)
+        position[items] = np.arange(len(items))
+        selected = position[self.item] >= 0
+        return ItemScores(position[self.item[selected]], self.annotator[selected], *self._both(selected), len(items))
 
-    def only(self, kept: NDArray[np.bool_]) -> ItemScores:
-        """The labels of the items in a mask (items,); the others have none."""
-        mask = kept[self.item]
+    def only(self, items: NDArray[np.bool_]) -> ItemScores:
+        """Return the labels of the items in a mask (items,); the others have none."""
+        mask = items[self.item]
         return self if mask.all() else ItemScores(self.item[mask], self.annotator[mask], *self._both(mask), self.items)
 
-    def _both(self, kept: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-        raw = self.raw[kept]
-        return raw, raw if self.value is self.raw else self.value[kept]
+    def _both(self, rows: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+        raw = self.raw[rows]
+        return raw, raw if self.value is self.raw else self.value[rows]
 
     def table(self) -> Floats:
-        """Raw scores (items, annotators), NaN where missing; a second label of an annotator replaces the first."""
+        """Return raw scores (items, annotators), NaN where missing; a second label of an annotator replaces the first."""
         people, column = np.unique(self.annotator, return_inverse=True)
         table = np.full((self.items, len(people)), np.nan)
         table[self.item, column] = self.raw
@@ -76,7 +76,7 @@ class ItemScores:
 
 
 def numbers(column: CodedColumn) -> Floats:
-    """The scores of a column as numbers, (rows,); NaN where there is none.
+    """Return the scores of a column as numbers, (rows,); NaN where there is none.
 
     >>> numbers(CodedColumn.from_values([1, None, 0.5])).tolist()
     [1.0, nan, 0.5]
@@ -86,19 +86,19 @@ def numbers(column: CodedColumn) -> Floats:
 
 
 def item_scores(data: Dataset, metric: str, standardise: Standardise = "none", labels: Labels | None = None) -> ItemScores:
-    """The labels of an interval metric as numbers.
+    """Return the labels of an interval metric as numbers.
 
     With `standardise` "annotator", `value` is standardised within the annotator's labels of a language; that raises UsageError if
     annotators cannot be followed from item to item, or have a single label. `labels` are those of the data by default.
     """
-    every = data.labels if labels is None else labels
-    rows = np.flatnonzero(every.metric.equals(metric))
-    item = every.item.take(rows).recode(data.positions).astype(np.int64)
+    all_labels = data.labels if labels is None else labels
+    rows = np.flatnonzero(all_labels.metric.equals(metric))
+    item = all_labels.item.take(rows).recode(data.positions).astype(np.int64)
     rows, item = rows[item >= 0], item[item >= 0]
     order = np.argsort(item, kind="stable")
     rows, item = rows[order], item[order]
-    raw = numbers(every.score.take(rows))
-    annotator = every.annotator.take(rows)
+    raw = numbers(all_labels.score.take(rows))
+    annotator = all_labels.annotator.take(rows)
     value = raw if standardise == "none" else _standardised(data, metric, item, annotator, raw)
     return ItemScores(item, annotator.codes.astype(np.int64), raw, value, len(data.items))
 
@@ -107,7 +107,7 @@ def _standardised(data: Dataset, metric: str, item: Ints, annotator: CodedColumn
     kind = data.about.annotators
     if kind != "persistent":
         raise UsageError(f"annotators are {kind}: nobody can be followed from item to item, so scores cannot be standardised within them")
-    language = CodedColumn.from_values(one.language for one in data.items).take(item)
+    language = CodedColumn.from_values(data_item.language for data_item in data.items).take(item)
     who = combination_ids([language], annotator.codes)
     try:
         return standardised(raw, who)

@@ -39,7 +39,7 @@ class LanguageSummary(ConditionRow, frozen=True, kw_only=True):
 
 
 def pooled_differences(source: Recording, options: CompareOptions) -> dict[tuple[Any, ...], Difference]:
-    """Every judge less the baseline over all metrics, by language, judge and condition (`OVERALL`).
+    """Return every judge less the baseline over all metrics, by language, judge and condition (`OVERALL`).
 
     Questions that share a text are one group, whatever metric they are about. The same answers give the same numbers on a board. Raises
     UsageError as `compare` does.
@@ -58,7 +58,7 @@ def pooled_differences(source: Recording, options: CompareOptions) -> dict[tuple
 
 
 def summaries(by_metric: Sequence[Cell], pooled: Mapping[tuple[Any, ...], Difference] = {}) -> tuple[LanguageSummary, ...]:
-    """One summary a language, judge and condition, from the cells that pool tasks and the differences that pool metrics."""
+    """Return one summary a language, judge and condition, from the cells that pool tasks and the differences that pool metrics."""
     groups: dict[tuple[Any, ...], list[Cell]] = {}
     for cell in by_metric:
         groups.setdefault(tuple(cell.key.get(name) for name in OVERALL), []).append(cell)
@@ -81,5 +81,5 @@ def _summary(key: tuple[Any, ...], cells: Sequence[Cell], overall: Difference | 
 
 
 def _pooled(cells: Sequence[Cell], n_ref: int, share: Callable[[Cell], float | None]) -> float:
-    """A share over all of the cells' references."""
+    """Return a share over all of the cells' references."""
     return sum((share(cell) or 0.0) * cell.n_ref for cell in cells) / n_ref if n_ref else 0.0

@@ -26,7 +26,7 @@ _DISTRIBUTIONS = ("distribution_labels", "distribution_judge", "distribution_by_
 
 
 def system_cells(judged: JudgedTable, options: CompareOptions) -> list[Cell]:
-    """Cells whose units are systems: correlations of the judge's mean scores with the means over items of the annotators' means.
+    """Return cells whose units are systems: correlations of the judge's mean scores with the means over items of the annotators' means.
 
     People's mean is over all items that the judge was asked about; the judge's mean is over those of them with a readable score.
     `systems` has both, with the number of items (and repeats) of each. Every cell has all names; statistics of items are null. `n_ref`
@@ -42,18 +42,18 @@ def system_cells(judged: JudgedTable, options: CompareOptions) -> list[Cell]:
         raise UsageError("at the level of systems metrics cannot be pooled; keep metric in --by")
     keys, code = judged.keyed(options.by)
     return [
-        _cell(key, judged.data, judged.take(np.flatnonzero(code == place)), judged.labels[key["metric"]], options)
-        for place, key in enumerate(keys)
+        _cell(key, judged.data, judged.take(np.flatnonzero(code == number)), judged.labels[key["metric"]], options)
+        for number, key in enumerate(keys)
         if key["metric"] in judged.labels
     ]
 
 
-def _cell(key: dict[str, Any], data: Dataset, units: JudgedTable, of: LabelCounts, options: CompareOptions) -> Cell:
-    classes = of.classes
-    human, judge = _numbers(of, units)
+def _cell(key: dict[str, Any], data: Dataset, units: JudgedTable, labels: LabelCounts, options: CompareOptions) -> Cell:
+    classes = labels.classes
+    human, judge = _numbers(labels, units)
     system, group = (column.take(units.item) for column in (item_key(data, "system"), data.clusters))
-    named = system.codes >= 0
-    with_reference = len(np.unique(system.codes[named & ~np.isnan(human)]))
+    has_system = system.codes >= 0
+    with_reference = len(np.unique(system.codes[has_system & ~np.isnan(human)]))
     undefined = dict.fromkeys((*NAMES, "vs_baseline", *_DISTRIBUTIONS), NOT_HERE)
     undefined |= {} if with_reference else {"coverage": NO_REFERENCE}
     estimates: dict[str, float | None] = dict.fromkeys(NAMES)
@@ -63,27 +63,33 @@ def _cell(key: dict[str, Any], data: Dataset, units: JudgedTable, of: LabelCount
     if classes.kind == "nominal":
         undefined |= dict.fromkeys((*CORRELATIONS, "spa"), NO_ORDER)
     else:
-        judged = np.where(np.isnan(human), np.nan, judge)[named]
-        found = system_correlation(
-            judged, human[named], system.codes[named], group.codes[named], paired=False, seed=options.seed, resamples=options.resamples
+        judged = np.where(np.isnan(human), np.nan, judge)[has_system]
+        correlations = system_correlation(
+            judged,
+            human[has_system],
+            system.codes[has_system],
+            group.codes[has_system],
+            paired=False,
+            seed=options.seed,
+            resamples=options.resamples,
         )
         for name in CORRELATIONS:
-            one, interval = found.estimate[name], found.interval[name]
-            n, groups = one.n, interval.groups
-            estimates[name], pairs[name] = number(one.value), bounds(interval)
+            estimate, interval = correlations.estimate[name], correlations.interval[name]
+            n, groups = estimate.n, interval.groups
+            estimates[name], pairs[name] = number(estimate.value), bounds(interval)
             undefined.pop(name)
-            if one.reason:
-                undefined[name] = one.reason
+            if estimate.reason:
+                undefined[name] = estimate.reason
             elif interval.reason:
                 undefined[f"{name}_ci"] = interval.reason
         undefined.pop("spa")
-        spa = _soft_accuracy(data, units.item[named], human[named], judged, system.codes[named], options.seed)
+        spa = _soft_accuracy(data, units.item[has_system], human[has_system], judged, system.codes[has_system], options.seed)
         estimates["spa"] = number(spa.value)
         if spa.reason:
             undefined["spa"] = spa.reason
-        codes, place = np.unique(system.codes[named], return_inverse=True)
-        items = [np.bincount(place, ~np.isnan(side), minlength=len(codes)).astype(int).tolist() for side in (human[named], judged)]
-        means = _means([system.values[c] for c in codes], found.human, found.judge, *items)
+        codes, position = np.unique(system.codes[has_system], return_inverse=True)
+        items = [np.bincount(position, ~np.isnan(side), minlength=len(codes)).astype(int).tolist() for side in (human[has_system], judged)]
+        means = _means([system.values[c] for c in codes], correlations.human, correlations.judge, *items)
     return Cell(
         key=key,
         n_ref=with_reference,
@@ -104,11 +110,11 @@ def _cell(key: dict[str, Any], data: Dataset, units: JudgedTable, of: LabelCount
     )
 
 
-def _numbers(of: LabelCounts, units: JudgedTable) -> tuple[Floats, Floats]:
-    """People's mean score of every unit's item, and the judge's score, (units,); NaN without one."""
-    if of.scores is not None:
-        return of.scores.mean[units.item], numbers(units.judgments.score)
-    classes, counts = of.classes, of.counts[units.item]
+def _numbers(labels: LabelCounts, units: JudgedTable) -> tuple[Floats, Floats]:
+    """Return people's mean score of every unit's item, and the judge's score, (units,); NaN without one."""
+    if labels.scores is not None:
+        return labels.scores.mean[units.item], numbers(units.judgments.score)
+    classes, counts = labels.classes, labels.counts[units.item]
     values = np.array(classes.values if classes.values is not None else range(len(classes.scores)), np.float64)
     raters = counts.sum(axis=1)
     code = units.judgments.score.recode(classes.index())
@@ -116,16 +122,16 @@ def _numbers(of: LabelCounts, units: JudgedTable) -> tuple[Floats, Floats]:
 
 
 def _soft_accuracy(data: Dataset, item: Any, human: Floats, judge: Floats, system: Any, seed: int) -> Estimate:
-    """Soft pairwise accuracy of the systems; undefined where the dataset card names no source text."""
+    """Return the soft pairwise accuracy of the systems; undefined where the dataset card names no source text."""
     if not data.about.segment:
         return not_defined(0, NO_SEGMENT_KEY)
     segment = source_texts(data)[item]
-    known = segment >= 0
-    return soft_pairwise_accuracy(human[known], judge[known], system[known], segment[known], seed=seed)
+    has_segment = segment >= 0
+    return soft_pairwise_accuracy(human[has_segment], judge[has_segment], system[has_segment], segment[has_segment], seed=seed)
 
 
 def _means(names: list[str], human: Floats, judge: Floats, human_items: list[int], judge_items: list[int]) -> list[dict[str, Any]]:
-    """Both means of each system and their numbers of items; the best system by people comes first."""
+    """Return both means of each system and their numbers of items; the best system by people comes first."""
     rows = [
         {"system": name, "human": number(h), "judge": number(j), "human_items": of_h, "judge_items": of_j}
         for name, h, j, of_h, of_j in zip(names, human, judge, human_items, judge_items, strict=True)

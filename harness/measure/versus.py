@@ -40,7 +40,7 @@ PAIRED_BY = ("judge", "variant", "temperature", "source")
 
 
 def add_versus(cells: Sequence[Cell], judged: JudgedTable, options: CompareOptions) -> list[Cell]:
-    """The cells with `versus`: `{with, diff, ci, p, q, n, hypothesis, margins, mcnemar}`, null in the cells of that one.
+    """Return the cells with `versus`: `{with, diff, ci, p, q, n, hypothesis, margins, mcnemar}`, null in the cells of that one.
 
     `diff` is this cell's `pa_failed_wrong` minus the other's on the items that both were asked; `margins` is the Stuart-Maxwell test that
     both use the classes equally often, `mcnemar` McNemar's (chi², texts as units) that both are right equally often. On continuous scores
@@ -57,18 +57,18 @@ def add_versus(cells: Sequence[Cell], judged: JudgedTable, options: CompareOptio
         raise UsageError(f"no {name} '{wanted}'.{suggest(wanted, list(names))}\n         choose from: {', '.join(sorted(names))}")
     partner = _partners(judged, column, names[wanted], name)
     keys, which = judged.keyed(options.by)
-    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    by_key: dict[tuple[Any, ...], dict[str, Any]] = {}
     for key, rows in zip(keys, rows_by_number(which, len(keys)), strict=True):
         scales = [judged.labels[metric].classes.scores for metric in judged.judgments.metric.take(rows).used if metric in judged.labels]
         if as_text(key[name]) != wanted and scales:  # a cell's metrics are on one scale
             rows = rows[partner[rows] >= 0]
             pair = (judged, rows, partner[rows])
             test = _scores_apart(*pair) if len(scales[0]) == 1 else _pair(*pair, len(scales[0]))
-            found[tuple(key.values())] = {"with": wanted} | test
-    q = benjamini_yekutieli([math.nan if each["p"] is None else each["p"] for each in found.values()])
-    for each, value in zip(found.values(), q.tolist(), strict=True):
-        each["q"] = number(value)
-    return [msgspec.structs.replace(cell, versus=found.get(tuple(cell.key.values()))) for cell in cells]
+            by_key[tuple(key.values())] = {"with": wanted} | test
+    q = benjamini_yekutieli([math.nan if difference["p"] is None else difference["p"] for difference in by_key.values()])
+    for difference, value in zip(by_key.values(), q.tolist(), strict=True):
+        difference["q"] = number(value)
+    return [msgspec.structs.replace(cell, versus=by_key.get(tuple(cell.key.values()))) for cell in cells]
 
 
 def _partners(judged: JudgedTable, column: CodedColumn, wanted: int, name: str) -> Ints:
@@ -77,45 +77,45 @@ def _partners(judged: JudgedTable, column: CodedColumn, wanted: int, name: str) 
     A partner from the same source comes first; without one, any source's will do.
     """
     same = {name: judged.column(name) for name in ("metric", "repeat", "order", *CONDITION)}
-    theirs = column.codes == wanted
-    rows = np.flatnonzero(theirs)
-    key = combination_ids((values for each, values in same.items() if each != name), judged.item)
+    is_partner = column.codes == wanted
+    rows = np.flatnonzero(is_partner)
+    key = combination_ids((values for key_name, values in same.items() if key_name != name), judged.item)
     partner = last_matching_rows(key, rows)
     if name != "source":
-        here = last_matching_rows(combination_ids([judged.source], key), rows)
-        partner = np.where(here >= 0, here, partner)
-    return np.where(theirs, -1, partner)
+        same_source = last_matching_rows(combination_ids([judged.source], key), rows)
+        partner = np.where(same_source >= 0, same_source, partner)
+    return np.where(is_partner, -1, partner)
 
 
-def _pair(judged: JudgedTable, ours: Ints, theirs: Ints, classes: int) -> dict[str, Any]:
-    hit, code, group = judged.hit, judged.code, judged.group[ours]
-    weights = None if judged.weight is None else judged.weight[ours]
-    found = paired_difference(hit[ours], hit[theirs], group, weights=weights, hypothesis=HYPOTHESIS)
-    margins = stuart_maxwell(code[ours], code[theirs], classes, group)
-    equally_right = mcnemar(hit[ours], hit[theirs], group, method="chi2")
-    return as_difference(found) | {"margins": _test(margins), "mcnemar": _test(equally_right)}
+def _pair(judged: JudgedTable, rows: Ints, partners: Ints, classes: int) -> dict[str, Any]:
+    hit, code, group = judged.hit, judged.code, judged.group[rows]
+    weights = None if judged.weight is None else judged.weight[rows]
+    difference = paired_difference(hit[rows], hit[partners], group, weights=weights, hypothesis=HYPOTHESIS)
+    margins = stuart_maxwell(code[rows], code[partners], classes, group)
+    equally_right = mcnemar(hit[rows], hit[partners], group, method="chi2")
+    return as_difference(difference) | {"margins": _test(margins), "mcnemar": _test(equally_right)}
 
 
-def _test(found: MarginTest) -> dict[str, Any]:
-    return {"statistic": number(found.statistic), "df": found.df, "p": number(found.p), "n": found.n, "reason": found.reason}
+def _test(test: MarginTest) -> dict[str, Any]:
+    return {"statistic": number(test.statistic), "df": test.df, "p": number(test.p), "n": test.n, "reason": test.reason}
 
 
-def _scores_apart(judged: JudgedTable, ours: Ints, theirs: Ints) -> dict[str, Any]:
-    """The difference on continuous scores: of the correlation that `statistic` names, within source texts where the card names them, else
+def _scores_apart(judged: JudgedTable, rows: Ints, partners: Ints) -> dict[str, Any]:
+    """Return the difference in the correlation that `statistic` names: within source texts where the card names them, else
     over all items. `differences` has that of every correlation in `DIFFERENCES`."""
-    item = judged.item[ours].astype(np.int64)
+    item = judged.item[rows].astype(np.int64)
     score = numbers(judged.judgments.score)
-    x = judged.mean_label[ours]
-    used = ~(np.isnan(x) | np.isnan(score[ours]) | np.isnan(score[theirs]))
-    item, x, first, second = item[used], x[used], score[ours][used], score[theirs][used]
-    question = combination_ids([judged.judgments.metric.take(ours[used])], item)
-    found = correlation_differences(judged.data, question, item, x, first, second)
+    x = judged.mean_label[rows]
+    used = ~(np.isnan(x) | np.isnan(score[rows]) | np.isnan(score[partners]))
+    item, x, first, second = item[used], x[used], score[rows][used], score[partners][used]
+    question = combination_ids([judged.judgments.metric.take(rows[used])], item)
+    estimates = correlation_differences(judged.data, question, item, x, first, second)
     tested = "kendall_tau_within" if judged.data.about.segment else "kendall_tau"
-    each = {name: as_difference(one) for name, one in found.items()}
-    return each[tested] | {
+    differences = {name: as_difference(estimate) for name, estimate in estimates.items()}
+    return differences[tested] | {
         "hypothesis": HYPOTHESIS_OF_SCORES,
         "statistic": tested,
-        "differences": each,
+        "differences": differences,
         "margins": None,
         "mcnemar": None,
         "undefined": {"margins": NOT_CLASSES, "mcnemar": NOT_CLASSES},
@@ -123,27 +123,28 @@ def _scores_apart(judged: JudgedTable, ours: Ints, theirs: Ints) -> dict[str, An
 
 
 def correlation_differences(data: Dataset, question: Ints, item: Ints, x: Floats, first: Floats, second: Floats) -> dict[str, Estimated]:
-    """By name, the correlation of `first` with people's mean `x` minus that of `second`, none of them NaN, (answers,).
+    """Return by name the correlation of `first` with people's mean `x` minus that of `second`, none of them NaN, (answers,).
 
     `item` is the index of each answer's item, `question` is equal for answers on one item and metric.
     """
     group = data.clusters.codes.astype(np.int64)
-    found = {name: correlation_difference(method, x, first, second, group[item]) for method, name in CORRELATIONS.items()}
+    over_all = {name: correlation_difference(method, x, first, second, group[item]) for method, name in CORRELATIONS.items()}
     within = _within(data, question, item, (x, first, second), group)
-    return {name: (found | within)[name] for name in DIFFERENCES}
+    return {name: (over_all | within)[name] for name in DIFFERENCES}
 
 
 def _within(data: Dataset, question: Ints, item: Ints, columns: Sequence[Floats], group: Ints) -> dict[str, Estimated]:
-    """Differences within source texts: those on which both correlations are defined, repeats of an item averaged."""
+    """Return differences within source texts: those on which both correlations are defined, repeats of an item averaged."""
     if not data.about.segment:
         return dict.fromkeys(WITHIN, Estimated(math.nan, 0, no_interval(0, NO_SEGMENT_KEY), math.nan, NO_SEGMENT_KEY))
     segments = source_texts(data)
-    known = segments >= 0
-    cluster = joined_groups(segments[known], group[known])
+    has_segment = segments >= 0
+    cluster = joined_groups(segments[has_segment], group[has_segment])
     _, first, which = np.unique(question, return_index=True, return_inverse=True)
     times = np.maximum(np.bincount(which, minlength=len(first)), 1)
-    x, ours, theirs = (np.bincount(which, column, minlength=len(first)) / times for column in columns)
-    of, against = (segment_correlations(x, y, segments[item[first]]) for y in (ours, theirs))
+    x, first_scores, second_scores = (np.bincount(which, column, minlength=len(first)) / times for column in columns)
+    first_correlations, against = (segment_correlations(x, y, segments[item[first]]) for y in (first_scores, second_scores))
     return {
-        name: mean_of_segments(getattr(of, method) - getattr(against, method), cluster[of.segment], None) for name, method in WITHIN.items()
+        name: mean_of_segments(getattr(first_correlations, method) - getattr(against, method), cluster[first_correlations.segment], None)
+        for name, method in WITHIN.items()
     }

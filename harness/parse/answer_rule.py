@@ -22,7 +22,7 @@ JSON, REGEX = "json", "regex"
 
 
 class AnswerRule(msgspec.Struct, frozen=True):
-    """How an answer is read: `json:<key>`, nested keys joined by dots, or `regex:<pattern>` with one group; and scores for words."""
+    """The rule that reads an answer: `json:<key>`, keys joined by dots, or `regex:<pattern>` with one group; and scores for words."""
 
     read: str
     map: dict[str, Score] = {}
@@ -66,20 +66,20 @@ def read_by_rule(
     >>> read_by_rule("GRADE: C, no, GRADE: I", AnswerRule("regex:GRADE: ([CPI])", {"C": 2, "I": 0}), scale, words).failure
     <Failure.NOT_JSON: 'not_json'>
     """
-    whole, text = text, answer_of(text)
+    full_text, text = text, answer_of(text)
     try:
-        found = _values(text[:MAX_RULE_CHARACTERS], rule)
+        values = _values(text[:MAX_RULE_CHARACTERS], rule)
     except SlowPattern:
         return failed_reading(Failure.SLOW_PATTERN)
-    readings = [_reading(value, rule.map, scale, vocabulary) for value in found]
-    reading = agreed_reading(readings) if readings else failed_reading(_failure(whole, text, finish_reason))
+    readings = [_reading(value, rule.map, scale, vocabulary) for value in values]
+    reading = agreed_reading(readings) if readings else failed_reading(_failure(full_text, text, finish_reason))
     if reading.score is None and (refusal or was_filtered(finish_reason) or is_refusal(text, vocabulary)):
         return failed_reading(Failure.REFUSED, reading.raw_choice)
     return msgspec.structs.replace(reading, justification=clean(text.strip()) or None)
 
 
 def _values(text: str, rule: AnswerRule) -> list[str]:
-    """The values that a rule finds. Raises SlowPattern if its pattern does not end on this text, UsageError if it does so on most texts."""
+    """Return the values that a rule finds. Raises SlowPattern if its pattern does not end on this text, UsageError for most texts."""
     if rule.kind == REGEX:
         pattern = pattern_of(rule.detail)
         _refuse_slow(pattern)
@@ -97,7 +97,7 @@ def _refuse_slow(pattern: Pattern) -> None:
 
 
 def _member(pairs: object, keys: list[str]) -> object:
-    """The member of an object at a path of keys; the last one of a repeated key, None if there is none."""
+    """Return the member of an object at a path of keys; the last one of a repeated key, None if there is none."""
     for key in keys:
         if not isinstance(pairs, JsonPairs):
             return None
@@ -109,12 +109,12 @@ def _reading(value: str, words: Mapping[str, Score], scale: Scale, vocabulary: V
     raw = value.strip()[:MAX_CHOICE_CHARACTERS]
     if words:
         mapped = words[raw] if raw in words else next((score for word, score in words.items() if normalised(word) == normalised(raw)), None)
-        known = mapped is not None and scale.holds(mapped)
-        return Reading(mapped, None, raw, None) if known else failed_reading(Failure.OFF_SCALE, raw)
+        on_scale = mapped is not None and scale.holds(mapped)
+        return Reading(mapped, None, raw, None) if on_scale else failed_reading(Failure.OFF_SCALE, raw)
     return read_choice(raw, scale, vocabulary)
 
 
-def _failure(whole: str, answer: str, finish_reason: str | None) -> Failure:
-    if whole.strip() and was_cut(finish_reason):
+def _failure(full_text: str, answer: str, finish_reason: str | None) -> Failure:
+    if full_text.strip() and was_cut(finish_reason):
         return Failure.TRUNCATED
     return Failure.NOT_JSON if answer.strip() else Failure.MISSING

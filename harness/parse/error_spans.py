@@ -15,7 +15,7 @@ MAX_READ = 200  # no text has so many errors; further ones are not read
 
 
 def read_error_spans(value: object) -> tuple[ErrorSpan, ...]:
-    """The errors of an answer: a list of `{"text": quotation, "severity": "minor" or "major"}`. An empty quotation is an omission.
+    """Return the errors of an answer: a list of `{"text": quotation, "severity": "minor" or "major"}`. An empty quotation is an omission.
 
     What cannot be read is kept without a severity, so that it can be counted; nothing is guessed.
 
@@ -31,14 +31,14 @@ def read_error_spans(value: object) -> tuple[ErrorSpan, ...]:
 def _read_error(entry: object) -> ErrorSpan:
     keys = {key.strip().casefold(): value for key, value in entry} if isinstance(entry, JsonPairs) else {}
     text, severity = keys.get("text"), keys.get("severity")
-    named = severity.strip().casefold() if isinstance(severity, str) else ""
-    if not isinstance(text, str) or named not in SEVERITIES:
+    severity_name = severity.strip().casefold() if isinstance(severity, str) else ""
+    if not isinstance(text, str) or severity_name not in SEVERITIES:
         return ErrorSpan(text=clean(text if isinstance(text, str) else to_json_text(entry)))
-    return ErrorSpan(severity=named, text=clean(text), missing=not text.strip())
+    return ErrorSpan(severity=severity_name, text=clean(text), missing=not text.strip())
 
 
 def place(spans: Sequence[ErrorSpan], text: str) -> tuple[ErrorSpan, ...]:
-    """The errors with the places of their quotations in `text`, found by exact search; white space around a quotation does not count.
+    """Return the errors with the places of their quotations in `text` by exact search; white space around a quotation does not count.
 
     A quotation that is given several times takes its next occurrence each time, and its last one once there are no more. Errors that have
     a place already keep it; omissions, and quotations that are not in the text, have none.
@@ -62,7 +62,7 @@ def _placed(span: ErrorSpan, text: str, used: dict[str, int]) -> ErrorSpan:
 
 
 def count_spans(spans: Sequence[ErrorSpan]) -> dict[str, int]:
-    """How many errors were `marked`, and of these: `unplaced` quotations that are not in the text, and `unread` entries.
+    """The number of errors `marked`, and of these: `unplaced` quotations that are not in the text, and `unread` entries.
 
     >>> count_spans([ErrorSpan("minor", 0, 3, "cat"), ErrorSpan("major", text="dog"), ErrorSpan(text="?")])
     {'marked': 3, 'unplaced': 1, 'unread': 1}
@@ -76,5 +76,5 @@ def count_spans(spans: Sequence[ErrorSpan]) -> dict[str, int]:
 
 
 def decode_spans(text: Any) -> tuple[ErrorSpan, ...]:
-    """Errors from JSON text; further keys are ignored. Raises msgspec.MsgspecError for a text that is not a list of errors."""
+    """Return errors from JSON text; further keys are ignored. Raises msgspec.MsgspecError for a text that is not a list of errors."""
     return msgspec.json.decode(text, type=tuple[ErrorSpan, ...])

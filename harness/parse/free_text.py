@@ -69,11 +69,11 @@ def read_text(text: str, scale: Scale, vocabulary: Vocabulary, *, finish_reason:
     >>> read_text("4.5", Scale(kind="ordinal", classes=(1, 2, 3, 4, 5), best=5), words).failure
     <Failure.OFF_SCALE: 'off_scale'>
     """
-    whole, text = text, _with_plain_digits(normalised(answer_of(text)[:MAX_TEXT_CHARACTERS]))
+    full_text, text = text, _with_plain_digits(normalised(answer_of(text)[:MAX_TEXT_CHARACTERS]))
     candidates = list(_candidates(text, scale, vocabulary))
     choices = list(dict.fromkeys(candidate.raw for candidate in candidates))
     announced = list(dict.fromkeys(candidate.raw for candidate in candidates if candidate.announced))
-    without_choice = Failure.TRUNCATED if was_cut(finish_reason) and whole.strip() else Failure.MISSING
+    without_choice = Failure.TRUNCATED if was_cut(finish_reason) and full_text.strip() else Failure.MISSING
     readings = [read_choice(raw, scale, vocabulary) for raw in announced or choices[:1]]
     reading = agreed_reading(readings) if readings else failed_reading(without_choice)
     rivals = [raw for raw in choices if _may_be_meant(raw, scale) and read_choice(raw, scale, vocabulary).score != reading.score]
@@ -83,31 +83,31 @@ def read_text(text: str, scale: Scale, vocabulary: Vocabulary, *, finish_reason:
         refused = refusal or was_filtered(finish_reason) or is_refusal(text, vocabulary)
         return failed_reading(Failure.REFUSED, reading.raw_choice) if refused else reading
     fractions = {candidate.raw for candidate in candidates if candidate.fraction}
-    further = [raw for raw in choices if raw != reading.raw_choice and raw not in fractions]
-    return Reading(reading.score, None, reading.raw_choice, None, " ".join(further) or None)
+    other_choices = [raw for raw in choices if raw != reading.raw_choice and raw not in fractions]
+    return Reading(reading.score, None, reading.raw_choice, None, " ".join(other_choices) or None)
 
 
 def _may_be_of_another_scale(candidates: list[_Candidate], text: str) -> bool:
-    """Whether another number follows the first one in its sentence: "1 of 3", in whichever language."""
-    first, *others = candidates
-    following = [candidate.start for candidate in others if candidate.raw != first.raw]
+    """Return True if another number follows the first one in its sentence: "1 of 3", in whichever language."""
+    first, *later = candidates
+    following = [candidate.start for candidate in later if candidate.raw != first.raw]
     return bool(following) and SENTENCE_END.search(text, first.start + len(first.raw), following[0]) is None
 
 
 def _with_plain_digits(text: str) -> str:
-    """The text with digits of other scripts as 0 to 9, each in its place."""
+    """Return the text with digits of other scripts as 0 to 9, each in its place."""
     return text if text.isascii() else "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in text)
 
 
 def _may_be_meant(raw: str, scale: Scale) -> bool:
-    """Whether a choice lies between the ends of the scale; a class always does."""
+    """Return True if a choice lies between the ends of the scale; a class always does."""
     low, high = ends_of(scale)
     number = to_number(raw)
     return number is None or not ((isinstance(low, int | float) and number < low) or (isinstance(high, int | float) and number > high))
 
 
 def _candidates(text: str, scale: Scale, vocabulary: Vocabulary) -> Iterator[_Candidate]:
-    """The numbers of a text that may be scores, or the classes that it names, in order."""
+    """Yield the numbers of a text that may be scores, or the classes that it names, in order."""
     names = tuple(c for c in scale.classes if isinstance(c, str))
     alone = _alone_in_a_line(text, scale, vocabulary)
     if names:
@@ -122,7 +122,7 @@ def _candidates(text: str, scale: Scale, vocabulary: Vocabulary) -> Iterator[_Ca
     ends = {end for match in removed.finditer(text) if match["beside"] for end in (match.start(), match.end())}
     rest = _without_ends_in_brackets(removed.sub(lambda match: " " * len(match[0]), text), scale)
     announcements = list(find_announced_choices(rest, scale, vocabulary))
-    others = {choice.start for choice in announcements if choice.other}
+    other_starts = {choice.start for choice in announcements if choice.other}
     spans = {choice.start for choice in announcements if choice.alone and not choice.other and _is_sure(choice, scale)}
     signed = (scale.min or 0) < 0 or any(isinstance(c, int) and c < 0 for c in scale.classes)
     end = 0
@@ -138,44 +138,44 @@ def _candidates(text: str, scale: Scale, vocabulary: Vocabulary) -> Iterator[_Ca
         number = match[0] if signed else match[0].lstrip("-+−－")
         if to_number(number) is not None:
             after = _BETWEEN.match(text, match.end())
-            beside = match.start() in ends or (after is not None and after.end() in ends) or match.end() in ends
-            yield _Candidate(number, beside or match.start() in spans or number in alone, match.start(), match.start() in others)
+            adjacent = match.start() in ends or (after is not None and after.end() in ends) or match.end() in ends
+            yield _Candidate(number, adjacent or match.start() in spans or number in alone, match.start(), match.start() in other_starts)
 
 
 def _is_sure(choice: AnnouncedChoice, scale: Scale) -> bool:
-    """Whether an announced number is no end of the scale ("the highest score is 2"), unless it is surely the score."""
+    """Return True if an announced number is no end of the scale ("the highest score is 2"), unless it is surely the score."""
     return choice.sure or to_number(choice.raw) not in [to_number(str(end)) for end in ends_of(scale) if end is not None]
 
 
 def _alone_in_a_line(text: str, scale: Scale, vocabulary: Vocabulary) -> set[str]:
-    """What stands alone in the first or last line of a text, or is its first sentence: the score, as it is written."""
+    """Return choices that stand alone in the first or last line of a text or are its first sentence, as they are written."""
     lines = [line for line in text.strip().splitlines() if line.strip()] or [""]
     readings = [read_bare_choice(line, scale, vocabulary) for line in {lines[0], lines[-1]}]
     return {folded(reading.raw_choice) for reading in readings if reading is not None and reading.raw_choice is not None}
 
 
 def _without_ends_in_brackets(text: str, scale: Scale) -> str:
-    """The text with blanks in place of brackets that name both ends of the scale: "(0 = bad, 2 = good)"."""
+    """Return the text with blanks in place of brackets that name both ends of the scale: "(0 = bad, 2 = good)"."""
     low, high = ends_of(scale)
-    both = {to_number(str(low)), to_number(str(high))}
-    if low is None or high is None or len(both) < 2:
+    limits = {to_number(str(low)), to_number(str(high))}
+    if low is None or high is None or len(limits) < 2:
         return text
-    return _BRACKETS.sub(lambda match: " " * len(match[0]) if both <= numbers_in(match[0]) else match[0], text)
+    return _BRACKETS.sub(lambda match: " " * len(match[0]) if limits <= numbers_in(match[0]) else match[0], text)
 
 
 @lru_cache(maxsize=64)
 def _removed_pattern(vocabulary: Vocabulary, low: Score | None, high: Score | None) -> re.Pattern[str]:
-    """Matches what is no score: phrases with the ends of the scale, and numbers that name a text."""
+    """Return a pattern of what is no score: phrases with the ends of the scale, and numbers that name a text."""
     phrases = {phrase for phrase in (*_PHRASES, *vocabulary.scale_phrases) if ("{min}" not in phrase or low is not None)}
     filled = {phrase: _phrase_pattern(phrase, low, high) for phrase in sorted(phrases, key=lambda phrase: (-len(phrase), phrase))}
     numbered = rf"{vocabulary.numbered}\s?[#№]?\s?\d+(?!\d|[.,]\d)"
-    beside = "|".join(pattern for phrase, pattern in filled.items() if "{min}" not in phrase) if high is not None else r"(?!)"
+    phrase_patterns = "|".join(pattern for phrase, pattern in filled.items() if "{min}" not in phrase) if high is not None else r"(?!)"
     ranges = [pattern for phrase, pattern in filled.items() if "{min}" in phrase] if high is not None else []
-    return re.compile("|".join([*ranges, f"(?P<beside>{beside})", numbered]), re.IGNORECASE)
+    return re.compile("|".join([*ranges, f"(?P<beside>{phrase_patterns})", numbered]), re.IGNORECASE)
 
 
 def _phrase_pattern(phrase: str, low: Score | None, high: Score | None) -> str:
-    """A phrase as a pattern; a number in it is no part of a longer one, and a word no part of a longer word.
+    """Return a phrase as a pattern; a number in it is no part of a longer one, and a word no part of a longer word.
 
     `{score}` at the beginning means that the phrase follows a number, which stays: in some languages the words of "4 out of 5" also mean
     "a score of 5".
@@ -192,7 +192,7 @@ def _phrase_pattern(phrase: str, low: Score | None, high: Score | None) -> str:
 
 @lru_cache(maxsize=64)
 def _class_pattern(vocabulary: Vocabulary, names: tuple[str, ...]) -> re.Pattern[str]:
-    """Matches a named class, as one of its groups. A single letter may be a word of its own, so it must follow "text" or end a clause."""
+    """Return a pattern of a named class, as one of its groups. A single letter may be a word, so it must follow "text" or end a clause."""
     letters = "|".join(re.escape(normalised(name)) for name in names if len(name) == 1) or r"(?!)"
     words = "|".join(re.escape(normalised(name)) for name in sorted(names, key=len, reverse=True) if len(name) > 1) or r"(?!)"
     return re.compile(

@@ -36,7 +36,7 @@ def detect_language(text: str, vocabulary: Vocabulary | None = None) -> str:
     The result is `und` where too few letters are left.
     """
     own_words = without_quotations(text[:_MAX_CHARACTERS], vocabulary)
-    letters = list(islice((each for each in own_words if each.isalpha()), MIN_LETTERS))
+    letters = list(islice((character for character in own_words if character.isalpha()), MIN_LETTERS))
     return identify_language(own_words)[0] if len(letters) == MIN_LETTERS else UNDETERMINED
 
 
@@ -59,7 +59,7 @@ def load_identifier() -> None:
 
 
 def is_identifier_loaded() -> bool:
-    """Whether a language can be identified without waiting for the model."""
+    """Return True if a language can be identified without waiting for the model."""
     return _model.cache_info().currsize > 0
 
 
@@ -76,8 +76,8 @@ def _model() -> Any:
     class Identifier(LanguageIdentifier):  # type: ignore[misc]
         """Keeps the model's half-precision numbers in single precision: results are the same, without a conversion for each text."""
 
-        def __init__(self, weights: NDArray[np.float16], *arguments: Any, **named: Any) -> None:
-            super().__init__(weights.astype(np.float32), *arguments, **named)
+        def __init__(self, weights: NDArray[np.float16], *arguments: Any, **options: Any) -> None:
+            super().__init__(weights.astype(np.float32), *arguments, **options)
 
     try:
         return Identifier.from_model_file(MODEL_FILE, norm_probs=True)
@@ -90,7 +90,7 @@ def _model() -> Any:
 
 @cache
 def known_languages() -> frozenset[str]:
-    """The base tags of the languages that the identifier knows."""
+    """Return the base tags of the languages that the identifier knows."""
     return frozenset(map(str, _identifier().labels))
 
 

@@ -62,13 +62,13 @@ def entropy(probs: Mapping[str, float]) -> float:
 
 
 def _last_score_start(text: str) -> int | None:
-    """The start of the score in an answer about one metric. A justification may quote the form, so the last match counts."""
+    """Return the start of the score in an answer about one metric. A justification may quote the form, so the last match counts."""
     starts = [match.end() for match in _SCORE.finditer(text)]
     return starts[-1] if starts else None
 
 
 def _score_start_of(metric: str, text: str, metrics: Iterable[str]) -> int | None:
-    """The start of a metric's score in a joint answer: the first score after its name and before the name of the next metric."""
+    """Return the start of a metric's score in a joint answer: the first score after its name and before the name of the next metric."""
     name = _member_pattern(metric).search(text)
     if name is None:
         return None
@@ -92,7 +92,7 @@ def _token_at(tokens: Sequence[Token], position: int) -> Token | None:
 
 
 def _class_probabilities(token: Token | None, scale: Scale, answer: str) -> dict[str, float]:
-    """The probabilities of the classes that a token may begin; empty if it begins none. `answer` starts at the score."""
+    """Return the probabilities of the classes that a token may begin; empty if it begins none. `answer` starts at the score."""
     weights = dict.fromkeys(map(str, scale.classes), 0.0)
     given_class = max((score for score in weights if answer.startswith(score)), key=len, default=None)
     if token is None or (given_class is not None and _class_begun_by(token.text, weights) != given_class):
@@ -106,7 +106,7 @@ def _class_probabilities(token: Token | None, scale: Scale, answer: str) -> dict
 
 
 def _class_begun_by(text: str, classes: Collection[str]) -> str | None:
-    """The class that a token equals, or else the only class that begins with it."""
+    """Return the class that a token equals, or else the only class that begins with it."""
     bare_text = text.strip(_JSON_PUNCTUATION)
     if bare_text in classes:
         return bare_text

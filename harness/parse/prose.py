@@ -100,12 +100,12 @@ def find_announced_choices(text: str, scale: Scale, vocabulary: Vocabulary) -> I
 
 
 def without_marked_choices(text: str) -> str:
-    """The text without choices in a box or in double brackets, whose braces open no object."""
+    """Return the text without choices in a box or in double brackets, whose braces open no object."""
     return _MARKED.sub(" ", text)
 
 
 def is_refusal(text: str, vocabulary: Vocabulary) -> bool:
-    """Whether a text begins like a refusal. Use it only for texts without a readable score.
+    """Return True if a text begins like a refusal. Use it only for texts without a readable score.
 
     >>> from harness.content.specs import Lexicon
     >>> words = Vocabulary([Lexicon(tag="en", version="1.0.0", reviewed_by=(), refusals=("i don't ~",), refused_actions=("judge",))])
@@ -116,7 +116,7 @@ def is_refusal(text: str, vocabulary: Vocabulary) -> bool:
 
 
 def _may_be_an_end(choices: list[AnnouncedChoice], text: str, scale: Scale) -> bool:
-    """Whether an announced number may be an end of the scale that is only mentioned: another number of the scale follows it."""
+    """Return True if an announced number may be an end of the scale that is only mentioned: another number of the scale follows it."""
     ends = {to_number(str(end)) for end in ends_of(scale) if isinstance(end, int | float)}
     unsure = {to_number(choice.raw): choice.start for choice in reversed(choices) if not choice.sure}
     starts = [(end, start) for end, start in unsure.items() if end in ends]
@@ -129,10 +129,10 @@ def _may_be_an_end(choices: list[AnnouncedChoice], text: str, scale: Scale) -> b
 
 
 def _is_alone(sentence: str, match: re.Match[str], names: tuple[str, ...]) -> bool:
-    """Whether the rest of the sentence holds no other choice: "1 or 2", "A, maybe B"."""
+    """Return True if the rest of the sentence holds no other choice: "1 or 2", "A, maybe B"."""
     if match["name"]:
-        others = [re.escape(normalised(name)) for name in names if folded(name) != folded(match["name"])]
-        return not any(re.search(rf"(?<!\w){other}(?!\w)", sentence) for other in others)
+        other_names = [re.escape(normalised(name)) for name in names if folded(name) != folded(match["name"])]
+        return not any(re.search(rf"(?<!\w){other}(?!\w)", sentence) for other in other_names)
     return numbers_in(sentence) <= numbers_in(match["number"])
 
 

@@ -45,7 +45,7 @@ _ANSWER = re.compile(r"""\s*+[{\["'`*\d]""")
 
 
 def reasoning_end(text: str) -> int:
-    """Where the marked reasoning at the beginning of a reply ends: 0 without any, the length of the text if it is never closed.
+    """Return the end of the marked reasoning at the beginning of a reply: 0 without any, the length of the text if it is never closed.
 
     Marks further on are words of the answer, which may quote a text. The time is linear in the length of the text.
 
@@ -80,13 +80,13 @@ def reasoning_end(text: str) -> int:
 
 
 def without_reasoning(text: str) -> str:
-    """The answer of a reply, without marked reasoning before it."""
+    """Return the answer of a reply, without marked reasoning before it."""
     end = reasoning_end(text)
     return text[end:] if end else text
 
 
 def answer_tokens(tokens: Sequence[Token]) -> Sequence[Token]:
-    """The tokens of the answer, without those of marked reasoning before it."""
+    """Return the tokens of the answer, without those of marked reasoning before it."""
     end = reasoning_end("".join(token.text for token in tokens))
     position = 0
     for number, token in enumerate(tokens):

@@ -81,8 +81,10 @@ def read_reply(
     for metric, scale in scales.items():
         reading = _single_reading([_read_member(value, scale, vocabulary) for name, value in members if name == metric])
         if reading.raw_choice is None:
-            named = [value for name, value in members if name == metric and isinstance(value, JsonPairs)]
-            reading = _single_reading([reading, *(_read_otherwise(value, scale, vocabulary, cut=extracted.cut) for value in named)])
+            metric_objects = [value for name, value in members if name == metric and isinstance(value, JsonPairs)]
+            reading = _single_reading(
+                [reading, *(_read_otherwise(value, scale, vocabulary, cut=extracted.cut) for value in metric_objects)]
+            )
         if not joint:
             reading = _add_prose(reading, extracted, scale, vocabulary, cut=cut)
         if reading.raw_choice is None:
@@ -95,7 +97,7 @@ def read_reply(
 
 
 def _without_quotation(text: str) -> str:
-    """The object that a reply holds as one JSON string: some servers encode an answer twice. Any other reply as it is."""
+    """Return the object that a reply holds as one JSON string: some servers encode an answer twice. Any other reply as it is."""
     if not re.match(r'\s*"\s*\{', text) or len(text) > MAX_REPLY_CHARACTERS:
         return text
     try:
@@ -117,12 +119,12 @@ def _read_plain_object(text: str, scales: Mapping[str, Scale]) -> dict[str, Read
 
 
 def _members(extracted: ExtractedJson, metrics: Collection[str], vocabulary: Vocabulary, *, joint: bool) -> Iterator[tuple[str, object]]:
-    """The members that carry the name of a metric; in a single call also each object as a whole."""
+    """Yield the members that carry the name of a metric; in a single call also each object as a whole."""
     count = Counter(map(_fold, metrics))  # metrics with equal folded names are not found by them
     by_name = {_fold(metric): metric for metric in metrics if count[_fold(metric)] == 1}
     for i, pairs in enumerate(extracted.objects):
-        whole = not (extracted.cut and i == len(extracted.objects) - 1)
-        body = _unwrap(pairs, by_name, vocabulary) if whole else pairs
+        complete = not (extracted.cut and i == len(extracted.objects) - 1)
+        body = _unwrap(pairs, by_name, vocabulary) if complete else pairs
         if not joint:
             yield from ((metric, body) for metric in metrics)
         for key, value in body:
@@ -186,9 +188,9 @@ def _read_otherwise(pairs: JsonPairs, scale: Scale, vocabulary: Vocabulary, *, c
         justification = next((clean(v) for key, v in pairs if isinstance(v, str) and key not in choices), None)
         return msgspec.structs.replace(_single_reading(announced or list(choices.values())), justification=justification)
     inner = [
-        found
+        nested
         for key, value in pairs
-        if _fold(key) not in _OWN_KEYS and not _holds_another_number(key, vocabulary) and (found := _object_in(value)) is not None
+        if _fold(key) not in _OWN_KEYS and not _holds_another_number(key, vocabulary) and (nested := _object_in(value)) is not None
     ]
     if choices or cut or len(inner) != 1:
         return nothing
@@ -197,13 +199,13 @@ def _read_otherwise(pairs: JsonPairs, scale: Scale, vocabulary: Vocabulary, *, c
 
 
 def _holds_another_number(key: str, vocabulary: Vocabulary) -> bool:
-    """Whether an object under this key is about a number that is no score, such as "confidence"; "item" and "item_1" are what is scored."""
+    """Return True if its object is about a number that is no score, such as "confidence"; "item" and "item_1" are what is scored."""
     words = _words_of(key)
     return not key[-1:].isdecimal() and vocabulary.names_another_number(words) and not vocabulary.names_a_text(words)
 
 
 def _words_of(key: str) -> str:
-    """A key as words: "text_id" and "textId" are "text id"."""
+    """Return a key as words: "text_id" and "textId" are "text id"."""
     return re.sub(r"(?<=[^\W\d_A-Z])(?=[A-Z])", " ", key).replace("_", " ").replace("-", " ")
 
 
@@ -212,7 +214,7 @@ def _is_choice(value: object, scale: Scale, vocabulary: Vocabulary) -> bool:
 
 
 def _object_in(value: object) -> JsonPairs | None:
-    """The object that a member is: itself, in a list of one, or as the text of one."""
+    """Return the object that a member is: itself, in a list of one, or as the text of one."""
     if isinstance(value, list) and not isinstance(value, JsonPairs) and len(value) == 1:
         [value] = value
     if isinstance(value, str) and value.lstrip()[:1] == "{":
@@ -252,7 +254,7 @@ def _justification(value: object) -> str | None:
 
 
 def _single_reading(readings: Sequence[Reading]) -> Reading:
-    """The reading on which all readings with a choice agree. Without a choice: the first reading, or MISSING."""
+    """Return the reading on which all readings with a choice agree. Without a choice: the first reading, or MISSING."""
     with_choice = [reading for reading in readings if reading.raw_choice is not None]
     if with_choice:
         return agreed_reading(with_choice)
@@ -294,7 +296,7 @@ def _blank(text: str) -> bool:
 
 
 def _fold(key: str) -> str:
-    """A key in lower case, with underscores for spaces and hyphens.
+    """Return a key in lower case, with underscores for spaces and hyphens.
 
     >>> _fold("Linguistic Acceptability")
     'linguistic_acceptability'

@@ -31,7 +31,7 @@ _LITERALS = {
 
 
 class Reading(msgspec.Struct, frozen=True, repr_omit_defaults=True):
-    """What a reply says about one metric. Exactly one of `score` and `failure` is set."""
+    """The reading of a reply about one metric. Exactly one of `score` and `failure` is set."""
 
     score: Score | None
     failure: Failure | None
@@ -109,8 +109,8 @@ def read_described_choice(text: str, scale: Scale, vocabulary: Vocabulary) -> Re
     """
     inner = normalised(text[:MAX_CHOICE_CHARACTERS]).strip(_LEADING_MARKS)
     names = [c for c in scale.classes if isinstance(c, str) and c.strip()]
-    named = [name for name in names if re.search(rf"(?<!\w){re.escape(folded(name))}(?!\w)", folded(inner))]
-    if len(text) > MAX_CHOICE_CHARACTERS or len(numbers_in(inner)) + len(named) != 1:
+    named_classes = [name for name in names if re.search(rf"(?<!\w){re.escape(folded(name))}(?!\w)", folded(inner))]
+    if len(text) > MAX_CHOICE_CHARACTERS or len(numbers_in(inner)) + len(named_classes) != 1:
         return None
     first, _, rest = _DESCRIPTION.sub("\0", inner, count=1).partition("\0")
     last = _DESCRIPTION.split(inner)[-1]
@@ -133,19 +133,19 @@ def agreed_reading(readings: Iterable[Reading]) -> Reading:
     distinct_readings: dict[object, Reading] = {}
     for reading in readings:
         distinct_readings.setdefault((reading.failure, reading.raw_choice if reading.score is None else reading.score), reading)
-    first, *others = distinct_readings.values()
-    if not others:
+    first, *different = distinct_readings.values()
+    if not different:
         return first
-    return failed_reading(Failure.NOT_JSON, " | ".join(str(reading.raw_choice) for reading in (first, *others)))
+    return failed_reading(Failure.NOT_JSON, " | ".join(str(reading.raw_choice) for reading in (first, *different)))
 
 
 def failed_reading(failure: Failure, raw: str | None = None) -> Reading:
-    """A reading without a score."""
+    """Return a reading without a score."""
     return Reading(None, failure, None if raw is None else _excerpt(raw), None)
 
 
 def _named_class(raw: str, scale: Scale) -> str | None:
-    """The class that is written so; else the only one that is equal to it when composed, or else folded."""
+    """Return the class that is written so; else the only one that is equal to it when composed, or else folded."""
     names = [c for c in scale.classes if isinstance(c, str)]
     for form in (str, normalised, _folded):
         if matches := [name for name in names if form(name) == form(raw)]:

@@ -65,16 +65,16 @@ class Vocabulary:
         self.quotations = re.compile("|".join([*_quotation_patterns(self._words("quotation_marks")), _TYPEWRITER_QUOTATIONS]))
 
     def announces(self, name: str) -> bool:
-        """Whether a name, such as the key of a member, is a word that announces a score, or ends with one: "final rating"."""
+        """Return True if a name, such as the key of a member, is a word that announces a score, or ends with one: "final rating"."""
         return self._announcing_end.search(name) is not None
 
     def names_another_number(self, name: str) -> bool:
-        """Whether a name, such as the key of a member, is about a number that is no score: "max score", "errors", "text id"."""
+        """Return True if a name, such as the key of a member, is about a number that is no score: "max score", "errors", "text id"."""
         name = normalised(name)
         return self.extremes.search(name) is not None or self.other_numbers.search(name) is not None
 
     def names_a_text(self, name: str) -> bool:
-        """Whether a name, such as the key of a member, is a word for what is judged, and no more: "item", "text"."""
+        """Return True if a name, such as the key of a member, is a word for what is judged, and no more: "item", "text"."""
         return re.fullmatch(self.numbered, normalised(name), re.IGNORECASE) is not None
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -85,13 +85,13 @@ class Vocabulary:
 
 
 def vocabulary_of(library: Library) -> Vocabulary:
-    """The vocabulary of all packs of a library. Raises ContentError with `file:line` for a lexicon that cannot be read."""
+    """Return the vocabulary of all packs of a library. Raises ContentError with `file:line` for a lexicon that cannot be read."""
     return _vocabulary(tuple(library.lexicons.values()))
 
 
 @cache
 def bundled_vocabulary() -> Vocabulary:
-    """The vocabulary of the bundled packs, for callers without a library."""
+    """Return the vocabulary of the bundled packs, for callers without a library."""
     return _vocabulary(tuple(bundled_lexicons().values()))
 
 
@@ -101,7 +101,7 @@ def _vocabulary(lexicons: tuple[Lexicon, ...]) -> Vocabulary:
 
 
 def folded_opening(text: str) -> str:
-    """The beginning of a reply or refusal in lower case, with plain letters and apostrophes, for comparison."""
+    """Return the beginning of a reply or refusal in lower case, with plain letters and apostrophes, for comparison."""
     return unicodedata.normalize("NFKC", normalised(text)).casefold().replace("’", "'")
 
 
@@ -114,7 +114,7 @@ def _refusal_openings(lexicon: Lexicon) -> Iterator[str]:
 
 
 def _word_pattern(words: Iterable[str], *, before: str = "", after: str) -> str:
-    """A regular expression that matches one of the words. `before` and `after` bound the words of scripts with spaces."""
+    """Return a regular expression that matches one of the words. `before` and `after` bound the words of scripts with spaces."""
     words = list(words)
     unspaced = _alternatives(word for word in words if _is_unspaced(word))
     spaced = _alternatives(word for word in words if not _is_unspaced(word))
@@ -122,7 +122,7 @@ def _word_pattern(words: Iterable[str], *, before: str = "", after: str) -> str:
 
 
 def _stem_pattern(words: Iterable[str]) -> re.Pattern[str]:
-    """A pattern that finds the words, and those of four letters or more also where they begin a longer word."""
+    """Return a pattern that finds the words, and those of four letters or more also where they begin a longer word."""
     words = list(words)
     stems = _word_pattern((word for word in words if len(normalised(word)) >= _STEM_LETTERS), before=f"(?<!{_LETTER})", after="")
     short = _word_pattern(
@@ -136,7 +136,7 @@ def _is_unspaced(word: str) -> bool:
 
 
 def _alternatives(words: Iterable[str]) -> str:
-    """A regular expression that matches one of the words, the longest first; a space matches any white space."""
+    """Return a regular expression that matches one of the words, the longest first; a space matches any white space."""
     distinct = {normalised(word) for word in words}
     ordered = sorted(distinct, key=lambda word: (-len(word), word))
     return "(?:" + ("|".join(re.escape(word).replace("\\ ", r"\s") for word in ordered) or _NEVER) + ")"
@@ -149,7 +149,7 @@ def _choice_pattern(unit: str, out_of: str) -> str:
 
 
 def _quotation_patterns(pairs: Iterable[str]) -> Iterator[str]:
-    """One regular expression for each opening quotation mark; some have several closing marks."""
+    """Return one regular expression for each opening quotation mark; some have several closing marks."""
     closers: defaultdict[str, set[str]] = defaultdict(set)
     for pair in pairs:
         closers[pair[0]].add(pair[1])

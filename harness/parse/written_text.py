@@ -30,7 +30,7 @@ class WrittenText(msgspec.Struct, frozen=True):
 
 
 def writing_failure(reply: Reply, vocabulary: Vocabulary) -> Failure | None:
-    """Why a reply holds no text: `refused`, also for a short text that begins like a refusal, `missing`, or `truncated`.
+    """Return why a reply holds no text: `refused`, also for a short text that begins like a refusal, `missing`, or `truncated`.
 
     None if it holds one. A reply that was stored cut holds none.
     """
@@ -71,7 +71,7 @@ def clean_text(text: str, lead_ins: Iterable[str] = ()) -> WrittenText:
 
 
 def _changed(kind: str, text: str, shorter: str, removed: list[str]) -> str:
-    """The shorter text, whose kind of change is noted; the text itself if nothing would be left, or nothing changes."""
+    """Return the shorter text, whose kind of change is noted; the text itself if nothing would be left, or nothing changes."""
     shorter = shorter.strip()
     if shorter == text or not shorter:
         return text
@@ -85,7 +85,7 @@ def _inside(pattern: re.Pattern[str], text: str) -> str:
 
 
 def _without_lead_ins(text: str, lead_ins: Sequence[str]) -> str:
-    """The text without one or two lead-ins; of two, at most one is known by its colon alone, which may end a line of the text too."""
+    """Return the text without one or two lead-ins; of two, one at most is known by its colon alone, which may end a line of the text."""
     announced = _ANNOUNCEMENT.match(text)
     shorter = text[announced.end() :] if announced else _without_opening(text, lead_ins)
     if shorter == text:
@@ -96,12 +96,12 @@ def _without_lead_ins(text: str, lead_ins: Sequence[str]) -> str:
 
 
 def _without_opening(text: str, lead_ins: Iterable[str]) -> str:
-    """The text without a first sentence that begins like a lead-in."""
+    """Return the text without a first sentence that begins like a lead-in."""
     first = _FIRST_SENTENCE.match(text)
     words = first[1].casefold() if first else ""
     return text[first.end() :] if first and any(_begins(words, opening.casefold()) for opening in lead_ins) else text
 
 
 def _begins(words: str, opening: str) -> bool:
-    """Whether a sentence begins with the words of an opening, not only with its letters."""
+    """Return True if a sentence begins with the words of an opening, not only with its letters."""
     return words.startswith(opening) and not words[len(opening) : len(opening) + 1].isalnum()

@@ -12,7 +12,7 @@ SPAN_CHARACTERS = 80  # of a quotation
 
 
 def answer_schema(scale: Scale, variant: Variant) -> dict[str, Any]:
-    """One object with the score of a metric, and what the variant asks beside it."""
+    """Return one object with the score of a metric, and what the variant asks beside it."""
     score: dict[str, Any] = {"enum": list(scale.classes)}
     if scale.kind == "interval":
         score = {"type": "number", "minimum": scale.min, "maximum": scale.max}

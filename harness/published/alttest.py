@@ -20,7 +20,7 @@ METRICS = {"mtbench": "preference", "wax": "relation", "10k_prompts": "prompt_qu
 
 
 def convert(raw: RawFiles) -> Tables:
-    """Items by their released id, labels and judgments in file order. The ids of wax hold a text: their hashes stand for them."""
+    """Return items by their released id, labels and judgments in file order. The ids of wax hold a text: their hashes stand for them."""
     tasks = [name for name in TASKS if raw.has(_file(name, "human")) and raw.has(_file(name, "llm"))]
     return {
         "items": (item for name in tasks for item in _items(raw, name)),
@@ -43,7 +43,7 @@ def _items(raw: RawFiles, name: str) -> Iterator[Row]:
 
 
 def _scores(raw: RawFiles, name: str, who: str) -> Iterator[tuple[str, str, str, Any]]:
-    """(annotator or judge, item, metric, score)"""
+    """Yield (annotator or judge, item, metric, score)"""
     for rater, scores in raw.json(_file(name, who)).items():
         for key, score in scores.items():
             yield rater, _item_id(name, key), METRICS.get(name) or key.rpartition("__")[2], score

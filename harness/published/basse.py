@@ -27,7 +27,10 @@ class Document(NamedTuple):
 
 
 def convert(raw: RawFiles) -> Tables:
-    """One item a summary. The judges' files name no document: the k-th row of a system is about the k-th document of the main file."""
+    """Return one item a summary.
+
+    The judges' files name no document: the k-th row of a system is about the k-th document of the main file.
+    """
     main = {tag: _read(raw, tag, f"data/{tag}/BASSE.{tag}.jsonl") for tag in LANGUAGES}
     round_0 = {tag: _read(raw, tag, f"data/{tag}/BASSE.{tag}.round_0.jsonl") for tag in LANGUAGES}
     everything = [document for tag in LANGUAGES for document in (*main[tag], *round_0[tag])]

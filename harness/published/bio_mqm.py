@@ -24,7 +24,7 @@ class Translation(NamedTuple):
 
     @property
     def segment(self) -> str:
-        """The released number of a segment differs from file to file: the hash of its source stands for it."""
+        """Return the released number of a segment differs from file to file: the hash of its source stands for it."""
         return hashlib.sha1(self.content["source"].encode(), usedforsecurity=False).hexdigest()[:8]
 
     @property
@@ -37,7 +37,7 @@ class Translation(NamedTuple):
 
 
 def convert(raw: RawFiles) -> Tables:
-    """Items in the order in which they first appear. The release has no score: it is the sum of our weights of the errors."""
+    """Return items in the order in which they first appear. The release has no score: it is the sum of our weights of the errors."""
     return {"items": _items(raw), "labels": _labels(raw)}
 
 

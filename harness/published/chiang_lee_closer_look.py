@@ -22,7 +22,7 @@ _NUMBER = re.compile(r"\d(?:\.\d+)?")
 
 
 def convert(raw: RawFiles) -> Tables:
-    """One item a response. The released labels are means over the annotators."""
+    """Return one item a response. The released labels are means over the annotators."""
     responses = raw.json("data/topical_chat.json")
     ids = {_key(response): f"tc-{number:03d}" for number, response in enumerate(responses)}
     return {"items": _items(responses), "labels": _labels(responses), "judgments": _judgments(raw, ids)}

@@ -39,7 +39,7 @@ class _Scores:
 
 
 def convert(raw: RawFiles) -> Tables:
-    """One item a story. Judges' scores are means in which unreadable answers count as -1, so that some lie below the scale."""
+    """Return one item a story. Judges' scores are means in which unreadable answers count as -1, so that some lie below the scale."""
     scores = _Scores(raw.table(*SCORES))
     stories = {int(story["story_id"]): story for file in STORIES if raw.has(*file) for story in raw.json(*file)}
     return {"items": _items(scores.systems, stories), "labels": _labels(scores), "judgments": _judgments(scores)}

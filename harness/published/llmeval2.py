@@ -20,7 +20,7 @@ METRICS = {  # key of the stars -> metric
 
 
 def convert(raw: RawFiles) -> Tables:
-    """One item an answer, subjects by name. A released human score is one whole number, rounded from several people."""
+    """Return one item an answer, subjects by name. A released human score is one whole number, rounded from several people."""
     return {
         "items": (_item(subject, entry) for subject, entry in _entries(raw, "human")),
         "labels": (

@@ -28,7 +28,7 @@ class JudgedAnswer(NamedTuple):
 
 
 def convert(raw: RawFiles) -> Tables:
-    """One item a sentence, one document an answer. The annotators' free comments are left out."""
+    """Return one item a sentence, one document an answer. The annotators' free comments are left out."""
     answers = list(_answers(raw))
     return {
         "items": (item for answer in answers for item in _items(answer)),
@@ -78,7 +78,7 @@ def _labels(answer: JudgedAnswer) -> Iterator[Row]:
 
 
 def _scores(answer: JudgedAnswer, sentence: dict[str, Any]) -> Iterator[tuple[str, dict[str, str]]]:
-    """Each annotator's scores of a sentence; places in the lists of five are not people."""
+    """Yield each annotator's scores of a sentence; places in the lists of five are not people."""
     if answer.part == "base":
         yield f"{answer.tag}-single", {metric: sentence[metric] for metric in METRICS}
         return

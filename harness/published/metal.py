@@ -56,7 +56,7 @@ class Instance(NamedTuple):
 
 
 def convert(raw: RawFiles) -> Tables:
-    """One item a summary, in the order of the file; the articles are not in it. Empty scores give no row.
+    """Return one item a summary, in the order of the file; the articles are not in it. Empty scores give no row.
 
     Raises ContentError that says what differs from the description.
     """

@@ -33,7 +33,10 @@ class Key(NamedTuple):
 
 
 def convert(raw: RawFiles) -> Tables:
-    """One item a summary. Workers' ids are ids of a crowd platform: they are numbered by their first appearance in a language's file."""
+    """Return one item a summary.
+
+    Workers' ids are ids of a crowd platform: they are numbered by their first appearance in a language's file.
+    """
     return {
         "items": (item for language in LANGUAGES for item in _items(raw, language)),
         "labels": _rated(raw, again=False),

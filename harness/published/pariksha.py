@@ -29,7 +29,7 @@ NUMBERS = {"False": 0, "True": 1}
 
 
 def convert(raw: RawFiles) -> Tables:
-    """Items are the answers of all systems. The rating files of Gujarati and Punjabi are exchanged in the release: a label names its
+    """Return items are the answers of all systems. The rating files of Gujarati and Punjabi are exchanged in the release: a label names its
     prompt, so that only the item says the language."""
     return {"items": _items(raw), "labels": _labels(raw), "judgments": _judgments(raw)}
 
@@ -75,7 +75,7 @@ def _judgments(raw: RawFiles) -> Iterator[Row]:
 
 
 def _answers(raw: RawFiles, path: str) -> Iterator[tuple[dict[str, Any], str, dict[str, Any]]]:
-    """Each prompt of a file with each system and what the file has of it: the keys of a prompt whose value is an object are systems."""
+    """Yield each prompt of a file, each system, and what the file has of it: keys of a prompt whose value is an object are systems."""
     for prompt in raw.json(path) if raw.has(path) else []:
         for key, value in prompt.items():
             if isinstance(value, dict):

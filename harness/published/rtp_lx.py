@@ -28,7 +28,7 @@ _PARALLEL = re.compile(r"(\d{7}-[0-9a-f]{32})\.txt")
 
 
 def convert(raw: RawFiles) -> Tables:
-    """One item a prompt. All translations of one prompt share `parallel_id`; prompts that belong to one culture have none."""
+    """Return one item a prompt. All translations of one prompt share `parallel_id`; prompts that belong to one culture have none."""
     return {
         "items": (_item(locale, row) for locale, row in _rows(raw)),
         "labels": (label for locale, row in _rows(raw) for label in _labels(locale, row)),

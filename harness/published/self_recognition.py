@@ -14,7 +14,7 @@ DIGITS = 12
 
 
 def convert(raw: RawFiles) -> Tables:
-    """One item a summary, in the order in which the judgments first name its article."""
+    """Return one item a summary, in the order in which the judgments first name its article."""
     return {"items": _items(raw), "judgments": (row for dataset in DATASETS for row in _judgments(raw, dataset))}
 
 
@@ -53,7 +53,7 @@ def _individual(dataset: str, judge: str, entry: dict[str, Any], metric: str, sc
 
 
 def _pairwise(dataset: str, judge: str, entry: dict[str, Any], metric: str, score: float, question: str) -> Row:
-    """The item is the judge's own summary, which was shown beside another one in both orders."""
+    """Return the item is the judge's own summary, which was shown beside another one in both orders."""
     return {
         "item_id": f"{dataset}/{entry['key']}/{judge}",
         "other_item_id": f"{dataset}/{entry['key']}/{entry['model']}",

@@ -16,7 +16,7 @@ FOLDER = "judge/manual_review"
 
 
 def convert(raw: RawFiles) -> Tables:
-    """One item an answer. The texts of the second annotator's sheets differ slightly: those of the main sheets count."""
+    """Return one item an answer. The texts of the second annotator's sheets differ slightly: those of the main sheets count."""
     return {
         "items": (_item(tag, row) for tag in LANGUAGES for path in ("evaluated", "evaluated/no_instruct") for row in _rows(raw, path, tag)),
         "labels": (label for tag in LANGUAGES for label in _labels(raw, tag)),

@@ -37,7 +37,7 @@ class Rating(NamedTuple):
 
     @property
     def marked(self) -> list[dict[str, Any]]:
-        """The spans as the tool gives them: `start_i` and `end_i` are places of characters, the last one included."""
+        """Return the spans as the tool gives them: `start_i` and `end_i` are places of characters, the last one included."""
         spans: list[dict[str, Any]] = json.loads(self.spans)
         return spans
 

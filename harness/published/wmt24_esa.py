@@ -51,7 +51,7 @@ class Texts(NamedTuple):
 
 
 def convert(raw: RawFiles) -> Tables:
-    """One item for each rated translation. Ratings of documents that were shown again, or left incomplete, are second ratings."""
+    """Return one item for each rated translation. Ratings of documents that were shown again, or left incomplete, are second ratings."""
     texts = {tag: _texts(raw, tag) for tag in LANGUAGES.values() if raw.has(f"txt/sources/en-{tag}.txt", WMT)}
     rated = [(output, rating) for output, rating in _ratings(raw) if output.tag in texts]
     first = latest((output, rating) for output, rating in rated if _again(rating) is None)

@@ -18,9 +18,8 @@ from harness.decide.options import DecisionOptions
 from harness.model import CONDITION, SIDE
 from harness.render.fitted_table import FittedTable
 from harness.render.terminal import dim_lines
-from harness.reports.tables.cell_values import lenient_text, points, thousandths
 from harness.reports.tables.column import COUNT, SHARE, TEXT, Column, Row, TableName
-from harness.reports.tables.columns import columns_in
+from harness.reports.tables.columns import columns_in, interval_of_points, lenient_text, thousandths
 from harness.reports.tables.numbers import UNDEFINED
 from harness.reports.tables.text_table import TextTable, key_text, tabulate, varying_keys
 from harness.text import terminal_safe
@@ -39,7 +38,7 @@ def _languages_row(comparison: LanguageComparison) -> Row:
         **comparison.key,
         "mean_gap": gap.mean if gap else None,
         "mean_gap_ci": gap.ci if gap else None,
-        "further_language": points(gap.prediction if gap else None),
+        "further_language": interval_of_points(gap.prediction if gap else None),
         "i2": gap.i2 if gap else None,
         "rates_p": comparison.rates.p_groups if comparison.rates else None,
         "same_level": f"{sum(row.same_level for row in comparison.languages)} of {len(comparison.languages)}",

@@ -11,7 +11,7 @@ from harness.annotate.checks.review_agreement import ReviewSummary
 from harness.content.tags import english_name
 from harness.render.fitted_table import FittedTable
 from harness.render.terminal import dim_lines, print_whole, table_heading
-from harness.reports.sections.section import Found
+from harness.reports.sections.section import SectionNumbers
 from harness.reports.sections.section_registry import all_sections
 from harness.reports.shown_sections import sections_legend, shown_sections
 from harness.reports.tables.column import Row, TableName
@@ -19,7 +19,7 @@ from harness.reports.tables.columns import columns_in
 from harness.reports.tables.text_table import TextTable, tabulate, varying_keys
 
 
-def render_sections(sections: Mapping[str, Found]) -> RenderableType:
+def render_sections(sections: Mapping[str, SectionNumbers]) -> RenderableType:
     """Return the sections for a terminal."""
     parts: list[RenderableType] = []
     shown_list = shown_sections(sections)
@@ -32,7 +32,7 @@ def render_sections(sections: Mapping[str, Found]) -> RenderableType:
     return Group(*parts)
 
 
-def print_sections(sections: Mapping[str, Found], console: Console | None = None) -> None:
+def print_sections(sections: Mapping[str, SectionNumbers], console: Console | None = None) -> None:
     """Print the sections of a run that asked under several conditions; nothing for any other run."""
     variants = {row["variant"] for row in sections.get("variants", {}).get("rows", ())}
     if len(variants) > 1 or set(sections) - {section.name for section in all_sections() if section.in_every_run}:

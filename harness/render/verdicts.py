@@ -73,7 +73,9 @@ def screen_tables(verdicts: Sequence[Verdict], width: int = _WIDE, *, all_rows: 
         yield from _rows_of_interest(sides[0], width)
     else:
         first, *other_matrices = build_answer(sides).matrices
-        below = f"Shown: asked with {first.asked}. --all has {counted(len(other_matrices), 'other condition')}." if other_matrices else ""
+        below = (
+            f"Shown: asked with {first.condition}. --all has {counted(len(other_matrices), 'other condition')}." if other_matrices else ""
+        )
         yield ScreenTable("", *_matrix_table(first), below)
 
 

@@ -1,4 +1,4 @@
-"""What an answer is made of, for every page and screen. `answer/` makes one from verdicts, `atlas_answer.py` from the atlas."""
+"""The parts of an answer, for every page and screen. `answer/` makes one from verdicts, `atlas_answer.py` from the atlas."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class MatrixColumn:
 class VerdictMatrix:
     """Squares by row and column. `rows_are` is `judge`, `condition` or, in one language, `question`: then judges are the columns.
 
-    `axis` says what the numbers are: there is one in each square that holds one verdict. `asked` is the condition, where it is chosen.
+    `axis` says what the numbers are: there is one in each square that holds one verdict. `condition` is how judges were asked.
     `reasons` are what is shown against judges whose number is no reason.
     """
 
@@ -88,13 +88,13 @@ class VerdictMatrix:
     axis: str
     columns: tuple[MatrixColumn, ...]
     rows: tuple[VerdictRow, ...]
-    asked: str = ""
+    condition: str = ""
     reasons: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What verdicts say, for a reader who reads nothing else.
+    """The answer of verdicts, for a reader who reads nothing else.
 
     `title` states what was found of one judge, and asks which judge where there are several. `sure` says how often a wrong `use`
     happens, and what "as good as people" means; it is empty where labels are constructed. Several judges or conditions have a matrix of
@@ -112,15 +112,15 @@ class Answer:
         return tuple((card.style, card.sentence) for card in self.cards)
 
     def as_json(self) -> dict[str, Any]:
-        """One object for programs: the words, without the matrix, which verdicts have."""
+        """Return one object for programs: the words, without the matrix, which verdicts have."""
         return {"title": self.title, "sentences": self.sentences, "sure": self.sure, "steps": [asdict(step) for step in self.steps]}
 
 
 def plain_cards(sentences: Iterable[Sentence]) -> tuple[Card, ...]:
-    """Sentences as cards without headings."""
+    """Return sentences as cards without headings."""
     return tuple(Card(style, "", text) for style, text in sentences)
 
 
 def joined(texts: Sequence[str]) -> str:
-    """`one, two and three`."""
+    """Return `one, two and three`."""
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"

@@ -1,16 +1,31 @@
-"""What the atlas answers about a language or a judge, in words, made once for the terminal, the pages and the pictures."""
+"""The answer of the atlas about a language or a judge in words, and its matrix of languages and qualities; pages and pictures show them."""
 
 from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import get_args
 
+from harness.content.specs import Quality
 from harness.judge_atlas.atlas_file import Atlas, AtlasRow, AtlasSet
-from harness.judge_atlas.known import AGAINST, ALPHA, CORRECTED, NO_VERDICT, OPEN, USE, KnownOfQuality, known_of, wrong_uses
-from harness.reports.answer_parts import Answer, Card, NextStep, joined
+from harness.judge_atlas.quality_answers import (
+    AGAINST,
+    ALPHA,
+    CORRECTED,
+    NO_VERDICT,
+    OPEN,
+    USE,
+    QualityAnswer,
+    answers_by_quality,
+    wrong_uses,
+)
+from harness.reports.answer_parts import SIGNS, Answer, Card, NextStep, joined
 from harness.reports.tables.numbers import counted, difference, percent, points, whole_points
 
+QUALITIES: tuple[str, ...] = get_args(Quality)
+OTHER = "other questions"
+WAITING = "·"  # people's labels wait for a judge
 STYLES = {USE: "good", CORRECTED: "good", AGAINST: "bad", OPEN: "open"}
 _PEOPLE = {"native": "native speakers", "people": "people"}
 _SURE = "Each judge is tested by itself: a wrong 'use' has at most a 5 % chance over all its tests in one set."
@@ -31,12 +46,40 @@ class AtlasAnswer:
     across: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class QualitySquare:
+    """One quality in one language: `good`, `bad`, `open`, or `none` where people's labels wait for a judge; words and what they rest on.
+
+    `part` is `1 of 8` where the judge may be used for some metrics only. `gone`: the judge that is named is no longer served.
+    """
+
+    style: str
+    words: str
+    note: str
+    part: str = ""
+    gone: bool = False
+
+    @property
+    def sign(self) -> str:
+        return SIGNS.get(self.style, WAITING)
+
+
+@dataclass(frozen=True)
+class LanguageRow:
+    """A language with a square for each of `QUALITIES`, None where there are no labels, and the other questions by sign and count."""
+
+    tag: str
+    name: str
+    squares: tuple[QualitySquare | None, ...]
+    other_questions: tuple[tuple[str, str, int], ...]
+
+
 def language_answer(atlas: Atlas, tag: str, rows: Sequence[AtlasRow], today: datetime.date) -> AtlasAnswer:
-    """The answer about a language from its rows, or from some of them: what would find out more is said of all of them alone.
+    """Return the answer about a language from its rows, or from some of them; next steps are given for all of them only.
 
     `today` decides which judges are served no more.
     """
-    qualities, name = known_of(rows), atlas.languages[tag]
+    qualities, name = answers_by_quality(rows), atlas.languages[tag]
     complete = len(rows) == sum(row.language == tag for row in atlas.rows)
     cards = tuple(_quality_card(atlas, quality, today) for quality in qualities)
     steps = tuple(_next_steps(atlas, tag, qualities, today)) if complete else ()
@@ -47,8 +90,10 @@ def language_answer(atlas: Atlas, tag: str, rows: Sequence[AtlasRow], today: dat
 
 
 def judge_answer(atlas: Atlas, judge: str, rows: Sequence[AtlasRow], today: datetime.date) -> AtlasAnswer:
-    """The answer about a judge from its rows, language by language. That it is no longer served is said once, not in every sentence."""
-    by_language = {tag: known_of(row for row in rows if row.language == tag) for tag in dict.fromkeys(row.language for row in rows)}
+    """Return the answer about a judge from its rows, language by language; its lead alone says that it is no longer served."""
+    by_language = {
+        tag: answers_by_quality(row for row in rows if row.language == tag) for tag in dict.fromkeys(row.language for row in rows)
+    }
     cards = tuple(
         _quality_card(atlas, quality, datetime.date.min, f"{atlas.languages[tag]}, ")
         for tag, qualities in by_language.items()
@@ -66,62 +111,97 @@ def judge_answer(atlas: Atlas, judge: str, rows: Sequence[AtlasRow], today: date
     return AtlasAnswer(lead, answer, _age_sentence(atlas, rows, today), tuple(_spread_sentences(atlas, rows, with_language=True)))
 
 
+def atlas_matrix(atlas: Atlas, today: datetime.date, tags: Sequence[str] | None = None) -> list[LanguageRow]:
+    """Return a row for each language, by name; or for some, in their order."""
+    order = sorted(atlas.languages, key=lambda tag: atlas.languages[tag]) if tags is None else tags
+    return [_language_row(atlas, tag, today) for tag in order]
+
+
+def _language_row(atlas: Atlas, tag: str, today: datetime.date) -> LanguageRow:
+    by_quality = {quality.quality: quality for quality in answers_by_quality(row for row in atlas.rows if row.language == tag)}
+    labelled = {quality for about in atlas.sets.values() if tag in about.languages for quality in about.qualities}
+    squares = tuple(
+        _quality_square(atlas, by_quality[quality], today)
+        if quality in by_quality
+        else QualitySquare("none", "no judge yet", "people's labels")
+        if quality in labelled
+        else None
+        for quality in QUALITIES
+    )
+    other_styles = [STYLES[quality.answer] for quality in by_quality.values() if quality.quality not in QUALITIES]
+    other_styles += ["none"] * len(labelled - by_quality.keys() - {*QUALITIES})
+    counts = tuple((style, sign, other_styles.count(style)) for style, sign in (*SIGNS.items(), ("none", WAITING)) if style in other_styles)
+    return LanguageRow(tag, atlas.languages[tag], squares, counts)
+
+
+def _quality_square(atlas: Atlas, quality: QualityAnswer, today: datetime.date) -> QualitySquare:
+    style, sets = STYLES[quality.answer], counted(quality.sets, "set")
+    say = sets if quality.agreeing == quality.sets else f"{quality.agreeing} of {sets}"
+    if quality.allowed:
+        part = f"{len(quality.allowed)} of {quality.metrics}" if len(quality.allowed) < quality.metrics else ""
+        note = f"{part} metrics · {say}" if part else say
+        return QualitySquare(style, quality.best.judge, note, part, atlas.judge(quality.best.judge).is_gone(today))
+    judges = counted(len({row.judge for row in quality.rows}), "judge")
+    if quality.answer == AGAINST:
+        return QualitySquare(style, "use no judge", f"{judges} · {say}")
+    against = sum(row.verdict == AGAINST for row in quality.rows)
+    most = f"{against} of {len(quality.rows)} against · " if against else ""
+    return QualitySquare(style, "not known", f"{most}{judges} · {say}")
+
+
 def full_sentence(card: Card) -> str:
-    """A card in one sentence, with its evidence."""
+    """Return a card in one sentence, with its evidence."""
     return f"{card.sentence.removesuffix('.')} ({card.note})."
 
 
-def _quality_card(atlas: Atlas, quality: KnownOfQuality, today: datetime.date, prefix: str = "") -> Card:
-    """The answer about one quality; its note is the evidence and what it rests on."""
-    text, note = _words_and_evidence(atlas, quality, today)
-    return Card(STYLES[quality.answer], f"{prefix}{metric_words(quality.quality)}", f"{text}.", note)
-
-
-def _words_and_evidence(atlas: Atlas, quality: KnownOfQuality, today: datetime.date) -> tuple[str, str]:
+def _quality_card(atlas: Atlas, quality: QualityAnswer, today: datetime.date, prefix: str = "") -> Card:
+    """Return the answer about one quality; its note is the evidence and what it rests on."""
     gone = ", no longer served" if atlas.judge(quality.best.judge).is_gone(today) else ""
     judge, names = f"{quality.best.judge}{gone}", {row.judge for row in quality.rows}
     judges = quality.best.judge if len(names) == 1 else counted(len(names), "judge")
+    note = _evidence(atlas, quality.best)
+    closest = f"the closest: {note}" if len(names) == 1 else f"the closest: {judge}; {note}"
     if all(row.verdict == NO_VERDICT for row in quality.rows):
-        return f"not known of {judges}, because nobody can say how far people agree", _without_people(quality.best)
-    evidence = _evidence(atlas, quality.best)
-    if quality.allowed:
+        text = f"not known of {judges}, because nobody can say how far people agree"
+    elif quality.allowed:
         part = f" for {joined(list(map(metric_words, quality.allowed)))} only" if len(quality.allowed) < quality.metrics else ""
         how = " with corrected means only" if quality.answer == CORRECTED else ""
-        differ = ", but sets differ" if quality.differ else ""
-        return f"use {quality.best.judge}{part}{how}{gone}{differ}", evidence
-    alone = len(names) == 1
-    closest = f"the closest: {evidence}" if alone else f"the closest: {judge}; {evidence}"
-    if quality.answer == AGAINST:
-        return (f"do not use {judge}", evidence) if alone else (f"use no judge; every verdict on {judges} is against it", closest)
-    against = against_words(quality)
-    return f"not known yet of {judge if alone else judges}{f'; {against}' if against else ''}", closest
+        text = f"use {quality.best.judge}{part}{how}{gone}{', but sets differ' if quality.differ else ''}"
+    elif quality.answer == AGAINST and len(names) == 1:
+        text = f"do not use {judge}"
+    elif quality.answer == AGAINST:
+        text, note = f"use no judge; every verdict on {judges} is against it", closest
+    else:
+        against = against_words(quality)
+        text, note = f"not known yet of {judge if len(names) == 1 else judges}{f'; {against}' if against else ''}", closest
+    return Card(STYLES[quality.answer], f"{prefix}{metric_words(quality.quality)}", f"{text}.", note)
 
 
-def against_words(quality: KnownOfQuality) -> str:
-    """How many verdicts speak against the judges; empty if none does."""
+def against_words(quality: QualityAnswer) -> str:
+    """Return how many verdicts speak against the judges; empty if none does."""
     against, count = sum(row.verdict == AGAINST for row in quality.rows), len(quality.rows)
     return f"{against} of {counted(count, 'verdict')} {'is' if against == 1 else 'are'} against use" if against else ""
 
 
 def metric_words(metric: str) -> str:
-    """A metric or quality inside a sentence: its name without underscores."""
+    """Return a metric or quality inside a sentence: its name without underscores."""
     return metric.replace("_", " ")
 
 
 def condition_words(row: AtlasRow) -> str:
-    """A judge, and how it was asked."""
+    """Return a judge, and how it was asked."""
     return f"{row.judge}, {row.condition}" if row.condition else row.judge
 
 
 def independent(row: AtlasRow) -> str:
-    """For how many independent texts those of a row stand; a dash where nobody is compared with."""
+    """Return the effective number of independent texts of a row; a dash where people are not compared with."""
     if row.agreement is None:
         return "–"
     return f"{min(row.effective_groups or row.groups, row.groups):,.0f}"
 
 
 def evidence(atlas: Atlas, rows: Iterable[AtlasRow], today: datetime.date) -> list[dict[str, str]]:
-    """A line of text for each row, by column; the columns stand in the order in which pages show them."""
+    """Return a line of text for each row, by column; the columns stand in the order in which pages show them."""
     return [
         {
             "language": atlas.languages[row.language],
@@ -146,7 +226,7 @@ def evidence(atlas: Atlas, rows: Iterable[AtlasRow], today: datetime.date) -> li
 
 
 def wrong_use_words(rows: Sequence[AtlasRow]) -> str:
-    """How many verdicts are *use*, and how many wrong ones to expect among all families of tests; empty where no row could be *use*."""
+    """Return how many verdicts are *use*, and how many of them to expect wrong; empty where no row could be *use*."""
     families, expected = wrong_uses(rows)
     if not families:
         return ""
@@ -159,12 +239,12 @@ def wrong_use_words(rows: Sequence[AtlasRow]) -> str:
 
 
 def verdict_style(verdict: str) -> str:
-    """`good`, `bad` or `open`: how a verdict of a row is coloured."""
+    """Return `good`, `bad` or `open`: how a verdict of a row is coloured."""
     return STYLES.get(verdict, "open")
 
 
 def legend() -> tuple[str, ...]:
-    """What the columns of the evidence say."""
+    """Return the meaning of the columns of the evidence, in lines."""
     return (
         "judge agrees, people agree: the share of equal scores of the judge with people, and of people with each other.",
         "Where scores are numbers, it is their closeness.",
@@ -175,41 +255,37 @@ def legend() -> tuple[str, ...]:
 
 
 def set_words(atlas: Atlas, name: str) -> str:
-    """What a set is, and who labelled it."""
+    """Return the title of a set, and who labelled it."""
     about = atlas.sets[name]
     part = "; only a part of it was compared, because its origin was out of reach" if about.partial else ""
     return f"{name}: {about.title} (labels: {who(about)}, {about.annotators} a text{part})"
 
 
 def who(about: AtlasSet) -> str:
-    """Who gave the labels of a set; native speakers only where the release says so."""
+    """Return who gave the labels of a set; native speakers only where the release says so."""
     return "native speakers" if about.labels == "native" else "people; the release does not say that they are native speakers"
 
 
 def released_words(atlas: Atlas, judge: str, today: datetime.date) -> str:
-    """When the model behind a judge was released, and whether its provider has ended it; `unknown` where nobody says."""
+    """Return when the model behind a judge was released, and whether its provider has ended it; `unknown` where nobody says."""
     judge_card = atlas.judge(judge)
     when = judge_card.released.isoformat() if judge_card.released else "unknown"
     return f"{when}, served until {judge_card.served_until}" if judge_card.is_gone(today) else when
 
 
 def _evidence(atlas: Atlas, row: AtlasRow) -> str:
-    people = _PEOPLE[atlas.sets[row.set].labels]
     kind = "closeness to" if row.closeness else "agreement with"
+    if row.verdict == NO_VERDICT:
+        labels = f"{kind} the labels {percent(row.right)}, {difference(row.over_constant)} points beside one constant answer"
+        return f"{metric_words(row.metric)} in {row.set}: one score a text; {condition_words(row)}: {labels}; {counted(row.texts, 'text')}"
+    people = _PEOPLE[atlas.sets[row.set].labels]
     agrees = f"{kind} {people} {percent(row.agreement)}, of {people} with each other {percent(row.people)}"
     stand_for = min(row.effective_groups or row.groups, row.groups)
     groups = f", as if {stand_for:,.0f} independent ones" if round(stand_for) < row.texts else ""
     return f"{metric_words(row.metric)} in {row.set}: {agrees}; {counted(row.texts, 'text')}{groups}"
 
 
-def _without_people(row: AtlasRow) -> str:
-    kind = "closeness to" if row.closeness else "agreement with"
-    constant = f"{difference(row.over_constant)} points beside one constant answer"
-    labels = f"{kind} the labels {percent(row.right)}, {constant}"
-    return f"{metric_words(row.metric)} in {row.set}: one score a text; {condition_words(row)}: {labels}; {counted(row.texts, 'text')}"
-
-
-def _lead_sentence(atlas: Atlas, tag: str, qualities: Sequence[KnownOfQuality], today: datetime.date) -> str:
+def _lead_sentence(atlas: Atlas, tag: str, qualities: Sequence[QualityAnswer], today: datetime.date) -> str:
     language = atlas.languages[tag]
     if not qualities:
         sets = [name for name, about in atlas.sets.items() if tag in about.languages]
@@ -228,8 +304,8 @@ def _lead_sentence(atlas: Atlas, tag: str, qualities: Sequence[KnownOfQuality], 
     return f"In {language}, {'; '.join(clauses)}."
 
 
-def _next_steps(atlas: Atlas, tag: str, qualities: Sequence[KnownOfQuality], today: datetime.date) -> Iterator[NextStep]:
-    """What would find out more: a judge asked about labels that there are, or labels of one's own texts.
+def _next_steps(atlas: Atlas, tag: str, qualities: Sequence[QualityAnswer], today: datetime.date) -> Iterator[NextStep]:
+    """Yield what would tell more: to ask a judge about existing labels, or to label texts of your own.
 
     Nothing is left to find out of a quality only where a judge that is still served may be used for all of its metrics.
     """
@@ -261,7 +337,7 @@ def _next_steps(atlas: Atlas, tag: str, qualities: Sequence[KnownOfQuality], tod
 
 
 def _spread_sentences(atlas: Atlas, rows: Sequence[AtlasRow], *, with_language: bool = False) -> Iterator[str]:
-    """A sentence for each judge and quality with three sets or more: how far they differ beyond chance. Sets are never averaged."""
+    """Yield a sentence for each judge and quality with three sets or more: how far they differ beyond chance. Sets are never averaged."""
     for spread in atlas.across_sets(rows):
         where = f"{atlas.languages[spread.language]}, " if with_language else ""
         kind = "closeness" if spread.closeness else "agreement"
@@ -273,7 +349,7 @@ def _spread_sentences(atlas: Atlas, rows: Sequence[AtlasRow], *, with_language: 
 
 
 def _age_sentence(atlas: Atlas, rows: Sequence[AtlasRow], today: datetime.date) -> str:
-    """How old the newest judge is, and of how many that is unknown."""
+    """Return the age of the newest judge, and the number of judges whose age is unknown."""
     if not rows:
         return ""
     newest = atlas.newest_judge(rows)
@@ -287,7 +363,7 @@ def _age_sentence(atlas: Atlas, rows: Sequence[AtlasRow], today: datetime.date) 
 
 
 def _in_years(earlier: datetime.date, later: datetime.date) -> str:
-    """`23 months` or `2 years` from one day to another.
+    """Return `23 months` or `2 years` from one day to another.
 
     >>> _in_years(datetime.date(2024, 5, 13), datetime.date(2026, 5, 12)), _in_years(datetime.date(2024, 5, 13), datetime.date(2026, 5, 13))
     ('23 months', '2 years')

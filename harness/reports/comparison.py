@@ -16,10 +16,10 @@ from harness.decide.verdicts import Verdict, tests_of_aligned, verdicts_of_tests
 from harness.measure.compare import AlignedData, Comparison, Recording, align, compare_aligned
 from harness.measure.options import CompareOptions
 from harness.reports.answer.steps import LabelPages, label_pages
-from harness.reports.sections.calibrated_scores import calibrated_scores
-from harness.reports.sections.pairs import pairs
-from harness.reports.sections.runs_over_time import runs_over_time
-from harness.reports.sections.section import Found
+from harness.reports.sections.calibrated_scores import calibrate_scores
+from harness.reports.sections.pairs import summarise_pairs
+from harness.reports.sections.runs_over_time import compare_runs
+from harness.reports.sections.section import SectionNumbers
 from harness.reports.sections.section_registry import comparison_sections
 from harness.signature import ComparisonSignature
 from harness.text import short_repr
@@ -54,7 +54,7 @@ class DecidedComparison(Comparison, frozen=True, kw_only=True):
         return short_repr(self, self.source, cells=len(self.cells), verdicts=len(self.verdicts))
 
     def as_json(self) -> dict[str, Any]:
-        """One object for programs: that of `Comparison`, and a list for each part that was computed."""
+        """Return one object for programs: that of `Comparison`, and a list for each part that was computed."""
         fields = super().as_json()
         fields.pop("pages")
         for name in ("verdicts", "languages", "calibration", "acceptance"):
@@ -101,27 +101,25 @@ def compare(
         languages=language_comparisons(laid_out, tests, options, decision, full=full) if tests else (),
         calibration=calibrations(laid_out, options, decision) if full and tests else None,
         acceptance=acceptances_laid_out(laid_out, options) if full and tests else None,
-        pairs=tuple(filter(None, (pairs(judged.data, judged.judgments, options) for judged in in_sections))),
+        pairs=tuple(filter(None, (summarise_pairs(judged.data, judged.judgments, options) for judged in in_sections))),
         pages=label_pages(sources[0].name, sources[0].data),
         sections=_join_sections(sources, laid_out, options, full=full) if in_sections else {},
     )
 
 
-def _join_sections(sources: Sequence[Recording], laid_out: AlignedData, options: CompareOptions, *, full: bool) -> dict[str, Found]:
-    """The sections of all sources, which hold only what the options keep; those of several sources are joined row by row."""
+def _join_sections(
+    sources: Sequence[Recording], laid_out: AlignedData, options: CompareOptions, *, full: bool
+) -> dict[str, SectionNumbers]:
+    """Return the sections of all sources, which hold only what the options keep; those of several sources are joined row by row."""
     of_source = msgspec.structs.replace(options, where={}, judges=None, versus=None)
     joined: dict[str, dict[str, Any]] = {}
     for source in laid_out.sources:
         for name, section in comparison_sections(source, of_source).items():
-            _add_section(joined.setdefault(name, {}), section, {"source": source.name} if len(laid_out.sources) > 1 else {})
-    sections = {**joined, **runs_over_time(laid_out, options)}
-    return sections | calibrated_scores(sources, options) if full else sections
-
-
-def _add_section(joined: dict[str, Any], section: Found, source: dict[str, str]) -> None:
-    """Add a section to the one of other sources; its rows name their source."""
-    for name, value in section.items():
-        if isinstance(value, list):
-            joined[name] = [*joined.get(name, []), *({**source, **row} for row in value)]
-        else:
-            joined.setdefault(name, value)
+            of_all, key = joined.setdefault(name, {}), {"source": source.name} if len(laid_out.sources) > 1 else {}
+            for part, value in section.items():
+                if isinstance(value, list):
+                    of_all[part] = [*of_all.get(part, []), *({**key, **row} for row in value)]
+                else:
+                    of_all.setdefault(part, value)
+    sections = {**joined, **compare_runs(laid_out, options)}
+    return sections | calibrate_scores(sources, options) if full else sections

@@ -66,7 +66,7 @@ class Report(msgspec.Struct, frozen=True):
         return short_repr(self, self.run, cells=len(self.cells), verdicts=len(self.verdicts))
 
     def as_json(self) -> dict[str, Any]:
-        """One object for programs, its cells flat."""
+        """Return one object for programs, its cells flat."""
         flat = {name: [cell.flat() for cell in getattr(self, name)] for name in ("by_metric", "cells", "verdicts")}
         return msgspec.structs.asdict(self) | flat
 
@@ -78,7 +78,7 @@ class Report(msgspec.Struct, frozen=True):
 
 
 class AboutRun(msgspec.Struct, frozen=True):
-    """What a report says of a run beside its judgments.
+    """Facts about a run that a report shows beside its judgments.
 
     Attributes:
         answers: what the replies say, by judge.
@@ -107,7 +107,7 @@ def report(
     about: AboutRun = AboutRun(),
     decision: DecisionOptions = DecisionOptions(),
 ) -> Report:
-    """The whole report of a run. `decision` are the thresholds of its verdicts."""
+    """Return the whole report of a run. `decision` are the thresholds of its verdicts."""
     answers = about.answers
     source = recording(judgments, data, training, name, protocol.judges.panels)
     native = about.native_data if protocol.texts.constructed else {}
@@ -154,7 +154,7 @@ def report(
 
 
 def only_languages(report: Report, tags: Sequence[str]) -> Report:
-    """The rows of some languages. Their verdicts stay corrected for everything that the run tested. Raises UsageError without any row."""
+    """Return the rows of some languages; their verdicts stay corrected for all tests of the run. Raises UsageError without any row."""
 
     def select_rows(rows: tuple[Any, ...]) -> tuple[Any, ...]:
         return tuple(row for row in rows if (row.language if isinstance(row, LanguageSummary) else row["language"]) in tags)
@@ -169,7 +169,7 @@ def only_languages(report: Report, tags: Sequence[str]) -> Report:
 
 
 def _describe_examples(protocol: RunProtocol, training: Dataset, absent: Mapping[tuple[str, str, str], Sequence[Score]]) -> dict[str, Any]:
-    """For a run with examples: whether their scores were constructed with the texts, and which classes have no example."""
+    """Return whether the scores of a run's examples were constructed with the texts, and which classes have no example; else nothing."""
     if not any(condition.variant.shots for condition in protocol.questions.conditions):
         return {}
     dev = {item.item_id for item in training.items if item.split == "dev"}

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from harness.data.judgments import first_share
 from harness.data.marked_errors import OUTPUT
-from harness.model import ErrorSpan, Failure, JudgeIdentity, Judgment, Query, Reply, Scale
+from harness.model import LONGEST_EXCERPT, ErrorSpan, Failure, JudgeIdentity, Judgment, Query, Reply, Scale
 from harness.parse import Reading, Vocabulary, entropy, expected_score, read_by_rule, read_reply, read_text, score_probabilities
 from harness.parse.error_spans import place
 from harness.parse.language import detect_language, is_identifier_loaded
@@ -16,7 +16,6 @@ from harness.parse.values import failed_reading
 from harness.prompts import OwnPrompt
 
 _MAX_DETECTED = 1 << 15  # languages that are kept until `derive_judgments` needs them
-_LONGEST_EXCERPT = 80  # characters of a reply without a score that are kept beside its failure
 _BLOCK = 128  # texts identified together: the identifier's tables are large, so single texts between other work cost far more
 _detected: dict[tuple[str, Vocabulary], str] = {}
 _waiting: list[tuple[str, Vocabulary]] = []
@@ -104,7 +103,8 @@ def derive_judgments(
             repeat=query.repeat,
             score=scale.exchanged(reading.score) if swapped and reading.score is not None else reading.score,
             failure=Failure(reading.failure) if reading.failure else None,
-            raw_choice=reading.raw_choice if reading.score is not None else reading.raw_choice or _excerpt(reply),
+            raw_choice=reading.raw_choice,
+            excerpt=_excerpt(reply) if reading.raw_choice is None else None,
             justification=reading.justification,
             call_id=call_id,
             probs=class_probs,
@@ -120,7 +120,7 @@ def derive_judgments(
 
 def _excerpt(reply: Reply) -> str | None:
     """Return how a reply begins of which no score can be read, so that a reader sees what was answered; None of an empty one."""
-    return (reply.text or reply.refusal or "").strip()[:_LONGEST_EXCERPT] or None
+    return (reply.text or reply.refusal or "").strip()[:LONGEST_EXCERPT] or None
 
 
 def _spans(query: Query, reading: Reading) -> tuple[ErrorSpan, ...] | None:

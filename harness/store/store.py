@@ -161,7 +161,7 @@ class Store:
             self.db.execute("DELETE FROM runs WHERE name = ?", (name,))
 
     def runs(self) -> dict[str, str]:
-        """`{run name: specification as JSON}`, oldest first."""
+        """Return `{run name: specification as JSON}`, oldest first."""
         return dict(self._fetch("SELECT name, spec FROM runs ORDER BY number"))
 
     def note(self, key: str) -> str | None:
@@ -211,7 +211,7 @@ class Store:
                 ) from None
 
     def _look_up(self, value: str, call_ids: Iterable[str], since: float | None, order: str = "") -> Iterator[tuple[str, Any]]:
-        """`(call id, value)` of attempts with a reply. Ids go to SQLite in chunks, so a million ids need no more memory than 500."""
+        """Yield `(call id, value)` of attempts with a reply. Ids go to SQLite in chunks, so a million ids need no more memory than 500."""
         received = "" if since is None else f" AND received > {since!r}"
         query = f"SELECT {value} FROM attempts WHERE call_id = value AND reply IS NOT NULL{received} {order}"
         remaining = iter(call_ids)
@@ -245,7 +245,10 @@ class Store:
                 raise StoreError(f"{self.folder}: no batch '{batch_id}'; it was submitted from another results folder")
 
     def export(self, judge: str | None = None) -> Iterator[dict[str, Any]]:
-        """Every call (of one judge) with its last reply, as rows that the judge `replay/<file>` reads, in order of call id. Streams."""
+        """Yield every call (of one judge) with its last reply, as rows that the judge `replay/<file>` reads, in order of call id.
+
+        Streams.
+        """
         with explaining_errors(self.folder):
             cursor = self.db.execute(_EXPORT, {"judge": judge})
             names = [column[0] for column in cursor.description]

@@ -1,4 +1,4 @@
-"""What only one study needs, a package for each: sections, preparation of data, figures, fine-tuning files and commands.
+"""Studies, a package for each with all that only it needs: sections, preparation of data, figures, fine-tuning files and commands.
 
 Every study comes in by the entry points of `pyproject.toml`, as one of another package would. Nothing else imports this package.
 """

@@ -52,6 +52,7 @@ def checked(cli: Cli, home: Path, tmp_path: Path) -> Callable[..., Any]:
     def check(forge: Forge = lambda fields: None, probes: tuple[str, ...] = ("czech", "alike"), *more: str) -> Any:
         fields = copy.deepcopy(json.loads((home / "c.json").read_text("utf-8")))
         forge(fields)
+        fields["extended"] = len(fields["extensions"])
         with contextlib.suppress(msgspec.ValidationError):  # what contradicts itself has no hash; the command refuses it
             fields = msgspec.to_builtins(msgspec.convert(fields, Certificate).sealed())
         (tmp_path / "forged.json").write_text(json.dumps(fields, default=str), "utf-8")
@@ -182,6 +183,18 @@ def test_a_probe_whose_scores_changed_is_stale(cli: Cli, home: Path, tmp_path: P
 def test_the_flag_belongs_to_the_check(cli: Cli, home: Path, tmp_path: Path) -> None:
     done = cli("certify", home / "made", "--to", tmp_path / "c.json", "--probe", home / "czech")
     assert done.code == 2 and "pass --check FILE too" in done.err
+
+
+def test_lines_that_are_taken_away_are_missed(home: Path, tmp_path: Path, cli: Cli) -> None:
+    """The number of extensions is sealed with everything else, so that a certificate without its lines is no certificate."""
+    fields = json.loads((home / "c.json").read_text("utf-8"))
+    for lines in ([], fields["extensions"][:2]):
+        (tmp_path / "c.json").write_text(json.dumps(fields | {"extensions": lines}), "utf-8")
+        done = cli("certify", "--check", tmp_path / "c.json", home / "made")
+        assert done.code == 3 and f"it says that it has 3 extensions, and {len(lines)} stand in it" in done.err, done.err
+    (tmp_path / "c.json").write_text(json.dumps(fields | {"extensions": [], "extended": 0}), "utf-8")
+    done = cli("certify", "--check", tmp_path / "c.json", home / "made")
+    assert done.code == 1 and "changed after it was written" in done.out
 
 
 def off_the_scale(folder: Path, share: float, metric: str | None = None) -> None:

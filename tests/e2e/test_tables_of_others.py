@@ -174,6 +174,57 @@ def test_a_choice_between_two_texts_in_label_studio_is_a_label(cli: Any) -> None
     assert done.code == 0 and [row["score"] for row in lines_of("d/labels.jsonl")] == ["right"] * 4
 
 
+# Rankings as Argilla writes them now, as it did before, and as its server does.
+SHAPES: dict[str, Callable[[list[str]], Any]] = {
+    "words": list,
+    "ranks": lambda order: [{"value": name, "rank": place} for place, name in enumerate(order, start=1)],
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("answers", ["ab", "abc"])
+def test_a_ranking_of_argilla_becomes_preferences(cli: Any, shape: str, answers: str) -> None:
+    orders = [list(answers), list(reversed(answers))]
+    records = [
+        {
+            "id": f"r{k}",
+            "fields": {"output": f"Text {k}"},
+            "status": "completed",
+            "responses": {"rank": [{"value": SHAPES[shape](order), "user_id": who} for who, order in zip("uv", orders, strict=True)]},
+        }
+        for k in range(3)
+    ]
+    Path("t.json").write_text(json.dumps(records), encoding="utf-8")
+    done = cli("labels", "import", "t.json", "--to", "d", *TOOL)
+    assert done.code == 0 and "rankings were read as which of two answers stands before the other one" in done.err, done.err
+    rows = lines_of("d/labels.jsonl")
+    pairs = ["rank"] if answers == "ab" else ["rank.a-b", "rank.a-c", "rank.b-c"]
+    assert [row["metric"] for row in rows] == (pairs * 2) * 3
+    first, second = rows[: len(pairs)], rows[len(pairs) : 2 * len(pairs)]
+    names = [metric.removeprefix("rank").removeprefix(".") or "a-b" for metric in pairs]
+    assert [row["score"] for row in first] == [name[0] for name in names] and [row["score"] for row in second] == [
+        name[-1] for name in names
+    ]
+    assert cli("labels", "check", "d").code == 0
+
+
+def test_equal_ranks_are_a_tie_and_several_labels_are_no_ranking(cli: Any) -> None:
+    tie = [{"value": "a", "rank": 1}, {"value": "b", "rank": 1}]
+    for value, code in ((tie, 0), (["toxic", "rude"], 1)):
+        records = [{"id": "r", "fields": {"output": "Text"}, "responses": {"rank": [{"value": value, "user_id": "u"}]}}]
+        Path("t.json").write_text(json.dumps(records), encoding="utf-8")
+        done = cli("labels", "import", "t.json", "--to", f"d{code}", *TOOL, "--scale", "rank=a,b,tie")
+        assert done.code == code
+    assert [row["score"] for row in lines_of("d0/labels.jsonl")] == ["tie"] and "a list of 2 where one score should be" in done.err
+
+
+@pytest.mark.parametrize("ranker", [["b", "a"], {"rank": ["b", "a"]}])
+def test_a_ranker_of_label_studio_becomes_preferences(cli: Any, ranker: Any) -> None:
+    exported((1, False, {"type": "ranker", "from_name": "order", "value": {"ranker": ranker}}))
+    done = cli("labels", "import", "t.json", "--to", "d", *TOOL)
+    assert done.code == 0 and [row["score"] for row in lines_of("d/labels.jsonl")] == ["b"] * 4, done.err
+
+
 def test_a_list_of_one_is_its_label_and_a_longer_one_is_refused(cli: Any) -> None:
     flags = (*TOOL, "--metric", "tone", "--scale", "tone=formal,informal", "--annotator", "mia")
     rows = [{"id": k, "output": f"Text {k}", "label": [("formal", "informal")[k % 2]]} for k in range(6)]
@@ -338,6 +389,23 @@ def test_a_list_of_objects_is_several_peoples(cli: Any, entry: Callable[[str, in
     assert set(lines_of("d/items.jsonl")[0]) == {"item_id", "language", "task", "words"}
 
 
+@pytest.mark.parametrize("command", ["start", "labels import"])
+def test_messages_are_no_answers_of_people(cli: Any, command: str) -> None:
+    rows = [
+        {
+            "id": f"i{k}",
+            "messages": [{"role": "user"}, {"role": "judge", "content": f"{text} {k}"}],
+            "label": 1 + k % 3,
+        }
+        for k, text in enumerate(WORDS * 2)
+    ]
+    Path("t.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    flags = ("--task", "texts", "--language", "en", "--metric", "q", "--scale", "q=1..3:best=3", "--annotator", "x")
+    done = cli(*command.split(), "t.jsonl", "--to", "d", *flags, *(("--yes", "--drop", "messages") if command == "start" else ()))
+    assert done.code == 0 and "8 labels by 1 annotator" in done.err, done.err
+    assert len(lines_of("d/labels.jsonl")) == 8
+
+
 @pytest.mark.parametrize(
     "lists", [{"label_count": [[3, 0, 2], [1, 1, 3], [5, 0, 0], [0, 4, 1]]}, {"dist": [[0.5, 0.5], [0.1, 0.9], [1.0, 0.0], [0.2, 0.8]]},
               {"order": [[1, 2, 3], [3, 1, 2], [2, 1, 3], [1, 3, 2]]}, {"a": [[{"x": 1}]] * 4, "b": [[{"x": 2}]] * 4}],
@@ -347,6 +415,108 @@ def test_lists_that_are_no_peoples_scores_are_asked_about(cli: Any, lists: dict[
     write_lists("t.jsonl", lists, list)
     done = cli("start", "t.jsonl", "--yes", "--to", "d")
     assert done.code == 2 and "hold lists or objects, maybe with scores" in done.err and not Path("d").exists()
+
+
+# Forms: a row a person, a column a text
+
+
+def write_qualtrics(name: str, *, import_ids: bool = True) -> None:
+    columns = ["StartDate", "Status", "Progress", "ResponseId", "Q1_1", "Q1_2", "Q1_3"]
+    texts = ["Anfang", "Antworttyp", "Fortschritt", "Antwort-ID", *(f"Wie flüssig ist der Text? - Text {k}" for k in (1, 2, 3))]
+    ids = [json.dumps({"ImportId": column, "timeZone": "Europe/Berlin"}) for column in columns]
+    answers = [["2026-03-01 10:00:00", "IP Address", "100", f"R_0{who}", *(str(1 + (who + k) % 5) for k in (1, 2, 3))] for who in range(6)]
+    frame = pd.DataFrame([texts, *([ids] if import_ids else []), *answers], columns=columns)
+    if name.endswith(".xlsx"):
+        frame.to_excel(name, index=False)
+    else:
+        frame.to_csv(name, index=False, sep="\t" if name.endswith(".tsv") else ",", encoding="utf-16" if name.endswith(".tsv") else "utf-8")
+
+
+@pytest.mark.parametrize("name", ["q.csv", "q.tsv", "q.xlsx"])
+@pytest.mark.parametrize("import_ids", [True, False])
+def test_the_rows_of_names_of_qualtrics_are_no_answers(cli: Any, name: str, import_ids: bool) -> None:
+    write_qualtrics(name, import_ids=import_ids)
+    done = cli("start", name, "--yes", "--language", "de")
+    flags = "--wide-items 'Q1_(?P<item>\\d+)' --column 'annotator_id=ResponseId'"
+    assert done.code == 2 and "look like the answers to a form" in done.err and flags in done.err and not Path("q").exists(), done.err
+    form = ("--wide-items", r"Q1_(?P<item>\d+)", "--column", "annotator_id=ResponseId", "--language", "de", "--metric", "fluency")
+    for command in (("start", name, "--yes", "--to", "a"), ("labels", "import", name, "--to", "b", "--task", "texts")):
+        done = cli(*command, *form, *(() if command[0] == "start" else ("--scale", "fluency=1..5:best=5")))
+        assert done.code == 0 and "Qualtrics' texts and ids of the questions, no answers" in done.err, done.err
+        assert (
+            "18 labels by 6 annotators" in done.err and len(lines_of(f"{command[-1] if command[0] == 'start' else 'b'}/items.jsonl")) == 3
+        )
+
+
+@pytest.mark.parametrize("question", ["Jak plynulá je odpověď?", "Q1", "回答は自然ですか"])
+@pytest.mark.parametrize("person", ["Jméno", "Name", "お名前"])
+def test_a_form_is_not_read_as_if_its_columns_were_people(cli: Any, question: str, person: str) -> None:
+    columns = ["Časová značka", person, *(f"{question} [Odpověď {k}]" for k in range(1, 6))]
+    rows = [
+        [f"2026/03/0{who + 1} 10:00:00", name, *(1 + (who * k + k) % 5 for k in range(1, 6))]
+        for who, name in enumerate(["Jana", "Petr", "Eva", "Ivo"])
+    ]
+    pd.DataFrame(rows, columns=columns).to_csv("f.csv", index=False)
+    done = cli("start", "f.csv", "--yes", "--language", "cs")
+    assert done.code == 2 and "a row a person, a column a text" in done.err and f"'annotator_id={person}'" in done.err, done.err
+    done = cli(
+        "start", "f.csv", "--yes", "--language", "cs", "--wide-items", r".* *\[(?P<item>[^]]+)\]", "--column", f"annotator_id={person}"
+    )
+    assert done.code == 0 and "20 labels by 4 annotators" in done.err, done.err
+    assert {row["item_id"] for row in lines_of("f/items.jsonl")} == {f"Odpověď {k}" for k in range(1, 6)}
+
+
+# A row a score, with the names of other programs
+
+ANSWERS = ["The parcel can be returned within a fortnight.", "Reset the meter.", "Call the office.", "The invoice is sent by mail."]
+
+
+def rows_of_scores() -> list[tuple[str, str, str, int]]:
+    return [(f"doc-{at}", text, who, 1 + (at + ord(who)) % 5) for at, text in enumerate(ANSWERS * 3) for who in "xyz"]
+
+
+@pytest.mark.parametrize(
+    ("item", "text", "annotator", "score"),
+    [
+        ("stimulus", "Text shown", "Participant id", "Response"),
+        ("Item", "Text", "Annotator Name", "Overall Score"),
+        ("doc", "Summary", "WorkerId", "Answer.rating"),
+        ("key", "output", "RaterID", "points"),
+        ("Segment", "translation", "reviewer", "DA"),
+    ],
+)
+def test_a_row_a_score_is_read_by_the_names_of_its_columns(cli: Any, item: str, text: str, annotator: str, score: str) -> None:
+    pd.DataFrame([(who, key, f"{words} ({key})", value) for key, words, who, value in rows_of_scores()],
+                 columns=[annotator, item, text, score]).to_csv("t.csv", index=False)  # fmt: skip
+    done = cli("start", "t.csv", "--yes", "--metric", "quality")
+    assert done.code == 0 and "36 labels by 3 annotators on 1 metric" in done.err, done.err
+    assert {row["item_id"] for row in lines_of("t/items.jsonl")} == {f"doc-{at}" for at in range(12)}
+    assert {row["metric"] for row in lines_of("t/labels.jsonl")} == {"quality"}
+    assert "system" not in lines_of("t/items.jsonl")[0]
+
+
+def test_results_of_mechanical_turk_are_read_by_their_names(cli: Any) -> None:
+    rows = [
+        {"HITId": f"3H{key}", "AssignmentId": f"3A{number}", "WorkerId": who, "AssignmentStatus": "Approved",
+         "AcceptTime": f"Mon Mar 01 10:{number:02}:00 PST 2026", "WorkTimeInSeconds": 100 + number % 7, "Input.id": key,
+         "Input.summary": f"{words} ({key})", "Answer.rating": score}
+        for number, (key, words, who, score) in enumerate(rows_of_scores())
+    ]  # fmt: skip
+    pd.DataFrame(rows).to_csv("batch.csv", index=False)
+    done = cli("start", "batch.csv", "--yes", "--metric", "quality")
+    assert done.code == 0 and "36 labels by 3 annotators" in done.err, done.err
+    assert lines_of("batch/items.jsonl")[0].keys() == {"item_id", "language", "task", "input_summary"}
+    pd.DataFrame([rows[0] | {"AssignmentStatus": "Rejected"}, *rows[1:]]).to_csv("rejected.csv", index=False)
+    done = cli("start", "rejected.csv", "--yes", "--metric", "quality")
+    assert done.code == 2 and "1 assignments were rejected" in done.err and not Path("rejected").exists()
+
+
+def test_equal_texts_of_several_people_without_an_id_are_asked_about(cli: Any) -> None:
+    rows = [(who, f"{words} ({key})", value) for key, words, who, value in rows_of_scores()]
+    pd.DataFrame(rows, columns=["rater", "words", "points"]).to_csv("t.csv", index=False)
+    done = cli("start", "t.csv", "--yes", "--metric", "quality")
+    assert done.code == 2 and "12 texts stand in several rows, and no column says which rows are about one text" in done.err, done.err
+    assert cli("start", "t.csv", "--yes", "--metric", "quality", "--id-from", "#").code == 0
 
 
 # What is written can be read

@@ -103,16 +103,16 @@ def test_people_agree_on_multi_summeval_as_known(folder: Any, raw_data: Path) ->
 
 def test_linguists_agree_on_bio_mqm_as_known(raw_data: Path) -> None:
     """Of a part, the languages whose files are all here count: those whose mean of all labels is that of the whole."""
-    known_of, rows = expected(raw_data, "bio_mqm"), converted(raw_data, "bio_mqm")
-    means = {number["what"]: number["value"] for number in known_of["numbers_full"]}
-    here = known_of.get("numbers_part_here", known_of["numbers_full"])
+    answers_by_quality, rows = expected(raw_data, "bio_mqm"), converted(raw_data, "bio_mqm")
+    means = {number["what"]: number["value"] for number in answers_by_quality["numbers_full"]}
+    here = answers_by_quality.get("numbers_part_here", answers_by_quality["numbers_full"])
     whole = {number["what"].split(", ")[1] for number in here if number["value"] == means[number["what"]]}
     assert "pt-BR" in whole
     language = {item["item_id"]: item["language"] for item in rows["items"]}
     scores: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for label in rows["labels"]:
         scores[language[label["item_id"]]][label["item_id"]].append(label["score"])
-    for one in known_of["published_or_reproduced"]:
+    for one in answers_by_quality["published_or_reproduced"]:
         tag, _, what = one["what"].partition(": ")
         if what.startswith("items with two linguists") and tag in whole:
             pairs = np.array([both for both in scores[tag].values() if len(both) == 2])

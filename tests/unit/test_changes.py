@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +23,8 @@ class Change(NamedTuple):
     given: tuple[str, str]  # a file of the user, and what is in it
     commands: tuple[str, ...]
     printed: tuple[str, ...]  # by all commands together
+    absent: tuple[str, ...] = ()  # from what the last command prints
+    documents: Mapping[str, str] = {}  # pages that docs/make_PAGE.py makes again, each with what is new in it
 
 
 ROOT = Path(harness.__file__).parent.parent
@@ -101,14 +104,12 @@ def draw_text_length(section, signature, options):
 """
 
 STATISTIC = """
-from harness.stats.agreement.describe import Scores
-from harness.stats.core.arrays import as_values
-from harness.stats.core.statistic import Statistic, ratio
+def mean_square(k, values=None, *, judge=None):
+    v = _numbers(values, k)
+    name = "mean_square_labels" if judge is None else "mean_square"
+    return Statistic(name, Scores(v, judge), lambda sums: ratio(sums[..., 2], sums[..., 0]), bounds=(0.0, v[-1] ** 2))
 
 
-def mean_square(k, values=None, *, judge):
-    v = tuple(as_values(values, k).tolist())
-    return Statistic("mean_square", Scores(v, judge), lambda sums: ratio(sums[..., 2], sums[..., 0]), bounds=(0.0, v[-1] ** 2))
 """
 
 JUDGE = """
@@ -179,31 +180,6 @@ CHANGES = {
         commands=("count three.txt", "count --help"),
         printed=("3 lines", "usage: harness count [flags] FILE", "FILE                    the file"),
     ),
-    "a flag that hides a judge": Change(
-        most=4,
-        files={
-            "cli/commands/find_out.py": {
-                '    level: Literal["item", "system"] = "item"\n': "    hide: tuple[str, ...] = ()\n"
-                '    """a judge that is left out; repeatable"""\n    level: Literal["item", "system"] = "item"\n',
-            },
-            "cli/compare.py": {"        level=arguments.level,\n": "        level=arguments.level,\n        hidden=arguments.hide,\n"},
-            "measure/options.py": {
-                '    level: Level = "item"\n': '    level: Level = "item"\n    hidden: tuple[str, ...] = ()\n',
-            },
-            "measure/compare.py": {
-                "    if wanted:\n        data = only_where": "    judges = np.array(judgments.judge.values)\n"
-                "    kept &= ~np.isin(judges[judgments.judge.codes], options.hidden)\n"
-                "    if wanted:\n        data = only_where",
-            },
-        },
-        given=("scores.csv", SCORES_OF_TWO),
-        commands=(
-            "labels import scores.csv --to people --task open_prompt --language cs",
-            "run --data people --judge baseline/random --judge baseline/length --out results",
-            "compare results/runs/* --hide baseline/random --csv",
-        ),
-        printed=("baseline/length",),
-    ),
     "a condition axis": Change(
         most=3,
         files={
@@ -244,23 +220,45 @@ CHANGES = {
         commands=("run --langs cs --judge one/first --out results", "list judges"),
         printed=("one/first", "harness.judges.one:open_judge"),
     ),
-    "a statistic with its column": Change(
+    "a statistic as a column": Change(
         most=3,
         files={
-            "stats/agreement/mean_square.py": STATISTIC.lstrip(),
-            "stats/core/catalogue.py": {
-                "from harness.stats.core.tables import": "from harness.stats.agreement.mean_square import mean_square\n"
-                "from harness.stats.core.tables import",
-                "        sd_score(k, values, judge=judge),\n": "        sd_score(k, values, judge=judge),\n"
-                "        mean_square(k, values, judge=judge),\n",
+            "stats/agreement/describe.py": {
+                "DESCRIPTIONS: tuple": STATISTIC.lstrip() + "DESCRIPTIONS: tuple",
+                "(mean_score, sd_score)\n": "(mean_score, sd_score, mean_square)\n",
             },
             "reports/tables/columns.tsv": {
                 "options\tlegend\n": "options\tlegend\nmean_square\tmean square\tcoefficient\tcomparison\t\tthe mean of squared scores\n",
             },
         },
+        documents={"columns": "the mean of squared scores"},
         given=("unused", ""),
         commands=(RUN_LENGTH, "compare results/runs/* --full --md", "compare results/runs/* --csv"),
         printed=("mean square", "mean_square_lo"),
+    ),
+    "a flag that hides a judge": Change(
+        most=3,
+        files={
+            "cli/commands/find_out.py": {
+                '    level: Literal["item", "system"] = "item"\n': "    hide: tuple[str, ...] = ()\n"
+                '    """leave out this judge; repeatable"""\n    level: Literal["item", "system"] = "item"\n',
+            },
+            "cli/compare.py": {
+                "    comparison = compared.comparison\n": "    comparison = msgspec.structs.replace(\n"
+                "        compared.comparison,\n"
+                "        cells=[cell for cell in compared.comparison.cells if cell.key['judge'] not in arguments.hide],\n"
+                "        verdicts=[verdict for verdict in compared.comparison.verdicts if verdict.key['judge'] not in arguments.hide],\n"
+                "    )\n",
+            },
+        },
+        documents={"cli": "leave out this judge; repeatable"},
+        given=("unused", ""),
+        commands=(
+            "run --langs cs --judge baseline/length --judge baseline/random --out results",
+            "compare results/runs/* --hide baseline/random --csv",
+        ),
+        printed=("baseline/length",),
+        absent=("baseline/random",),
     ),
     "a verdict rule": Change(
         most=4,
@@ -352,7 +350,7 @@ def test_a_change_is_small(name: str, tmp_path: Path) -> None:
         assert file.exists() is not isinstance(text, str), "a new file is whole, an old one is changed"
         file.parent.mkdir(exist_ok=True)
         file.write_text(text if isinstance(text, str) else replaced(file.read_text("utf-8"), text), "utf-8")
-    assert len([path for path in change.files if not path.startswith("../")]) <= change.most
+    assert len([path for path in change.files if not path.startswith("../")]) + len(change.documents) <= change.most
     (tmp_path / change.given[0]).write_text(change.given[1], "utf-8")
     printed = ""
     for command in change.commands:
@@ -367,6 +365,12 @@ def test_a_change_is_small(name: str, tmp_path: Path) -> None:
         )
         assert done.returncode == 0, done.stderr
         printed += done.stdout + done.stderr
+    assert [words for words in change.absent if words in done.stdout] == []
+    for page, words in change.documents.items():
+        script = shutil.copy(ROOT / "docs" / f"make_{page}.py", copy.parent)
+        subprocess.run([sys.executable, script], env={**os.environ, "PYTHONPATH": str(copy.parent)}, check=True)
+        made_again = (copy.parent / f"{page}.md").read_text("utf-8")
+        assert words in made_again and words not in (ROOT / "docs" / f"{page}.md").read_text("utf-8")
     assert [words for words in change.printed if words not in printed] == [], printed
 
 

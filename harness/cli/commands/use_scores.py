@@ -188,6 +188,8 @@ class CertifyTask(Command, group="what to do"):
     of it could be made again, as without RUN_OR_DIR, or of an extended one without --probe"""
     probe: Annotated[tuple[Path, ...] | None, flag(metavar="RUN_OR_DIR")] = None
     """with --check: a probe that the certificate was extended by, to make the extension again; repeatable"""
+    prices: Annotated[Path | None, flag(metavar="FILE")] = None
+    """with --check of a cascade: your own prices (TOML); they take precedence over list prices"""
     extend: Annotated[Path | None, flag(metavar="FILE")] = None
     """may this certificate serve the texts of RUN_OR_DIR too, of which people labelled a random probe? If shown, it gets a line that
     says so (in --to FILE, or in place); exit code 1 if it is shown that it may not, 7 if more labels are needed"""

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import ContentError
+from harness.exchange.labels.rankings import with_preferences
 from harness.exchange.labels.records import objects_in
 from harness.exchange.labels.table import Record, SourceTable, columns_of, is_blank
 
@@ -54,8 +55,11 @@ def read_records(path: Path, content: Any) -> SourceTable:
             records.append(Record({k: v for k, v in cells.items() if v is not None}, number, f"{path}:record ", {}, tail))
     if not records:
         raise ContentError("no record has a submitted response", path)
-    notes = [f"{times} {what} left out" for what, times in left_out.items()] + ([unknown_status(unknown)] if unknown else [])
-    return SourceTable("argilla", columns_of([record.cells for record in records]), records, notes, sum(left_out.values()))
+    records, scales, of_rankings = with_preferences(records)
+    notes = of_rankings + [f"{times} {what} left out" for what, times in left_out.items()] + ([unknown_status(unknown)] if unknown else [])
+    return SourceTable(
+        "argilla", columns_of([record.cells for record in records]), records, notes, sum(left_out.values()), {"scales": scales}
+    )
 
 
 def unknown_status(responses: int) -> str:

@@ -16,7 +16,10 @@ from harness.text import quoted
 # Column names that are recognised without a mapping; earlier names win.
 _USUAL_NAMES: dict[str, tuple[str, ...]] = {
     "item_id": ("item_id", "item", "id", "example_id", "sample_id", "segment_id", "text_id"),
-    "annotator_id": ("annotator_id", "annotator", "worker_id", "worker", "user_id", "user", "rater_id", "rater", "annotated_by", "coder"),
+    "annotator_id": (
+        *("annotator_id", "annotator", "worker_id", "worker", "user_id", "user", "rater_id", "rater", "annotated_by", "coder"),
+        *("annotator_name", "rater_name", "worker_name", "participant_id", "participant", "reviewer_id", "reviewer", "coder_id", "labeler"),
+    ),
     "metric": ("metric", "dimension", "question", "criterion", "aspect"),
     "score": ("score", "label", "rating", "value"),
     "language": ("language", "lang", "language_code", "locale"),
@@ -111,8 +114,17 @@ def _is_given_by(wide: Sequence[ScoreColumn], role: str) -> bool:
     return role == "metric" and all(w.metric is not None for w in wide)
 
 
+def _snake_case(name: str) -> str:
+    """A name in small letters, with an underscore between its words.
+
+    >>> _snake_case("Annotator Name"), _snake_case("WorkerId"), _snake_case("item-ID")
+    ('annotator_name', 'worker_id', 'item_id')
+    """
+    return re.sub(r"[\s._-]+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.strip())).casefold()
+
+
 def _column_with_usual_name(table: SourceTable, role: str, used: Collection[str]) -> str | None:
-    by_name = {re.sub(r"[\s.-]+", "_", name.strip().casefold()): name for name in reversed(table.columns) if name not in used}
+    by_name = {_snake_case(name): name for name in reversed(table.columns) if name not in used}
     column = next((by_name[name] for name in _USUAL_NAMES.get(role, ()) if name in by_name), None)
     allowed = _ALLOWED_VALUES.get(role)
     if column and allowed and not all(record.cells.get(column) in (None, *allowed) for record in table.records):

@@ -13,6 +13,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from harness.errors import ContentError
+from harness.exchange.labels.rankings import with_preferences
 from harness.exchange.labels.records import objects_in
 from harness.exchange.labels.table import Record, SourceTable, columns_of
 from harness.model import Scale
@@ -49,10 +50,13 @@ def read_export(path: Path, content: Any) -> SourceTable:
             records.append(Record({name: value for name, value in cells.items() if value is not None}, number, f"{path}:record ", {}, tail))
     if not records:
         raise ContentError("no task has a finished annotation with a score in it", path)
-    notes = [f"{times} {what} left out" for what, times in left_out.items()]
+    records, scales, notes = with_preferences(records)
+    notes += [f"{times} {what} left out" for what, times in left_out.items()]
     if not any("item_id" in task["data"] for task in tasks):
         notes.append("the tasks' data have no item_id: items are named by Label Studio's task ids")
-    return SourceTable("label-studio", columns_of([record.cells for record in records]), records, notes, sum(left_out.values()))
+    return SourceTable(
+        "label-studio", columns_of([record.cells for record in records]), records, notes, sum(left_out.values()), {"scales": scales}
+    )
 
 
 def _annotators_of_the_reference(tasks: Sequence[Any]) -> set[str]:
@@ -75,7 +79,9 @@ def _results(task: dict[str, Any], left_out: Counter[str], reference: Collection
         if str(user_id(annotation.get("completed_by"))) in reference:
             left_out["annotations of ground truth, by users who made nothing else (unmark them, if they are a person's labels):"] += 1
             continue
-        for metric, value in scores_of(annotation.get("result"), left_out):
+        results = annotation.get("result") or ()
+        rankings = [(result.get("from_name"), ranking) for result in results if (ranking := _ranking(result))]
+        for metric, value in (*rankings, *scores_of([result for result in results if not _ranking(result)], left_out)):
             yield {
                 "item_id": task.get("id"),
                 **data,
@@ -83,6 +89,13 @@ def _results(task: dict[str, Any], left_out: Counter[str], reference: Collection
                 "metric": metric,
                 "score": value,
             }
+
+
+def _ranking(result: Any) -> list[dict[str, Any]]:
+    """The answers of a ranker with one list, each with its rank; empty for any other result."""
+    lists = (result.get("value") or {}).get("ranker") if isinstance(result, dict) and result.get("type") == "ranker" else None
+    names = next(iter(lists.values())) if isinstance(lists, dict) and len(lists) == 1 else lists
+    return [{"value": str(name), "rank": place} for place, name in enumerate(names, start=1)] if isinstance(names, list) else []
 
 
 def scores_of(results: Any, left_out: Counter[str] | None = None) -> Iterator[tuple[Any, Any]]:

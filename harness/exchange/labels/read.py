@@ -9,6 +9,7 @@ import msgspec
 from harness.errors import ContentError, UsageError, unreadable
 from harness.exchange.labels import argilla, filled_sheet, hub, label_studio, records
 from harness.exchange.labels.delimited import read_delimited
+from harness.exchange.labels.survey_headers import without_names_in_rows
 from harness.exchange.labels.table import SourceTable
 from harness.exchange.labels.xlsx import OLD_EXCEL, open_book, read_xlsx
 
@@ -68,13 +69,13 @@ def read_source(
         return hub.read_saved(path, options.split)
     _require_file(path)
     if kind == "xlsx":
-        return read_xlsx(path, options.sheet, options.header_row)
+        return without_names_in_rows(read_xlsx(path, options.sheet, options.header_row))
     if kind == "sheet":
         if not filled_sheet.is_sheet(open_book(path)):
             raise ContentError("not a sheet that 'harness labels export' made: its hidden sheet is missing", path)
         return filled_sheet.read_sheet(path, annotator)
     if kind in ("csv", "tsv"):
-        return read_delimited(path, options.encoding, "\t" if kind == "tsv" else None, options.header_row)
+        return without_names_in_rows(read_delimited(path, options.encoding, "\t" if kind == "tsv" else None, options.header_row))
     if kind in ("jsonl", "parquet"):
         return records.read_jsonl(path) if kind == "jsonl" else records.read_parquet(path)
     readers = {"label-studio": label_studio.read_export, "argilla": argilla.read_records}

@@ -22,6 +22,7 @@ _MOST_PEOPLE = 30  # of one text: longer lists hold something else
 _MOST_VALUES = 101  # different numbers of a column of scores: 0 to 100
 _FEW_ROWS = 3
 _LONGEST_CELL = 100_000  # characters
+_NUMBER = re.compile(r"[-+]?\d+(?:[.,]\d+)?")
 _NUMBERS = re.compile(r"\[\s*[-+\d.]+(?:\s+[-+\d.]+)*\s*\]")  # as numpy writes them
 
 
@@ -29,25 +30,33 @@ def with_people_apart(table: SourceTable, mapping: LabelMapping) -> tuple[Source
     """Return a table with a record for each person in a list, and the mapping; both unchanged where no cells hold several answers.
 
     Lists of scores are read where nothing else tells who scored: their columns are those that the mapping names as scores, or else all
-    that hold few different numbers. A column of objects is read if it is the only one. Columns that the mapping drops stay as they are.
+    that hold few different numbers. A column of objects is read if it is the only one. Beside other columns of numbers, nothing is read
+    unless the mapping names it, and columns that the mapping drops stay as they are.
     """
     if mapping.annotators == "aggregate" or table.kind in ("sheet", "label-studio", "argilla"):  # these have an answer a record
+        return table, mapping
+    if any(wide.annotator is not None and wide.column in table.columns for wide in mapping.scored_columns):
         return table, mapping
     values = {name: [_parsed(record.cells.get(name)) for record in table.records] for name in table.columns if name not in mapping.drop}
     objects = [name for name, cells in values.items() if _all_are(cells, _is_objects)]
     rated = _has_annotators(table, mapping)
-    scored = [wide.column for wide in mapping.scored_columns if wide.annotator is None] or list({mapping.columns.get("score", "")} - {""})
+    scored = [wide.column for wide in mapping.scored_columns] or list({mapping.columns.get("score", "")} - {""})
     lists = [name for name, cells in values.items() if _all_are(cells, _is_scores) and (name in scored or _are_few_numbers(cells))]
     lists = [name for name in lists if not set(scored) & set(lists) or name in scored]
+    beside = [cells for name, cells in values.items() if name not in (*lists, *objects)]
+    if not set(scored) & {*table.columns} and any(map(_are_scores, beside)):
+        return table, mapping  # other columns hold the scores
     if lists and not rated:
         return _apart(table, {name: values[name] for name in lists}, mapping)
-    if len(objects) == 1 and not (set(scored) & {*table.columns}):
-        [name] = objects
-        people = [_people(cell) for cell in values[name]]
-        questions = table._replace(columns=columns_of([answer for answers in people for answer in answers]), records=())
-        placed = not (rated or _has_annotators(questions, mapping)) and any(len(answers) > 1 for answers in people)
-        return _joined(table, name, people, mapping, placed=placed)
-    return table, mapping
+    if len(objects) != 1 or set(scored) & {*table.columns} or find_columns(table, {}, ["score"], objects)[0]:
+        return table, mapping
+    people = [_people(cell) for cell in values[objects[0]]]
+    answers = [answer for each in people for answer in each]
+    questions = table._replace(columns=columns_of(answers), records=())
+    named = _has_annotators(questions, mapping)
+    if not named and not any(_are_scores([answer.get(question) for answer in answers]) for question in questions.columns):
+        return table, mapping  # messages, and other objects that are no answers
+    return _joined(table, objects[0], people, mapping, placed=not (rated or named) and any(len(each) > 1 for each in people))
 
 
 def _has_annotators(table: SourceTable, mapping: LabelMapping) -> bool:
@@ -94,6 +103,12 @@ def _are_few_numbers(cells: Sequence[Any]) -> bool:
     if not numbers or not 1 < len(set(values)) <= _MOST_VALUES or max(map(len, lists)) < 2:
         return False
     return len(lists) <= _FEW_ROWS or len({round(sum(part or 0 for part in cell), 6) for cell in lists}) > 1
+
+
+def _are_scores(cells: Sequence[Any]) -> bool:
+    """Whether a column holds few different numbers, again and again."""
+    filled = [str(cell).strip() for cell in cells if not is_blank(cell)]
+    return bool(filled) and all(map(_NUMBER.fullmatch, filled)) and 1 < len(set(filled)) <= len(filled) / 2
 
 
 def _people(cell: Any) -> list[dict[str, Any]]:

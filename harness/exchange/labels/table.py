@@ -43,7 +43,7 @@ class SourceTable(NamedTuple):
     records: Sequence[Record]
     notes: Sequence[str] = ()
     left_out: int = 0  # answers that cannot be labels: skipped tasks, comments, drawings
-    about: Mapping[str, Any] = {}  # what the source says about its metrics and items; only our own sheets do
+    about: Mapping[str, Any] = {}  # what the source says about its metrics (`scales`) and items
 
 
 def header_index(widths: Sequence[int], numbers: Sequence[int], asked: int | None, place: str) -> int:

@@ -15,7 +15,7 @@ from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.errors import UsageError
 from harness.judges.baselines import BASELINES, TrainingCounts
-from harness.measure.judged_table import item_key
+from harness.measure.judged_table import JudgedTable, item_key
 from harness.measure.label_counts import LabelCounts, count_labels
 from harness.measure.options import CompareOptions, annotators_needed
 from harness.model import Failure
@@ -47,16 +47,16 @@ class Questions:
         return len(self.item)
 
     def mask_of(self, metric: str) -> NDArray[np.bool_]:
-        """Mask of one metric's questions."""
+        """Return mask of one metric's questions."""
         mask: NDArray[np.bool_] = self.metric == self.metrics.index(metric)
         return mask
 
     def counts(self, metric: str, rows: NDArray[np.intp]) -> Ints:
-        """How many annotators gave each class, (rows, k)."""
+        """Return how many annotators gave each class, (rows, k)."""
         return self.votes[metric].counts[self.item[rows]]
 
     def credit_of(self, code: NDArray[np.integer[Any]], rows: NDArray[np.intp] | slice = slice(None)) -> Floats:
-        """The credits of the answers `code` (..., rows) to the questions `rows`; 0 for an answer without a readable score."""
+        """Return the credits of the answers `code` (..., rows) to the questions `rows`; 0 for an answer without a readable score."""
         table = self.credits[rows]
         return np.where(code >= 0, table[np.arange(len(table)), np.maximum(code, 0)], np.where(np.isnan(table[:, 0]), np.nan, 0.0))
 
@@ -74,7 +74,7 @@ class AnswerMatrix:
 
 
 def questions_of(data: Dataset, judged: Sequence[Judgments], options: CompareOptions, rank_by: str, metrics: Sequence[str]) -> Questions:
-    """The questions that count: those on `metrics` whose items have as many annotators as `options` requires.
+    """Return the questions that count: those on `metrics` whose items have as many annotators as `options` requires.
 
     `judged` matters for interval scales only, whose classes are the scores that occur. Raises UsageError for a `rank_by` that is not in
     `RANKED_BY`.
@@ -85,16 +85,17 @@ def questions_of(data: Dataset, judged: Sequence[Judgments], options: CompareOpt
     used = Judgments.concatenate(judged) if judged and intervals else Judgments.from_rows([])
     counted = count_labels(data, used, annotators_needed(options, data.labels.max_annotators), options.majority) if len(data.labels) else {}
     counted = {metric: counted[metric] for metric in metrics if metric in counted}
-    if continuous := [metric for metric, of in counted.items() if of.classes.continuous]:
+    if continuous := [metric for metric, labels in counted.items() if labels.classes.continuous]:
         raise UsageError(
             f"'{continuous[0]}' has continuous scores, and judges cannot be ranked by '{rank_by}' on them; "
             'rank_by = "kendall_tau_within" can'
         )
-    rows = [np.flatnonzero(of.counts.any(axis=1)) for of in counted.values()]
+    rows = [np.flatnonzero(labels.counts.any(axis=1)) for labels in counted.values()]
     item = np.concatenate([*rows, np.empty(0, np.int64)]).astype(np.int64)
-    widest = max((len(of.classes.scores) for of in counted.values()), default=1)
+    widest = max((len(labels.classes.scores) for labels in counted.values()), default=1)
     credits = np.concatenate(
-        [*(_credits(of, at, options, rank_by, widest) for of, at in zip(counted.values(), rows, strict=True))] or [np.empty((0, widest))]
+        [*(_credits(labels, items, options, rank_by, widest) for labels, items in zip(counted.values(), rows, strict=True))]
+        or [np.empty((0, widest))]
     )
     language, group = item_key(data, "language"), data.clusters
     return Questions(
@@ -103,19 +104,19 @@ def questions_of(data: Dataset, judged: Sequence[Judgments], options: CompareOpt
         tuple(counted),
         tuple(language.values),
         item,
-        np.repeat(np.arange(len(rows)), [len(at) for at in rows]),
+        np.repeat(np.arange(len(rows)), [len(items) for items in rows]),
         language.codes[item].astype(np.int64),
         group.codes[item].astype(np.int64),
         credits,
     )
 
 
-def _credits(of: LabelCounts, items: Ints, options: CompareOptions, rank_by: str, width: int) -> Floats:
-    """The credit of each class on each item, (items, width)."""
-    classes, counts = of.classes, of.counts[items]
+def _credits(labels: LabelCounts, items: Ints, options: CompareOptions, rank_by: str, width: int) -> Floats:
+    """Return the credit of each class on each item, (items, width)."""
+    classes, counts = labels.classes, labels.counts[items]
     k = len(classes.scores)
-    known = judge_statistics(k, classes.kind, classes.values, rule=options.majority, direction=classes.direction)
-    [statistic] = [each for each in known if each.name == rank_by]
+    statistics = judge_statistics(k, classes.kind, classes.values, rule=options.majority, direction=classes.direction)
+    [statistic] = [candidate for candidate in statistics if candidate.name == rank_by]
     out = np.full((len(items), width), np.nan)
     for code in range(k):
         out[:, code] = item_credits(statistic, counts, np.full(len(items), code))
@@ -123,57 +124,44 @@ def _credits(of: LabelCounts, items: Ints, options: CompareOptions, rank_by: str
 
 
 def answer_matrix(questions: Questions, judgments: Mapping[str, Judgments], variant: str, repeats: int) -> AnswerMatrix:
-    """The judges' answers under one variant to the questions that count. Judgments of perturbed texts are left out."""
+    """Return the judges' answers under one variant to the questions that count. Judgments of perturbed texts are left out."""
     shape = (len(judgments), repeats, len(questions))
     score, failure = np.full(shape, NO_VALUE, np.int16), np.full(shape, _NO_ROW, np.int8)
     was_asked = np.zeros((len(judgments), len(questions.languages)), bool)
     # The last row and the last column are for metrics and items that do not count.
-    place = np.full((len(questions.metrics) + 1, len(questions.data.items) + 1), -1, np.int64)
-    place[questions.metric, questions.item] = np.arange(len(questions))
-    for number, given in enumerate(judgments.values()):
-        _fill(questions, given.clean, variant, place, score[number], failure[number], was_asked[number])
+    question_of = np.full((len(questions.metrics) + 1, len(questions.data.items) + 1), -1, np.int64)
+    question_of[questions.metric, questions.item] = np.arange(len(questions))
+    for number, answers in enumerate(judgments.values()):
+        table = JudgedTable.lay_out(questions.data, answers.clean, questions.votes)
+        rows = table.judgments
+        metric = rows.metric.recode({name: code for code, name in enumerate(questions.metrics)})
+        unit = question_of[metric, table.item]
+        repeat = np.array([*rows.repeat.values, 0], np.int64)[rows.repeat.codes]
+        why = np.array([*(FAILURES.index(str(kind)) for kind in rows.failure.values), _NO_ROW], np.int8)[rows.failure.codes]
+        counted = np.flatnonzero((unit >= 0) & rows.variant.equals(variant) & (repeat < repeats))
+        score[number, repeat[counted], unit[counted]] = table.code[counted]
+        failure[number, repeat[counted], unit[counted]] = why[counted]
+        was_asked[number, np.unique(questions.language[unit[counted]])] = True
     return AnswerMatrix(questions, variant, tuple(judgments), score, failure, was_asked)
 
 
-def _fill(
-    questions: Questions,
-    given: Judgments,
-    variant: str,
-    place: Ints,
-    score: NDArray[np.int16],
-    failure: NDArray[np.int8],
-    was_asked: NDArray[np.bool_],
-) -> None:
-    """Write one judge's answers into its part of the arrays."""
-    metric = given.metric.recode({name: code for code, name in enumerate(questions.metrics)})
-    unit = place[metric, given.item.recode(questions.data.positions)]
-    repeat = np.array([*given.repeat.values, 0], np.int64)[given.repeat.codes]
-    kept = (unit >= 0) & given.variant.equals(variant) & (repeat < len(score))
-    why = np.array([*(FAILURES.index(str(kind)) for kind in given.failure.values), _NO_ROW], np.int8)[given.failure.codes]
-    for code, name in enumerate(questions.metrics):
-        rows = np.flatnonzero(kept & (metric == code))
-        score[repeat[rows], unit[rows]] = given.score.take(rows).recode(questions.votes[name].classes.index())
-        failure[repeat[rows], unit[rows]] = why[rows]
-    was_asked[np.unique(questions.language[unit[kept]])] = True
-
-
 def guesses(questions: Questions, training: Dataset, baseline: str = MAJORITY) -> Ints:
-    """The class that a baseline gives to every question, (units,); -1 where it gives none.
+    """Return the class that a baseline gives to every question, (units,); -1 where it gives none.
 
     `majority` gives the commonest label of the development items; without such items, the commonest reference of the language, task and
     metric.
     """
     learnt = TrainingCounts(training)
-    found = np.full(len(questions), -1, np.int64)
-    for name, of in questions.votes.items():
+    codes = np.full(len(questions), -1, np.int64)
+    for name, labels in questions.votes.items():
         rows = np.flatnonzero(questions.mask_of(name))
-        items = [questions.data.items[at] for at in questions.item[rows].tolist()]
-        index, rule, scale = of.classes.index(), BASELINES[baseline], questions.data.scales[name]
+        items = [questions.data.items[position] for position in questions.item[rows].tolist()]
+        index, rule, scale = labels.classes.index(), BASELINES[baseline], questions.data.scales[name]
         blind = baseline == MAJORITY
-        given = [None if blind and not learnt.development(item, name) else rule(item, name, scale, learnt, "") for item in items]
-        found[rows] = [index.get(score, -1) for score in given]
+        scores = [None if blind and not learnt.development(item, name) else rule(item, name, scale, learnt, "") for item in items]
+        codes[rows] = [index.get(score, -1) for score in scores]
         if blind:
-            reference = of.reference[questions.item[rows]]
+            reference = labels.reference[questions.item[rows]]
             stratum = combination_ids([CodedColumn.from_values(item.task for item in items)], questions.language[rows])
-            found[rows] = np.where(found[rows] >= 0, found[rows], commonest(reference, len(of.classes.scores), stratum))
-    return found
+            codes[rows] = np.where(codes[rows] >= 0, codes[rows], commonest(reference, len(labels.classes.scores), stratum))
+    return codes

@@ -21,7 +21,7 @@ Pair = tuple[float, float]
 
 @dataclass(frozen=True, eq=False)
 class RankingInput:
-    """What the tables of a ranking are made of."""
+    """The input of the tables of a ranking."""
 
     data: Dataset  # what was judged, with its labels
     training: Dataset  # what the majority baseline learns from; development items only
@@ -75,7 +75,7 @@ class RankedJudge(msgspec.Struct, frozen=True):
 
     @property
     def beside_baseline(self) -> BesideBaseline:
-        """What is shown of the judge beside the baseline, by where the interval of the difference lies: the one answer of every table."""
+        """The finding on the judge beside the baseline, by where the interval of the difference lies: the one answer of every table."""
         if self.unread:
             return "unread"
         if self.beats_baseline is None or self.baseline_ci is None:
@@ -130,30 +130,30 @@ class RankedTables(ABC):
     metrics: Sequence[str]
 
     def rankings(self, names: Sequence[str], unranked: Collection[str]) -> Iterator[Ranking]:
-        """The table that pools the metrics, then that of each. `names` are the columns, `unranked` the judges without ranks."""
+        """Yield the table that pools the metrics, then that of each. `names` are the columns, `unranked` the judges without ranks."""
         if not self.judges or not self.metrics:
             return
-        own = self.statistics(names)
+        by_metric = self.statistics(names)
         judges = range(len(self.judges))
-        pooled = [{name: mean_of_known([own[metric][j][name] for metric in self.metrics]) for name in names} for j in judges]
+        pooled = [{name: mean_of_known([by_metric[metric][j][name] for metric in self.metrics]) for name in names} for j in judges]
         yield self.table(POOLED, tuple(self.metrics), pooled, unranked)
         for metric in self.metrics:
-            yield self.table(metric, (metric,), own[metric], unranked)
+            yield self.table(metric, (metric,), by_metric[metric], unranked)
 
     @abstractmethod
     def statistics(self, names: Sequence[str]) -> Mapping[str, Statistics]:
-        """`{metric: the columns of each judge}`."""
+        """Return `{metric: the columns of each judge}`."""
 
     @abstractmethod
     def table(self, metric: str, metrics: tuple[str, ...], statistics: Statistics, unranked: Collection[str]) -> Ranking:
-        """The table of one metric, or of several together."""
+        """Return the table of one metric, or of several together."""
 
     @abstractmethod
     def gains(self, baseline: str) -> Iterator[Gain]:
-        """Every judge against the answers that a baseline would give."""
+        """Return every judge against the answers that a baseline would give."""
 
 
 def mean_of_known(values: Sequence[float | None]) -> float | None:
-    """The mean of values; None if one of them is None, because undefined values cannot be averaged."""
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known and len(known) == len(values) else None
+    """Return the mean of values; None if one of them is None, because undefined values cannot be averaged."""
+    defined = [value for value in values if value is not None]
+    return sum(defined) / len(defined) if defined and len(defined) == len(values) else None

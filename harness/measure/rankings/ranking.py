@@ -45,7 +45,7 @@ from harness.stats.core.arrays import Floats, Ints
 def rank(
     given: RankingInput, statistics: Sequence[str] = (), unranked: Collection[str] = (), on_label_scale: Collection[str] = ()
 ) -> tuple[Ranking, ...]:
-    """All tables, by language, variant and metric; the table that pools metrics comes first.
+    """Return all tables, by language, variant and metric; the table that pools metrics comes first.
 
     `statistics` are names of `harness.stats.judge_statistics`, for `RankedJudge.statistics`; `unranked` the judges that have values and no
     ranks: baselines; `on_label_scale` judges whose continuous scores are on the scale of people's labels, where the board's answers are on
@@ -55,7 +55,7 @@ def rank(
 
 
 def gains_over(baselines: Sequence[str], given: RankingInput) -> Iterator[Gain]:
-    """Every judge against the answers that these baselines (of `harness.judges.baselines`) would give; errors as `rank`.
+    """Return every judge against the answers that these baselines (of `harness.judges.baselines`) would give; errors as `rank`.
 
     `majority` is the same as in the tables: learnt from development items, or else the commonest reference.
     """
@@ -63,7 +63,7 @@ def gains_over(baselines: Sequence[str], given: RankingInput) -> Iterator[Gain]:
 
 
 def _tables(given: RankingInput, on_label_scale: Collection[str] = ()) -> Iterator[RankedTables]:
-    """The tables of each language and variant."""
+    """Yield the tables of each language and variant."""
     if given.rank_by in RANKED_BY_ORDER:
         yield from score_tables(given, on_label_scale)
         return
@@ -105,17 +105,17 @@ class _Tables(RankedTables):
     def gains(self, baseline: str) -> Iterator[Gain]:
         earned = self.earned(baseline)[self.units]
         for judge, credits in zip(self.judges, self.credits, strict=True) if len(self.units) else ():
-            found = paired_difference(credits, earned, self.group)
-            yield Gain(judge, baseline, self.language, self.answers.variant, found.diff, bounds(found.interval))
+            difference = paired_difference(credits, earned, self.group)
+            yield Gain(judge, baseline, self.language, self.answers.variant, difference.diff, bounds(difference.interval))
 
     def table(self, metric: str, metrics: tuple[str, ...], statistics: Statistics, unranked: Collection[str]) -> Ranking:
-        at = np.flatnonzero(np.isin(self.metric, [self.questions.metrics.index(name) for name in metrics]))
-        beside = np.array([judge in unranked for judge in self.judges], bool)
-        unread = ~beside & (self.unread | ((self.score[:, :, at] < 0).mean(axis=(1, 2)) > 0.5))
-        ranks, rows = self._ranked_judges(np.flatnonzero(~beside & ~unread), at, statistics)
-        of_baselines, baselines = self._ranked_judges(np.flatnonzero(beside), at, statistics)
-        of_unread, unread_rows = self._ranked_judges(np.flatnonzero(unread), at, statistics)
-        reason = next(own.reason for own, its_rows in ((ranks, rows), (of_baselines, baselines), (of_unread, unread_rows)) if its_rows)
+        questions = np.flatnonzero(np.isin(self.metric, [self.questions.metrics.index(name) for name in metrics]))
+        without_rank = np.array([judge in unranked for judge in self.judges], bool)
+        unread = ~without_rank & (self.unread | ((self.score[:, :, questions] < 0).mean(axis=(1, 2)) > 0.5))
+        ranks, rows = self._ranked_judges(np.flatnonzero(~without_rank & ~unread), questions, statistics)
+        of_baselines, baselines = self._ranked_judges(np.flatnonzero(without_rank), questions, statistics)
+        of_unread, unread_rows = self._ranked_judges(np.flatnonzero(unread), questions, statistics)
+        reason = next(part.reason for part, its_rows in ((ranks, rows), (of_baselines, baselines), (of_unread, unread_rows)) if its_rows)
         rows = [*rows, *(msgspec.structs.replace(row, rank=None, rank_ci=None, group="") for row in baselines)]
         rows += [msgspec.structs.replace(row, rank=None, rank_ci=None, group="", beats_baseline=None, unread=True) for row in unread_rows]
         return Ranking(
@@ -123,34 +123,42 @@ class _Tables(RankedTables):
             variant=self.answers.variant,
             metric=metric,
             metrics=metrics,
-            questions=len(at),
+            questions=len(questions),
             texts=ranks.groups,
-            baseline=float(self.baseline_credits[at].mean()),
+            baseline=float(self.baseline_credits[questions].mean()),
             rows=tuple(rows),
-            people=self.left_out.people(at, self.group[at], self.drawing) if self.left_out else None,
+            people=self.left_out.people(questions, self.group[questions], self.drawing) if self.left_out else None,
             groups=ranks.runs,
             reason=reason,
         )
 
-    def _ranked_judges(self, judges: NDArray[np.intp], at: NDArray[np.intp], statistics: Statistics) -> tuple[Ranks, list[RankedJudge]]:
-        """Some judges ranked among themselves, the best first."""
-        ranks = rank_judges(self.credits[np.ix_(judges, at)], self.group[at], self.baseline_credits[at], **self.drawing)
+    def _ranked_judges(
+        self, judges: NDArray[np.intp], questions: NDArray[np.intp], statistics: Statistics
+    ) -> tuple[Ranks, list[RankedJudge]]:
+        """Return some judges ranked among themselves, the best first."""
+        ranks = rank_judges(
+            self.credits[np.ix_(judges, questions)], self.group[questions], self.baseline_credits[questions], **self.drawing
+        )
         order = np.argsort(-ranks.value, kind="stable").tolist()
-        return ranks, [self._ranked_judge(int(judges[place]), at, ranks, place, statistics[judges[place]]) for place in order]
+        return ranks, [
+            self._ranked_judge(int(judges[position]), questions, ranks, position, statistics[judges[position]]) for position in order
+        ]
 
-    def _ranked_judge(self, j: int, at: NDArray[np.intp], ranks: Ranks, place: int, statistics: dict[str, float | None]) -> RankedJudge:
-        """One judge, which has this place in the arrays of `ranks`."""
-        read = self.score[j][:, at] >= 0
-        kinds = np.bincount(self.failure[j][:, at][~read], minlength=len(FAILURES)).tolist()
-        gain = bounds(ranks.gains[place])
+    def _ranked_judge(
+        self, j: int, questions: NDArray[np.intp], ranks: Ranks, position: int, statistics: dict[str, float | None]
+    ) -> RankedJudge:
+        """Return one judge, which has this place in the arrays of `ranks`."""
+        read = self.score[j][:, questions] >= 0
+        kinds = np.bincount(self.failure[j][:, questions][~read], minlength=len(FAILURES)).tolist()
+        gain = bounds(ranks.gains[position])
         return RankedJudge(
             judge=self.judges[j],
-            rank=int(ranks.rank[place]),
-            rank_ci=None if ranks.reason else (int(ranks.lo[place]), int(ranks.hi[place])),
-            group=ranks.letters[place],
-            value=float(ranks.value[place]),
-            value_ci=bounds(ranks.intervals[place]),
-            baseline_diff=float(ranks.value[place] - self.baseline_credits[at].mean()),
+            rank=int(ranks.rank[position]),
+            rank_ci=None if ranks.reason else (int(ranks.lo[position]), int(ranks.hi[position])),
+            group=ranks.letters[position],
+            value=float(ranks.value[position]),
+            value_ci=bounds(ranks.intervals[position]),
+            baseline_diff=float(ranks.value[position] - self.baseline_credits[questions].mean()),
             baseline_ci=gain,
             beats_baseline=None if gain is None else gain[0] > 0,
             n_ref=read.size,
@@ -158,12 +166,12 @@ class _Tables(RankedTables):
             coverage=float(read.mean()),
             failures={name: count for name, count in zip(FAILURES, kinds, strict=True) if count},
             statistics=statistics,
-            matched=self.left_out.matched(j, at, self.group[at]) if self.left_out else None,
-            consistency=float(self.same[j, at].mean()) if self.same is not None else None,
+            matched=self.left_out.matched(j, questions, self.group[questions]) if self.left_out else None,
+            consistency=float(self.same[j, questions].mean()) if self.same is not None else None,
         )
 
     def statistics(self, names: Sequence[str]) -> Mapping[str, Statistics]:
-        """Metrics on one scale are tabulated together."""
+        """Return the statistics of metrics on one scale, which are tabulated together."""
         scales: dict[object, list[str]] = {}
         for metric in self.metrics:
             scales.setdefault(self.questions.votes[metric].classes.key, []).append(metric)
@@ -172,35 +180,38 @@ class _Tables(RankedTables):
     def _of_scale(self, names: Sequence[str], metrics: Sequence[str]) -> dict[str, list[dict[str, float | None]]]:
         judges = len(self.present)
         classes = self.questions.votes[metrics[0]].classes
-        every = judge_statistics(len(classes.scores), classes.kind, classes.values, rule=self.options.majority, direction=classes.direction)
-        chosen = [statistic for statistic in every if statistic.name in names]
+        statistics = judge_statistics(
+            len(classes.scores), classes.kind, classes.values, rule=self.options.majority, direction=classes.direction
+        )
+        chosen = [statistic for statistic in statistics if statistic.name in names]
         counts, score, cell = [], [], []
-        for place, metric in enumerate(metrics):
-            at = np.flatnonzero(self.metric == self.questions.metrics.index(metric))
+        for position, metric in enumerate(metrics):
+            rows_of_metric = np.flatnonzero(self.metric == self.questions.metrics.index(metric))
             times = judges * self.score.shape[1]
-            counts.append(np.tile(self.questions.counts(metric, self.units[at]), (times, 1)))
-            score.append(self.score[:, :, at].reshape(-1))
-            cell.append(np.repeat(np.arange(judges) * len(metrics) + place, self.score.shape[1] * len(at)))
+            counts.append(np.tile(self.questions.counts(metric, self.units[rows_of_metric]), (times, 1)))
+            score.append(self.score[:, :, rows_of_metric].reshape(-1))
+            cell.append(np.repeat(np.arange(judges) * len(metrics) + position, self.score.shape[1] * len(rows_of_metric)))
         cells = judges * len(metrics)
         rows = tabulate(np.concatenate(counts), np.concatenate(score).astype(np.int64), cell=np.concatenate(cell), cells=cells)
-        found = estimate(chosen, rows)
-        values = {s.name: found[s.name].value / (_length(classes) if s.name == "leniency" else 1.0) for s in chosen}
+        estimates = estimate(chosen, rows)
+        values = {s.name: estimates[s.name].value / (_length(classes) if s.name == "leniency" else 1.0) for s in chosen}
         return {
             metric: [
-                {name: number(values[name][j * len(metrics) + place]) if name in values else None for name in names} for j in range(judges)
+                {name: number(values[name][j * len(metrics) + position]) if name in values else None for name in names}
+                for j in range(judges)
             ]
-            for place, metric in enumerate(metrics)
+            for position, metric in enumerate(metrics)
         }
 
 
 def _length(classes: Classes) -> float:
-    """The length of a scale, from one end to the other, in points."""
+    """Return the length of a scale, from one end to the other, in points."""
     values = classes.values or tuple(range(len(classes.scores)))
     return float(values[-1] - values[0]) or 1.0
 
 
 def _same_every_time(score: NDArray[np.int16], failure: NDArray[np.int8]) -> NDArray[np.bool_] | None:
-    """Whether each question (judges, units) got the same answer in all repeats; a failure counts as an answer. None without repeats."""
+    """Return True for each question (judges, units) with the same answer in all repeats, failures included; None without repeats."""
     if score.shape[1] < 2:
         return None
     answer = np.where(score >= 0, score, -2 - failure.astype(np.int16))
@@ -225,26 +236,26 @@ class _LeftOut:
             read = (~np.isnan(earned)).sum(axis=1)
             self.judge_credits[:, at] = np.where(read > 0, np.nansum(earned, axis=1) / np.maximum(read, 1), np.nan)
 
-    def people(self, at: NDArray[np.intp], group: Ints, drawing: Drawing) -> AnnotatorFigures | None:
-        known = ~np.isnan(self.people_credits[at])
-        if not known.any():
+    def people(self, questions: NDArray[np.intp], group: Ints, drawing: Drawing) -> AnnotatorFigures | None:
+        defined = ~np.isnan(self.people_credits[questions])
+        if not defined.any():
             return None
-        found = proportion_interval(self.people_credits[at], group, **drawing)
-        return AnnotatorFigures(float(np.nanmean(self.people_credits[at])), bounds(found), int(known.sum()))
+        interval = proportion_interval(self.people_credits[questions], group, **drawing)
+        return AnnotatorFigures(float(np.nanmean(self.people_credits[questions])), bounds(interval), int(defined.sum()))
 
-    def matched(self, j: int, at: NDArray[np.intp], group: Ints) -> MatchedPair | None:
-        judge, people = self.judge_credits[j, at], self.people_credits[at]
-        both = ~(np.isnan(judge) | np.isnan(people))
-        if not both.any():
+    def matched(self, j: int, questions: NDArray[np.intp], group: Ints) -> MatchedPair | None:
+        judge, people = self.judge_credits[j, questions], self.people_credits[questions]
+        paired = ~(np.isnan(judge) | np.isnan(people))
+        if not paired.any():
             return None
         gap = judge - people
-        found = mean_interval(gap, group, bounds=(-1.0, 1.0))
-        mean = [float(each[both].mean()) for each in (judge, people, gap)]
-        return MatchedPair(mean[0], mean[1], mean[2], bounds(found), int(both.sum()))
+        interval = mean_interval(gap, group, bounds=(-1.0, 1.0))
+        mean = [float(values[paired].mean()) for values in (judge, people, gap)]
+        return MatchedPair(mean[0], mean[1], mean[2], bounds(interval), int(paired.sum()))
 
 
 def _pair(k: int, classes: Classes) -> tuple[Statistic, Statistic]:
-    """The statistics `human_loo` (of labels alone) and `judge_loo`."""
+    """Return the statistics `human_loo` (of labels alone) and `judge_loo`."""
     [people] = [s for s in human_statistics(k, classes.kind, classes.values) if s.name == "human_loo"]
     [judge] = [s for s in judge_statistics(k, classes.kind, classes.values) if s.name == "judge_loo"]
     return people, judge

@@ -65,21 +65,21 @@ class ScoreQuestions:
     @cached_property
     def cluster(self) -> Ints:
         """The cluster of every source text, which shares no group of items with another cluster."""
-        known = self.segment >= 0
-        return joined_groups(self.segment[known], self.group[known])
+        has_segment = self.segment >= 0
+        return joined_groups(self.segment[has_segment], self.group[has_segment])
 
     def items(self, metric: str, language: str) -> Ints:
-        """The labelled items of a language that belong to a source text."""
-        here = self.language == self.languages.index(language) if language in self.languages else np.zeros(len(self.language), bool)
-        return np.flatnonzero(here & (self.labels[metric].n > 0) & (self.segment >= 0))
+        """Return the labelled items of a language that belong to a source text."""
+        of_language = self.language == self.languages.index(language) if language in self.languages else np.zeros(len(self.language), bool)
+        return np.flatnonzero(of_language & (self.labels[metric].n > 0) & (self.segment >= 0))
 
     def credits(self, metric: str, items: Ints, scores: Floats) -> Floats:
-        """The credit of scores (items,) on every source text of these items, in rising order; NaN where people scored all alike."""
+        """Return the credit of scores (items,) on every source text of these items, in rising order; NaN where people scored all alike."""
         return ordering_credits(self.labels[metric].mean[items], scores, self.segment[items])
 
 
 def score_questions(data: Dataset, training: Dataset, metrics: Sequence[str]) -> ScoreQuestions:
-    """The labels of continuous metrics. `training` holds all labels of the people: their severity is taken from all of them.
+    """Return the labels of continuous metrics. `training` holds all labels of the people: their severity is taken from all of them.
 
     Raises UsageError if the dataset card names no key of source texts, and for a metric whose scores are names.
     """
@@ -92,14 +92,14 @@ def score_questions(data: Dataset, training: Dataset, metrics: Sequence[str]) ->
             "key of the items that names the text which several systems gave an output for"
         )
     way: Standardise = "annotator" if data.about.annotators == "persistent" else "none"
-    places = np.array([training.positions[item.item_id] for item in data.items], np.int64)
+    positions = np.array([training.positions[item.item_id] for item in data.items], np.int64)
     language = item_key(data, "language")
-    labels = {metric: item_scores(training, metric, way).of_items(places) for metric in metrics}
+    labels = {metric: item_scores(training, metric, way).of_items(positions) for metric in metrics}
     return ScoreQuestions(data, training, labels, source_texts(data), language.codes.astype(np.int64), tuple(language.values))
 
 
 def score_tables(given: RankingInput, on_label_scale: Collection[str] = ()) -> Iterator[RankedTables]:
-    """The tables of a board of continuous scores; arguments as `ranking.rank`. Fewer than 20 independent texts: no ranks."""
+    """Yield the tables of a board of continuous scores; arguments as `ranking.rank`. Fewer than 20 independent texts: no ranks."""
     questions = score_questions(given.data, given.training, given.metrics)
     baseline = cache(partial(_baseline_scores, questions))
     for language, variant in product(given.languages, given.variants):
@@ -107,14 +107,14 @@ def score_tables(given: RankingInput, on_label_scale: Collection[str] = ()) -> I
 
 
 def _baseline_scores(questions: ScoreQuestions, baseline: str, language: str) -> dict[str, Floats]:
-    """`{metric: what a baseline gives to the items of a language}`."""
-    rule, found = BASELINES[baseline], {}
+    """Return `{metric: what a baseline gives to the items of a language}`."""
+    rule, by_metric = BASELINES[baseline], {}
     for metric in questions.labels:
         scale = questions.data.label_scale(metric)
-        items = [questions.data.items[place] for place in questions.items(metric, language).tolist()]
-        given = [rule(item, metric, scale, questions.learnt, "") for item in items]
-        found[metric] = np.array([math.nan if score is None else float(score) for score in given])
-    return found
+        items = [questions.data.items[position] for position in questions.items(metric, language).tolist()]
+        guesses = [rule(item, metric, scale, questions.learnt, "") for item in items]
+        by_metric[metric] = np.array([math.nan if score is None else float(score) for score in guesses])
+    return by_metric
 
 
 @dataclass(frozen=True)
@@ -149,62 +149,64 @@ class _ScoreTables(RankedTables):
         self.judgments, self.judges, self.metrics = asked, tuple(asked), tuple(self.items)
         self.answers = {judge: {m: self._answers(said, m) for m in self.items} for judge, said in asked.items()}
 
-    def _places(self, given: Judgments, metric: str) -> tuple[Ints, Ints]:
-        """The rows of a metric that are about the items of the table, and the item of each as its place in `items`."""
-        place = np.full(len(self.questions.data.items) + 1, -1, np.int64)
-        place[self.items[metric]] = np.arange(len(self.items[metric]))
-        at = np.where(given.metric.equals(metric), place[given.item.recode(self.questions.data.positions)], -1)
-        rows = np.flatnonzero(at >= 0)
-        return rows, at[rows]
+    def _places(self, judgments: Judgments, metric: str) -> tuple[Ints, Ints]:
+        """Return the rows of a metric that are about the items of the table, and the item of each as its place in `items`."""
+        position = np.full(len(self.questions.data.items) + 1, -1, np.int64)
+        position[self.items[metric]] = np.arange(len(self.items[metric]))
+        positions = np.where(judgments.metric.equals(metric), position[judgments.item.recode(self.questions.data.positions)], -1)
+        rows = np.flatnonzero(positions >= 0)
+        return rows, positions[rows]
 
-    def _answers(self, given: Judgments, metric: str) -> _Answers:
-        rows, at = self._places(given, metric)
+    def _answers(self, judgments: Judgments, metric: str) -> _Answers:
+        rows, positions = self._places(judgments, metric)
         size = len(self.items[metric])
-        score = numbers(given.score.take(rows))
+        score = numbers(judgments.score.take(rows))
         read = ~np.isnan(score)
-        n = np.bincount(at[read], minlength=size)
-        mean = np.bincount(at[read], score[read], minlength=size) / np.maximum(n, 1)
-        failures = Counter(str(kind) for kind, known in zip(given.failure.take(rows), read.tolist(), strict=True) if not known and kind)
+        n = np.bincount(positions[read], minlength=size)
+        mean = np.bincount(positions[read], score[read], minlength=size) / np.maximum(n, 1)
+        failures = Counter(
+            str(kind) for kind, readable in zip(judgments.failure.take(rows), read.tolist(), strict=True) if not readable and kind
+        )
         if missing := size * self.repeats - len(rows):
             failures["missing"] += missing
         same = None
         if self.repeats > 1:
             low, high = np.full(size, math.inf), np.full(size, -math.inf)
-            np.minimum.at(low, at[read], score[read])
-            np.maximum.at(high, at[read], score[read])
-            same = ((n == self.repeats) & (low == high)) | ((n == 0) & (np.bincount(at, minlength=size) == self.repeats))
+            np.minimum.at(low, positions[read], score[read])
+            np.maximum.at(high, positions[read], score[read])
+            same = ((n == self.repeats) & (low == high)) | ((n == 0) & (np.bincount(positions, minlength=size) == self.repeats))
         return _Answers(np.where(n > 0, mean, np.nan), int(read.sum()), failures, same)
 
     def gains(self, baseline: str) -> Iterator[Gain]:
-        """The judge's credit minus that of the scores which the baseline would give."""
+        """Yield the judge's credit minus that of the scores which the baseline would give."""
         if not self.judges:
             return
-        theirs, cluster = self._credits(self.baseline(baseline, self.language), self.metrics)
+        baseline_credits, cluster = self._credits(self.baseline(baseline, self.language), self.metrics)
         for judge in self.judges:
-            ours, _ = self._credits({metric: self.answers[judge][metric].scores for metric in self.metrics}, self.metrics)
-            found = mean_of_segments(ours - theirs, cluster, None if theirs.any() else (-1.0, 1.0))
-            yield Gain(judge, baseline, self.language, self.variant, found.value, bounds(found.interval))
+            judge_credits, _ = self._credits({metric: self.answers[judge][metric].scores for metric in self.metrics}, self.metrics)
+            mean = mean_of_segments(judge_credits - baseline_credits, cluster, None if baseline_credits.any() else (-1.0, 1.0))
+            yield Gain(judge, baseline, self.language, self.variant, mean.value, bounds(mean.interval))
 
     def _credits(self, scores: Mapping[str, Floats], metrics: Sequence[str]) -> tuple[Floats, Ints]:
-        """The credits on the source texts that count, and the cluster of each, for some metrics together."""
-        credits, clusters = [], []
+        """Return the credits on the source texts that count, and the cluster of each, for some metrics together."""
+        parts, clusters = [], []
         for metric in metrics:
-            own = self.questions.credits(metric, self.items[metric], scores[metric])
-            known = ~np.isnan(own)
-            credits.append(own[known])
-            clusters.append(self.questions.cluster[np.unique(self.questions.segment[self.items[metric]])[known]])
-        return np.concatenate(credits), np.concatenate(clusters)
+            credits = self.questions.credits(metric, self.items[metric], scores[metric])
+            defined = ~np.isnan(credits)
+            parts.append(credits[defined])
+            clusters.append(self.questions.cluster[np.unique(self.questions.segment[self.items[metric]])[defined]])
+        return np.concatenate(parts), np.concatenate(clusters)
 
     def table(self, metric: str, metrics: tuple[str, ...], statistics: Statistics, unranked: Collection[str]) -> Ranking:
-        own = [self._credits({m: self.answers[judge][m].scores for m in metrics}, metrics) for judge in self.judges]
-        cluster = own[0][1]
-        credits = np.stack([each for each, _ in own])
+        credits_of_judges = [self._credits({m: self.answers[judge][m].scores for m in metrics}, metrics) for judge in self.judges]
+        cluster = credits_of_judges[0][1]
+        credits = np.stack([judge_credits for judge_credits, _ in credits_of_judges])
         texts = len(np.unique(cluster))
         unread = {judge for judge in self.judges if judge not in unranked and self._is_unread(judge, metrics)}
         ranked = [j for j, judge in enumerate(self.judges) if judge not in unranked and judge not in unread]
         ranks = self._ranks(credits[ranked], cluster) if texts >= MIN_TEXTS else None
-        place = {j: number for number, j in enumerate(ranked)}
-        rows = [self._row(j, metrics, credits[j], cluster, ranks, place.get(j), statistics[j]) for j in range(len(self.judges))]
+        position = {j: number for number, j in enumerate(ranked)}
+        rows = [self._row(j, metrics, credits[j], cluster, ranks, position.get(j), statistics[j]) for j in range(len(self.judges))]
         rows = [msgspec.structs.replace(row, beats_baseline=None, unread=True) if row.judge in unread else row for row in rows]
         return Ranking(
             language=self.language,
@@ -227,7 +229,7 @@ class _ScoreTables(RankedTables):
         return judge in self.unread_judges or 2 * sum(self.answers[judge][metric].read for metric in metrics) < asked
 
     def _ranks(self, credits: Floats, cluster: Ints) -> Ranks:
-        """The ranks of credits brought to 0 … 1, whose order and differences are the same."""
+        """Return the ranks of credits brought to 0 … 1, whose order and differences are the same."""
         return rank_judges((credits + 1) / 2, cluster, bounds=None, seed=self.options.seed, resamples=self.options.resamples)
 
     def _row(
@@ -237,45 +239,45 @@ class _ScoreTables(RankedTables):
         credits: Floats,
         cluster: Ints,
         ranks: Ranks | None,
-        place: int | None,
+        position: int | None,
         statistics: dict[str, float | None],
     ) -> RankedJudge:
-        """One judge, which has this place in the arrays of `ranks` (None: no rank). The baseline is any constant, whose credit is 0."""
-        found = mean_of_segments(credits, cluster)
-        ci = bounds(found.interval)
+        """Return one judge, which has this place in the arrays of `ranks` (None: no rank); the baseline, any constant, has the credit 0."""
+        mean = mean_of_segments(credits, cluster)
+        ci = bounds(mean.interval)
         answers = [self.answers[self.judges[j]][metric] for metric in metrics]
-        asked, read = sum(len(each.scores) for each in answers) * self.repeats, sum(each.read for each in answers)
-        same = [each.same for each in answers if each.same is not None]
+        asked, read = sum(len(answer.scores) for answer in answers) * self.repeats, sum(answer.read for answer in answers)
+        same = [answer.same for answer in answers if answer.same is not None]
         return RankedJudge(
             judge=self.judges[j],
-            rank=int(ranks.rank[place]) if ranks and place is not None else None,
-            rank_ci=(int(ranks.lo[place]), int(ranks.hi[place])) if ranks and place is not None else None,
-            group=ranks.letters[place] if ranks and place is not None else "",
-            value=found.value,
+            rank=int(ranks.rank[position]) if ranks and position is not None else None,
+            rank_ci=(int(ranks.lo[position]), int(ranks.hi[position])) if ranks and position is not None else None,
+            group=ranks.letters[position] if ranks and position is not None else "",
+            value=mean.value,
             value_ci=ci,
-            baseline_diff=found.value,
+            baseline_diff=mean.value,
             baseline_ci=ci,
             beats_baseline=None if ci is None else ci[0] > 0,
             n_ref=asked,
             n=read,
             coverage=read / asked,
-            failures=dict(sorted(sum((each.failures for each in answers), Counter[str]()).items())),
+            failures=dict(sorted(sum((answer.failures for answer in answers), Counter[str]()).items())),
             statistics=statistics,
             matched=None,
             consistency=float(np.concatenate(same).mean()) if same else None,
         )
 
     def statistics(self, names: Sequence[str]) -> Mapping[str, Statistics]:
-        """From each judge's scores alone: another judge changes none of them."""
+        """Return statistics of each judge's scores alone: another judge changes none of them."""
         return {metric: [self._statistics(judge, metric, names) for judge in self.judges] for metric in self.metrics}
 
     def _statistics(self, judge: str, metric: str, names: Sequence[str]) -> dict[str, float | None]:
         if not names:
             return {}
         q = self.questions
-        given = self.judgments[judge]
-        rows, _ = self._places(given, metric)
-        answers = given.take(rows)
+        judgments = self.judgments[judge]
+        rows, _ = self._places(judgments, metric)
+        answers = judgments.take(rows)
         scale = q.data.label_scale(metric)
         classes = replace(
             classes_of(scale, [*q.data.labels.score.used, *answers.score.used], continuous=True),
@@ -286,8 +288,8 @@ class _ScoreTables(RankedTables):
         judged = JudgedTable.lay_out(q.data, answers, {metric: labels})
         cells = ScoreCells(judged, [metric], CompareOptions(by=KEYS, **self.options.drawing))
         key = {"language": self.language, "task": POOLED, "metric": metric, "judge": judge, "variant": self.variant}
-        [found] = cells.cells([key], [np.arange(len(judged))])
-        values = {name: found.values[name].value for name in names if name in found.values}
+        [scored] = cells.cells([key], [np.arange(len(judged))])
+        values = {name: scored.values[name].value for name in names if name in scored.values}
         if "leniency" in values and classes.reach:
             values["leniency"] /= classes.reach
         return {name: number(values.get(name)) for name in names}

@@ -129,7 +129,7 @@ def _draw_matrix(answer: Answer, matrix: VerdictMatrix, other_conditions: int, s
                 panel.text(column, line, square_text(square, "  ") if square else "–", ha="center", va="center", fontsize=SMALL - 1)
         _label(panel, matrix, len(rows))
         omitted = f" {counted(len(matrix.rows) - len(rows), 'row')} did not fit." if len(matrix.rows) > len(rows) else ""
-        condition = f" Asked with {matrix.asked}; {counted(other_conditions, 'other condition')} left out." if other_conditions else ""
+        condition = f" Asked with {matrix.condition}; {counted(other_conditions, 'other condition')} left out." if other_conditions else ""
         number = f" Number: {matrix.axis}, in percentage points." if matrix.axis else " Number: metrics."
         key = f"{SIGNS['good']} shown for the judge, {SIGNS['bad']} against it, {SIGNS['open']} not shown."
         odd = f" {SIGNS['bad']} beside a number near or above 0: {', or '.join(matrix.reasons)}." if matrix.reasons else ""

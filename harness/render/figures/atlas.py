@@ -10,7 +10,7 @@ from typing import Any
 from harness.render.figures.fonts import set_fonts
 from harness.render.figures.style import BASELINE, GROUNDS, INK, VERDICTS, drawing
 from harness.reports.answer_parts import SIGNS, Sentence
-from harness.reports.atlas_matrix import OTHER, QUALITIES, LanguageRow, QualitySquare
+from harness.reports.atlas_answer import OTHER, QUALITIES, LanguageRow, QualitySquare
 from harness.text import terminal_safe
 
 _SHARE_INCHES, _SHARE_DPI = (12.0, 6.3), 100  # 1200 × 630 pixels, which previews of links show whole
@@ -40,7 +40,7 @@ def draw_matrix(rows: Sequence[LanguageRow], title: str, note: str, about: str =
             panel.text(0.05, y + _LINE / 2, row.name, fontsize=7, color=INK, va="center")
             for column, square in enumerate(row.squares):
                 _draw_square(panel, _NAME + step * column, y, step, square)
-            other_counts = "  ".join(f"{sign} {count}" for _, sign, count in row.others)
+            other_counts = "  ".join(f"{sign} {count}" for _, sign, count in row.other_questions)
             panel.text(_NAME + step * len(row.squares) + 0.05, y + _LINE / 2, other_counts, fontsize=6.5, color=INK, va="center")
         return _png(figure, _DPI, about)
 

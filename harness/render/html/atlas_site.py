@@ -13,11 +13,15 @@ from markupsafe import Markup
 from harness.content.tags import name_in
 from harness.errors import UsageError
 from harness.judge_atlas.atlas_file import Atlas, AtlasRow
-from harness.judge_atlas.known import neighbours
+from harness.judge_atlas.quality_answers import neighbours
 from harness.render.html.shell import render, shell
 from harness.reports.answer_parts import SIGNS, Card
 from harness.reports.atlas_answer import (
+    OTHER,
+    QUALITIES,
     AtlasAnswer,
+    LanguageRow,
+    atlas_matrix,
     evidence,
     judge_answer,
     language_answer,
@@ -27,7 +31,6 @@ from harness.reports.atlas_answer import (
     verdict_style,
     wrong_use_words,
 )
-from harness.reports.atlas_matrix import OTHER, QUALITIES, LanguageRow, atlas_matrix
 from harness.reports.tables.numbers import counted
 
 INDEX = "index.html"
@@ -102,7 +105,7 @@ def _finding(rows: Sequence[LanguageRow]) -> str:
     fit = [
         language_square
         for language_square, row in zip(squares, rows, strict=True)
-        if language_square or any(style == "good" for style, _, _ in row.others)
+        if language_square or any(style == "good" for style, _, _ in row.other_questions)
     ]
     if not fit:
         return f"No judge is shown fit for any quality in {languages}."

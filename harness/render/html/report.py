@@ -76,8 +76,8 @@ def report_page(result: RunResult, report: Report) -> str:
     unreviewed = {row.language: unreviewed_in(report, row.language) for row in report.summaries}
     parts = judged_parts(judged_of_report(report), [(None, judged)], report.by_metric, report.verdicts, unreviewed)
     sections = shown_sections(report.ablations)
-    names_apart = {section.name for section in all_sections() if section.apart}
-    study_sections, ablations = ([row for row in sections if (row.name in names_apart) is is_study] for is_study in (True, False))
+    standalone = {section.name for section in all_sections() if section.standalone}
+    study_sections, ablations = ([row for row in sections if (row.name in standalone) is is_study] for is_study in (True, False))
     path = result.folder / "run.json"
     record = read_record(path.read_bytes()) if path.is_file() else {}
     unreadable = failure_shares(report.failures)

@@ -21,7 +21,7 @@ _HOWEVER = ", however it is asked"
 
 
 def build_answer(sides: Sides, pages: LabelPages = LabelPages()) -> Answer:
-    """The answer of verdicts by judge and condition, baselines left out; `pages` says how people label more of the data.
+    """Return the answer of verdicts by judge and condition, baselines left out; `pages` says how people label more of the data.
 
     Raises ValueError without any verdict.
     """
@@ -50,7 +50,7 @@ def build_answer(sides: Sides, pages: LabelPages = LabelPages()) -> Answer:
 
 
 def _title_of_one_judge(sides: Sides) -> str:
-    """The title of one judge: in how many questions it may be used, or that nothing is known yet; of several conditions, under any."""
+    """Return the title of one judge: for how many questions it may be used (under any condition), or that nothing is known yet."""
     verdicts = [verdict for side in sides for verdict in side]
     judge, several_conditions = verdicts[0]["judge"], len(sides) > 1
     by_question: dict[object, list[Verdict]] = {}
@@ -78,7 +78,7 @@ def _title_of_one_judge(sides: Sides) -> str:
 
 
 def _title_of_several_judges(verdicts: Sequence[Verdict]) -> str:
-    """The title of several judges: the question that the cards answer, and where no judge has a good verdict, that there is none."""
+    """Return the title of several judges: the question that the cards answer, and where no judge has a good verdict, that there is none."""
     tags = list(dict.fromkeys(verdict["language"] for verdict in verdicts))
     where = f"{english_name(tags[0])} texts" if len(tags) == 1 else "texts, in which language"
     names = {verdict["judge"] for verdict in verdicts}
@@ -101,7 +101,7 @@ def unread_title(verdicts: Sequence[Verdict]) -> str:
 
 
 def _none_words(verdicts: Sequence[Verdict]) -> str:
-    """That no judge may be used, or that none is known yet; empty where a judge may be."""
+    """Return ` None` where no judge may be used, ` None yet` where none is known; an empty text where a judge may be used."""
     styles = {style_of(verdict) for verdict in verdicts}
     if "good" in styles or any(verdict.answer in _MAY for verdict in verdicts):
         return ""
@@ -109,7 +109,7 @@ def _none_words(verdicts: Sequence[Verdict]) -> str:
 
 
 def _describe_error_rate(sides: Sides) -> str:
-    """How often `use` is wrong at most, over the tests that are corrected together, and what "as good as people" means."""
+    """Return how often `use` is wrong at most, over the tests that are corrected together, and what "as good as people" means."""
     verdicts = [verdict for side in sides for verdict in side]
     if all(verdict.controls for verdict in verdicts) or nobody_to_compare(verdicts) or unread_title(verdicts):
         return ""
@@ -123,7 +123,7 @@ def _describe_error_rate(sides: Sides) -> str:
 
 
 def _describe_family(sides: Sides, tests: int) -> str:
-    """`over the 30 tests of each judge`: what is corrected together, and how much of it is shown."""
+    """Return `over the 30 tests of each judge`: what is corrected together, and how much of it is shown."""
     verdicts = [verdict for side in sides for verdict in side]
     if setting(verdicts[0], "family") == "all":
         return f"over the {tests} tests of all judges"

@@ -28,7 +28,7 @@ _MOST = 0.5  # of judges: with more of them shown unfit, an open question says s
 
 
 def cards_of_one(verdicts: Sequence[Verdict]) -> Iterator[Card]:
-    """One judge: where it may be used, where not, and where nothing is shown."""
+    """Yield the cards of one judge: where it may be used, where not, and where nothing is shown."""
     for answer, words in GROUPS.items():
         if matching := [verdict for verdict in verdicts if verdict.answer == answer]:
             yield Card(style_of(matching[0]), words, f"{_name_places(matching, verdicts)}.", _describe_certainty(matching))
@@ -57,7 +57,7 @@ def copied_cards(verdicts: Sequence[Verdict]) -> Iterator[Card]:
 
 
 def cards_of_several(sides: Sides, names: Mapping[int, str]) -> Iterator[Card]:
-    """Several judges or conditions: for each question the one that may be used, then where none may, then what is not known.
+    """Yield the cards of several judges or conditions: which one may be used for a question, where none may, and what is not known.
 
     Of several that may be used for a question, the one that may be used for most questions is named, then the one with the best gap.
     """
@@ -77,18 +77,22 @@ def cards_of_several(sides: Sides, names: Mapping[int, str]) -> Iterator[Card]:
         remaining = {question: group for question, group in remaining.items() if question not in failed}
         if failed:
             why = _join_reasons([verdict for group in failed.values() for verdict in group])
-            places = _name_places([group[0] for group in failed.values()], questions)
-            text = f"{places}: {f'{why}, ' if why else ''}{_describe_extent(list(failed.values()))}."
+            failed_questions = _name_places([group[0] for group in failed.values()], questions)
+            text = f"{failed_questions}: {f'{why}, ' if why else ''}{_describe_extent(list(failed.values()))}."
             yield Card("bad", words.format(verdicts[0]["judge"]), text)
     if remaining:
-        note = _note_unfit_judges(remaining) if len(judges) > 1 else _note_worst_condition(sides, names, len(questions))
+        if len(judges) > 1:
+            note = _note_unfit_judges(remaining)
+        else:  # the condition that is shown unfit for most questions
+            bad, worst = max(((sum(style_of(verdict) == "bad" for verdict in side), side) for side in sides), key=lambda count: count[0])
+            note = f"{names[id(worst[0])]} is shown unfit for {bad} of {counted(len(questions), 'question')}." if bad else ""
         yield Card("open", "Not known yet", f"{_name_places([group[0] for group in remaining.values()], questions)}.", note)
 
 
 def _best_judge_cards(
     answer: str, words: str, sides: Sides, remaining: dict[tuple[str, str], list[Verdict]], names: Mapping[int, str]
 ) -> Iterator[Card]:
-    """A card for each judge that is the best of those with an answer; takes the questions that it answers out of `left`."""
+    """Yield a card for each judge that is the best with an answer, and take the questions that it answers out of `remaining`."""
     all_verdicts = [verdict for side in sides for verdict in side]
     questions = list({(verdict["language"], verdict["metric"]): verdict for verdict in all_verdicts}.values())
     fit = {names[id(side[0])]: sum(verdict.answer == answer for verdict in side) for side in sides}
@@ -116,7 +120,7 @@ def _best_judge_cards(
 
 
 def _describe_certainty(verdicts: Sequence[Verdict]) -> str:
-    """How sure a card is: how far below people the judge may be at worst, its agreement and people's, and on how many texts."""
+    """Return how sure a card is: how far below people the judge may be at worst, its agreement and people's, and on how many texts."""
     if verdicts[0].controls:
         return "Passing is necessary, not sufficient." if style_of(verdicts[0]) == "good" else ""
     if verdicts[0].answer == "use corrected":
@@ -130,16 +134,11 @@ def _describe_certainty(verdicts: Sequence[Verdict]) -> str:
         return f"{why[0].upper()}{why[1:]}; {texts}." if why else ""
     worst = min(bounds)
     behind = f"{points(-worst)} less than people" if whole_points(worst) < 0 else "as good as people"
-    return f"At worst {behind}{_describe_agreement(verdicts)}; {texts}."
-
-
-def _describe_agreement(verdicts: Sequence[Verdict]) -> str:
-    """The agreement of one verdict's judge with people, and of people with each other; of several, nothing."""
-    [first, *rest] = verdicts
-    agreement = first.agreement
-    if rest or agreement.judge is None:
-        return ""
-    return f" ({percent(agreement.judge)} {'closeness' if first.texts.closeness else 'agreement'}, people {percent(agreement.people)})"
+    agreement = ""
+    if len(verdicts) == 1 and (share := verdicts[0].agreement.judge) is not None:
+        kind = "closeness" if verdicts[0].texts.closeness else "agreement"
+        agreement = f" ({percent(share)} {kind}, people {percent(verdicts[0].agreement.people)})"
+    return f"At worst {behind}{agreement}; {texts}."
 
 
 def _range_words(texts: Sequence[str]) -> str:
@@ -147,7 +146,7 @@ def _range_words(texts: Sequence[str]) -> str:
 
 
 def _join_reasons(verdicts: Sequence[Verdict]) -> str:
-    """`up to 75 points below people, or below the baseline`: what is shown against judges beside people; empty of constructed labels.
+    """Return what is shown against judges: `up to 75 points below people, or below the baseline`; empty where labels are constructed.
 
     A judge that is not behind people by much may have another reason, without which its number would contradict the verdict.
     """
@@ -159,7 +158,7 @@ def _join_reasons(verdicts: Sequence[Verdict]) -> str:
 
 
 def _describe_extent(by_question: Sequence[Sequence[Verdict]]) -> str:
-    """`shown for all 6`: of how many judges, and under how many conditions, all questions have the same verdict."""
+    """Return `shown for all 6`: of how many judges, and under how many conditions, all questions have the same verdict."""
     judges = {len({judge_of(verdict) for verdict in group}) for group in by_question}
     conditions = max(len(group) for group in by_question) // max(judges)
     if max(judges) == 1:
@@ -169,7 +168,7 @@ def _describe_extent(by_question: Sequence[Sequence[Verdict]]) -> str:
 
 
 def _note_unfit_judges(remaining: Mapping[tuple[str, str], Sequence[Verdict]]) -> str:
-    """For which open question most judges must not be used; empty where there is none."""
+    """Return the open question for which most judges are shown unfit; empty where there is none."""
     for group in remaining.values():
         bad = sum(style_of(verdict) == "bad" for verdict in group)
         if bad > _MOST * len(group) and len({judge_of(verdict) for verdict in group}) == len(group):
@@ -179,15 +178,8 @@ def _note_unfit_judges(remaining: Mapping[tuple[str, str], Sequence[Verdict]]) -
     return ""
 
 
-def _note_worst_condition(sides: Sides, names: Mapping[int, str], questions: int) -> str:
-    """Under which condition of one judge most questions are shown unfit; empty where none is."""
-    worst = max(sides, key=lambda side: sum(style_of(verdict) == "bad" for verdict in side))
-    bad = sum(style_of(verdict) == "bad" for verdict in worst)
-    return f"{names[id(worst[0])]} is shown unfit for {bad} of {counted(questions, 'question')}." if bad else ""
-
-
 def _cards_without_people(sides: Sides, names: Sequence[str]) -> Iterator[Card]:
-    """Why nothing can be said of people, and what is known all the same."""
+    """Yield the cards of labels without a second annotator: why there is no answer, what is known all the same, and what to do."""
     first = sides[0][0]
     who = "No judge" if len(sides) > 1 else "It"
     why = f"{who} {'can' if len(sides) > 1 else 'cannot'} be held against how far people agree, as no text has the scores of two people"
@@ -206,7 +198,7 @@ def _cards_without_people(sides: Sides, names: Sequence[str]) -> Iterator[Card]:
 
 
 def _compare_with_constant(value: float, interval: bool) -> str:
-    """`2 points farther from the labels`: of numbers the closeness to the labels, of classes how often they are equal."""
+    """Return `2 points farther from the labels`: of numbers the closeness to the labels, of classes how often they are equal."""
     if not whole_points(value):
         return f"as {'close' if interval else 'often equal'} to the labels"
     words = ("farther from", "closer to") if interval else ("less often equal to", "more often equal to")
@@ -214,7 +206,7 @@ def _compare_with_constant(value: float, interval: bool) -> str:
 
 
 def _name_unclear_places(unclear: Sequence[Verdict], verdicts: Sequence[Verdict]) -> str:
-    """`in Odia and Tamil, nor for other metrics of the languages above`: by name where nothing at all is shown of a language."""
+    """Return where nothing is shown: `in Odia and Tamil, nor for the other metrics of the languages above`."""
     if len({verdict["language"] for verdict in verdicts}) == 1:
         return _name_places(unclear, verdicts)
     above = {verdict["language"] for verdict in verdicts if verdict.answer in GROUPS}
@@ -227,7 +219,7 @@ def _name_unclear_places(unclear: Sequence[Verdict], verdicts: Sequence[Verdict]
 
 
 def _name_places(chosen: Sequence[Verdict], verdicts: Sequence[Verdict]) -> str:
-    """`in Telugu (hallucinations, task quality) and Hindi`: no metrics where all have the verdict, a number for many of one language.
+    """Return `in Telugu (hallucinations, task quality) and Hindi`: no metrics where all have the verdict, their number where they are many.
 
     Where every verdict is in one language, its metrics are named: `for coherence and fluency`.
     """

@@ -21,7 +21,7 @@ class VerdictGroup:
 
 
 def groups_of(verdicts: Sequence[Verdict], people: bool) -> Iterator[VerdictGroup]:
-    """Those for the judge from the best on, those against it from the worst on, those that few labels would settle, the others."""
+    """Yield the verdicts for the judge (best first), against it (worst first), those that few labels would settle, and the others."""
 
     def value(verdict: Verdict) -> float:
         return shown_value(verdict, people) or 0.0
@@ -44,12 +44,12 @@ def groups_of(verdicts: Sequence[Verdict], people: bool) -> Iterator[VerdictGrou
 
 
 def beside_people(verdicts: Sequence[Verdict]) -> bool:
-    """Whether any verdict compares the judge with people; else all values are differences from one constant answer."""
+    """Return whether any verdict compares the judge with people; else all values are differences from one constant answer."""
     return any(verdict.agreement.gap is not None and not verdict.controls for verdict in verdicts)
 
 
 def axis_reach(values: Sequence[float]) -> float:
-    """How far an axis of differences reaches to both sides of 0: to the largest of them, in tenths, from 0.2 to 1.
+    """Return the limit of an axis of differences on both sides of 0: the largest of them, in tenths, from 0.2 to 1.
 
     >>> axis_reach([0.03, -0.27]), axis_reach([])
     (0.4, 0.2)

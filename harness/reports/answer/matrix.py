@@ -28,23 +28,23 @@ _SAME = "each judge's plainest condition"
 
 
 def verdict_matrices(sides: Sides) -> Iterator[VerdictMatrix]:
-    """A matrix of all sides; of several judges with several conditions one for each condition, the plainest of each judge first."""
+    """Yield a matrix of all sides; of several judges with several conditions one for each condition, the plainest of each judge first."""
     for condition, same in _by_condition(sides):
         matrix = _build_matrix(same, side_names(same))
         if condition:  # headings say so, because cards are about all conditions, under another of which more may be known
             rows = tuple(replace(row, group=row.group and f"{row.group}, asked this way") for row in matrix.rows)
-            matrix = replace(matrix, asked=condition, rows=rows)
+            matrix = replace(matrix, condition=condition, rows=rows)
         yield matrix
 
 
 def judges_in_order(sides: Sides) -> list[tuple[Any, Any]]:
-    """The judges of the sides, each with its source, in the order in which the first matrix has them."""
+    """Return the judges of the sides, each with its source, in the order in which the first matrix has them."""
     first = next((same for _, same in _by_condition(sides)), [])
     return list(dict.fromkeys(judge_of(side[0]) for side in sorted(first, key=_count_for_and_against, reverse=True)))
 
 
 def _by_condition(sides: Sides) -> Iterator[tuple[str, Sides]]:
-    """The sides of each matrix, and the condition that they share, where it is chosen."""
+    """Yield the sides of each matrix, and the condition that they share, where it is chosen."""
     by_judge: dict[tuple[Any, Any], list[Sequence[Verdict]]] = {}
     for side in sides:
         by_judge.setdefault(judge_of(side[0]), []).append(side)
@@ -62,7 +62,7 @@ def _by_condition(sides: Sides) -> Iterator[tuple[str, Sides]]:
 
 
 def _build_matrix(sides: Sides, names: Sequence[str]) -> VerdictMatrix:
-    """The verdicts of sides, each with its name: questions by judge in one language, judges by language in several.
+    """Return the matrix of sides with their names: questions by judge in one language, judges by language in several.
 
     Judges and questions with the most shown for them, and the least against, come first; conditions keep their order.
     """
@@ -98,13 +98,13 @@ def _build_matrix(sides: Sides, names: Sequence[str]) -> VerdictMatrix:
 
 
 def _reasons_beside_numbers(verdicts: Sequence[Verdict], people: bool) -> tuple[str, ...]:
-    """What is shown against judges whose number beside people is no reason, as of one that agrees more than people do."""
+    """Return what is shown against judges whose number beside people is no reason, as of one that agrees more than people do."""
     odd = (verdict for verdict in verdicts if people and style_of(verdict) == "bad" and "worse" not in verdict.words.obstacles)
     return tuple(dict.fromkeys(reason_against(verdict) for verdict in odd))
 
 
 def _head_groups(rows: Sequence[VerdictRow]) -> Iterator[VerdictRow]:
-    """Each heading of a group in its first row only; none where all rows are of one group."""
+    """Yield the rows with the heading of a group in its first row only; without headings where all rows are of one group."""
     several = len({row.group for row in rows}) > 1
     before = ""
     for row in rows:
@@ -113,7 +113,7 @@ def _head_groups(rows: Sequence[VerdictRow]) -> Iterator[VerdictRow]:
 
 
 def _question_style(verdicts: Sequence[Verdict]) -> str:
-    """What is known of a question: `good` where any judge may be used, `bad` where none may."""
+    """Return the style of a question: `good` where any judge may be used, `bad` where none may, else `open`."""
     styles = {style_of(verdict) for verdict in verdicts}
     return "good" if "good" in styles else "bad" if styles == {"bad"} else "open"
 
@@ -125,18 +125,18 @@ def _question_order(verdicts: Sequence[Verdict]) -> tuple[int, int, int]:
 
 
 def sides_kind(sides: Sides) -> str:
-    """What the sides are: conditions of one judge, or judges."""
+    """Return `condition` where the sides are conditions of one judge, else `judge`."""
     return "condition" if len({judge_of(side[0]) for side in sides}) == 1 else "judge"
 
 
 def _count_for_and_against(verdicts: Sequence[Verdict]) -> tuple[int, int]:
-    """How many verdicts are for a judge, and how few against it."""
+    """Return how many verdicts are for a judge, and minus how many are against it."""
     styles = [style_of(verdict) for verdict in verdicts]
     return styles.count("good"), -styles.count("bad")
 
 
 def _question_row(verdicts: Sequence[Verdict], sides: Sides, people: bool) -> VerdictRow:
-    """A metric with the verdict on each judge."""
+    """Return the row of a metric, with the verdict on each judge."""
     on_metric = ([verdict for verdict in side if verdict["metric"] == verdicts[0]["metric"]] for side in sides)
     squares = tuple(_build_square(cell_verdicts, True, people) if cell_verdicts else None for cell_verdicts in on_metric)
     texts = max(verdict.texts.labelled for verdict in verdicts)
@@ -146,7 +146,7 @@ def _question_row(verdicts: Sequence[Verdict], sides: Sides, people: bool) -> Ve
 
 
 def _build_square(verdicts: Sequence[Verdict], alone: bool, people: bool) -> VerdictSquare:
-    """The verdict on one metric, `alone`, or how many labels would settle it; of several, how many have a verdict of each kind."""
+    """Return the verdict on one metric, `alone`, or how many labels would settle it; of several, how many have a verdict of each kind."""
     first, styles = verdicts[0], [style_of(verdict) for verdict in verdicts]
     words = "; ".join(f"{metric_words(verdict['metric'])}: {verdict.answer}" for verdict in verdicts)
     show = {name: value for name, value in first.key.items() if value is not None and (alone or name != "metric")}

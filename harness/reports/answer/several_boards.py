@@ -35,12 +35,12 @@ class BoardVerdicts:
     by_order: tuple[tuple[str, str, str], ...] = ()
 
     def matter(self, metric: str) -> str:
-        """What a metric is about; the metric itself where nothing says so."""
+        """Return what a metric is about; the metric itself where nothing says so."""
         return self.qualities.get(metric) or metric_words(metric)
 
 
 def answer_of_boards(boards: Sequence[BoardVerdicts]) -> Answer | None:
-    """The answer of several boards: a sentence for each language, judge and verdict. None without any score to compare."""
+    """Return the answer of several boards: a sentence for each language, judge and verdict. None without any score to compare."""
     verdicts = [verdict for board in boards for verdict in board.verdicts]
     judges = sorted({verdict["judge"] for verdict in verdicts} | {judge for board in boards for _, judge, _ in board.by_order})
     if not judges:
@@ -63,7 +63,7 @@ def answer_of_boards(boards: Sequence[BoardVerdicts]) -> Answer | None:
 
 
 def _write_title(judges: Sequence[str], verdicts: Sequence[Verdict], *, closed: bool) -> str:
-    """What was found of one judge, or the question that several answer; not `closed`: for other questions there is no verdict."""
+    """Return what was found of one judge, or the question that several answer; not `closed`: for other questions there is no verdict."""
     total = len(verdicts)
     if len(judges) > 1:
         return "Which judge may be used for what?"
@@ -79,7 +79,7 @@ def _write_title(judges: Sequence[str], verdicts: Sequence[Verdict], *, closed: 
 
 
 def _language_sentences(verdicts: Sequence[Verdict], head: str, about: Mapping[int, str]) -> Iterator[Sentence]:
-    """One judge in one language on several boards: `Japanese: use it for preference.`"""
+    """Yield the sentences about one judge in one language on several boards: `Japanese: use it for preference.`"""
     remaining = list(verdicts)
     for answer, words in _FOR.items():
         matching = [verdict for verdict in remaining if verdict.answer == answer]
@@ -94,7 +94,7 @@ def _language_sentences(verdicts: Sequence[Verdict], head: str, about: Mapping[i
 
 
 def _name_qualities(chosen: Sequence[Verdict], verdicts: Sequence[Verdict], about: Mapping[int, str]) -> str:
-    """`preference and harm (self harm)`: what verdicts are about, with their metrics where others have another answer."""
+    """Return `preference and harm (self harm)`: what verdicts are about, with their metrics where others have another answer."""
     texts = []
     for quality in dict.fromkeys(about[id(verdict)] for verdict in chosen):
         on_quality = [verdict for verdict in chosen if about[id(verdict)] == quality]
@@ -106,7 +106,7 @@ def _name_qualities(chosen: Sequence[Verdict], verdicts: Sequence[Verdict], abou
 
 
 def _describe_error_rate(verdicts: Sequence[Verdict]) -> str:
-    """How often `use` is wrong at most: tests are corrected together board by board, as for the board alone."""
+    """Return how often `use` is wrong at most: tests are corrected together board by board, as for the board alone."""
     if not verdicts or setting(verdicts[0], "correction") != "holm" or all(verdict.controls for verdict in verdicts):
         return ""
     margin = percent(verdicts[0].margin).removesuffix("%").strip()

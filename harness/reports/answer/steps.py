@@ -1,4 +1,4 @@
-"""What to do next: the labels that would settle most for least, how people make them, and the judgments to read."""
+"""Next steps of an answer: the labels that would settle most for least, how people make them, and the judgments to read."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _NOT_SHOWN |= {"remarks", "target", "timestamp", "url", "uuid"}
 
 
 class LabelPages(msgspec.Struct, frozen=True):
-    """How people label the data of a comparison or a run.
+    """The way in which people label the data of a comparison or a run.
 
     Attributes:
         command: the beginning of the command, with the data and, where their tasks are not described, the texts that people see.
@@ -50,7 +50,7 @@ class LabelPages(msgspec.Struct, frozen=True):
     unlabelled: dict[str, dict[str, int]] = {}
 
     def time(self, language: str, texts: int) -> str:
-        """About how long so many texts take one person: `about 40 min`; empty where the texts are not known.
+        """Return about how long so many texts take one person: `about 40 min`; empty where the texts are not known.
 
         >>> LabelPages(seconds={"ja": 60.0}).time("ja", 30), LabelPages().time("ja", 30)
         ('about 30 min', '')
@@ -62,8 +62,9 @@ class LabelPages(msgspec.Struct, frozen=True):
 
 
 def label_pages(name: str, data: Dataset) -> LabelPages:
-    """How people label more of a data set. People see the texts that bundled tasks have names for, else those that differ from item to
-    item, never systems or notes.
+    """Return how people label more of a data set.
+
+    People see the texts that bundled tasks have names for, else those that differ from item to item, never systems or notes.
 
     The command is empty where the data have no texts, as some published sets leave them out.
     """
@@ -89,7 +90,7 @@ def label_pages(name: str, data: Dataset) -> LabelPages:
 
 
 def _reading_fields(data: Dataset) -> list[str]:
-    """The fields of items that hold texts to be read: long ones, of which most differ, under no name of a remark or a writer."""
+    """Return the fields of items that hold texts to be read: long ones, of which most differ, under no name of a remark or a writer."""
     values: dict[str, list[str]] = {}
     for item in data.items:
         for name, value in item.fields.items():
@@ -99,7 +100,7 @@ def _reading_fields(data: Dataset) -> list[str]:
 
 
 def _count_unlabelled(data: Dataset) -> dict[str, dict[str, int]]:
-    """How many texts 'labels page --next' would find, by language and metric."""
+    """Return the number of texts that 'labels page --next' would select, by language and metric."""
     waiting: dict[str, dict[str, int]] = {}
     for metric in data.labels.metric.used:
         native = data.labels.native_items((metric,))
@@ -110,7 +111,7 @@ def _count_unlabelled(data: Dataset) -> dict[str, dict[str, int]]:
 
 
 def next_steps(verdicts: Sequence[Verdict], judge_names: Mapping[int, str], pages: LabelPages) -> Iterator[NextStep]:
-    """What to do next; `named` has the names of judges where there are several."""
+    """Yield what to do next; `judge_names` has the names of judges where there are several."""
     first = verdicts[0]
     if first.controls:
         yield NextStep("compare with native speakers' labels", f"harness data list --lang {first['language']}")
@@ -129,7 +130,10 @@ def next_steps(verdicts: Sequence[Verdict], judge_names: Mapping[int, str], page
             continue
         shortage = "" if waiting >= k else f"; {waiting:,} of the set have no label"
         yield _labelling_step(f"{more}{shortage}", pages, verdict["language"], f"--metrics {verdict['metric']} --next {min(k, waiting)}", k)
-    bad = sorted((verdict for verdict in verdicts if style_of(verdict) == "bad"), key=_gap)
+    bad = sorted(
+        (verdict for verdict in verdicts if style_of(verdict) == "bad"),
+        key=lambda verdict: (verdict.baseline.diff if verdict.controls else verdict.agreement.gap) or 0.0,
+    )
     for verdict in bad[:2]:
         name = judge_names.get(id(verdict))
         read = f"read judgments of {place_of(verdict)} – {name}" if name else f"read its judgments of {place_of(verdict)}"
@@ -137,13 +141,8 @@ def next_steps(verdicts: Sequence[Verdict], judge_names: Mapping[int, str], page
 
 
 def _labelling_step(text: str, pages: LabelPages, language: str, flags: str, texts: int, whom: str = "each person") -> NextStep:
-    """A step with the command that makes labelling pages, and about how long it takes `whom`; or why there is no command."""
+    """Return a step with the command that makes labelling pages, and about how long it takes `whom`; or why there is no command."""
     if not pages.command:
         return NextStep(f"{text} (the set itself has no texts to make pages of)")
     time = pages.time(language, texts)
     return NextStep(f"{text} ({time} for {whom})" if time else text, f"{pages.command} --lang {language} {flags} --out pages")
-
-
-def _gap(verdict: Verdict) -> float:
-    """Judge minus people, or minus a constant with constructed labels; 0 where it is undefined."""
-    return (verdict.baseline.diff if verdict.controls else verdict.agreement.gap) or 0.0

@@ -41,25 +41,25 @@ _WORDS: dict[tuple[str, Any], str] = {
 
 
 def style_of(verdict: Verdict | Mapping[str, Any]) -> str:
-    """`good`, `bad` or `open`: how a verdict, or its flat object in JSON, is coloured; words say the same."""
+    """Return `good`, `bad` or `open`: how a verdict, or its flat object in JSON, is coloured; words say the same."""
     if verdict["verdict"] == "use" or verdict["controls"] == "passes":
         return "good"
     return "bad" if verdict["verdict"] == "do not use" or verdict["controls"] == "fails" else "open"
 
 
 def difference_words(people: bool) -> str:
-    """What a shown value is the difference of."""
+    """Return the name of the difference that is shown."""
     return "judge − people" if people else "judge − constant"
 
 
 def shown_value(verdict: Verdict | Mapping[str, Any], people: bool) -> float | None:
-    """Judge minus people, or minus a constant where `people` is false or labels are constructed; None where it is undefined."""
+    """Return judge minus people, or minus a constant where `people` is False or labels are constructed; None where it is undefined."""
     value: float | None = verdict["gap"] if people and not verdict["controls"] else verdict["base_diff"]
     return value
 
 
 def reason_against(verdict: Verdict) -> str:
-    """What is shown against a judge, in few words; its answer where nothing is.
+    """Return what is shown against a judge, in few words; its answer where nothing is.
 
     Beside a number that is no reason, as of a judge that agrees more than people do, this is what a reader needs.
     """
@@ -67,38 +67,38 @@ def reason_against(verdict: Verdict) -> str:
 
 
 def place_of(verdict: Verdict) -> str:
-    """The language and metric of a verdict in words: `Czech (task quality)`."""
+    """Return the language and metric of a verdict in words: `Czech (task quality)`."""
     return f"{english_name(verdict['language'])} ({metric_words(verdict['metric'])})"
 
 
 def texts_of(verdict: Verdict) -> dict[str, Any]:
-    """The filters that show the texts of a verdict: those with two annotators, or those with a label where it is about controls."""
+    """Return the filters that show the texts of a verdict: those with two annotators, or those with a label where it is about controls."""
     texts = {"compared": True} if verdict.controls else {"annotators": "two or more"}
     return {name: value for name, value in verdict.key.items() if value is not None} | texts
 
 
 def annotators_of(verdicts: Sequence[Verdict]) -> str:
-    """Who gave the labels, in words: native speakers only where all of the labels are theirs."""
+    """Return who gave the labels, in words: native speakers only where all of the labels are theirs."""
     return "native speakers" if all(verdict.texts.labels == "native" for verdict in verdicts) else "people"
 
 
 def nobody_to_compare(verdicts: Sequence[Verdict]) -> bool:
-    """Whether no text has the scores of two people, so that nothing can be held against how far people agree."""
+    """Return True where no text has the scores of two people, so that nothing can be compared with how far people agree."""
     return all("annotators" in verdict.words.obstacles for verdict in verdicts)
 
 
 def judge_of(verdict: Verdict) -> tuple[Any, Any]:
-    """The judge of a verdict and, of several, its source."""
+    """Return the judge of a verdict and, of several, its source."""
     return verdict.key.get("source"), verdict["judge"]
 
 
 def setting(verdict: Verdict, name: str) -> str:
-    """One threshold of a verdict, as its signature prints it; empty where it has none of the name."""
+    """Return one threshold of a verdict, as its signature prints it; empty where it has none of the name."""
     return dict(word.split("=") for word in verdict.settings.split()).get(name, "")
 
 
 def side_names(sides: Sides) -> list[str]:
-    """A name for each side: the judge where there are several, and what differs between the conditions of a judge.
+    """Return a name for each side: the judge where there are several, and what differs between the conditions of a judge.
 
     Of one judge under several conditions, the names are those of the conditions: `all metrics in one call, temperature 0.3`.
     """
@@ -114,7 +114,7 @@ def side_names(sides: Sides) -> list[str]:
 
 
 def condition_words(key: Mapping[str, Any], keys: Sequence[Mapping[str, Any]]) -> str:
-    """How a judge was asked, as far as it differs between keys; all of it where nothing does.
+    """Return how a judge was asked, as far as it differs between keys; all of it where nothing does.
 
     >>> one, two = ({"variant": name, "temperature": 0.0} for name in ("single", "joint+detailed"))
     >>> condition_words(one, [one, two]), condition_words(two, [one, two])
@@ -129,7 +129,7 @@ def condition_words(key: Mapping[str, Any], keys: Sequence[Mapping[str, Any]]) -
 
 
 def _name_choices(text: str, texts: Sequence[str]) -> Iterator[str]:
-    """The choices of a variant that differ between all of them; its name where any of them is no variant of ours."""
+    """Yield the choices of a variant that differ between all of them; its name where any of them is no variant of ours."""
     try:
         variant, variants = parse_variant(text), [parse_variant(other) for other in texts]
     except ValueError:

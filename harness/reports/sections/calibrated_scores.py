@@ -1,19 +1,18 @@
-"""What is each score worth? A judge's scores before and after a map to people's scores, language by language, and label sets."""
+"""The worth of each score: a judge's scores before and after a map to people's scores, language by language, and label sets."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
 
 from harness.content.tags import english_name
 from harness.correction.calibrate import ALPHA, CalibratedCell, CalibratedMetric, CalibrateOptions, metrics_of_all_judges
-from harness.correction.label_sets import LabelSets
 from harness.measure.compare import Recording
 from harness.measure.condition_rows import new_row, section
 from harness.measure.options import POOLED, CompareOptions
-from harness.reports.sections.section import FEW_NAMES, Found, Section, SectionTable
+from harness.reports.sections.section import FEW_NAMES, Section, SectionNumbers, SectionTable
 from harness.reports.tables.column import COUNT_OR_BLANK, PROBABILITY, TEXT, Column, Row
 from harness.reports.tables.numbers import UNDEFINED, coefficient, counted, percent, points, signed
 
@@ -32,72 +31,52 @@ _PARTS = ("miscalibration", "discrimination", "uncertainty")
 _BY_LANGUAGE = (("language", "metric"), ("metric",))
 
 
-def calibrated_section(metrics: Sequence[CalibratedMetric]) -> Found:
-    """The section of some metrics: a row for each language and for all of them (`*`); `parts` of the loss, label `sets`, and `gaps`."""
-    cells = [(metric, cell) for metric in metrics for cell in (*metric.cells, *([metric.overall] if len(metric.cells) > 1 else []))]
-    found = section(
-        "What each score is worth",
-        [_row(*each) for each in cells],
-        note=NOTE,
-        parts=[{**_key(*each), **_sides(each[1], _PARTS)} for each in cells],
-        sets=[_sets_row(metric, cell.language, cell.sets) for metric, cell in cells if cell.sets is not None],
-        gaps=[row for metric in metrics for row in _gaps(metric)],
-    )
-    return found or {}
+def calibrated_section(metrics: Sequence[CalibratedMetric]) -> SectionNumbers:
+    """Return the section: a row for each language and for all of them (`*`); `parts` of the loss, label `sets`, and `gaps`."""
+    rows, parts, sets, gaps = [], [], [], []
+    for metric in metrics:
+        for cell in (*metric.cells, *([metric.overall] if len(metric.cells) > 1 else [])):
+            key = {**metric.key, "language": cell.language, "task": POOLED}
+            row = {**new_row(key), "n": cell.n, "labels": cell.labels, "groups": cell.groups, **_before_and_after(cell, _SIDES)}
+            row |= {name: getattr(cell, name) for name in ("over_scores", "over_constant", "p", "q", "advice")}
+            row |= {"kind": metric.kind, "method": metric.method}
+            row["undefined"] = {name: cell.advice for name in ("p", "q") if row[name] is None}
+            rows.append(row)
+            parts.append({**new_row(key), **_before_and_after(cell, _PARTS)})
+            if cell.sets is not None:
+                values = {name: value for name, value in msgspec.structs.asdict(cell.sets).items() if name != "curve"}
+                undefined = {} if cell.sets.reason is None else {"threshold": cell.sets.reason}
+                sets.append({**key, "kind": metric.kind, **values, "undefined": undefined})
+        quantity = "squared error" if metric.kind == "numbers" else "agreement"
+        for when, gap in (("before", metric.gap_before), ("after", metric.gap_after)):
+            if gap is not None:
+                values = {name: getattr(gap, name) for name in ("gap", "by_chance", "by_chance_95", "p")}
+                gaps.append(new_row({**metric.key, "language": POOLED, "task": POOLED}, when=when, gap_of=quantity, **values))
+    return section("What each score is worth", rows, note=NOTE, parts=parts, sets=sets, gaps=gaps) or {}
 
 
-def calibrated_scores(sources: Sequence[Recording], options: CompareOptions) -> dict[str, Found]:
-    """The section by its name, with the numbers of `calibrate` for every judge and condition but baselines.
+def calibrate_scores(sources: Sequence[Recording], options: CompareOptions) -> dict[str, SectionNumbers]:
+    """Return the section by its name, with the numbers of `calibrate` for every judge and condition but baselines.
 
     Empty where nothing can be mapped, and of several sources.
     """
-    found = metrics_of_all_judges(sources[0], options, CalibrateOptions(seed=options.seed)) if len(sources) == 1 else []
-    return {NAME: calibrated_section(found)} if found else {}
+    metrics = metrics_of_all_judges(sources[0], options, CalibrateOptions(seed=options.seed)) if len(sources) == 1 else []
+    return {NAME: calibrated_section(metrics)} if metrics else {}
 
 
-def _key(metric: CalibratedMetric, cell: CalibratedCell) -> dict[str, Any]:
-    return new_row({**metric.key, "language": cell.language, "task": POOLED})
-
-
-def _row(metric: CalibratedMetric, cell: CalibratedCell) -> dict[str, Any]:
-    row = {**_key(metric, cell), "n": cell.n, "labels": cell.labels, "groups": cell.groups, **_sides(cell, _SIDES)}
-    row |= {name: getattr(cell, name) for name in ("over_scores", "over_constant", "p", "q", "advice")}
-    row |= {"kind": metric.kind, "method": metric.method}
-    row["undefined"] = {name: cell.advice for name in ("p", "q") if row[name] is None}
-    return row
-
-
-def _sides(cell: CalibratedCell, names: Sequence[str]) -> dict[str, Any]:
+def _before_and_after(cell: CalibratedCell, names: Sequence[str]) -> dict[str, Any]:
     sides = (("before", cell.before), ("after", cell.after))
     return {f"{name}_{when}": getattr(side, name) for when, side in sides for name in names}
 
 
-def _sets_row(metric: CalibratedMetric, language: str, sets: LabelSets) -> dict[str, Any]:
-    values = {name: value for name, value in msgspec.structs.asdict(sets).items() if name != "curve"}
-    undefined = {} if sets.reason is None else {"threshold": sets.reason}
-    return {**metric.key, "language": language, "task": POOLED, "kind": metric.kind, **values, "undefined": undefined}
-
-
-def _gaps(metric: CalibratedMetric) -> Iterator[dict[str, Any]]:
-    of = "squared error" if metric.kind == "numbers" else "agreement"
-    for when, gap in (("before", metric.gap_before), ("after", metric.gap_after)):
-        if gap is not None:
-            values = {name: getattr(gap, name) for name in ("gap", "by_chance", "by_chance_95", "p")}
-            yield new_row({**metric.key, "language": POOLED, "task": POOLED}, when=when, gap_of=of, **values)
-
-
-def _pair(name: str, write: Callable[[Any, Any], str], *, intervals: bool = False) -> Callable[[Row], str]:
-    """Writes what was before and what is after: `57 % → 68 %`; empty where neither is defined."""
+def _write_before_and_after(name: str, write: Callable[[Any, Any], str], *, intervals: bool = False) -> Callable[[Row], str]:
+    """Return a function that writes what was before and what is after: `57 % → 68 %`; empty where neither is defined."""
 
     def text(row: Row) -> str:
         sides = [(row[f"{name}_{when}"], row.get(f"{name}_ci_{when}") if intervals else None) for when in ("before", "after")]
         return "" if all(value is None for value, _ in sides) else " → ".join(write(*side) for side in sides)
 
     return text
-
-
-def _leniency(value: float | None, ends: Any) -> str:
-    return UNDEFINED if value is None else signed(value, 2)
 
 
 def _two_decimals(value: float | None, ends: Any) -> str:
@@ -111,49 +90,41 @@ def _set_size(row: Row) -> str:
     return UNDEFINED if size is None else f"{size:.1f} {'points wide' if row['kind'] == 'numbers' else 'scores'}"
 
 
-def _groups(row: Row) -> str:
-    return counted(row["groups"], "group")
-
-
-def _whole(row: Row) -> str:
-    return "" if row["threshold"] is None or row["whole"] is None else percent(row["whole"])
-
-
-def _finding(found: Found) -> str:
-    rows = [row for row in found["rows"] if row["language"] != POOLED]
+def _describe_gains(numbers: SectionNumbers) -> str:
+    rows = [row for row in numbers["rows"] if row["language"] != POOLED]
     several = len({row["metric"] for row in rows}) > 1 or len({row["judge"] for row in rows}) > 1
-    shown = [row for row in rows if row["advice"] == "use the map"]
+    gaining = [row for row in rows if row["advice"] == "use the map"]
     falling = [row for row in rows if row["advice"].startswith("refused")]
     refused = "the map falls, as higher scores went with lower ones of people, and is refused: do not rely on the scores there"
-    told = (
-        _shown(shown, falling, rows, several),
-        f"In {_names(falling, several)} {refused}." if falling else "",
-        "" if several else _gap_sentence(found),
+    sentences = (
+        _gain_sentence(gaining, falling, rows, several),
+        f"In {_name_languages(falling, several)} {refused}." if falling else "",
+        "" if several else _gap_sentence(numbers),
     )
-    return " ".join(filter(None, told))
+    return " ".join(filter(None, sentences))
 
 
-def _shown(shown: Sequence[Row], falling: Sequence[Row], rows: Sequence[Row], several: bool) -> str:
-    if not shown:
+def _gain_sentence(gaining: Sequence[Row], falling: Sequence[Row], rows: Sequence[Row], several: bool) -> str:
+    if not gaining:
         return "No gain is shown: leave the scores as they are." if len(falling) < len(rows) else ""
     if len(rows) == 1:
         return "A gain is shown: use the map."
-    of, rest = f"A gain is shown in {len(shown)} of {len(rows)}", [row for row in rows if row not in (*shown, *falling)]
-    if not several and 0 < len(rest) < len(shown):
-        return f"{of} languages, not in {_names(rest, several)}: leave the scores as they are there."
-    what = "cells" if several else "languages" if len(shown) == len(rows) else f"languages ({_names(shown, several)})"
-    return f"{of} {what}.{' Leave the scores of the others as they are.' if rest else ''}"
+    gain, rest = f"A gain is shown in {len(gaining)} of {len(rows)}", [row for row in rows if row not in (*gaining, *falling)]
+    if not several and 0 < len(rest) < len(gaining):
+        return f"{gain} languages, not in {_name_languages(rest, several)}: leave the scores as they are there."
+    what = "cells" if several else "languages" if len(gaining) == len(rows) else f"languages ({_name_languages(gaining, several)})"
+    return f"{gain} {what}.{' Leave the scores of the others as they are.' if rest else ''}"
 
 
-def _names(rows: Sequence[Row], several: bool) -> str:
+def _name_languages(rows: Sequence[Row], several: bool) -> str:
     names = [english_name(row["language"]) + (f" ({row['metric'].replace('_', ' ')})" if several else "") for row in rows]
     more = f" and {len(names) - FEW_NAMES} more" if len(names) > FEW_NAMES + 1 else ""
     return ", ".join(names[: FEW_NAMES if more else None]) + more
 
 
-def _gap_sentence(found: Found) -> str:
-    """That the gap grows is said where it grows by more than 95 of 100 gaps of equal languages; a small change says nothing."""
-    sides = {row["when"]: row for row in found["gaps"]}
+def _gap_sentence(numbers: SectionNumbers) -> str:
+    """Return the gap before and after; that it grows is said only where it grows by more than 95 of 100 gaps of equal languages."""
+    sides = {row["when"]: row for row in numbers["gaps"]}
     if len(sides) < 2:
         return ""
     before, after = sides["before"], sides["after"]
@@ -180,21 +151,26 @@ _COLUMNS = (
         "agreement_after",
         "agreement",
         "share of people's labels that the score equals; after: that the most probable class equals",
-        _pair("agreement", percent),
+        _write_before_and_after("agreement", percent),
     ),
     _column(
         "loss_after",
         "loss",
         "Brier's score, 0 to 2, of a raw score taken as certain, and of the map; of numbers the squared error; lower is better",
-        _pair("loss", _two_decimals),
+        _write_before_and_after("loss", _two_decimals),
     ),
     _column(
         "error_after",
         "calibration error [95 %]",
         "how far people's mean is from the score, or from what the map expects, in points of the scale, without its bias",
-        _pair("error", coefficient, intervals=True),
+        _write_before_and_after("error", coefficient, intervals=True),
     ),
-    _column("leniency_after", "leniency", "score minus people's mean, in points, + is toward the best", _pair("leniency", _leniency)),
+    _column(
+        "leniency_after",
+        "leniency",
+        "score minus people's mean, in points, + is toward the best",
+        _write_before_and_after("leniency", lambda value, ends: UNDEFINED if value is None else signed(value, 2)),
+    ),
     Column("q", "gain, q", PROBABILITY, "q-value of the gain, against raw scores and against the map without the judge's score"),
     Column("advice", "advice", TEXT, "what to do with the scores of new texts"),
 )
@@ -202,12 +178,12 @@ _COLUMNS = (
 CALIBRATED_SCORES = Section(
     NAME,
     "What do people say of a text with this score? A map from the judge's scores to people's, before → after, on texts it has not seen.",
-    _finding,
+    _describe_gains,
     (
         SectionTable(_COLUMNS, levels=_BY_LANGUAGE),
         SectionTable(
             tuple(
-                _column(f"{name}_after", name, legend, _pair(name, _two_decimals))
+                _column(f"{name}_after", name, legend, _write_before_and_after(name, _two_decimals))
                 for name, legend in (
                     ("miscalibration", "the part of the loss that another map could still remove"),
                     ("discrimination", "the part that scores win over class shares, or over the mean"),
@@ -221,7 +197,12 @@ CALIBRATED_SCORES = Section(
         SectionTable(
             (
                 _column("mean_size", "mean set", "how many scores a set holds on average, or how long an interval is", _set_size),
-                _column("whole", "says nothing", "the judge's texts whose set holds every score", _whole),
+                _column(
+                    "whole",
+                    "says nothing",
+                    "the judge's texts whose set holds every score",
+                    lambda row: "" if row["threshold"] is None or row["whole"] is None else percent(row["whole"]),
+                ),
                 Column("learnt_from", "map of", TEXT, "what the map of the sets has learnt from"),
                 _column(
                     "groups",

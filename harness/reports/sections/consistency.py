@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.data.columns import NO_VALUE, CodedColumn, first_rows, unique_integers
+from harness.data.columns import NO_VALUE, first_rows, unique_integers
 from harness.measure.condition_rows import new_row, put_mean, put_share, section
 from harness.measure.judged_table import JudgedTable
 from harness.model import CONDITION
-from harness.reports.sections.section import Found, Section, SectionTable, cells_at, of_answers, range_by_language
+from harness.reports.sections.section import Section, SectionNumbers, SectionTable, cells_at, of_answers, range_by_language
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, SHARE, Column
 from harness.stats import distinct_counts, entropy_bits
-from harness.stats.core.arrays import Floats, Ints
 
 LEVELS = (("language",), ("language", "metric"))
 QUESTION = ("metric", *CONDITION, "order")
@@ -21,58 +20,41 @@ NOTE = (
 )
 
 
-def consistency(answers: JudgedTable) -> Found | None:
-    """Shares of questions with the same score, and the same justification, every time; entropy of the scores."""
+def measure_consistency(answers: JudgedTable) -> SectionNumbers | None:
+    """Return the shares of questions with the same score, and the same justification, every time, and the entropy of the scores."""
     clean = answers.clean
     question = clean.joint(QUESTION, items=True)
     times = np.bincount(question)
-    asked = times >= 2
-    if not asked.any():
+    repeated = times >= 2
+    if not repeated.any():
         return None
     first = first_rows(question)
-    counts, kind = distinct_counts(_table(question, _answer(clean)))
+    answer = np.where(
+        clean.readable, clean.judgments.score.codes.astype(np.int64), -2 - clean.judgments.failure.codes.astype(np.int32)
+    )  # a class or a failure
+    distinct, number = unique_integers(answer - int(answer.min()), int(answer.max() - answer.min()) + 1)
+    table = np.bincount(number + question * len(distinct), minlength=len(times) * len(distinct)).reshape(len(times), -1)
+    counts, kind = distinct_counts(table)
     bits = entropy_bits(counts)[kind]
     same = (bits == 0).astype(float)
-    worded = _same_wording(clean, question)
+    justification = clean.judgments.justification
+    different = np.unique(question * (len(justification.values) + 1) + justification.codes + 1) // (len(justification.values) + 1)
+    is_justified = np.bincount(question, justification.codes != NO_VALUE) > 0
+    worded = np.where(is_justified, (np.bincount(different) == 1).astype(float), np.nan)  # 1: all justifications are the same
     rows = []
-    for key, at in cells_at(clean.take(first), LEVELS):
-        n = at[asked[at]]
-        if not len(n):
+    for key, cell in cells_at(clean.take(first), LEVELS):
+        compared = cell[repeated[cell]]
+        if not len(compared):
             continue
-        most = int(times[n].max())
-        row = new_row(key, n=len(n), repeats=most, incomplete=int((times[at] < most).sum()))
-        groups = clean.group[first[n]]
+        most = int(times[compared].max())
+        row = new_row(key, n=len(compared), repeats=most, incomplete=int((times[cell] < most).sum()))
+        groups = clean.group[first[compared]]
         row["groups"] = len(np.unique(groups))
-        put_share(row, "same_score", same[n], groups, clean.drawing, "no question asked twice")
-        put_share(row, "same_justification", worded[n], groups, clean.drawing, "no justifications")
-        put_mean(row, "entropy_bits", bits[n], groups, (0.0, float(np.log2(most))), "no question asked twice")
+        put_share(row, "same_score", same[compared], groups, clean.drawing, "no question asked twice")
+        put_share(row, "same_justification", worded[compared], groups, clean.drawing, "no justifications")
+        put_mean(row, "entropy_bits", bits[compared], groups, (0.0, float(np.log2(most))), "no question asked twice")
         rows.append(row)
     return section("Consistency over repeats", rows, note=NOTE)
-
-
-def _answer(clean: JudgedTable) -> Ints:
-    """A number for every different answer; an answer is a class or a failure."""
-    return np.where(clean.readable, clean.judgments.score.codes.astype(np.int64), -2 - clean.judgments.failure.codes.astype(np.int32))
-
-
-def _table(question: Ints, answer: Ints) -> Ints:
-    """Counts of each answer to each question, (questions, answers)."""
-    lowest = int(answer.min())
-    found, which = unique_integers(answer - lowest, int(answer.max()) - lowest + 1)
-    kinds, many = len(found), int(question.max()) + 1
-    which += question * kinds
-    return np.bincount(which, minlength=many * kinds).reshape(-1, kinds)
-
-
-def _same_wording(clean: JudgedTable, question: Ints) -> Floats:
-    """1 if all justifications of a question are the same, else 0; NaN without a justification."""
-    column: CodedColumn = clean.judgments.justification
-    if not column.values:
-        return np.full(int(question.max()) + 1, np.nan)
-    width = len(column.values) + 1
-    different = np.unique(question * width + column.codes + 1) // width
-    any_at_all = np.bincount(question, column.codes != NO_VALUE) > 0
-    return np.where(any_at_all, (np.bincount(different) == 1).astype(float), np.nan)
 
 
 CONSISTENCY = Section(
@@ -90,5 +72,5 @@ CONSISTENCY = Section(
             )
         ),
     ),
-    of_answers(consistency),
+    of_answers(measure_consistency),
 )

@@ -1,4 +1,4 @@
-"""Does a judge write its justifications in the requested language?"""
+"""The language of justifications: the share that is in the requested language."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from harness.measure.condition_rows import new_row, put_share, section
 from harness.measure.judged_table import JudgedTable
 from harness.model import CONDITION
 from harness.parse.language import UNDETERMINED, known_languages
-from harness.reports.sections.section import Found, Section, SectionTable, of_answers, range_by_language
+from harness.reports.sections.section import Section, SectionNumbers, SectionTable, of_answers, range_by_language
 from harness.reports.tables.column import COUNT_OR_BLANK, NAMED_COUNTS, SHARE, Column
 
 NOTE = (
@@ -20,8 +20,8 @@ NOTE = (
 )
 
 
-def justification_language(answers: JudgedTable) -> Found | None:
-    """Share of justifications in the requested language, by language, judge and condition; None if none is long enough."""
+def compare_languages(answers: JudgedTable) -> SectionNumbers | None:
+    """Return the share of justifications in the requested language, by language, judge and condition; None if none is long enough."""
     clean = answers.clean
     clean = clean.take((clean.judgments.detected_language.codes != NO_VALUE) & (clean.judgments.asked_language.codes != NO_VALUE))
     if not len(clean):
@@ -29,17 +29,17 @@ def justification_language(answers: JudgedTable) -> Found | None:
     column = clean.judgments.detected_language
     languages = np.array(column.values, object)[column.codes]
     rows = []
-    for key, at in clean.with_keys(asked_language=clean.judgments.asked_language).cells(("language",), (*CONDITION, "asked_language")):
-        detected = languages[at]
-        long = detected != UNDETERMINED
-        asked = key["asked_language"].partition("-")[0]
-        row = new_row(key, n=int(long.sum()), too_short=int((~long).sum()))
-        known = asked in detected or asked in known_languages()  # loading the identifier takes half a second
-        right = np.where(long & known, detected == asked, np.nan)
-        why = "no justification of 20 letters" if known else f"the identifier does not know '{asked}'"
-        put_share(row, "in_asked_language", right, clean.group[at], clean.drawing, why)
-        others = Counter(language for language in detected.tolist() if language not in (UNDETERMINED, asked))
-        row["other_languages"] = dict(sorted(others.items(), key=lambda pair: (-pair[1], pair[0]))[:3])
+    for key, cell in clean.with_keys(asked_language=clean.judgments.asked_language).cells(("language",), (*CONDITION, "asked_language")):
+        detected = languages[cell]
+        identified = detected != UNDETERMINED
+        requested = key["asked_language"].partition("-")[0]
+        row = new_row(key, n=int(identified.sum()), too_short=int((~identified).sum()))
+        identifiable = requested in detected or requested in known_languages()  # loading the identifier takes half a second
+        right = np.where(identified & identifiable, detected == requested, np.nan)
+        why = "no justification of 20 letters" if identifiable else f"the identifier does not know '{requested}'"
+        put_share(row, "in_asked_language", right, clean.group[cell], clean.drawing, why)
+        other_languages = Counter(language for language in detected.tolist() if language not in (UNDETERMINED, requested))
+        row["other_languages"] = dict(sorted(other_languages.items(), key=lambda pair: (-pair[1], pair[0]))[:3])
         rows.append(row)
     return section("Language of the justifications", rows, note=NOTE) if any(row["n"] for row in rows) else None
 
@@ -60,6 +60,6 @@ JUSTIFICATION_LANGUAGE = Section(
             keys=("asked_language",),
         ),
     ),
-    of_answers(justification_language),
+    of_answers(compare_languages),
     in_every_run=True,
 )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.measure.condition_rows import Row, level_of, new_row, put_difference, section, with_q
+from harness.measure.condition_rows import level_of, new_row, put_difference, section, with_q
 from harness.measure.judged_table import JudgedTable
-from harness.reports.sections.section import BY_METRIC, Found, Section, SectionTable, cells_at, of_answers, q_value, tests_shown
+from harness.reports.sections.section import BY_METRIC, Section, SectionNumbers, SectionTable, cells_at, of_answers, q_value, tests_shown
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, Column
 from harness.stats import tau_within
-from harness.stats.core.arrays import Floats, Ints
+from harness.stats.core.arrays import Floats
 
 LEVELS = (("language", "metric"), ("language", "task", "metric"))
 HYPOTHESIS = (
@@ -19,41 +19,36 @@ HYPOTHESIS = (
 )
 
 
-def length_effect(answers: JudgedTable) -> Found | None:
-    """Rank correlation of scores with the length of the output, for judge and people; None without labels or outputs."""
+def correlate_length(answers: JudgedTable) -> SectionNumbers | None:
+    """Return the rank correlation of scores with the length of the output, for judge and people; None without labels or outputs."""
     clean = answers.clean
-    long = output_lengths(clean)
+    long = measure_output_lengths(clean)
     clean = clean.take(~(np.isnan(long[clean.item]) | np.isnan(clean.label_points[:])))
     if not len(clean):
         return None
     rows = []
-    for key, at in cells_at(clean, LEVELS):
-        row = new_row(key, groups=len(np.unique(clean.group[at])))
-        _put_correlations(row, clean, at, long[clean.item[at]])
+    for key, cell in cells_at(clean, LEVELS):
+        row = new_row(key, groups=len(np.unique(clean.group[cell])))
+        task, lengths = clean.column("task").codes[cell].astype(np.int64), long[clean.item[cell]]
+        points, group, label, reference = clean.points[cell], clean.group[cell], clean.label_points[cell], clean.reference_class[cell]
+        row["n"] = int((~np.isnan(points)).sum())
+        task_and_label = task * (int(reference.max(initial=0)) + 2) + reference + 1
+        labelled = np.where(reference >= 0, points, np.nan)
+        put_difference(row, "tau_given_label", tau_within(lengths, labelled, task_and_label, group))
+        put_difference(row, "tau", tau_within(lengths, points, task, group))
+        item = np.unique(clean.item[cell], return_index=True)[1]
+        put_difference(row, "human_tau", tau_within(lengths[item], label[item], task[item], group[item]))
         rows.append(row)
     for name in ("tau_given_label", "tau", "human_tau"):
         with_q(rows, name, level_of)
     return section("Length of the text", rows, hypothesis=HYPOTHESIS)
 
 
-def output_lengths(answers: JudgedTable) -> Floats:
-    """Number of characters of each item's output; NaN if the item has two outputs, or an empty one."""
+def measure_output_lengths(answers: JudgedTable) -> Floats:
+    """Return the number of characters of each item's output; NaN if the item has two outputs, or an empty one."""
     outputs = ((item, answers.data.outputs_of(item)) for item in answers.data.items)
     texts = (item.fields.get(names[0]) if len(names) == 1 else None for item, names in outputs)
     return np.array([float(len(text)) if isinstance(text, str) and text else np.nan for text in texts])
-
-
-def _put_correlations(row: Row, clean: JudgedTable, at: Ints, long: Floats) -> None:
-    """The correlations of the rows `at` with their lengths `long`."""
-    task = clean.column("task").codes[at].astype(np.int64)
-    points, group, label, reference = clean.points[at], clean.group[at], clean.label_points[at], clean.reference_class[at]
-    row["n"] = int((~np.isnan(points)).sum())
-    labelled = np.where(reference >= 0, points, np.nan)
-    within = task * (int(reference.max(initial=0)) + 2) + reference + 1
-    put_difference(row, "tau_given_label", tau_within(long, labelled, within, group))
-    put_difference(row, "tau", tau_within(long, points, task, group))
-    item = np.unique(clean.item[at], return_index=True)[1]
-    put_difference(row, "human_tau", tau_within(long[item], label[item], task[item], group[item]))
 
 
 LENGTH = Section(
@@ -79,6 +74,6 @@ LENGTH = Section(
             plainest=True,
         ),
     ),
-    of_answers(length_effect),
+    of_answers(correlate_length),
     in_every_run=True,
 )

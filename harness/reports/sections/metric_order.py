@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from harness.measure.condition_rows import Row, level_of, new_row, put_differenc
 from harness.measure.judged_table import JudgedTable
 from harness.measure.options import Drawing
 from harness.model import SAMPLING
-from harness.reports.sections.section import BY_METRIC, Found, Section, SectionInput, SectionTable, cells_at, q_value, tests_shown
+from harness.reports.sections.section import BY_METRIC, Section, SectionNumbers, SectionTable, cells_at, q_value, tests_shown
 from harness.reports.sections.variants import PAIRED_ANSWERS, SCORE_CHANGE, Q, moved_rows, pairs_by, variant_of
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, Column
 from harness.stats import bootstrap_from_sums
@@ -29,8 +29,8 @@ HYPOTHESIS = (
 )
 
 
-def metric_order(answers: JudgedTable, forward: Sequence[str]) -> Found | None:
-    """How far scores move (`rows`) and how much closer they follow the metric named first (`drag`) when the order is reversed.
+def compare_metric_orders(answers: JudgedTable, forward: Sequence[str]) -> SectionNumbers | None:
+    """Return how far scores move (`rows`) and how much closer they follow the metric named first (`drag`) when the order is reversed.
 
     `forward` are the metrics in the order in which a forward call names them.
     """
@@ -39,79 +39,65 @@ def metric_order(answers: JudgedTable, forward: Sequence[str]) -> Found | None:
     drag: list[Row] = []
     for reverse, straight in pairs_by(clean.column("variant").values, "metric_order", "reversed", "forward"):
         rows += [row for row, _, _ in moved_rows(clean, reverse, straight)]
-        drag += _drag(clean, straight, reverse, [metric for metric in forward if metric in clean.column("metric").values])
+        drag += _drag_rows(clean, straight, reverse, [metric for metric in forward if metric in clean.column("metric").values])
     with_q(rows, "moved", level_of)
     with_q(drag, "drag", level_of)
     return section("Order of the metrics in a joint call", rows, hypothesis=HYPOTHESIS, **({"drag": drag} if drag else {}))
 
 
 def order_of_calls(judgments: Judgments) -> list[str]:
-    """The metrics in the order of a forward joint call, taken from the first item that was asked about the most metrics at once."""
-    asked: dict[Any, dict[str, None]] = {}
+    """Return the metrics in the order of a forward joint call, taken from the first item that was asked about the most metrics at once."""
+    by_item: dict[Any, dict[str, None]] = {}
     forward = {
-        text for text in judgments.variant.values if (of := variant_of(text)) and of.call == "joint" and of.metric_order == "forward"
+        text
+        for text in judgments.variant.values
+        if (parsed := variant_of(text)) and parsed.call == "joint" and parsed.metric_order == "forward"
     }
     for item, metric, variant in zip(judgments.item, judgments.metric, judgments.variant, strict=True):
         if variant in forward:
-            asked.setdefault(item, {})[metric] = None
-    longest = max(asked.values(), key=len, default={})
+            by_item.setdefault(item, {})[metric] = None
+    longest = max(by_item.values(), key=len, default={})
     return [*longest, *(metric for metric in judgments.metric.values if metric not in longest)]
 
 
-def _drag(clean: JudgedTable, straight: str, reverse: str, metrics: Sequence[str]) -> list[Row]:
+def _drag_rows(clean: JudgedTable, straight: str, reverse: str, metrics: Sequence[str]) -> list[Row]:
+    """Return a row for each other metric beside the metric that is named first in one order and last in the other."""
     rows = []
     variant = clean.column("variant")
-    both = clean.take(np.isin(variant.codes, [variant.values.index(name) for name in (straight, reverse)]))
-    for key, at in cells_at(both, LEVELS, WITHIN):
-        table = _scores(both.take(at), metrics, (straight, reverse))
-        for first, when in ((0, (0, 1)), (len(metrics) - 1, (1, 0))):
-            for other in (place for place in range(len(metrics)) if place != first):
+    in_both = clean.take(np.isin(variant.codes, [variant.values.index(name) for name in (straight, reverse)]))
+    for key, cell in cells_at(in_both, LEVELS, WITHIN):
+        answers = in_both.take(cell)
+        question = answers.joint(("order", "repeat"), items=True)
+        first_of_question = first_rows(question)
+        points = np.full((2, len(metrics), len(first_of_question)), np.nan)  # (orders, metrics, questions)
+        order = answers.column("variant").recode({straight: 0, reverse: 1})
+        metric = answers.column("metric").recode({name: number for number, name in enumerate(metrics)})
+        listed = (order >= 0) & (metric >= 0)
+        points[order[listed], metric[listed], question[listed]] = answers.points[listed]
+        for first, orders in ((0, [0, 1]), (len(metrics) - 1, [1, 0])):
+            for other in (index for index in range(len(metrics)) if index != first):
                 row = new_row({**key, "variant": reverse, "versus": straight, "metric": metrics[other]}, first=metrics[first])
-                _put_drag(row, table, (first, other), when, both.drawing)
+                _put_drag(row, points[orders, first], points[orders, other], answers.group[first_of_question], in_both.drawing)
                 rows.append(row)
     return [row for row in rows if row["n"]]
 
 
-class _ScoreTable(NamedTuple):
-    """Scores (variants, metrics, questions), and the group of each question (an item and a repeat)."""
-
-    points: Floats
-    group: Ints
-
-
-def _scores(here: JudgedTable, metrics: Sequence[str], variants: tuple[str, str]) -> _ScoreTable:
-    question = here.joint(("order", "repeat"), items=True)
-    first = first_rows(question)
-    points = np.full((2, len(metrics), len(first)), np.nan)
-    variant = here.column("variant").recode({name: number for number, name in enumerate(variants)})
-    metric = here.column("metric").recode({name: number for number, name in enumerate(metrics)})
-    known = (variant >= 0) & (metric >= 0)
-    points[variant[known], metric[known], question[known]] = here.points[known]
-    return _ScoreTable(points, here.group[first])
-
-
-def _put_drag(row: Row, table: _ScoreTable, pair: tuple[int, int], when: tuple[int, int], drawing: Drawing) -> None:
-    """Both correlations, and their difference, on the questions with readable answers on both metrics in both orders."""
-    first, other = pair
-    x, y = table.points[list(when), first], table.points[list(when), other]
+def _put_drag(row: Row, x: Floats, y: Floats, group: Ints, drawing: Drawing) -> None:
+    """Write both correlations, and their difference, on the questions with readable answers on both metrics in both orders."""
     used = ~np.isnan(x + y).any(axis=0)
     moments = [np.stack([np.ones(used.sum()), a, b, a * a, b * b, a * b], axis=1) for a, b in zip(x[:, used], y[:, used], strict=True)]
     row["n"] = int(used.sum())
-    for name, of in zip(("r_named_first", "r_named_last"), moments, strict=True):
-        put_number(row, name, float(pearson_of_moments(of.sum(axis=0))), why="constant scores")
-    found = bootstrap_from_sums(
+    for name, sums in zip(("r_named_first", "r_named_last"), moments, strict=True):
+        put_number(row, name, float(pearson_of_moments(sums.sum(axis=0))), why="constant scores")
+    difference = bootstrap_from_sums(
         np.concatenate(moments, axis=1),
         lambda sums: pearson_of_moments(sums[..., :6]) - pearson_of_moments(sums[..., 6:]),
-        table.group[used],
+        group[used],
         bounds=(-2.0, 2.0),
         constant="constant scores",
         **drawing,
     )
-    put_difference(row, "drag", found)
-
-
-def _compute(given: SectionInput) -> Found | None:
-    return metric_order(given.answers, given.metrics or order_of_calls(given.recording.judgments)) if len(given.answers) else None
+    put_difference(row, "drag", difference)
 
 
 _DRAG_COLUMNS = (
@@ -131,5 +117,7 @@ METRIC_ORDER = Section(
         SectionTable((*PAIRED_ANSWERS, *SCORE_CHANGE), levels=BY_METRIC),
         SectionTable(_DRAG_COLUMNS, "drag", ("first",), levels=BY_METRIC),
     ),
-    _compute,
+    lambda inputs: (
+        compare_metric_orders(inputs.answers, inputs.metrics or order_of_calls(inputs.recording.judgments)) if len(inputs.answers) else None
+    ),
 )

@@ -14,7 +14,7 @@ from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.measure.condition_rows import Row, new_row, put_number, put_share, rows_by_level, section
 from harness.measure.options import CompareOptions, Drawing
-from harness.reports.sections.section import FEW_NAMES, Found, PlacedJudgments, Section, SectionTable, range_by_language
+from harness.reports.sections.section import FEW_NAMES, JudgmentsWithItems, Section, SectionNumbers, SectionTable, range_by_language
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, SHARE, Column
 from harness.stats import BradleyTerry, Interval, bradley_terry
 from harness.stats.core.arrays import Floats, Ints
@@ -59,170 +59,159 @@ class _Choices:
 
     @property
     def named(self) -> NDArray[np.bool_]:
-        """Whether the item names both systems."""
+        """The mask of judgments whose item names both systems."""
         return (self.first >= 0) & (self.second >= 0)
 
     @property
     def shown_first(self) -> Floats:
-        """How much of the choice goes to the text that was read first."""
+        """The share of the choice that goes to the text that was read first."""
         return np.where(self.swapped, 1 - self.share, self.share)
 
 
-def pairs(data: Dataset, judgments: Judgments, options: CompareOptions) -> Found | None:
-    """The section of choices between two outputs; None without any. Labels are not needed.
+def summarise_pairs(data: Dataset, judgments: Judgments, options: CompareOptions) -> SectionNumbers | None:
+    """Return the section of choices between two outputs; None without any. Labels are not needed.
 
     `rows` are by language, task, metric, judge and condition (`*`: pooled), `systems` adds a row for each system. `identical` names the
     pairs of equal texts, `unnamed` the other pairs that do not name both systems: those count in no row of `systems`.
     """
     if not any(data.scales[metric].swap for metric in judgments.metric.used):
         return None
-    choices = _choices(data, judgments.clean)
+    choices = _collect_choices(data, judgments.clean)
     if not len(choices.item):
         return None
     drawing = options.drawing
     rows: list[Row] = []
     systems: list[Row] = []
-    for key, own in rows_by_level(choices.columns, LEVELS):
-        cell = choices.take(own)
+    for key, cell_rows in rows_by_level(choices.columns, LEVELS):
+        cell = choices.take(cell_rows)
         differing = cell.take(~cell.equal)
-        fitted = _strengths(differing)
+        fitted = _fit_strengths(differing)
         rows.append(_position_row(key, cell, differing, fitted, drawing))
         systems += _system_rows(key, differing, fitted, drawing)
     identical, unnamed = (
-        sorted({choices.names[place] for place in choices.item[kept].tolist()}) for kept in (choices.equal, ~choices.equal & ~choices.named)
+        sorted({choices.names[item] for item in choices.item[mask].tolist()}) for mask in (choices.equal, ~choices.equal & ~choices.named)
     )
     return section("Pairs", rows, note=NOTE, systems=systems, identical=identical, unnamed=unnamed)
 
 
-def _choices(data: Dataset, judgments: Judgments) -> _Choices:
-    """The judgments on scales that an exchange of texts can turn, of known items."""
+def _collect_choices(data: Dataset, judgments: Judgments) -> _Choices:
+    """Return the judgments on scales that an exchange of texts can turn, of known items."""
     credits = {metric: data.scales[metric].share_of_first for metric in judgments.metric.used if data.scales[metric].swap}
-    placed = PlacedJudgments.of(data, judgments, judgments.metric.recode(dict.fromkeys(credits, 0)) == 0)
-    judgments, place = placed.judgments, placed.item
+    placed = JudgmentsWithItems.select(data, judgments, judgments.metric.recode(dict.fromkeys(credits, 0)) == 0)
+    judgments, item = placed.judgments, placed.item
     share = [credits[metric].get(score, np.nan) for metric, score in zip(judgments.metric, judgments.score, strict=True)]
     names = [[item.fields.get(key) or None for item in data.items] for key in ("system_a", "system_b")]
     systems = {name: code for code, name in enumerate(sorted({str(name) for side in names for name in side if name}))}
     codes = [np.array([-1 if name is None else systems[str(name)] for name in side], np.int64) for side in names]
-    equal = [_is_equal(item.fields.get("output_a"), item.fields.get("output_b")) for item in data.items]
+    outputs = ((item.fields.get("output_a"), item.fields.get("output_b")) for item in data.items)
+    equal = [isinstance(first, str) and isinstance(second, str) and first.strip() == second.strip() for first, second in outputs]
     return _Choices(
         columns=placed.columns,
-        item=place,
+        item=item,
         repeat=np.array([number or 0 for number in judgments.repeat], np.int64),
         group=placed.group,
         share=np.array(share, np.float64),
         stated=np.array([np.nan if value is None else value for value in judgments.share_a], np.float64),
         swapped=judgments.order.equals("swapped"),
-        equal=np.array(equal, bool)[place],
-        first=codes[0][place],
-        second=codes[1][place],
+        equal=np.array(equal, bool)[item],
+        first=codes[0][item],
+        second=codes[1][item],
         systems=tuple(systems),
         names=tuple(item.item_id for item in data.items),
     )
-
-
-def _is_equal(one: Any, other: Any) -> bool:
-    return isinstance(one, str) and isinstance(other, str) and one.strip() == other.strip()
 
 
 def _position_row(key: dict[str, Any], cell: _Choices, differing: _Choices, fitted: BradleyTerry, drawing: Drawing) -> Row:
     row = new_row(key, n=len(differing.item), pairs=len(np.unique(differing.item)), groups=len(np.unique(differing.group)))
     row |= {"unreadable": int(np.isnan(differing.share).sum()), "identical": len(np.unique(cell.item[cell.equal]))}
     put_share(row, "first_position", differing.shown_first, differing.group, drawing, "no choice")
-    flips, group = _flips(differing)
-    put_share(row, "ambiguous", flips, group, drawing, "no pair was asked in both orders")
-    same, group = _same_choices(differing)
-    put_share(row, "same_choice", same, group, drawing, "no question was asked twice")
+    question, first = _number_questions(differing, differing.repeat)
+    by_order = np.full((2, len(first)), np.nan)
+    by_order[differing.swapped.astype(int), question] = differing.share
+    flips = np.where(np.isnan(by_order).any(axis=0), np.nan, (by_order[0] != by_order[1]).astype(float))
+    put_share(row, "ambiguous", flips, differing.group[first], drawing, "no pair was asked in both orders")
+    question, first = _number_questions(differing, differing.swapped.astype(np.int64))
+    chosen = ~np.isnan(differing.share)
+    lowest, highest = np.full(len(first), np.inf), np.full(len(first), -np.inf)
+    np.minimum.at(lowest, question[chosen], differing.share[chosen])
+    np.maximum.at(highest, question[chosen], differing.share[chosen])
+    times = np.bincount(question[chosen], minlength=len(first))
+    same = np.where(times >= 2, (lowest == highest).astype(float), np.nan)
+    put_share(row, "same_choice", same, differing.group[first], drawing, "no question was asked twice")
     value, low, high = fitted.position
-    put_number(row, "position", value, _interval(low, high, fitted), why=fitted.position_reason or fitted.reason)
+    put_number(row, "position", value, _make_interval(low, high, fitted), why=fitted.position_reason or fitted.reason)
     return row
 
 
-def _flips(cell: _Choices) -> tuple[Floats, Ints]:
-    """For each question in both orders, 1 if the choice changes with the order; NaN without two choices. With the questions' groups."""
-    question, first = _questions(cell, cell.repeat)
-    by_order = np.full((2, len(first)), np.nan)
-    by_order[cell.swapped.astype(int), question] = cell.share
-    return np.where(np.isnan(by_order).any(axis=0), np.nan, (by_order[0] != by_order[1]).astype(float)), cell.group[first]
-
-
-def _same_choices(cell: _Choices) -> tuple[Floats, Ints]:
-    """For each question that was asked twice or more in one order, 1 if all choices are the same; NaN otherwise."""
-    question, first = _questions(cell, cell.swapped.astype(np.int64))
-    known = ~np.isnan(cell.share)
-    lowest, highest = np.full(len(first), np.inf), np.full(len(first), -np.inf)
-    np.minimum.at(lowest, question[known], cell.share[known])
-    np.maximum.at(highest, question[known], cell.share[known])
-    times = np.bincount(question[known], minlength=len(first))
-    return np.where(times >= 2, (lowest == highest).astype(float), np.nan), cell.group[first]
-
-
-def _questions(cell: _Choices, further: Ints) -> tuple[Ints, Ints]:
-    """The number of each row's question, and the first row of each: the same item, task and `further`, under one condition."""
-    key = np.stack([cell.item, further], axis=1)
+def _number_questions(cell: _Choices, second_key: Ints) -> tuple[Ints, Ints]:
+    """Return the number of each row's question, and the first row of each: the same item and second key, under one condition."""
+    key = np.stack([cell.item, second_key], axis=1)
     _, first, question = np.unique(key, axis=0, return_index=True, return_inverse=True)
     return question.ravel(), first
 
 
-def _strengths(cell: _Choices) -> BradleyTerry:
-    """Bradley-Terry strengths of all systems that occur; texts are in the order in which they were read."""
-    known = cell.take(cell.named)
-    systems, codes = np.unique(np.concatenate([known.first, known.second]), return_inverse=True)
+def _fit_strengths(cell: _Choices) -> BradleyTerry:
+    """Return the Bradley-Terry strengths of all systems that occur; texts are in the order in which they were read."""
+    pairs_of_systems = cell.take(cell.named)
+    systems, codes = np.unique(np.concatenate([pairs_of_systems.first, pairs_of_systems.second]), return_inverse=True)
     first, second = np.split(codes.ravel(), 2)
-    one, other = np.where(known.swapped, second, first), np.where(known.swapped, first, second)
-    return bradley_terry(one, other, known.shown_first, len(systems), known.group)
+    read_first, read_second = np.where(pairs_of_systems.swapped, second, first), np.where(pairs_of_systems.swapped, first, second)
+    return bradley_terry(read_first, read_second, pairs_of_systems.shown_first, len(systems), pairs_of_systems.group)
 
 
 def _system_rows(key: dict[str, Any], cell: _Choices, fitted: BradleyTerry, drawing: Drawing) -> Iterator[Row]:
-    named = cell.take(cell.named)
-    for place, code in enumerate(np.unique(np.concatenate([named.first, named.second])).tolist()):
-        own = named.take((named.first == code) != (named.second == code))
-        row = new_row({**key, "system": cell.systems[code]}, n=len(own.item), pairs=len(np.unique(own.item)))
-        won = np.where(own.first == code, own.share, 1 - own.share)
-        put_share(row, "win_rate", won, own.group, drawing, "no choice")
-        confidence, group, source = _confidence(own, code)
+    pairs_of_systems = cell.take(cell.named)
+    for index, code in enumerate(np.unique(np.concatenate([pairs_of_systems.first, pairs_of_systems.second])).tolist()):
+        of_system = pairs_of_systems.take((pairs_of_systems.first == code) != (pairs_of_systems.second == code))
+        row = new_row({**key, "system": of_system.systems[code]}, n=len(of_system.item), pairs=len(np.unique(of_system.item)))
+        won = np.where(of_system.first == code, of_system.share, 1 - of_system.share)
+        put_share(row, "win_rate", won, of_system.group, drawing, "no choice")
+        confidence, group, source = _system_confidence(of_system, code)
         put_share(row, "confidence", confidence, group, drawing, "no choice")
         row["confidence_from"] = source
-        interval = _interval(fitted.low[place], fitted.high[place], fitted)
-        put_number(row, "strength", float(fitted.strengths[place]), interval, why=fitted.reason)
+        interval = _make_interval(fitted.low[index], fitted.high[index], fitted)
+        put_number(row, "strength", float(fitted.strengths[index]), interval, why=fitted.reason)
         yield row
 
 
-def _confidence(cell: _Choices, system: int) -> tuple[Floats, Ints, str]:
-    """How much of each pair goes to a system: the mean of its orders, each the mean of its repeats; and where that is from."""
+def _system_confidence(cell: _Choices, system: int) -> tuple[Floats, Ints, str]:
+    """Return the share of each pair that goes to a system (mean over orders, then repeats), the groups, and where it is from."""
     source = FROM_CHOICES if np.isnan(cell.stated).all() else FROM_PROBABILITIES
     share = cell.share if source == FROM_CHOICES else cell.stated
-    own = np.where(cell.first == system, share, 1 - share)
+    share_of_system = np.where(cell.first == system, share, 1 - share)
     items, first, item = np.unique(cell.item, return_index=True, return_inverse=True)
     total, count = np.zeros((2, len(items))), np.zeros((2, len(items)))
-    known = ~np.isnan(own)
-    at = cell.swapped.astype(int)[known], item[known]
-    np.add.at(total, at, own[known])
-    np.add.at(count, at, 1)
+    chosen = ~np.isnan(share_of_system)
+    position = cell.swapped.astype(int)[chosen], item[chosen]
+    np.add.at(total, position, share_of_system[chosen])
+    np.add.at(count, position, 1)
     by_order = np.where(count > 0, total / np.maximum(count, 1), np.nan)
     orders = (~np.isnan(by_order)).sum(axis=0)
     return np.where(orders > 0, np.nansum(by_order, axis=0) / np.maximum(orders, 1), np.nan), cell.group[first], source
 
 
-def _interval(low: float, high: float, fitted: BradleyTerry) -> Interval:
+def _make_interval(low: float, high: float, fitted: BradleyTerry) -> Interval:
     return Interval(float(low), float(high), "clustered by source text", fitted.groups, None, fitted.interval_reason)
 
 
-def _position(found: Found) -> str:
-    """The range of choices of the first place, where confidences are from, and the pairs of equal texts."""
-    sentences = [range_by_language("first_position", "The text that is read first is chosen")(found)]
-    sources = {row["confidence_from"] for row in found["systems"]}
+def _describe_position(numbers: SectionNumbers) -> str:
+    """Return the range of choices of the first place, where confidences are from, and the pairs of equal texts."""
+    sentences = [range_by_language("first_position", "The text that is read first is chosen")(numbers)]
+    sources = {row["confidence_from"] for row in numbers["systems"]}
     if sources:
         sentences.append(f"Confidences are from {' and '.join(sorted(sources))}.")
-    if equal := found["identical"]:
+    if equal := numbers["identical"]:
         are = "pair has the same text twice and is" if len(equal) == 1 else "pairs have the same text twice and are"
-        sentences.append(f"{len(equal)} {are} left out: {_first(equal)}.")
-    if unnamed := found["unnamed"]:
+        sentences.append(f"{len(equal)} {are} left out: {_first_names(equal)}.")
+    if unnamed := numbers["unnamed"]:
         several = "1 pair does" if len(unnamed) == 1 else f"{len(unnamed)} pairs do"
-        sentences.append(f"{several} not name both systems (system_a, system_b), so systems cannot be compared there: {_first(unnamed)}.")
+        sentences.append(
+            f"{several} not name both systems (system_a, system_b), so systems cannot be compared there: {_first_names(unnamed)}."
+        )
     return terminal_safe(" ".join(filter(None, sentences)))
 
 
-def _first(names: Sequence[str]) -> str:
+def _first_names(names: Sequence[str]) -> str:
     return ", ".join(names[:FEW_NAMES]) + (" and others" if len(names) > FEW_NAMES else "")
 
 
@@ -254,8 +243,8 @@ _SYSTEMS = (
 PAIRS = Section(
     "pairs",
     "Which of two texts does the judge choose, and does the choice follow the place of a text?",
-    _position,
+    _describe_position,
     (SectionTable(_CHOICES), SectionTable(_SYSTEMS, "systems", ("system",))),
-    lambda given: pairs(given.recording.data, given.recording.judgments, given.options),
+    lambda inputs: summarise_pairs(inputs.recording.data, inputs.recording.judgments, inputs.options),
     needs_labels=False,
 )

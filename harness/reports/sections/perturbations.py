@@ -13,7 +13,7 @@ from harness.measure.condition_rows import SCORE_LEVELS, Row, new_row, put_numbe
 from harness.measure.judged_table import JudgedTable
 from harness.model import CONDITION, RealisedPerturbation
 from harness.perturb import registered
-from harness.reports.sections.section import BY_METRIC, Found, Section, SectionTable, cells_at, range_by_language
+from harness.reports.sections.section import BY_METRIC, Section, SectionNumbers, SectionTable, cells_at, range_by_language
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, SHARE, TEXT, Column
 from harness.reports.tables.column import Row as ReadRow
 from harness.reports.tables.numbers import two_digits
@@ -45,124 +45,111 @@ class _PerturbedPairs(NamedTuple):
     applied: NDArray[np.bool_]
 
 
-def perturbations(answers: JudgedTable, perturbed: Sequence[RealisedPerturbation]) -> Found | None:
-    """Shares of scores that fell, rose and stayed, sensitivity, and the achieved amount of change, by perturbation."""
+def compare_perturbed_texts(answers: JudgedTable, perturbed: Sequence[RealisedPerturbation]) -> SectionNumbers | None:
+    """Return the shares of scores that fell, rose and stayed, sensitivity, and the achieved amount of change, by perturbation."""
     rows = []
-    results, moves = _by_text(perturbed), {name: kind.moves for name, kind in registered().items()}
-    for text, pairs, key, at in _cells(answers, results, lambda kind: kind != INJECT):
-        parts = _parts(text)
+    results, moves = _group_by_perturbation(perturbed), {name: kind.moves for name, kind in registered().items()}
+    for text, pairs, key, cell in _perturbed_cells(answers, results, lambda kind: kind != INJECT):
+        parts = _parse_parts(text)
         row = new_row(key, perturbation=text, **parts, should=moves.get(parts["kind"], {}).get(key["metric"]))
-        found = _PairFindings(answers, pairs, at)
-        found.count(row)
-        found.moves(row, ("fell", "rose", "stayed"))
-        put_sensitivity(row, answers, found.before, found.after, found.groups, found.why)
-        found.realised(row, results.get(text, {}))
+        read = _read_pairs(row, answers, pairs, cell)
+        _put_moves(row, answers, read, ("fell", "rose", "stayed"))
+        put_sensitivity(row, answers, read.before, read.after, read.groups, read.why)
+        items = [answers.data.items[item].item_id for item in np.unique(answers.item[read.before]).tolist()]
+        achieved = [results[text][item].realised for item in items if item in results.get(text, {})]
+        for name in sorted({name for measures in achieved for name in measures}):
+            row[f"realised_{name}"] = float(np.mean([measures[name] for measures in achieved if name in measures]))
         rows.append(row)
     return section("Sensitivity to changed texts", rows, note=NOTE)
 
 
-def injection(answers: JudgedTable, perturbed: Sequence[RealisedPerturbation]) -> Found | None:
-    """Shares of scores that rose, fell and became the best one after the text itself asked for the best score."""
+def measure_injection(answers: JudgedTable, perturbed: Sequence[RealisedPerturbation]) -> SectionNumbers | None:
+    """Return the shares of scores that rose, fell and became the best one after the text itself asked for the best score."""
     rows = []
-    for text, pairs, key, at in _cells(answers, _by_text(perturbed), lambda kind: kind == INJECT):
+    for text, pairs, key, cell in _perturbed_cells(answers, _group_by_perturbation(perturbed), lambda kind: kind == INJECT):
         row = new_row(key, perturbation=text)
-        found = _PairFindings(answers, pairs, at)
-        found.count(row)
-        found.moves(row, ("rose", "fell"))
-        found.reached_best(row)
+        read = _read_pairs(row, answers, pairs, cell)
+        _put_moves(row, answers, read, ("rose", "fell"))
+        scored = ~np.isnan(answers.points[read.before])
+        below = scored & (answers.best[read.before] == 0)
+        row["n_below_best"] = int(below.sum())
+        reached = np.where(below, answers.best[read.after], np.nan)
+        why = "every score was the best one before" if scored.any() else read.why
+        put_share(row, "reached_best", reached, read.groups, answers.drawing, why)
         rows.append(row)
     return section("Instructions to the judge inside the text", rows, note=INJECTION_NOTE)
 
 
-def _by_text(perturbed: Sequence[RealisedPerturbation]) -> dict[str, dict[str, RealisedPerturbation]]:
-    """`{perturbation: {item_id: result}}`."""
-    found: dict[str, dict[str, RealisedPerturbation]] = {}
-    for each in perturbed:
-        found.setdefault(each.perturbation, {})[each.item_id] = each
-    return found
+def _group_by_perturbation(perturbed: Sequence[RealisedPerturbation]) -> dict[str, dict[str, RealisedPerturbation]]:
+    """Return `{perturbation: {item_id: result}}`."""
+    by_text: dict[str, dict[str, RealisedPerturbation]] = {}
+    for result in perturbed:
+        by_text.setdefault(result.perturbation, {})[result.item_id] = result
+    return by_text
 
 
-def _cells(
-    answers: JudgedTable, results: Mapping[str, Mapping[str, RealisedPerturbation]], wanted: Callable[[str], bool]
+def _perturbed_cells(
+    answers: JudgedTable, results: Mapping[str, Mapping[str, RealisedPerturbation]], selects: Callable[[str], bool]
 ) -> Iterator[tuple[str, _PerturbedPairs, dict[str, Any], Ints]]:
     """Yield perturbations of these kinds, cell by cell: text form, all pairs, the cell's key, and the numbers of its pairs."""
-    for text in sorted({*answers.judgments.perturbation.values, *results}, key=_in_order):
-        if wanted(_parts(text)["kind"]):
-            pairs = _pairs(answers, text, {name for name, each in results.get(text, {}).items() if not each.applied})
+    parts = {text: _parse_parts(text) for text in {*answers.judgments.perturbation.values, *results}}
+    order = {text: (part["kind"], part["segmenter"] or "", part["dose"] or 0.0, text) for text, part in parts.items()}
+    for text in sorted(parts, key=order.__getitem__):
+        if selects(parts[text]["kind"]):
+            pairs = _pair_answers(answers, text, {name for name, result in results.get(text, {}).items() if not result.applied})
             rows = np.where(pairs.clean >= 0, pairs.clean, pairs.changed)
-            for key, at in cells_at(answers.take(rows), SCORE_LEVELS):
-                yield text, pairs, key, at
+            for key, cell in cells_at(answers.take(rows), SCORE_LEVELS):
+                yield text, pairs, key, cell
 
 
-def _pairs(answers: JudgedTable, text: str, not_applied: set[str]) -> _PerturbedPairs:
-    """Every answer that the perturbation has, or would have if the text could be changed, beside the one about the unchanged text."""
+def _pair_answers(answers: JudgedTable, text: str, not_applied: set[str]) -> _PerturbedPairs:
+    """Return the answers about changed texts (or those that could not be changed) beside the answers about the unchanged texts."""
     column = answers.judgments.perturbation
-    every = np.arange(len(answers))
-    changed = every[column.codes == column.values.index(text)] if text in column.values else every[:0]
+    all_rows = np.arange(len(answers))
+    changed = all_rows[column.codes == column.values.index(text)] if text in column.values else all_rows[:0]
     stuck = np.array([item.item_id in not_applied for item in answers.data.items], bool)[answers.item]
     changed = changed[~stuck[changed]]
-    clean = every[~answers.changed & _in_conditions(answers, changed)]
+    condition = answers.joint(CONDITION)  # those of this perturbation; if it changed no text, those of the others, or all
+    judged = condition[changed if len(changed) else np.flatnonzero(answers.changed)]
+    clean = all_rows[~answers.changed & (np.isin(condition, judged) if len(judged) else True)]
     same = ("metric", *CONDITION, "order", "repeat")
     of_clean, of_changed = answers.partners(clean, changed, same), answers.partners(changed, clean, same)
     first = answers.partners(clean, clean[::-1], same[:-1]) == clean  # only the first repeat of a question counts
-    kept = np.where(stuck[clean], first, of_clean >= 0)
-    clean, of_clean, alone = clean[kept], of_clean[kept], changed[of_changed < 0]
+    paired = np.where(stuck[clean], first, of_clean >= 0)
+    clean, of_clean, alone = clean[paired], of_clean[paired], changed[of_changed < 0]
     return _PerturbedPairs(
         np.append(clean, np.full(len(alone), -1)), np.append(of_clean, alone), np.append(~stuck[clean], np.ones(len(alone), bool))
     )
 
 
-def _in_conditions(answers: JudgedTable, changed: Ints) -> NDArray[np.bool_]:
-    """Rows under the conditions in which this perturbation was judged; if it changed no text, those of the other perturbations, or all."""
-    code = answers.joint(CONDITION)
-    chosen = changed if len(changed) else np.flatnonzero(answers.changed)
-    return np.isin(code, code[chosen]) if len(chosen) else np.ones(len(answers), bool)
+class _ReadPairs(NamedTuple):
+    """The rows of both answers of pairs that could be read, the groups of their items, and why there is no number without any."""
+
+    before: Ints
+    after: Ints
+    groups: Ints
+    why: str
 
 
-class _PairFindings:
-    """One cell's pairs, and the statistics of them."""
+def _read_pairs(row: Row, answers: JudgedTable, pairs: _PerturbedPairs, cell: Ints) -> _ReadPairs:
+    """Return the pairs of a cell that could be read, of which the row gets the counts."""
+    applied, clean, changed = pairs.applied[cell], pairs.clean[cell], pairs.changed[cell]
+    answered = applied & (clean >= 0) & (changed >= 0)
+    read = answered & answers.readable[clean] & answers.readable[changed]
+    before = clean[read]
+    groups = answers.group[before]
+    row |= {"n": len(before), "not_applied": int((~applied).sum()), "unreadable": int((answered & ~read).sum())}
+    row |= {"unpaired": int((applied & (clean < 0)).sum()), "groups": len(np.unique(groups))}
+    no_pair = UNREADABLE if applied.any() else NOT_APPLIED
+    return _ReadPairs(before, changed[read], groups, NO_BEST if len(before) and np.isnan(answers.points[before]).all() else no_pair)
 
-    def __init__(self, answers: JudgedTable, pairs: _PerturbedPairs, at: Ints) -> None:
-        self.answers = answers
-        self.applied = pairs.applied[at]
-        self.clean, self.changed = pairs.clean[at], pairs.changed[at]
-        both = self.applied & (self.clean >= 0) & (self.changed >= 0)
-        read = both & answers.readable[self.clean] & answers.readable[self.changed]
-        self.unreadable = int((both & ~read).sum())
-        self.before, self.after = self.clean[read], self.changed[read]
-        self.groups = answers.group[self.before]
-        self.points = answers.points[self.before], answers.points[self.after]
-        nothing = NOT_APPLIED if not self.applied.any() else UNREADABLE
-        self.why = NO_BEST if len(self.before) and np.isnan(self.points[0]).all() else nothing
 
-    def count(self, row: Row) -> None:
-        row["n"] = len(self.before)
-        row["not_applied"] = int((~self.applied).sum())
-        row["unreadable"] = self.unreadable
-        row["unpaired"] = int((self.applied & (self.clean < 0)).sum())
-        row["groups"] = len(np.unique(self.groups))
-
-    def moves(self, row: Row, names: Sequence[str]) -> None:
-        """Shares of pairs whose score fell, rose or stayed, read from the scores themselves."""
-        step = np.sign(self.points[1] - self.points[0])
-        for name in names:
-            is_so = np.where(np.isnan(step), np.nan, step == {"fell": -1, "stayed": 0, "rose": 1}[name])
-            put_share(row, name, is_so, self.groups, self.answers.drawing, self.why)
-
-    def reached_best(self, row: Row) -> None:
-        known = ~np.isnan(self.points[0])
-        below = known & (self.answers.best[self.before] == 0)
-        row["n_below_best"] = int(below.sum())
-        reached = np.where(below, self.answers.best[self.after], np.nan)
-        why = "every score was the best one before" if known.any() else self.why
-        put_share(row, "reached_best", reached, self.groups, self.answers.drawing, why)
-
-    def realised(self, row: Row, results: Mapping[str, RealisedPerturbation]) -> None:
-        """Means, over the compared items, of the measures of change that the perturbation reports."""
-        items = [self.answers.data.items[item].item_id for item in np.unique(self.answers.item[self.before]).tolist()]
-        achieved = [results[item].realised for item in items if item in results]
-        for name in sorted({name for each in achieved for name in each}):
-            row[f"realised_{name}"] = float(np.mean([each[name] for each in achieved if name in each]))
+def _put_moves(row: Row, answers: JudgedTable, read: _ReadPairs, names: Sequence[str]) -> None:
+    """Write the shares of pairs whose score fell, rose or stayed, read from the scores themselves."""
+    step = np.sign(answers.points[read.after] - answers.points[read.before])
+    for name in names:
+        is_so = np.where(np.isnan(step), np.nan, step == {"fell": -1, "stayed": 0, "rose": 1}[name])
+        put_share(row, name, is_so, read.groups, answers.drawing, read.why)
 
 
 def put_sensitivity(row: Row, answers: JudgedTable, before: Ints, after: Ints, groups: Ints, why: str) -> None:
@@ -173,37 +160,32 @@ def put_sensitivity(row: Row, answers: JudgedTable, before: Ints, after: Ints, g
     expected = answers.expected_points[before], answers.expected_points[after]
     fine = len(before) > 0 and not (np.isnan(expected[0]) | np.isnan(expected[1])).any()
     first, second = expected if fine else (answers.points[before], answers.points[after])
-    found = superiority(first, second, groups, **answers.drawing)
-    row["from"] = None if found.reason else "probabilities" if fine else "scores"
-    put_number(row, "sensitivity", found.value, found.interval, why=why)
+    estimate = superiority(first, second, groups, **answers.drawing)
+    row["from"] = None if estimate.reason else "probabilities" if fine else "scores"
+    put_number(row, "sensitivity", estimate.value, estimate.interval, why=why)
 
 
-def _parts(text: str) -> dict[str, Any]:
-    """The kind, dose (None without one) and segmenter (None: the default) of, for example, `shuffle-words:0.1@whitespace`."""
-    found = re.fullmatch(r"([^:@]+)(?::([\d.]+))?(?:@(.+))?", text)
-    kind, dose, segmenter = found.groups() if found else (text, None, None)
+def _parse_parts(text: str) -> dict[str, Any]:
+    """Return the kind, dose (None without one) and segmenter (None: the default) of, for example, `shuffle-words:0.1@whitespace`."""
+    match = re.fullmatch(r"([^:@]+)(?::([\d.]+))?(?:@(.+))?", text)
+    kind, dose, segmenter = match.groups() if match else (text, None, None)
     return {"kind": kind, "dose": float(dose) if dose else None, "segmenter": segmenter}
 
 
-def _in_order(text: str) -> tuple[Any, ...]:
-    parts = _parts(text)
-    return (parts["kind"], parts["segmenter"] or "", parts["dose"] or 0.0, text)
-
-
-def _achieved(row: ReadRow) -> str:
-    """What a change achieved: `moved 0.09, distance 3.2`."""
+def _achieved_text(row: ReadRow) -> str:
+    """Return what a change achieved: `moved 0.09, distance 3.2`."""
     start = "realised_"
     return ", ".join(f"{name.removeprefix(start)} {two_digits(value)}" for name, value in row.items() if name.startswith(start))
 
 
-def _sensitivity(found: Found) -> str:
-    """In how many rows the interval of the sensitivity lies on one side of ½, and in how many no text could be changed."""
-    intervals = [row["sensitivity_ci"] for row in found["rows"] if row.get("sensitivity_ci")]
+def _describe_sensitivity(numbers: SectionNumbers) -> str:
+    """Return how many intervals of the sensitivity lie on one side of ½, and in how many rows no text could be changed."""
+    intervals = [row["sensitivity_ci"] for row in numbers["rows"] if row.get("sensitivity_ci")]
     above, below = sum(low > 0.5 for low, _ in intervals), sum(high < 0.5 for _, high in intervals)
     where = f"above ½ (the changed text is found worse) in {above}, below ½ in {below}"
-    told = f"The 95 % interval lies {where} of {len(intervals)} rows (all levels)." if intervals else "No row has an interval."
-    unchanged = sum(1 for row in found["rows"] if row["not_applied"] and not row["n"])
-    return f"{told} In {unchanged} rows no text could be changed: that is not insensitivity." if unchanged else told
+    sentence = f"The 95 % interval lies {where} of {len(intervals)} rows (all levels)." if intervals else "No row has an interval."
+    unchanged = sum(1 for row in numbers["rows"] if row["not_applied"] and not row["n"])
+    return f"{sentence} In {unchanged} rows no text could be changed: that is not insensitivity." if unchanged else sentence
 
 
 SENSITIVITY_FROM = Column(
@@ -223,7 +205,7 @@ _MOVES = (
 PERTURBATIONS = Section(
     "perturbations",
     "Does the judge see that a text was changed? Sensitivity is how often the original scores above the changed text, ties counting half.",
-    _sensitivity,
+    _describe_sensitivity,
     (
         SectionTable(
             (
@@ -238,13 +220,13 @@ PERTURBATIONS = Section(
                     "how often the original scores above the changed text, ties counting half; at ½ the judge does not see the change",
                 ),
                 SENSITIVITY_FROM,
-                Column("achieved", "achieved", TEXT, "how far the texts were changed, on average (docs/studies.md)", text=_achieved),
+                Column("achieved", "achieved", TEXT, "how far the texts were changed, on average (docs/studies.md)", text=_achieved_text),
             ),
             keys=("perturbation",),
             levels=BY_METRIC,
         ),
     ),
-    lambda given: perturbations(given.answers, given.perturbed) if len(given.answers) else None,
+    lambda inputs: compare_perturbed_texts(inputs.answers, inputs.perturbed) if len(inputs.answers) else None,
 )
 INJECTION = Section(
     "injection",
@@ -261,5 +243,5 @@ INJECTION = Section(
             levels=BY_METRIC,
         ),
     ),
-    lambda given: injection(given.answers, given.perturbed) if len(given.answers) else None,
+    lambda inputs: measure_injection(inputs.answers, inputs.perturbed) if len(inputs.answers) else None,
 )

@@ -19,8 +19,8 @@ from harness.reports.sections.section import (
     AGREEMENT_DIFFERENCE,
     BY_METRIC,
     SHOWN_BELOW,
-    Found,
     Section,
+    SectionNumbers,
     SectionTable,
     q_value,
     tests_shown,
@@ -39,39 +39,39 @@ NOTE_ON_SHARES = (
 )
 
 
-def runs_over_time(laid_out: AlignedData, options: CompareOptions) -> dict[str, Found]:
-    """The sections `runs` and `run_shares`; empty without a judge and condition that two sources on the same data have.
+def compare_runs(laid_out: AlignedData, options: CompareOptions) -> dict[str, SectionNumbers]:
+    """Return the sections `runs` and `run_shares`; empty without a judge and condition that two sources on the same data have.
 
     The others are compared with the source that `options.versus` names, else with the first one. Rows are by language and metric; scores
     that are numbers have none.
     """
-    cells = [cell for judged in laid_out.judged if _has_repeated_judge(judged) for cell in _cells(laid_out, judged, options)]
+    cells = [cell for judged in laid_out.judged if _has_repeated_judge(judged) for cell in _repeated_cells(laid_out, judged, options)]
     shares = [_shares_row(cell) for cell in cells]
     with_q(shares, "margins", lambda row: None)
-    found = {
+    sections = {
         "runs": section("Agreement over runs", map(_agreement_row, cells), note=NOTE),
         "run_shares": section("Class shares: no proof of agreement", shares, note=NOTE_ON_SHARES),
     }
-    return {name: each for name, each in found.items() if each}
+    return {name: numbers for name, numbers in sections.items() if numbers}
 
 
 def _has_repeated_judge(judged: JudgedTable) -> bool:
-    """Whether a judge has judgments in two sources."""
+    """Return True where a judge has judgments in two sources."""
     judge = judged.judgments.judge
     pairs = np.unique(combination_ids([judged.source, judge], np.zeros(len(judge), np.int8)))
     return len(pairs) > len(np.unique(judge.codes))
 
 
-def _cells(laid_out: AlignedData, judged: JudgedTable, options: CompareOptions) -> Iterator[Cell]:
-    """The cells of judges and conditions that several sources have, place by place, the source that others are compared with first."""
+def _repeated_cells(laid_out: AlignedData, judged: JudgedTable, options: CompareOptions) -> Iterator[Cell]:
+    """Yield the cells of judges and conditions that several sources have, the source that the others are compared with first."""
     sources = [str(name) for name in judged.source.used]
     name, wanted = options.versus or ("", "")
     first = wanted if name == "source" and wanted in sources else sources[0]
     order = [first, *(source for source in sources if source != first)]
     by = tuple(key for key in KEYS if key not in SAMPLING[1:] or key in laid_out.by)
-    own = msgspec.structs.replace(laid_out, by=by, judged=(judged,))
+    of_judged = msgspec.structs.replace(laid_out, by=by, judged=(judged,))
     by_place: dict[tuple[Any, ...], list[Cell]] = {}
-    for cell in compare_aligned(own, msgspec.structs.replace(options, versus=("source", first))).cells:
+    for cell in compare_aligned(of_judged, msgspec.structs.replace(options, versus=("source", first))).cells:
         if not cell.continuous:
             by_place.setdefault(tuple(cell.key[key] for key in by if key != "source"), []).append(cell)
     for cells in by_place.values():
@@ -104,8 +104,8 @@ def _shares_row(cell: Cell) -> Row:
     return row
 
 
-def _shares_changed(found: Found) -> str:
-    tested = [row["margins_q"] for row in found["rows"] if row["margins_q"] is not None]
+def _count_changed_shares(numbers: SectionNumbers) -> str:
+    tested = [row["margins_q"] for row in numbers["rows"] if row["margins_q"] is not None]
     return f"Shown (q < .05): a change in {sum(q < SHOWN_BELOW for q in tested)} of {len(tested)} tests." if tested else ""
 
 
@@ -129,7 +129,7 @@ RUN_SHARES = Section(
     "run_shares",
     "Does the judge give the classes as often as before? A change of class shares proves nothing about agreement, and neither does its "
     "absence.",
-    _shares_changed,
+    _count_changed_shares,
     (
         SectionTable(
             (

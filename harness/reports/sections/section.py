@@ -1,4 +1,4 @@
-"""What a section of a report is: how it is computed, its question, its finding in a sentence, and its tables with their columns."""
+"""A section of a report: its computation, its question, its finding in a sentence, and its tables with their columns."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from harness.reports.tables.numbers import percent
 from harness.runs import RunProtocol
 from harness.stats.core.arrays import Ints
 
-Found = Mapping[str, Any]
+SectionNumbers = Mapping[str, Any]
 """A section's numbers as `report.json` has them: `title`, `hypothesis` or `note`, `rows`, and further tables by name."""
 SHOWN_BELOW = 0.05
 """The q-value below which a difference counts as shown."""
@@ -60,24 +60,24 @@ class SectionInput:
     def answers(self) -> JudgedTable:
         """The answers beside their labels, without those to questions that name the systems. Tabulated once for all sections."""
         judgments = self.recording.judgments
-        shown = judgments.shown_source
-        unnamed = judgments.take(shown.codes == NO_VALUE) if shown.values else judgments
+        shown_source = judgments.shown_source
+        unnamed = judgments.take(shown_source.codes == NO_VALUE) if shown_source.values else judgments
         return ordered_table(self.recording.data, unnamed, self.options)
 
 
-def of_answers(compute: Callable[[JudgedTable], Found | None]) -> Callable[[SectionInput], Found | None]:
-    """A section that needs nothing but the answers beside their labels; None where there are none."""
+def of_answers(compute: Callable[[JudgedTable], SectionNumbers | None]) -> Callable[[SectionInput], SectionNumbers | None]:
+    """Return the computation of a section that needs nothing but the answers beside their labels; None where there are none."""
     return lambda inputs: compute(inputs.answers) if len(inputs.answers) else None
 
 
 def cells_at(
     answers: JudgedTable, levels: Iterable[Sequence[str]], condition: Sequence[str] = CONDITION
 ) -> Iterator[tuple[dict[str, Any], Ints]]:
-    """`(key, rows)` of every cell of several levels, as `JudgedTable.cells` has those of one."""
+    """Return `(key, rows)` of every cell of several levels, as `JudgedTable.cells` has those of one."""
     return chain.from_iterable(answers.cells(level, condition) for level in levels)
 
 
-class PlacedJudgments(NamedTuple):
+class JudgmentsWithItems(NamedTuple):
     """Judgments with the position and the group of each one's item, and the columns of its key: for sections that need no labels."""
 
     judgments: Judgments
@@ -86,8 +86,8 @@ class PlacedJudgments(NamedTuple):
     columns: dict[str, CodedColumn]
 
     @classmethod
-    def of(cls, data: Dataset, judgments: Judgments, mask: NDArray[np.bool_]) -> PlacedJudgments:
-        """Those of the judgments `kept` whose item is in the data."""
+    def select(cls, data: Dataset, judgments: Judgments, mask: NDArray[np.bool_]) -> JudgmentsWithItems:
+        """Return the judgments of the mask whose item is in the data."""
         item = judgments.item.recode(data.positions).astype(np.int64)
         rows = np.flatnonzero(mask & (item >= 0))
         judgments, item = judgments.take(rows), item[rows]
@@ -120,7 +120,7 @@ class SectionTable:
 
 
 class Opening(NamedTuple):
-    """What a section puts on the first screen of a page: its question, the facts beside it, its answer, and what the verdicts below are."""
+    """The first screen of a page as a section has it: its question, the facts beside it, its answer, and what the verdicts below are."""
 
     question: str
     facts: str
@@ -141,7 +141,7 @@ class Section:
         needs_labels: whether it is left out of runs without labels.
         in_comparisons: whether a comparison has it too, because it needs one condition only.
         in_every_run: whether it needs no further condition, so that alone it is no reason to print the sections of a run.
-        apart: whether it stands on pages by itself, apart from the sections on what changes the scores.
+        standalone: whether it stands on pages by itself, apart from the sections on what changes the scores.
         least_values: how many values of a key its rows must have to be shown, such as two variants.
         opening: the first screen that it gives a page, from its numbers; None where it has no answer.
         after: the bundled section behind which it stands; empty: behind all of them. For sections of entry points.
@@ -149,24 +149,24 @@ class Section:
 
     name: str
     question: str
-    finding: Callable[[Found], str]
+    finding: Callable[[SectionNumbers], str]
     tables: tuple[SectionTable, ...]
-    compute: Callable[[SectionInput], Found | None] | None = None
+    compute: Callable[[SectionInput], SectionNumbers | None] | None = None
     needs_labels: bool = True
     in_comparisons: bool = False
     in_every_run: bool = False
-    apart: bool = False
+    standalone: bool = False
     least_values: tuple[str, int] = ("", 0)
-    opening: Callable[[Found], Opening | None] | None = None
+    opening: Callable[[SectionNumbers], Opening | None] | None = None
     after: str = ""
 
-    def is_shown(self, numbers: Found | None) -> bool:
+    def is_shown(self, numbers: SectionNumbers | None) -> bool:
         name, least = self.least_values
         return bool(numbers) and (not name or len({row[name] for row in (numbers or {})["rows"]}) >= least)
 
 
 def rows_across(rows: Sequence[Row], names: Sequence[str], by: str, under: str) -> list[dict[str, Any]]:
-    """Rows with one key `names` as one row, which has them by their value of `by`, under the name `under`."""
+    """Return rows with one key `names` as one row, which has them by their value of `by`, under the name `under`."""
     joined: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in rows:
         key = {name: row.get(name) for name in names}
@@ -175,12 +175,12 @@ def rows_across(rows: Sequence[Row], names: Sequence[str], by: str, under: str) 
 
 
 def mean_of(values: Sequence[float]) -> float:
-    """The mean; NaN without values."""
+    """Return the mean; NaN without values."""
     return sum(values) / len(values) if values else math.nan
 
 
 def q_value(name: str, quantity: str) -> Column:
-    """The column of a p-value that is corrected over the rows of one level."""
+    """Return the column of a p-value that is corrected over the rows of one level."""
     return Column(name, f"q-value of {quantity}", PROBABILITY, "its p-value, corrected over the rows of one level")
 
 
@@ -196,10 +196,10 @@ AGREEMENT_DIFFERENCE = (
 )
 
 
-def tests_shown(name: str, up: str, down: str, part: str = "rows") -> Callable[[Found], str]:
-    """`Shown (q < .05): better in 1, worse in 2 of 12 tests.`, of a test of the rows."""
+def tests_shown(name: str, up: str, down: str, part: str = "rows") -> Callable[[SectionNumbers], str]:
+    """Return what writes `Shown (q < .05): better in 1, worse in 2 of 12 tests.`, of a test of the rows."""
 
-    def finding(numbers: Found) -> str:
+    def finding(numbers: SectionNumbers) -> str:
         tested = [row for row in numbers.get(part, ()) if row.get(f"{name}_q") is not None]
         if not tested:
             return "No row could be tested."
@@ -210,10 +210,10 @@ def tests_shown(name: str, up: str, down: str, part: str = "rows") -> Callable[[
     return finding
 
 
-def range_by_language(name: str, what: str) -> Callable[[Found], str]:
-    """The lowest and the highest row by language."""
+def range_by_language(name: str, what: str) -> Callable[[SectionNumbers], str]:
+    """Return what writes the lowest and the highest row by language."""
 
-    def finding(numbers: Found) -> str:
+    def finding(numbers: SectionNumbers) -> str:
         shares = [row[name] for row in numbers["rows"] if row["language"] != POOLED and row.get(name) is not None]
         if not shares:
             return ""

@@ -19,7 +19,6 @@ from harness.measure.options import CompareOptions
 from harness.plugins import load, registered, registered_twice
 from harness.reports.sections.calibrated_scores import CALIBRATED_SCORES
 from harness.reports.sections.consistency import CONSISTENCY
-from harness.reports.sections.correlations import CORRELATIONS
 from harness.reports.sections.free_text import FREE_TEXT
 from harness.reports.sections.language import JUSTIFICATION_LANGUAGE
 from harness.reports.sections.length import LENGTH
@@ -30,9 +29,9 @@ from harness.reports.sections.panel_gains import PANELS
 from harness.reports.sections.perturbations import INJECTION, PERTURBATIONS
 from harness.reports.sections.runs_over_time import RUN_SHARES, RUNS
 from harness.reports.sections.same_texts import SAME_TEXTS
-from harness.reports.sections.section import Found, Section, SectionInput
+from harness.reports.sections.section import Section, SectionInput, SectionNumbers
 from harness.reports.sections.temperature import TEMPERATURE
-from harness.reports.sections.variants import FEW_SHOT, SCORE_POSITION, VARIANTS
+from harness.reports.sections.variants import CORRELATIONS, FEW_SHOT, SCORE_POSITION, VARIANTS
 
 GROUP = "harness.sections"
 BUNDLED: tuple[Section, ...] = (
@@ -72,20 +71,20 @@ def all_sections() -> tuple[Section, ...]:
     return (*chain.from_iterable((section, *behind[section.name]) for section in BUNDLED), *last)
 
 
-def run_sections(given: SectionInput, *, labelled: bool = True) -> dict[str, Found]:
-    """Every section that a run contains, by name. The order of the judgments does not matter; those of unknown items are ignored.
+def run_sections(inputs: SectionInput, *, labelled: bool = True) -> dict[str, SectionNumbers]:
+    """Return every section that a run contains, by name. The order of the judgments does not matter; those of unknown items are ignored.
 
     Without labels (`labelled`), only the sections that need none.
     """
-    return _computed([section for section in all_sections() if labelled or not section.needs_labels], given)
+    return _compute_sections([section for section in all_sections() if labelled or not section.needs_labels], inputs)
 
 
-def comparison_sections(source: Recording, options: CompareOptions) -> dict[str, Found]:
-    """The sections that need no second condition, for comparisons: minimal pairs, the same texts in several languages, and panels."""
+def comparison_sections(source: Recording, options: CompareOptions) -> dict[str, SectionNumbers]:
+    """Return the sections of a comparison: minimal pairs, the same texts in several languages, and panels."""
     clean = msgspec.structs.replace(source, judgments=source.judgments.clean)
-    return _computed([section for section in all_sections() if section.in_comparisons], SectionInput(clean, options))
+    return _compute_sections([section for section in all_sections() if section.in_comparisons], SectionInput(clean, options))
 
 
-def _computed(sections: list[Section], given: SectionInput) -> dict[str, Found]:
-    found = {one.name: one.compute(given) for one in sections if one.compute}
-    return {name: section for name, section in found.items() if section}
+def _compute_sections(sections: list[Section], inputs: SectionInput) -> dict[str, SectionNumbers]:
+    computed = {section.name: section.compute(inputs) for section in sections if section.compute}
+    return {name: numbers for name, numbers in computed.items() if numbers}

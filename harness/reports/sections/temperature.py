@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,16 @@ from harness.measure.condition_rows import (
 )
 from harness.measure.judged_table import JudgedTable, means_by
 from harness.model import CONDITION
-from harness.reports.sections.section import AGREEMENT_DIFFERENCE, Found, Section, SectionTable, cells_at, of_answers, q_value, tests_shown
+from harness.reports.sections.section import (
+    AGREEMENT_DIFFERENCE,
+    Section,
+    SectionNumbers,
+    SectionTable,
+    cells_at,
+    of_answers,
+    q_value,
+    tests_shown,
+)
 from harness.reports.tables.column import COUNT_OR_BLANK, NUMBER, POINTS, Column, TableName
 from harness.reports.tables.columns import columns_in
 from harness.stats import page_falling, paired_difference, slope
@@ -37,64 +45,55 @@ HYPOTHESIS = (
 )
 
 
-def temperature(answers: JudgedTable) -> Found | None:
-    """Agreement at each temperature (`rows`) and the trend over them (`trends`), for judges and variants with two temperatures or more."""
+def compare_temperatures(answers: JudgedTable) -> SectionNumbers | None:
+    """Return agreement at each temperature (`rows`) and its trend (`trends`), where a judge and variant have two temperatures or more."""
     clean = answers.clean
     rows: list[Row] = []
     trends: list[Row] = []
-    for key, at in cells_at(clean, LEVELS, OTHERWISE):
-        heats = np.unique(clean.column("temperature").codes[at])
-        heats = heats[heats != NO_VALUE]
-        if len(heats) > 1 and not np.isnan(clean.hit[at]).all():
-            units = _Units(clean, at, heats)
-            rows += units.rows(key)
-            trends.append(units.trend(key))
+    for key, cell in cells_at(clean, LEVELS, OTHERWISE):
+        codes = np.unique(clean.column("temperature").codes[cell])
+        codes = codes[codes != NO_VALUE]
+        if len(codes) > 1 and not np.isnan(clean.hit[cell]).all():
+            rows_of_cell, trend = _compare_cell(clean, key, cell, codes)
+            rows += rows_of_cell
+            trends.append(trend)
     with_q(rows, "diff", level_of)
     for name in ("slope", "page"):
         with_q(trends, name, level_of)
     return section("Agreement by temperature", rows, hypothesis=HYPOTHESIS, trends=trends)
 
 
-class _Units:
-    """One cell's items (by metric), each with its agreement at every temperature, repeats averaged."""
-
-    def __init__(self, clean: JudgedTable, at: Ints, heats: Ints) -> None:
-        self.clean, self.at, self.heat = clean, at, clean.column("temperature").codes[at]
-        self.heats = heats
-        self.temperatures = [clean.column("temperature").values[code] for code in heats.tolist()]
-        here = clean.take(at)
-        unit = here.joint(("metric",), items=True)
-        first = first_rows(unit)
-        self.group = here.group[first]
-        hit = clean.hit[at]
-        self.hit = np.stack([means_by(unit, np.where(self.heat == code, hit, np.nan)) for code in heats], axis=1)
-
-    def rows(self, key: dict[str, Any]) -> Iterator[Row]:
-        for column, (code, degrees) in enumerate(zip(self.heats, self.temperatures, strict=True)):
-            row = new_row({**key, "temperature": degrees})
-            put_agreement(row, self.clean, self.at[self.heat == code])
-            row["versus"] = self.temperatures[0] if column else None
-            if column:
-                found = paired_difference(self.hit[:, column], self.hit[:, 0], self.group)
-                put_difference(row, "diff", found)
-            else:
-                put_gap(row, "diff", "the lowest temperature")
-            yield row
-
-    def trend(self, key: dict[str, Any]) -> Row:
-        """The slope over items with an answer at every temperature, and Page's test over their texts."""
-        row = new_row({**key, "temperature": "*"}, temperatures=self.temperatures)
-        whole = ~np.isnan(self.hit).any(axis=1)
-        hit, group = self.hit[whole], self.group[whole]
-        heat = np.tile(np.asarray(self.temperatures, np.float64), len(hit))
-        put_difference(row, "slope", slope(heat, hit.ravel(), np.repeat(group, hit.shape[1]), **self.clean.drawing))
-        row["slope_n"] = len(hit)
-        text = np.unique(group, return_inverse=True)[1].astype(np.int64)
-        test = page_falling(np.stack([means_by(text, of) for of in hit.T], axis=1))
-        put_number(row, "page_l", test.statistic, why=test.reason)
-        put_number(row, "page_p", test.p, why=test.reason)
-        row |= {"page_blocks": test.blocks, "page_q": None}
-        return row
+def _compare_cell(clean: JudgedTable, key: dict[str, Any], cell: Ints, codes: Ints) -> tuple[list[Row], Row]:
+    """Return a cell's row for each temperature, and its trend: the slope over items with an answer at all of them, and Page's test."""
+    temperatures = [clean.column("temperature").values[code] for code in codes.tolist()]
+    code_of_row, hit_of_row, answers = clean.column("temperature").codes[cell], clean.hit[cell], clean.take(cell)
+    unit = answers.joint(("metric",), items=True)  # an item on a metric; repeats are averaged
+    group = answers.group[first_rows(unit)]
+    hits = [means_by(unit, np.where(code_of_row == code, hit_of_row, np.nan)) for code in codes]
+    rows = []
+    for code, degrees, hit in zip(codes, temperatures, hits, strict=True):
+        row = new_row({**key, "temperature": degrees})
+        put_agreement(row, clean, cell[code_of_row == code])
+        is_lowest = degrees == temperatures[0]
+        row["versus"] = None if is_lowest else temperatures[0]
+        if is_lowest:
+            put_gap(row, "diff", "the lowest temperature")
+        else:
+            put_difference(row, "diff", paired_difference(hit, hits[0], group))
+        rows.append(row)
+    table = np.stack(hits, axis=1)
+    complete = ~np.isnan(table).any(axis=1)
+    table, group = table[complete], group[complete]
+    trend = new_row({**key, "temperature": "*"}, temperatures=temperatures)
+    degrees_of_hits = np.tile(np.asarray(temperatures, np.float64), len(table))
+    put_difference(trend, "slope", slope(degrees_of_hits, table.ravel(), np.repeat(group, table.shape[1]), **clean.drawing))
+    trend["slope_n"] = len(table)
+    text = np.unique(group, return_inverse=True)[1].astype(np.int64)
+    test = page_falling(np.stack([means_by(text, column) for column in table.T], axis=1))
+    put_number(trend, "page_l", test.statistic, why=test.reason)
+    put_number(trend, "page_p", test.p, why=test.reason)
+    trend |= {"page_blocks": test.blocks, "page_q": None}
+    return rows, trend
 
 
 TEMPERATURE = Section(
@@ -115,5 +114,5 @@ TEMPERATURE = Section(
             "trends",
         ),
     ),
-    of_answers(temperature),
+    of_answers(compare_temperatures),
 )

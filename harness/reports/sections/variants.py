@@ -1,12 +1,13 @@
-"""The form of the questions: agreement by variant, by number of examples, and by the position of the score in the answer."""
+"""The form of the questions: agreement and correlations by variant, by number of examples, and by the position of the score."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from harness.data.columns import NO_VALUE
 from harness.measure.condition_rows import (
@@ -19,35 +20,43 @@ from harness.measure.condition_rows import (
     put_difference,
     put_gap,
     put_moved,
+    put_number,
     section,
     versus,
     with_q,
 )
 from harness.measure.judged_table import JudgedTable
+from harness.measure.score_cells import NO_SEGMENT_KEY, source_texts
+from harness.measure.versus import DIFFERENCES, correlation_differences
 from harness.model import SAMPLING, Variant, parse_variant
 from harness.reports.sections.section import (
     AGREEMENT_DIFFERENCE,
     BY_METRIC,
-    Found,
     Section,
+    SectionNumbers,
     SectionTable,
     cells_at,
     of_answers,
+    q_value,
     tests_shown,
 )
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, PROBABILITY, SHARE, Column, TableName
 from harness.reports.tables.columns import columns_in
+from harness.stats.agreement.continuous import joined_groups, mean_of_segments, score_correlation, segment_correlations
 from harness.stats.core.arrays import Ints
+from harness.stats.core.functions_of_sums import Estimated
+from harness.stats.intervals.intervals import no_interval
 
 SAME = ("metric", "judge", *SAMPLING, "order", "repeat")
 """The keys in which two answers must be equal to differ in the variant only."""
 Q = "q: Benjamini-Yekutieli over the rows of one level (language and metric, language, …) of this table"
 EQUALLY = "on the same items, failures counted as wrong; two-sided"
 ITSELF = "what the others are compared with"
+WITHIN, OVERALL = "kendall_tau_within", "kendall_tau"
 
 
-def variants(answers: JudgedTable) -> Found | None:
-    """Agreement of every variant, and its paired difference from the plainest variant if there are several."""
+def compare_variants(answers: JudgedTable) -> SectionNumbers | None:
+    """Return the agreement of every variant, and its paired difference from the plainest variant if there are several."""
     clean = answers.clean
     if np.isnan(clean.hit[:]).all():
         return None
@@ -63,45 +72,40 @@ def variants(answers: JudgedTable) -> Found | None:
     return section("Agreement by variant", rows, note=note, **(several if len(names) > 1 else {}))
 
 
-def few_shot(answers: JudgedTable) -> Found | None:
-    """Agreement by the number of examples, and the paired difference from the smallest number, for variants that differ in nothing else."""
+def compare_examples(answers: JudgedTable) -> SectionNumbers | None:
+    """Return the agreement by number of examples, and its difference from the smallest number, of variants that differ in nothing else."""
     clean = answers.clean
     if np.isnan(clean.hit[:]).all():
         return None
+    variant, condition = clean.column("variant"), clean.joint(("judge", *SAMPLING))
     rows = []
-    for family in families(clean.column("variant").values, "shots"):
+    for family in families(variant.values, "shots"):
         names = sorted(family, key=lambda name: family[name].shots)
-        kept = _asked_more_than_once(clean, names)
-        compared = _rows_with_differences(clean.take(kept), dict.fromkeys(names, names[0]))
+        in_family = np.isin(variant.codes, [variant.values.index(name) for name in names])
+        pairs = np.unique(np.stack([condition[in_family], variant.codes[in_family]]), axis=1)[0]
+        with_several = np.isin(condition, np.flatnonzero(np.bincount(pairs, minlength=1) > 1))  # of the variants
+        compared = _rows_with_differences(clean.take(in_family & with_several), dict.fromkeys(names, names[0]))
         rows += [{**row, "shots": family[row["variant"]].shots} for row in compared]
     with_q(rows, "diff", level_of)
     hypothesis = f"H0: with examples the judge agrees with the annotators' aggregate as often as with the fewest, {EQUALLY}. {Q}"
     return section("Agreement by number of examples", rows, hypothesis=hypothesis)
 
 
-def _asked_more_than_once(clean: JudgedTable, names: Sequence[str]) -> NDArray[np.bool_]:
-    """Rows of these variants under each judge and sampling with two or more of the variants."""
-    variant, condition = clean.column("variant"), clean.joint(("judge", *SAMPLING))
-    chosen = np.isin(variant.codes, [variant.values.index(name) for name in names])
-    pairs = np.unique(np.stack([condition[chosen], variant.codes[chosen]]), axis=1)[0]
-    return np.asarray(chosen & np.isin(condition, np.flatnonzero(np.bincount(pairs, minlength=1) > 1)))
-
-
 def _rows_with_differences(clean: JudgedTable, against: dict[str, str]) -> list[Row]:
-    """Rows of all variants, each with its difference from the variant that `against` gives, if there are several."""
+    """Return the rows of all variants, each with its difference from the variant that `against` gives, if there are several."""
     rows = []
-    of, partner = clean.column("variant"), np.full(len(clean), NO_VALUE)
+    variant, partner = clean.column("variant"), np.full(len(clean), NO_VALUE)
     for name, other in against.items():
         if name != other:
-            mine, theirs = (np.flatnonzero(of.codes == of.values.index(each)) for each in (name, other))
-            partner[mine] = clean.partners(mine, theirs, SAME)
-    for key, ours in cells_at(clean, LEVELS):
+            mine, other_rows = (np.flatnonzero(variant.codes == variant.values.index(name_of_variant)) for name_of_variant in (name, other))
+            partner[mine] = clean.partners(mine, other_rows, SAME)
+    for key, rows_of_variant in cells_at(clean, LEVELS):
         row, other = new_row(key), against[key["variant"]]
-        put_agreement(row, clean, ours)
+        put_agreement(row, clean, rows_of_variant)
         if len(against) > 1:
             row["versus"] = None if other == key["variant"] else other
             if row["versus"]:
-                put_difference(row, "diff", versus(clean, ours, partner[ours]))
+                put_difference(row, "diff", versus(clean, rows_of_variant, partner[rows_of_variant]))
             else:
                 put_gap(row, "diff", ITSELF)
         rows.append(row)
@@ -117,32 +121,32 @@ def variant_of(text: str) -> Variant | None:
 
 
 def families(names: Sequence[str], axis: str) -> Iterator[dict[str, Variant]]:
-    """Variants that differ in one axis only, two or more at a time."""
-    found: dict[Variant, dict[str, Variant]] = {}
+    """Return variants that differ in one axis only, two or more at a time."""
+    by_rest: dict[Variant, dict[str, Variant]] = {}
     for name in names:
         if variant := variant_of(name):
             rest = msgspec.structs.replace(variant, **{axis: getattr(Variant(), axis)})
-            found.setdefault(rest, {})[name] = variant
-    return (family for family in found.values() if len(family) > 1)
+            by_rest.setdefault(rest, {})[name] = variant
+    return (family for family in by_rest.values() if len(family) > 1)
 
 
-def pairs_by(names: Sequence[str], axis: str, ours: str, theirs: str) -> list[tuple[str, str]]:
-    """Pairs of variants of which the first has `ours` on an axis and the second `theirs`, all else being equal."""
-    found = []
+def pairs_by(names: Sequence[str], axis: str, first: str, second: str) -> list[tuple[str, str]]:
+    """Return the pairs of variants with the values `first` and `second` on an axis, all else being equal."""
+    pairs = []
     for family in families(names, axis):
         by_value = {getattr(variant, axis): name for name, variant in family.items()}
-        if ours in by_value and theirs in by_value:
-            found.append((by_value[ours], by_value[theirs]))
-    return found
+        if first in by_value and second in by_value:
+            pairs.append((by_value[first], by_value[second]))
+    return pairs
 
 
-def score_position(answers: JudgedTable) -> Found | None:
-    """What changes if the score comes before its justification: the score, and the agreement."""
+def compare_score_positions(answers: JudgedTable) -> SectionNumbers | None:
+    """Return what changes if the score comes before its justification: the score, and the agreement."""
     clean = answers.clean
     rows = []
     for after, before in pairs_by(clean.column("variant").values, "justification", "after", "before"):
-        for row, ours, theirs in moved_rows(clean, after, before):
-            put_difference(row, "diff", versus(clean, ours, theirs))
+        for row, rows_after, rows_before in moved_rows(clean, after, before):
+            put_difference(row, "diff", versus(clean, rows_after, rows_before))
             rows.append(row)
     for name in ("moved", "diff"):
         with_q(rows, name, level_of)
@@ -153,15 +157,75 @@ def score_position(answers: JudgedTable) -> Found | None:
     return section("Score before or after its justification", rows, hypothesis=hypothesis)
 
 
-def moved_rows(clean: JudgedTable, ours: str, theirs: str) -> Iterator[tuple[Row, Ints, Ints]]:
+def moved_rows(clean: JudgedTable, variant: str, other_variant: str) -> Iterator[tuple[Row, Ints, Ints]]:
     """Yield rows of one variant with its mean score change from another variant, and the numbers of the answers of both."""
-    every, of = np.arange(len(clean)), clean.column("variant")
-    mine, other = (every[of.codes == of.values.index(name)] for name in (ours, theirs))
+    all_rows, variants = np.arange(len(clean)), clean.column("variant")
+    mine, other = (all_rows[variants.codes == variants.values.index(name)] for name in (variant, other_variant))
     partner = clean.partners(mine, other, SAME)
-    for key, at in cells_at(clean.take(mine), SCORE_LEVELS):
-        row = new_row(key, versus=theirs)
-        put_moved(row, clean, mine[at], partner[at])
-        yield row, mine[at], partner[at]
+    for key, cell_rows in cells_at(clean.take(mine), SCORE_LEVELS):
+        row = new_row(key, versus=other_variant)
+        put_moved(row, clean, mine[cell_rows], partner[cell_rows])
+        yield row, mine[cell_rows], partner[cell_rows]
+
+
+def correlate_variants(answers: JudgedTable) -> SectionNumbers | None:
+    """Return the rank correlation with people of every variant on interval scales, and its difference from that of the plainest variant.
+
+    The difference is that within source texts where the dataset card names them, else over all texts: on the same texts, those that
+    both variants scored.
+    """
+    clean = answers.clean
+    numeric = [metric for metric in clean.column("metric").used if clean.data.label_scale(metric).kind == "interval"]
+    clean = clean.take(clean.column("metric").recode(dict.fromkeys(numeric, 0)) == 0)
+    clean = clean.take(~np.isnan(clean.label_points[:]))
+    names = clean.column("variant").used
+    if len(names) < 2:
+        return None
+    variant = clean.column("variant")
+    plainest = np.flatnonzero(variant.codes == variant.values.index(names[0]))
+    partner = clean.partners(np.arange(len(clean)), plainest, SAME)
+    rows = []
+    for key, cell in clean.cells(("language", "metric")):
+        row = new_row(key, versus=None if key["variant"] == names[0] else names[0])
+        cell = cell[~np.isnan(clean.points[cell])]
+        label, points, item = clean.label_points[cell], clean.points[cell], clean.item[cell].astype(np.int64)
+        row["n"] = len(cell)
+        overall = score_correlation("kendall", label, points, clean.group[cell])
+        for name, estimate in ((OVERALL, overall), (WITHIN, _correlation_within(clean, label, points, item))):
+            put_number(row, name, estimate.value, estimate.interval, why=estimate.reason)
+        if row["versus"]:
+            other = partner[cell]
+            both = (other >= 0) & ~np.isnan(clean.points[np.maximum(other, 0)])
+            scores = points[both], clean.points[other[both]]
+            differences = correlation_differences(clean.data, item[both], item[both], label[both], *scores)
+            put_difference(row, "tau_diff", differences[WITHIN if clean.data.about.segment else OVERALL])
+            for name in DIFFERENCES:
+                put_number(row, f"{name}_diff", differences[name].value, differences[name].interval, why=differences[name].reason)
+        else:
+            put_gap(row, "tau_diff", ITSELF)
+        rows.append(row)
+    with_q(rows, "tau_diff", level_of)
+    where = "within source texts" if clean.data.about.segment else "over all texts"
+    hypothesis = (
+        f"H0: Kendall's tau-b with people {where} is the same as under '{names[0]}', on the same texts; two-sided. "
+        "q: Benjamini-Yekutieli over the rows of this table"
+    )
+    return section("Order of texts by variant", rows, hypothesis=hypothesis)
+
+
+def _correlation_within(answers: JudgedTable, x: Any, y: Any, item: Ints) -> Estimated:
+    """Return the mean over source texts; repeats of a text are averaged first."""
+    data = answers.data
+    if not data.about.segment:
+        return Estimated(math.nan, 0, no_interval(0, NO_SEGMENT_KEY), math.nan, NO_SEGMENT_KEY)
+    segment, group = source_texts(data), answers.groups.astype(np.int64)
+    has_segment = segment >= 0
+    cluster = joined_groups(segment[has_segment], group[has_segment])
+    _, first, index = np.unique(item, return_index=True, return_inverse=True)
+    times = np.bincount(index, minlength=len(first))
+    mean = np.bincount(index, y, minlength=len(first)) / np.maximum(times, 1)
+    segments = segment_correlations(x[first], mean, segment[item[first]])
+    return mean_of_segments(segments.kendall, cluster[segments.segment])
 
 
 PAIRED_ANSWERS = (
@@ -179,16 +243,40 @@ VARIANTS = Section(
     "Does another way of asking agree better with people? Differences are from the plainest variant, on the same items, failures as wrong.",
     tests_shown("diff", "better", "worse"),
     (SectionTable((*columns_in(TableName.CONDITIONS, TableName.CONDITIONS_PAIRWISE), *AGREEMENT_DIFFERENCE)),),
-    of_answers(variants),
+    of_answers(compare_variants),
     in_every_run=True,
     least_values=("variant", 2),
+)
+CORRELATIONS = Section(
+    "correlations",
+    "Does another way of asking order texts more as people do? Differences of Kendall's τ are from the plainest variant, on the same "
+    "texts, within source texts where these are known.",
+    tests_shown("tau_diff", "better", "worse"),
+    (
+        SectionTable(
+            (
+                Column("n", "texts", COUNT_OR_BLANK, "texts with a label and a readable score"),
+                Column("kendall_tau", "Kendall's τ", COEFFICIENT, "rank correlation of the judge's scores and people's"),
+                Column(
+                    "kendall_tau_within",
+                    "τ within source text",
+                    COEFFICIENT,
+                    "rank correlation over the outputs for one source text, the mean over source texts",
+                ),
+                Column("tau_diff", "difference of τ", COEFFICIENT, "the paired difference from the plainest variant"),
+                q_value("tau_diff_q", "the difference of τ"),
+            ),
+            levels=BY_METRIC,
+        ),
+    ),
+    of_answers(correlate_variants),
 )
 FEW_SHOT = Section(
     "few_shot",
     "Do examples help? Differences are from the fewest examples, on the same items, failures as wrong.",
     tests_shown("diff", "better", "worse"),
     (SectionTable((*columns_in(TableName.CONDITIONS), *AGREEMENT_DIFFERENCE), keys=("shots",)),),
-    of_answers(few_shot),
+    of_answers(compare_examples),
 )
 SCORE_POSITION = Section(
     "score_position",
@@ -196,5 +284,5 @@ SCORE_POSITION = Section(
     "toward the best.",
     tests_shown("moved", "kinder", "harsher"),
     (SectionTable((*PAIRED_ANSWERS, *AGREEMENT_DIFFERENCE, *SCORE_CHANGE), levels=BY_METRIC),),
-    of_answers(score_position),
+    of_answers(compare_score_positions),
 )

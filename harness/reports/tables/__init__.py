@@ -1,1 +1,1 @@
-"""What tables of results show: columns and their formats, the registry of columns, and tables of text that every format sets."""
+"""Tables of results: columns and their formats, the registry of columns, and tables of text that every format sets."""

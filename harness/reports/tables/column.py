@@ -68,7 +68,7 @@ CELL_TABLES = frozenset({TableName.REPORT, TableName.REPORT_WIDE, TableName.ANSW
 
 @dataclass(frozen=True)
 class ColumnFormat:
-    """How one kind of value is written.
+    """The format of one kind of value.
 
     `csv_type` is its Arrow type in CSV and Parquet. `latex_digits` is siunitx's table-format and `latex_number` the number in it; without
     digits the values are no numbers, and LaTeX leaves the column out. `unit` stands in LaTeX's heading.
@@ -85,20 +85,12 @@ class ColumnFormat:
         return bool(self.latex_digits)
 
 
-def _text(value: Any, interval: Interval | None) -> str:
-    return UNDEFINED if value is None else terminal_safe(str(value))
-
-
-def _count(value: int | None, interval: Interval | None) -> str:
-    return UNDEFINED if value is None else f"{value:,}"
-
-
 def _percent(value: float) -> str:
     return f"{100 * value:.1f}"
 
 
-TEXT = ColumnFormat(_text)
-COUNT = ColumnFormat(_count, "int64", "5.0", "{:.0f}".format)
+TEXT = ColumnFormat(lambda value, interval: UNDEFINED if value is None else terminal_safe(str(value)))
+COUNT = ColumnFormat(lambda value, interval: UNDEFINED if value is None else f"{value:,}", "int64", "5.0", "{:.0f}".format)
 COUNT_OR_BLANK = ColumnFormat(lambda value, interval: f"{value:,}" if value else "", "int64", "5.0", "{:.0f}".format)
 SHARE = ColumnFormat(percent, "double", "3.1", _percent, "%")
 POINTS = ColumnFormat(difference, "double", "-3.1", _percent, "points")
@@ -148,18 +140,22 @@ class Column:
         return self.value(row) if self.value else row.get(self.name)
 
     def interval_of(self, row: Row, tables: Iterable[TableName] = ()) -> Interval | None:
-        """The ends of its interval in a row; None without one, and in tables that do not show it."""
+        """Return the ends of its interval in a row; None without one, and in tables that do not show it."""
         return row.get(f"{self.name}_ci") if self.interval and not self.no_interval_in.intersection(tables) else None
 
     def cell_text(self, row: Row, tables: Iterable[TableName] = ()) -> str:
-        """A row's text in this column."""
+        """Return a row's text in this column."""
         if self.text:
             return self.text(row)
         text = self.format.text(self.value_of(row), self.interval_of(row, tables))
-        return f"{text}{_signs(row, self.name)}" if self.signs else text
+        if self.signs and row.get(f"{self.name}_ci", ()) is None:  # a row without the name is not of cells
+            text += f" {NO_INTERVAL}"
+        if self.signs and row.get("few_rare_cases") and row.get("n_ref"):
+            text += f" {FEW_RARE_CASES}"
+        return text
 
     def sort_key(self, row: Row) -> float | None:
-        """What a page sorts the row by: a number, or the sum of counts; None: by its text."""
+        """Return the number that a page sorts the row by (of counts their sum); None where it sorts by the text."""
         value = self.value_of(row)
         if self.format is NAMED_COUNTS and value is not None:
             return float(sum(value.values()))
@@ -174,10 +170,3 @@ class Column:
         """The heading as tables show it: `judge − people (points)`. Percent signs stand beside the numbers."""
         unit = self.format.unit
         return f"{self.heading} ({unit})" if unit and unit != "%" else self.heading
-
-
-def _signs(row: Row, name: str) -> str:
-    signs = [NO_INTERVAL] if row.get(f"{name}_ci", ()) is None else []  # a row without the name is not of cells
-    if row.get("few_rare_cases") and row.get("n_ref"):
-        signs.append(FEW_RARE_CASES)
-    return "".join(f" {sign}" for sign in signs)

@@ -13,7 +13,7 @@ _MINUS = str.maketrans("-", "−")
 
 
 def percent(value: float | None, interval: Interval | None = None) -> str:
-    """A fraction in percent: `71 % [50–86]`; a dash for an undefined one."""
+    """Return a fraction in percent: `71 % [50–86]`; a dash for an undefined one."""
     if value is None:
         return UNDEFINED
     text = f"{100 * value:.0f} %"
@@ -21,7 +21,7 @@ def percent(value: float | None, interval: Interval | None = None) -> str:
 
 
 def difference(value: float | None, interval: Interval | None = None) -> str:
-    """A difference of fractions in percentage points: `+12 [−3 to +21]`; a dash for an undefined one."""
+    """Return a difference of fractions in percentage points: `+12 [−3 to +21]`; a dash for an undefined one."""
     if value is None:
         return UNDEFINED
     text = signed(100 * value)
@@ -29,7 +29,7 @@ def difference(value: float | None, interval: Interval | None = None) -> str:
 
 
 def points(value: float) -> str:
-    """A distance of fractions in percentage points, without a sign.
+    """Return a distance of fractions in percentage points, without a sign.
 
     >>> points(0.25), points(0.01)
     ('25 points', '1 point')
@@ -38,12 +38,12 @@ def points(value: float) -> str:
 
 
 def whole_points(value: float) -> int:
-    """A difference of fractions in whole percentage points."""
+    """Return a difference of fractions in whole percentage points."""
     return round(100 * value)
 
 
 def signed(value: float, digits: int = 0) -> str:
-    """A number with its sign, a true minus: `+3`, `−0.25`; zero has a plus.
+    """Return a number with its sign, a true minus: `+3`, `−0.25`; zero has a plus.
 
     >>> signed(-3.2), signed(-0.2), signed(-0.25, 2)
     ('−3', '+0', '−0.25')
@@ -52,12 +52,12 @@ def signed(value: float, digits: int = 0) -> str:
 
 
 def counted(count: int, word: str = "") -> str:
-    """A count with its thousands apart, and what is counted: `1,240 texts`, `1 text`."""
+    """Return a count with its thousands apart, and what is counted: `1,240 texts`, `1 text`."""
     return f"{count:,} {word}{'' if count == 1 else 's'}" if word else f"{count:,}"
 
 
 def coefficient(value: float | None, interval: Interval | None = None) -> str:
-    """A coefficient: `.35 [.21 .48]`; a dash for an undefined one."""
+    """Return a coefficient: `.35 [.21 .48]`; a dash for an undefined one."""
     if value is None:
         return UNDEFINED
     text = _two_decimals(value)
@@ -71,7 +71,7 @@ def _two_decimals(value: float) -> str:
 
 
 def probability(value: float | None) -> str:
-    """A p-value or q-value: `.034`, `.21`, `<.001`; a dash for an undefined one."""
+    """Return a p-value or q-value: `.034`, `.21`, `<.001`; a dash for an undefined one."""
     if value is None:
         return UNDEFINED
     if value < 0.0005:
@@ -82,20 +82,20 @@ def probability(value: float | None) -> str:
 
 
 def two_digits(value: float) -> str:
-    """A number to two significant digits, large ones as integers: `0.091`, `3.2`, `120`."""
+    """Return a number to two significant digits, large ones as integers: `0.091`, `3.2`, `120`."""
     return f"{value:.0f}" if abs(value) >= 10 else f"{value:.2g}"
 
 
 def rounded_up(value: float) -> str:
-    """A number to three decimals, never below it: `0.684` for a certified confidence of 0.6834."""
+    """Return a number to three decimals, never below it: `0.684` for a certified confidence of 0.6834."""
     return f"{math.ceil(1000 * value - 1e-9) / 1000:g}"
 
 
 def class_shares(distribution: Mapping[str, float] | None) -> str:
-    """Shares of the classes in percent: `0:12 1:88`; a dash where there are none."""
+    """Return shares of the classes in percent: `0:12 1:88`; a dash where there are none."""
     return " ".join(f"{terminal_safe(score)}:{100 * share:.0f}" for score, share in distribution.items()) if distribution else UNDEFINED
 
 
 def counts_by_name(counts: Mapping[str, int] | None) -> str:
-    """Counts with their names: `not json 3, truncated 2`; nothing where there are none."""
+    """Return counts with their names: `not json 3, truncated 2`; nothing where there are none."""
     return ", ".join(f"{terminal_safe(name.replace('_', ' '))} {count:,}" for name, count in (counts or {}).items())

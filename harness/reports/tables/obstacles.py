@@ -1,4 +1,4 @@
-"""What stands against a use, by the names that verdicts have: its code in tables, the meaning of the code, and few words for answers."""
+"""Obstacles to a use, by the names that verdicts have: its code in tables, the meaning of the code, and few words for answers."""
 
 from __future__ import annotations
 

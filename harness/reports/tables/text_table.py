@@ -17,7 +17,7 @@ from harness.text import one_line
 
 @dataclass(frozen=True)
 class Heading:
-    """What stands above a column: its name, its text, whether numbers stand below it (set to the right) or the names of rows."""
+    """The heading of a column: its name, its text, whether numbers stand below it (set to the right) or the names of rows."""
 
     name: str
     text: str
@@ -53,7 +53,7 @@ def tabulate(
     shown_in: Sequence[Row] | None = None,
     faint: Sequence[bool] = (),
 ) -> TextTable:
-    """Rows as text: their keys, then every column that says something.
+    """Return rows as text: their keys, then every column that says something.
 
     Args:
         rows: flat rows, of cells (`cell_row`), ablations, label checks or standings.
@@ -87,7 +87,7 @@ def tabulate(
 
 
 def columns_to_show(rows: Sequence[Row], columns: Sequence[Column], tables: Iterable[TableName] = ()) -> list[Column]:
-    """The columns that say something in any row, without those that only repeat another one."""
+    """Return the columns that say something in any row, without those that only repeat another one."""
     tables = tuple(tables)
     texts = {column: [column.cell_text(row, tables) for row in rows] for column in columns}
     filled = [column for column in columns if any(text not in EMPTY for text in texts[column])]
@@ -96,7 +96,7 @@ def columns_to_show(rows: Sequence[Row], columns: Sequence[Column], tables: Iter
 
 
 def key_text(name: str, value: Any) -> str:
-    """A key as people read it: a metric's title, the temperature 0.0 as `0`, `all` where it is pooled, a dash for none.
+    """Return a key as people read it: a metric's title, the temperature 0.0 as `0`, `all` where it is pooled, a dash for none.
 
     >>> key_text("metric", "hallucinations"), key_text("task", "open_prompt"), key_text("temperature", 0.0)
     ('hallucination present', 'open prompt', '0')
@@ -113,12 +113,12 @@ def key_text(name: str, value: Any) -> str:
 
 
 def varying_keys(rows: Sequence[Row], names: Iterable[str]) -> list[str]:
-    """The keys that differ between rows."""
+    """Return the keys that differ between rows."""
     return [name for name in names if len({str(row.get(name)) for row in rows}) > 1]
 
 
 def cell_row(cell: Cell) -> dict[str, Any]:
-    """A cell as a flat row: what `Cell.flat` has, and each difference under names of its own (`vs_baseline_diff`, `vs_baseline_q`, …)."""
+    """Return a cell as a flat row, each of its differences under several names (`vs_baseline_diff`, `vs_baseline_q`, …)."""
     row = cell.flat()
     for prefix in ("vs_baseline", "versus"):
         stored = row.get(prefix) or {}

@@ -8,7 +8,7 @@ from harness.content import Library
 
 
 def metric_title(metric: str) -> str:
-    """A metric's title; the name without underscores where no bundled rubric has it, and `all` where metrics are pooled.
+    """Return a metric's title; the name without underscores where no bundled rubric has it, and `all` where metrics are pooled.
 
     >>> metric_title("5W1H"), metric_title("my_metric")
     ('Who, what, when, where, why, how', 'my metric')
@@ -17,7 +17,7 @@ def metric_title(metric: str) -> str:
 
 
 def metric_words(metric: str) -> str:
-    """A metric's title inside a sentence.
+    """Return a metric's title inside a sentence.
 
     >>> metric_words("task_quality")
     'task quality'

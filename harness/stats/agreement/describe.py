@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -71,6 +72,10 @@ def sd_score(k: int, values: ArrayLike | None = None, *, judge: int | None = Non
     name, empty = ("sd_labels", "no label") if judge is None else ("sd_judge", "no readable score")
     bounds = (0.0, v[-1] - v[0])
     return Statistic(name, Scores(v, judge), sd_of_sums, "spread", bounds, empty, "a single score")
+
+
+DESCRIPTIONS: tuple[Callable[..., Statistic], ...] = (mean_score, sd_score)
+"""Statistics of the scores of one rater alone, of every cell: each takes the number of classes, their values and the judge."""
 
 
 def sd_of_sums(sums: Floats) -> Floats:

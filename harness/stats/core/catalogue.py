@@ -8,7 +8,7 @@ from harness.stats.agreement.agreement import ALL_AGREE, gap, share_left_out, sh
 from harness.stats.agreement.alpha import alpha_of_humans, alpha_of_judge
 from harness.stats.agreement.coefficients import cohen, f1_of_judge, fleiss, fleiss_with_aggregate, gwet_of_humans, gwet_of_judge
 from harness.stats.agreement.correlation import correlation_with_humans
-from harness.stats.agreement.describe import Direction, leniency_of_judge, mean_score, sd_score
+from harness.stats.agreement.describe import DESCRIPTIONS, Direction, leniency_of_judge
 from harness.stats.core.arrays import Kind
 from harness.stats.core.statistic import Statistic
 from harness.stats.core.tables import Rule
@@ -72,8 +72,7 @@ def human_statistics(k: int, kind: Kind, values: ArrayLike | None = None) -> tup
         *(alpha_of_humans(metric, values) for metric in ("nominal", "ordinal", "interval")),
         gwet_of_humans(),
         gwet_of_humans("quadratic", values),
-        mean_score(k, values),
-        sd_score(k, values),
+        *(describe(k, values) for describe in DESCRIPTIONS),
     )
     absent = undefined_by_scale(kind)
     return tuple(s for s in statistics if s.name not in absent)
@@ -142,8 +141,7 @@ def judge_statistics(
         gwet_of_judge("quadratic", values, rule=rule, judge=judge),
         *(correlation_with_humans(m, k, values, judge=judge) for m in ("kendall", "spearman", "pearson")),
         leniency_of_judge(k, direction or 1, values, judge=judge),
-        mean_score(k, values, judge=judge),
-        sd_score(k, values, judge=judge),
+        *(describe(k, values, judge=judge) for describe in DESCRIPTIONS),
     )
     absent = undefined_by_scale(kind, direction)
     return tuple(s for s in statistics if s.name not in absent)

@@ -381,17 +381,36 @@ def t_interval(value: float, error: float, freedom: float, groups: int, level: f
 def share_interval(value: float, error: float, freedom: float, groups: int, items: int, level: float) -> Interval:
     """Wilson's interval with Student's t of a share with this standard error, on n_eff = p (1 - p) / error².
 
-    p is the share, cut to [0, 1]. n_eff stays between half the groups and `items`; where nothing varies it is the number of groups.
+    p is the share, cut to [0, 1]. n_eff stays between half the groups and `items`; where nothing varies it is the number of groups. Of a
+    rare class the error itself is poorly known, so Student's t has at most `freedom_of_share` degrees of freedom.
 
     Reference: Wilson (1927) on an effective n, as Korn & Graubard (1998).
 
     >>> [round(end, 3) for end in (share_interval(0.1, 0.03, 59, 60, 400, 0.95).lo, share_interval(0.1, 0.03, 59, 60, 400, 0.95).hi)]
-    [0.055, 0.176]
+    [0.052, 0.185]
     """
     if math.isnan(error):
         return no_interval(groups, TOO_FEW_LABELS)
     share = min(1.0, max(0.0, value))
     scatter = share * (1 - share)
     effective = scatter / error**2 if error > 0 else groups
+    freedom = min(freedom, freedom_of_share(share, groups)) if error > 0 else freedom
     lo, hi = score_interval(share, min(max(effective, groups / 2), items), t_quantile(level, freedom))
     return Interval(lo, hi, SHARE, groups, None, None)
+
+
+def freedom_of_share(share: float, groups: int) -> float:
+    """Return how many degrees of freedom the error of a share has at most: G p (1 - p) / (1 - 4 p (1 - p)) of G independent units.
+
+    Of a rare class this is about the number of units that are of it, on which the error rests. It is half of what Satterthwaite gives for
+    the variance of independent units, 2 / Var(s²/σ²), because few units are also skewed; simulations of docs/error-rates.md chose the half.
+    p is (G share + 2) / (G + 4), which a sample without any unit of the class moves away from 0; at one half there is no limit.
+
+    Reference: Satterthwaite (1946); Agresti & Coull (1998).
+
+    >>> [round(freedom_of_share(share, 60), 1) for share in (0.05, 0.3, 0.5)]
+    [6.1, 91.7, inf]
+    """
+    p = (groups * share + 2) / (groups + 4)
+    known = (1 - 2 * p) ** 2  # 1 - 4 p (1 - p)
+    return groups * p * (1 - p) / known if known > 0 else math.inf

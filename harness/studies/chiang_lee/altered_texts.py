@@ -39,7 +39,7 @@ class AlteredTexts(msgspec.Struct, frozen=True):
 def alter_texts(
     library: Library, languages: Sequence[str] | None, changes: Sequence[str] = DEFAULT_CHANGES, limit: int | None = None, seed: int = 0
 ) -> AlteredTexts:
-    """Each flawless text of the control items under each change, and as it is (`identical`).
+    """Return each flawless text of the control items under each change, and as it is (`identical`).
 
     Args:
         library: its packs hold the texts.

@@ -26,12 +26,12 @@ def compare_ratings(arguments: StudyChiangLee) -> int:
     with working("comparing ratings"):
         data = _choose_judgments(sources.load(arguments.data, card=arguments.card), arguments)
         assert data.judgments is not None
-        found = chiang_lee(data, data.judgments, CompareOptions(seed=arguments.seed))
-    if found is None:
+        numbers = chiang_lee(data, data.judgments, CompareOptions(seed=arguments.seed))
+    if numbers is None:
         raise UsageError(f"{arguments.data} has no scores that are numbers, so there are no means to compare")
     if arguments.json:
-        return print_json({"schema_version": 1, "study": "chiang-lee", **found})
-    print_sections({"chiang_lee": found})
+        return print_json({"schema_version": 1, "study": "chiang-lee", **numbers})
+    print_sections({"chiang_lee": numbers})
     return 0
 
 

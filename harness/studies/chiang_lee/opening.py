@@ -8,7 +8,7 @@ from harness.content.tags import english_name
 from harness.render.sides import Side, plainest_first, side_of
 from harness.reports.answer.words import condition_words
 from harness.reports.answer_parts import Card
-from harness.reports.sections.section import Found, Opening
+from harness.reports.sections.section import Opening, SectionNumbers
 from harness.reports.tables.column import Row
 from harness.reports.tables.numbers import coefficient, counted
 from harness.reports.tables.titles import metric_words
@@ -17,7 +17,7 @@ _ALPHA = 0.05
 _OF_ALTERED_TEXTS = "meaning_preserved"  # the metric that only pairs of an original and its altered text have
 
 
-def open_page(section: Found) -> Opening | None:
+def open_page(section: SectionNumbers) -> Opening | None:
     """Return the question, and cards on agreement and on differences between systems; None without rows."""
     rows: Sequence[Row] = section.get("rows", ())
     if not rows:

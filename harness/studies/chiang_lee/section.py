@@ -18,7 +18,7 @@ from harness.data.judgments import Judgments
 from harness.measure.condition_rows import Row, new_row, put_difference, put_mean, put_number, put_share, rows_by_level, with_q
 from harness.measure.options import CompareOptions, Drawing
 from harness.model import CONDITION, Failure, Scale
-from harness.reports.sections.section import BY_TASK, Found, PlacedJudgments, Section, SectionInput, SectionTable, mean_of
+from harness.reports.sections.section import BY_TASK, JudgmentsWithItems, Section, SectionInput, SectionNumbers, SectionTable, mean_of
 from harness.reports.tables.column import COEFFICIENT, COUNT, COUNT_OR_BLANK, PROBABILITY, SHARE, TEXT, Column
 from harness.reports.tables.column import Row as ReadRow
 from harness.stats import count_classes, estimate, intervals, kendall_tau, paired_difference, pearson, tabulate
@@ -62,30 +62,30 @@ class _Ratings:
 
     @property
     def sides(self) -> dict[str, Scores]:
-        """The scores of the judge's samples and of people, by what stands before the names of their numbers."""
+        """Return the scores of the judge's samples and of people, by what stands before the names of their numbers."""
         return {"": self.samples, "people_": self.people}
 
     def means(self, scores: Scores, items: Sequence[int]) -> Floats:
-        """(items,) the mean score of each item; NaN without one."""
+        """Return (items,) the mean score of each item; NaN without one."""
         return np.array([mean_of(list(scores.get(item, {}).values())) for item in items])
 
     def both_means(self, items: Sequence[int]) -> tuple[Floats, Floats, Ints]:
-        """The means of the judge and of people, and the groups, of the items that have both."""
-        ours, theirs = (self.means(scores, items) for scores in self.sides.values())
-        both = ~np.isnan(ours) & ~np.isnan(theirs)
-        return ours[both], theirs[both], self.group[items][both]
+        """Return the means of the judge and of people, and the groups, of the items that have both."""
+        judge_means, people_means = (self.means(scores, items) for scores in self.sides.values())
+        has_both = ~np.isnan(judge_means) & ~np.isnan(people_means)
+        return judge_means[has_both], people_means[has_both], self.group[items][has_both]
 
     @property
     def by_system(self) -> dict[str, list[int]]:
-        """`{system: its items with a score of the judge}`, in the order of names; one unnamed system where items name none."""
-        found: dict[str, list[int]] = defaultdict(list)
+        """Return `{system: its items with a score of the judge}`, in the order of names; one unnamed system where items name none."""
+        items: dict[str, list[int]] = defaultdict(list)
         for item in self.samples:
-            found[self.systems.get(item, "")].append(item)
-        return dict(sorted(found.items()))
+            items[self.systems.get(item, "")].append(item)
+        return dict(sorted(items.items()))
 
 
-def chiang_lee(data: Dataset, judgments: Judgments, options: CompareOptions) -> Found | None:
-    """The section of ratings of unchanged texts; None if no metric has numeric scores.
+def chiang_lee(data: Dataset, judgments: Judgments, options: CompareOptions) -> SectionNumbers | None:
+    """Return the section of ratings of unchanged texts; None if no metric has numeric scores.
 
     `rows` are by language, task, metric, judge and condition: agreement of the samples and of people, refusals, identical pairs.
     `systems` adds the system, `differences` a pair of systems: each with the system of that name `human`, or all pairs without one.
@@ -106,21 +106,23 @@ def chiang_lee(data: Dataset, judgments: Judgments, options: CompareOptions) -> 
 
 
 def _cells(data: Dataset, judgments: Judgments) -> Iterator[tuple[Row, _Ratings, list[str | None]]]:
-    """Every metric with numbers under every condition: its key, its scores, and the failure (or None) of each answer."""
+    """Yield every metric with numbers under every condition: its key, its scores, and the failure (or None) of each answer."""
     judgments = judgments.clean
-    shown, order = judgments.shown_source.codes < 0, judgments.order.recode({"swapped": 0}) < 0
+    is_unnamed, is_forward = judgments.shown_source.codes < 0, judgments.order.recode({"swapped": 0}) < 0
     numeric = {name: 0 for name in judgments.metric.used if _is_numeric(data.scales[name])}
-    judgments, place, _, columns = PlacedJudgments.of(data, judgments, shown & order & (judgments.metric.recode(numeric) == 0))
+    judgments, item_at, _, columns = JudgmentsWithItems.select(
+        data, judgments, is_unnamed & is_forward & (judgments.metric.recode(numeric) == 0)
+    )
     group, people = data.clusters.codes.astype(np.int64), _labels(data)
     systems = {position: str(item.system) for position, item in enumerate(data.items) if item.system}
-    for key, own in rows_by_level(columns, LEVELS):
-        cell = judgments.take(own)
+    for key, rows in rows_by_level(columns, LEVELS):
+        cell = judgments.take(rows)
         samples: dict[int, dict[str, float]] = defaultdict(dict)
-        for item, repeat, score in zip(place[own].tolist(), cell.repeat, cell.score, strict=True):
+        for item, repeat, score in zip(item_at[rows].tolist(), cell.repeat, cell.score, strict=True):
             if score is not None:
                 samples[item][str(repeat)] = float(score)
-        asked = set(place[own].tolist())
-        labels = {item: scores for item, scores in people.get(key["metric"], {}).items() if item in asked}
+        judged = set(item_at[rows].tolist())
+        labels = {item: scores for item, scores in people.get(key["metric"], {}).items() if item in judged}
         persistent = data.about.annotators == "persistent"
         yield key, _Ratings(data.scales[key["metric"]], samples, labels, persistent, systems, group), list(cell.failure)
 
@@ -130,19 +132,19 @@ def _is_numeric(scale: Scale) -> bool:
 
 
 def _labels(data: Dataset) -> dict[str, dict[int, dict[str, float]]]:
-    """`{metric: {position of an item: {annotator: score}}}` of labels with numbers."""
-    found: dict[str, dict[int, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
+    """Return `{metric: {position of an item: {annotator: score}}}` of labels with numbers."""
+    scores: dict[str, dict[int, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
     for label in data.labels:
         if not isinstance(label.score, str):
-            found[label.metric][data.positions[label.item_id]][label.annotator_id] = float(label.score)
-    return found
+            scores[label.metric][data.positions[label.item_id]][label.annotator_id] = float(label.score)
+    return scores
 
 
 def _equal_pairs(data: Dataset) -> frozenset[int]:
-    """The positions of items whose text is the same as the original."""
-    texts = ((position, item.fields) for position, item in enumerate(data.items))
+    """Return the positions of items whose text is the same as the original."""
+    texts = ((number, item.fields) for number, item in enumerate(data.items))
     return frozenset(
-        at for at, text in texts if "original" in text and str(text["original"]).strip() == str(text.get("output", "")).strip()
+        position for position, text in texts if "original" in text and str(text["original"]).strip() == str(text.get("output", "")).strip()
     )
 
 
@@ -150,11 +152,11 @@ def _agreement_row(key: Row, ratings: _Ratings, failures: Sequence[str | None], 
     row = new_row(key, n=len(failures), texts=len(ratings.samples), unreadable=sum(failure is not None for failure in failures))
     put_number(row, "refused", sum(failure == str(Failure.REFUSED) for failure in failures) / len(failures))
     for (prefix, scores), why in zip(ratings.sides.items(), (_ONE_SAMPLE, _NO_PEOPLE), strict=True):
-        several = {item: given for item, given in scores.items() if len(given) > 1}
+        several = {item: by_rater for item, by_rater in scores.items() if len(by_rater) > 1}
         for kind in _KINDS:
             alpha = _alpha(several, ratings, kind, drawing)
             put_number(row, f"{prefix}alpha_{kind}", alpha.value, alpha.interval, why=alpha.reason or why)
-        exact = np.array([float(len(set(given.values())) == 1) for given in several.values()])
+        exact = np.array([float(len(set(by_rater.values())) == 1) for by_rater in several.values()])
         put_share(row, f"{prefix}exact", exact, ratings.group[list(several)] if several else np.empty(0, np.int64), drawing, why)
     _put_correlations(row, ratings)
     same = [item for item in ratings.samples if item in equal]
@@ -164,38 +166,40 @@ def _agreement_row(key: Row, ratings: _Ratings, failures: Sequence[str | None], 
 
 
 def _put_correlations(row: Row, ratings: _Ratings) -> None:
-    """Pearson's r of the texts' means and people's over all texts, and the mean over prompts of Kendall's tau-b within the prompt."""
-    ours, theirs, groups = ratings.both_means(sorted(ratings.samples))
-    _put_correlation(row, "r", pearson, ours, theirs)
+    """Put Pearson's r of the texts' means and people's over all texts, and the mean over prompts of Kendall's tau-b within the prompt."""
+    judge_means, people_means, groups = ratings.both_means(sorted(ratings.samples))
+    _put_correlation(row, "r", pearson, judge_means, people_means)
     several = [group for group in np.unique(groups).tolist() if (groups == group).sum() > 1]
-    taus = np.array([kendall_tau(ours[groups == group], theirs[groups == group]).value for group in several])
+    taus = np.array([kendall_tau(judge_means[groups == group], people_means[groups == group]).value for group in several])
     put_mean(row, "tau_in_prompt", taus, np.array(several, np.int64), (-1.0, 1.0), "no prompt has two texts with labels that differ")
 
 
-def _put_correlation(row: Row, name: str, statistic: Callable[[Floats, Floats], Estimate], ours: Floats, theirs: Floats) -> None:
-    found = statistic(ours, theirs) if len(ours) > 1 else None
-    put_number(row, name, found.value if found else math.nan, why=(found.reason if found else None) or _FEW_TEXTS)
+def _put_correlation(
+    row: Row, name: str, statistic: Callable[[Floats, Floats], Estimate], judge_means: Floats, people_means: Floats
+) -> None:
+    correlation = statistic(judge_means, people_means) if len(judge_means) > 1 else None
+    put_number(row, name, correlation.value if correlation else math.nan, why=(correlation.reason if correlation else None) or _FEW_TEXTS)
 
 
 def _alpha(scores: Scores, ratings: _Ratings, kind: Kind, drawing: Drawing) -> Estimated:
-    """Krippendorff's alpha of the raters over the items that two or more rated, with its interval over groups of texts."""
+    """Return Krippendorff's alpha of the raters over the items that two or more rated, with its interval over groups of texts."""
     if not scores:
         return Estimated(math.nan, 0, no_interval(0), math.nan, None)
-    raters = sorted({rater for given in scores.values() for rater in given})
-    values = sorted({*_points(ratings.scale), *(score for given in scores.values() for score in given.values())})
+    raters = sorted({rater for by_rater in scores.values() for rater in by_rater})
+    values = sorted({*_points(ratings.scale), *(score for by_rater in scores.values() for score in by_rater.values())})
     code = {value: number for number, value in enumerate(values)}
     table = np.full((len(scores), len(raters)), np.nan)
-    for line, given in enumerate(scores.values()):
-        for rater, score in given.items():
+    for line, by_rater in enumerate(scores.values()):
+        for rater, score in by_rater.items():
             table[line, raters.index(rater)] = code[score]
     alpha = alpha_of_humans(kind, values)
     rows = tabulate(count_classes(table, len(values)), group=ratings.group[list(scores)])
-    found, interval = estimate([alpha], rows)[alpha.name][0], intervals([alpha], rows, **drawing)[alpha.name][0]
-    return Estimated(found.value, found.n, interval, math.nan, found.reason)
+    estimated, interval = estimate([alpha], rows)[alpha.name][0], intervals([alpha], rows, **drawing)[alpha.name][0]
+    return Estimated(estimated.value, estimated.n, interval, math.nan, estimated.reason)
 
 
 def _points(scale: Scale) -> tuple[float, ...]:
-    """The classes of a scale, or the whole numbers between the ends of an interval scale."""
+    """Return the classes of a scale, or the whole numbers between the ends of an interval scale."""
     if scale.classes or scale.min is None or scale.max is None or scale.max - scale.min > 100:
         return tuple(float(score) for score in scale.classes)
     return tuple(float(n) for n in range(math.ceil(scale.min), math.floor(scale.max) + 1))
@@ -207,8 +211,8 @@ def _system_rows(key: Row, ratings: _Ratings) -> Iterator[Row]:
         for prefix, scores in ratings.sides.items():
             means = ratings.means(scores, items)
             put_mean(row, f"{prefix}mean", means, ratings.group[items], _limits(ratings.scale), _NO_LABELS)
-            known = means[~np.isnan(means)]
-            put_number(row, f"{prefix}sd", float(known.std(ddof=1)) if len(known) > 1 else math.nan, why="fewer than two texts")
+            present = means[~np.isnan(means)]
+            put_number(row, f"{prefix}sd", float(present.std(ddof=1)) if len(present) > 1 else math.nan, why="fewer than two texts")
         _put_correlation(row, "tau", kendall_tau, *ratings.both_means(items)[:2])
         value, why = _annotators_tau(ratings, items)
         put_number(row, "annotators_tau", value, why=why)
@@ -221,70 +225,73 @@ def _limits(scale: Scale) -> tuple[float, float]:
 
 
 def _annotators_tau(ratings: _Ratings, items: Sequence[int]) -> tuple[float, str]:
-    """The mean over pairs of annotators of Kendall's tau-b over the texts that both rated."""
+    """Return the mean over pairs of annotators of Kendall's tau-b over the texts that both rated."""
     if not ratings.persistent:
         return math.nan, _NOT_PERSISTENT if ratings.people else _NO_LABELS
     people = sorted({name for item in items for name in ratings.people.get(item, {})})
     taus = []
-    for one, other in combinations(people, 2):
-        both = [ratings.people[item] for item in items if {one, other} <= ratings.people.get(item, {}).keys()]
-        if len(both) > 1:
-            taus.append(kendall_tau([given[one] for given in both], [given[other] for given in both]).value)
-    known = [tau for tau in taus if not math.isnan(tau)]
-    return mean_of(known), "no two annotators whose scores of two texts differ"
+    for first, second in combinations(people, 2):
+        common = [ratings.people[item] for item in items if {first, second} <= ratings.people.get(item, {}).keys()]
+        if len(common) > 1:
+            taus.append(kendall_tau([scores[first] for scores in common], [scores[second] for scores in common]).value)
+    defined = [tau for tau in taus if not math.isnan(tau)]
+    return mean_of(defined), "no two annotators whose scores of two texts differ"
 
 
 def _difference_rows(key: Row, ratings: _Ratings) -> Iterator[Row]:
-    """Tests between two systems: each with the people's texts if there are any, else all pairs."""
+    """Yield tests between two systems: each with the people's texts if there are any, else all pairs."""
     names = [name for name in ratings.by_system if name]
     human = next((name for name in names if name.casefold() == HUMAN), None)
     pairs = [(human, name) for name in names if name != human] if human else list(combinations(names, 2))
     for first, second in pairs:
         row = new_row({**key, "first": first, "second": second, "systems": f"{first} - {second}"})
         for prefix, scores in ratings.sides.items():
-            found = welch_test(*(ratings.means(scores, ratings.by_system[name]) for name in (first, second)))
-            for name, value in (("welch", found.value), ("welch_t", found.t), ("welch_p", found.p)):
-                put_number(row, f"{prefix}{name}", value, why=found.reason or _NO_LABELS)
-        one, two = (_by_prompt(ratings, name) for name in (first, second))
-        groups = sorted(one.keys() & two.keys())
+            welch = welch_test(*(ratings.means(scores, ratings.by_system[name]) for name in (first, second)))
+            for name, value in (("welch", welch.value), ("welch_t", welch.t), ("welch_p", welch.p)):
+                put_number(row, f"{prefix}{name}", value, why=welch.reason or _NO_LABELS)
+        first_means, second_means = (_by_prompt(ratings, name) for name in (first, second))
+        groups = sorted(first_means.keys() & second_means.keys())
         low, high = _limits(ratings.scale)
-        compared = paired_difference([one[g] for g in groups], [two[g] for g in groups], groups, bounds=(low - high, high - low))
+        compared = paired_difference(
+            [first_means[g] for g in groups], [second_means[g] for g in groups], groups, bounds=(low - high, high - low)
+        )
         put_difference(row, "paired", compared)
         yield row
 
 
 def _by_prompt(ratings: _Ratings, system: str) -> dict[int, float]:
-    """The judge's mean of a system in each group that has texts of it."""
-    items, found = ratings.by_system[system], defaultdict(list)
+    """Return the judge's mean of a system in each group that has texts of it."""
+    items, by_group = ratings.by_system[system], defaultdict(list)
     for group, mean in zip(ratings.group[items].tolist(), ratings.means(ratings.samples, items).tolist(), strict=True):
-        found[group].append(mean)
-    return {group: mean_of(means) for group, means in found.items()}
+        by_group[group].append(mean)
+    return {group: mean_of(means) for group, means in by_group.items()}
 
 
 def _order_rows(key: Row, ratings: _Ratings) -> Iterator[Row]:
-    """The systems from the best to the worst: by the judge, by people together, and by each persistent annotator."""
+    """Yield the systems from the best to the worst: by the judge, by people together, and by each persistent annotator."""
     if len([name for name in ratings.by_system if name]) < 2:
         return
     raters = {"judge": ratings.samples, "people": ratings.people}
     if ratings.persistent:
-        people = sorted({name for given in ratings.people.values() for name in given})
+        people = sorted({name for by_annotator in ratings.people.values() for name in by_annotator})
         raters |= {
-            f"annotator {name}": {item: {name: given[name]} for item, given in ratings.people.items() if name in given} for name in people
+            f"annotator {name}": {item: {name: by_annotator[name]} for item, by_annotator in ratings.people.items() if name in by_annotator}
+            for name in people
         }
     better = -1 if ratings.scale.best is None or ratings.scale.best == _limits(ratings.scale)[1] else 1
     for rater, scores in raters.items():
         means = {}
         for name, items in ratings.by_system.items():
-            known = [mean for mean in ratings.means(scores, items).tolist() if not math.isnan(mean)]
-            if name and known:
-                means[name] = mean_of(known)
+            defined = [mean for mean in ratings.means(scores, items).tolist() if not math.isnan(mean)]
+            if name and defined:
+                means[name] = mean_of(defined)
         if means:
             order = sorted(means, key=lambda name: (better * round(means[name], 9), name))
             yield new_row({**key, "rater": rater}, order=order, means=[means[name] for name in order])
 
 
 def _order(row: ReadRow) -> str:
-    """The systems and their means, the best first, with a sign between neighbours.
+    """Return the systems and their means, the best first, with a sign between neighbours.
 
     >>> _order({"order": ["a", "b", "c"], "means": [2.5, 1.0, 1.0]})
     'a (2.50) > b (1.00) = c (1.00)'
@@ -294,16 +301,16 @@ def _order(row: ReadRow) -> str:
     return "".join(f"{sign}{name} ({mean:.2f})" for sign, name, mean in zip(signs, row["order"], means, strict=True))
 
 
-def _identical_pairs(found: Found) -> str:
-    """Whether the meaning of texts that are the same as their original counts as preserved."""
-    means = [row["identical_mean"] for row in found["rows"] if row["identical"]]
+def _identical_pairs(numbers: SectionNumbers) -> str:
+    """Return how texts that are the same as their original score: their meaning is preserved."""
+    means = [row["identical_mean"] for row in numbers["rows"] if row["identical"]]
     return f"Texts that are the same as their original have mean scores from {min(means):.2f} to {max(means):.2f}." if means else ""
 
 
-def _compute(given: SectionInput) -> Found | None:
-    if given.protocol is None or given.protocol.texts.study != STUDY.name:
+def _compute(source: SectionInput) -> SectionNumbers | None:
+    if source.protocol is None or source.protocol.texts.study != STUDY.name:
         return None
-    return chiang_lee(given.recording.data, given.recording.judgments, given.options)
+    return chiang_lee(source.recording.data, source.recording.judgments, source.options)
 
 
 _AGREEMENT = (

@@ -17,7 +17,7 @@ from harness.measure.judged_table import JudgedTable
 from harness.measure.options import POOLED
 from harness.measure.parallel_texts import parallel_numbers, text_clusters
 from harness.model import SAMPLING
-from harness.reports.sections.section import Found, Section, SectionTable, of_answers, q_value, tests_shown
+from harness.reports.sections.section import Section, SectionNumbers, SectionTable, of_answers, q_value, tests_shown
 from harness.reports.sections.variants import variant_of
 from harness.reports.tables.column import COUNT_OR_BLANK, PERCENT_OF_SCALE, Column
 from harness.stats import paired_difference
@@ -33,8 +33,8 @@ NOTE = (
 )
 
 
-def language_factors(answers: JudgedTable) -> Found | None:
-    """The effects of the three languages, by language, metric, judge and the rest of the condition; None without all eight cells."""
+def language_factors(answers: JudgedTable) -> SectionNumbers | None:
+    """Return the effects of the three languages, by language, metric, judge and the rest of the condition; None without all eight cells."""
     rows = [row for metric in (True, False) for row in _rows(answers.clean, by_metric=metric)]
     with_q(rows, "effect", lambda row: row["metric"] == POOLED)
     return section("Languages of rubric, item and justification", rows, note=NOTE)
@@ -45,80 +45,80 @@ def _rows(clean: JudgedTable, *, by_metric: bool) -> Iterator[Row]:
     if not cells.languages:
         return
     names = ("metric", "judge", *SAMPLING) if by_metric else ("judge", *SAMPLING)
-    for key, at in clean.cells((), names):
-        for rest in dict.fromkeys(cells.rest[at].tolist()):
-            own = at[cells.rest[at] == rest]
+    for key, rows in clean.cells((), names):
+        for rest in dict.fromkeys(cells.rest[rows].tolist()):
+            rows_of_rest = rows[cells.rest[rows] == rest]
             for language in cells.languages:
-                found = cells.scores(own, language)
-                if found is not None:
-                    yield from _effects({**key, "language": language, "variant": rest}, *found, clean)
+                scores = cells.scores(rows_of_rest, language)
+                if scores is not None:
+                    yield from _effects({**key, "language": language, "variant": rest}, *scores, clean)
 
 
 def _effects(key: Row, table: Floats, texts: Ints, clean: JudgedTable) -> Iterator[Row]:
-    """A row for each factor and each of their products. `table` (questions, 2, 2, 2) has English first, on each axis a factor."""
+    """Yield a row for each factor and each of their products. `table` (questions, 2, 2, 2) has English first, on each axis a factor."""
     complete = ~np.isnan(table).any(axis=(1, 2, 3))
     for size in (1, 2, 3):
         for axes in combinations(range(3), size):
             row = new_row(key, factor=" × ".join(FACTORS[axis] for axis in axes), n=int(complete.sum()), incomplete=int((~complete).sum()))
-            kept = table[complete]
+            contrast = table[complete]
             for axis in reversed(range(3)):
-                kept = np.diff(kept, axis=axis + 1) if axis in axes else kept.mean(axis=axis + 1, keepdims=True)
-            effect = kept.reshape(-1)
+                contrast = np.diff(contrast, axis=axis + 1) if axis in axes else contrast.mean(axis=axis + 1, keepdims=True)
+            effect = contrast.reshape(-1)
             bounds = (-(2.0 ** (size - 1)), 2.0 ** (size - 1))
-            found = paired_difference(effect, np.zeros(len(effect)), texts[complete], bounds=bounds)
-            put_difference(row, "effect", found, why=None if complete.any() else INCOMPLETE)
+            difference = paired_difference(effect, np.zeros(len(effect)), texts[complete], bounds=bounds)
+            put_difference(row, "effect", difference, why=None if complete.any() else INCOMPLETE)
             yield row
 
 
 class _Cells:
-    """Which cell of which language each answer is of."""
+    """The cell of each answer: the languages of its rubric, item and justification."""
 
     def __init__(self, clean: JudgedTable) -> None:
         self.clean = clean
         items = np.asarray(clean.item)
         variants = {text: variant_of(text) for text in clean.column("variant").values}
-        known = {text: variant for text, variant in variants.items() if variant is not None and not variant.prompt}
-        rest = {text: str(msgspec.structs.replace(variant, language="english", reasons="")) for text, variant in known.items()}
+        worded = {text: variant for text, variant in variants.items() if variant is not None and not variant.prompt}
+        rest = {text: str(msgspec.structs.replace(variant, language="english", reasons="")) for text, variant in worded.items()}
         texts = [clean.column("variant").at(row) for row in range(len(clean))]
         language = [clean.data.items[item].language for item in items.tolist()]
         self.rest = np.array([rest.get(text, "") for text in texts], object)
         self.tags = [
-            (known[text].instructions_in(tag), tag, known[text].reasons_in(tag)) if text in known else ("", "", "")
+            (worded[text].instructions_in(tag), tag, worded[text].reasons_in(tag)) if text in worded else ("", "", "")
             for text, tag in zip(texts, language, strict=True)
         ]
         self.parallel, self.cluster = parallel_numbers(clean.data)[items], text_clusters(clean.data)[items]
-        others = {tag for tags in self.tags for tag in tags} - {"en", ""}
+        foreign = {tag for tags in self.tags for tag in tags} - {"en", ""}
         cells = {tags for tags, number in zip(self.tags, self.parallel.tolist(), strict=True) if number >= 0}
-        self.languages = [tag for tag in sorted(others) if all(cell in cells for cell in _eight(tag))]
+        self.languages = [tag for tag in sorted(foreign) if all(cell in cells for cell in _eight(tag))]
 
     def scores(self, rows: Ints, language: str) -> tuple[Floats, Ints] | None:
-        """(questions, 2, 2, 2) the scores as shares of the scale and (questions,) their texts; None without an answer in some cell."""
-        place = {cell: number for number, cell in enumerate(_eight(language))}
-        own = [row for row in rows.tolist() if self.parallel[row] >= 0 and self.tags[row] in place]
-        if len({self.tags[row] for row in own}) < len(place):
+        """Return the scores as shares of the scale (questions, 2, 2, 2) and their texts (questions,); None without an answer in a cell."""
+        cell_number = {cell: number for number, cell in enumerate(_eight(language))}
+        parallel_rows = [row for row in rows.tolist() if self.parallel[row] >= 0 and self.tags[row] in cell_number]
+        if len({self.tags[row] for row in parallel_rows}) < len(cell_number):
             return None
         questions: dict[tuple[Any, ...], int] = {}
-        table = np.full((len(own), 8), np.nan)
-        text = np.zeros(len(own), np.int64)
-        for row in own:
+        table = np.full((len(parallel_rows), 8), np.nan)
+        text = np.zeros(len(parallel_rows), np.int64)
+        for row in parallel_rows:
             metric = str(self.clean.column("metric").at(row))
             question = (metric, int(self.parallel[row]), self.clean.column("repeat").at(row), self.clean.column("order").at(row))
             number = questions.setdefault(question, len(questions))
-            table[number, place[self.tags[row]]] = self.clean.points[row] / (self.clean.reach[metric] or np.nan)
+            table[number, cell_number[self.tags[row]]] = self.clean.points[row] / (self.clean.reach[metric] or np.nan)
             text[number] = self.cluster[row]
         return table[: len(questions)].reshape(-1, 2, 2, 2), text[: len(questions)]
 
 
 def _eight(language: str) -> list[tuple[str, str, str]]:
-    """The cells (rubric, item, justification) of a language, English first; for English itself they are one."""
+    """Return the cells (rubric, item, justification) of a language, English first; for English itself they are one."""
     return [(rubric, item, reasons) for rubric in ("en", language) for item in ("en", language) for reasons in ("en", language)]
 
 
-def _compute(answers: JudgedTable) -> Found | None:
+def _compute(answers: JudgedTable) -> SectionNumbers | None:
     """None unless a variant names a language of the rubric or of the justification."""
-    known = map(variant_of, answers.column("variant").values)
-    names_one = any(variant and (variant.reasons or variant.language not in ("english", "own")) for variant in known)
-    return language_factors(answers) if names_one else None
+    variants = map(variant_of, answers.column("variant").values)
+    names_language = any(variant and (variant.reasons or variant.language not in ("english", "own")) for variant in variants)
+    return language_factors(answers) if names_language else None
 
 
 LANGUAGE_FACTORS = Section(

@@ -60,9 +60,9 @@ class SelfPreference(msgspec.Struct, frozen=True):
     signature: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """One object for programs."""
-        found = {"schema_version": SCHEMA_VERSION, "study": "self-preference", "signature": self.signature}
-        return found | msgspec.structs.asdict(self) | {"line": line_json(self.line)}
+        """Return one object for programs."""
+        head = {"schema_version": SCHEMA_VERSION, "study": "self-preference", "signature": self.signature}
+        return head | msgspec.structs.asdict(self) | {"line": line_json(self.line)}
 
 
 SCHEMA_VERSION = 1
@@ -74,7 +74,7 @@ Part = tuple[str, str, str]  # judge, language, dataset
 
 
 def self_preference_of(folder: Path, data: Dataset, *, judges: Sequence[str] = (), seed: int = 0) -> SelfPreference:
-    """The analysis of a data folder: its recorded comparisons, and its judgments of outputs by systems.
+    """Return the analysis of a data folder: its recorded comparisons, and its judgments of outputs by systems.
 
     Args:
         folder: holds the judgments; rows with `other_item_id` compare two outputs (`read_own_comparisons`), others score one.
@@ -87,23 +87,23 @@ def self_preference_of(folder: Path, data: Dataset, *, judges: Sequence[str] = (
         ContentError: as `read_own_comparisons`.
     """
     path = find_table(folder, "judgments")
-    every = list(read_own_comparisons(path, data.by_id)) if path else []
-    if not every:
+    comparisons = list(read_own_comparisons(path, data.by_id)) if path else []
+    if not comparisons:
         raise UsageError(
             f"{folder}: no judgment compares a judge's own output with another one; such rows have the keys 'other_item_id' and 'metric' "
             "self_recognition or self_preference"
         )
-    known = sorted({row.judge for row in every})
+    comparing = sorted({row.judge for row in comparisons})
     for name in judges:
-        if name not in known:
-            raise UsageError(f"no judge '{name}' compares its own outputs.{choose_from(known, name)}")
-    rows = [row for row in every if not judges or row.judge in judges]
-    found = analyse_self_preference(rows, _single_scores(data, {row.judge for row in rows}), seed=seed)
-    return msgspec.structs.replace(found, signature=_signature(folder, data, sorted({row.judge for row in rows}), seed))
+        if name not in comparing:
+            raise UsageError(f"no judge '{name}' compares its own outputs.{choose_from(comparing, name)}")
+    rows = [row for row in comparisons if not judges or row.judge in judges]
+    preference = analyse_self_preference(rows, _single_scores(data, {row.judge for row in rows}), seed=seed)
+    return msgspec.structs.replace(preference, signature=_signature(folder, data, sorted({row.judge for row in rows}), seed))
 
 
 def _signature(folder: Path, data: Dataset, judges: Sequence[str], seed: int) -> str:
-    """What can move a number: items, judgments, judges, the seed of the line and the version."""
+    """Return all that can move a number: items, judgments, judges, the seed of the line and the version."""
     digest = hashlib.sha256()
     for name in ("items", "judgments"):
         if path := find_table(folder, name):
@@ -113,7 +113,7 @@ def _signature(folder: Path, data: Dataset, judges: Sequence[str], seed: int) ->
 
 
 def _single_scores(data: Dataset, judges: Collection[str]) -> Iterator[tuple[str, Item, str, float]]:
-    """Numeric scores of outputs whose system is known, of metrics that do not compare two outputs."""
+    """Yield numeric scores of outputs whose system is known, of metrics that do not compare two outputs."""
     judged = data.judgments
     if judged is None:
         return
@@ -127,7 +127,7 @@ def analyse_self_preference(
     comparisons: Sequence[OwnComparison],
     individual: Iterable[tuple[str, Item, str, float]] = (),
     *,
-    own: Mapping[str, str] = {},
+    systems: Mapping[str, str] = {},
     limits: Mapping[str, Limits] = {},
     seed: int = 0,
 ) -> SelfPreference:
@@ -136,14 +136,14 @@ def analyse_self_preference(
     Args:
         comparisons: in any order.
         individual: (judge, item, metric, score) of single outputs; the item's system may be the judge.
-        own: `{judge: the system that it is}` of judges without comparisons.
+        systems: `{judge: the system that it is}` of judges without comparisons.
         limits: by metric, the smallest and the largest mean of single outputs, where they are known.
         seed: of the resamples of the line.
 
     Intervals are over source texts (cluster jackknife with Student's t); undefined with fewer than 8.
     """
     parts = _by_part(comparisons)
-    systems = {**own, **{judge: rows[0].own for (judge, _, _), rows in parts.items()}}
+    systems = {**systems, **{judge: rows[0].own for (judge, _, _), rows in parts.items()}}
     recognition = [(r.judge, r.language, r.dataset, r.group, r.confidence) for r in comparisons if r.question == "recognition"]
     line, points = fitted_points(recognition, [row for row in comparisons if row.question == "preference"], seed)
     return SelfPreference(
@@ -156,26 +156,26 @@ def analyse_self_preference(
     )
 
 
-def pair_rows(found: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """One row a judge, language, part of the data and source: both questions and their tau, from the lists of the JSON."""
+def pair_rows(analysis: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return one row a judge, language, part of the data and source: both questions and their tau, from the lists of the JSON."""
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
     names = ("judge", "language", "dataset", "source")
-    for score in found["pairwise"]:
+    for score in analysis["pairwise"]:
         row = rows.setdefault(tuple(score[name] for name in names), {name: score[name] for name in (*names, "n")} | {"undefined": {}})
         question = score["question"]
         row |= {question: score["confidence"], f"{question}_ci": score["confidence_ci"]}
         row["undefined"] |= {f"{question}_{name}" if name != "confidence" else question: why for name, why in score["undefined"].items()}
         row |= {f"{question}_{share}": score[share] for share in ("correct", "incorrect", "ambiguous")}
-    for tau in found["kendall_tau"]:
+    for tau in analysis["kendall_tau"]:
         row = rows[tuple(tau[name] for name in names)]
         row |= {"tau": tau["tau"], "tau_ci": tau["tau_ci"]}
         row["undefined"] |= tau["undefined"]
     return list(rows.values())
 
 
-def _row(key: Row, name: str, found: tuple[float, Interval], more: Row) -> Row:
-    """A row with a number and its interval; what is undefined is None, with its reason under `undefined`."""
-    value, interval = found
+def _row(key: Row, name: str, estimate: tuple[float, Interval], more: Row) -> Row:
+    """Return a row with a number and its interval; what is undefined is None, with its reason under `undefined`."""
+    value, interval = estimate
     reason = (_CONSTANT if name == "tau" else "no value") if math.isnan(value) else interval.reason
     undefined = {} if not reason else {name if math.isnan(value) else f"{name}_ci": reason}
     number = None if math.isnan(value) else value
@@ -194,7 +194,7 @@ def _by_part(comparisons: Iterable[OwnComparison]) -> dict[Part, list[OwnCompari
 
 
 def _by_source(rows: Sequence[OwnComparison]) -> dict[str, list[OwnComparison]]:
-    """The rows of all sources together, then those of each source."""
+    """Return the rows of all sources together, then those of each source."""
     sources = sorted({row.other for row in rows})
     return {ALL_SOURCES: list(rows)} | {source: [row for row in rows if row.other == source] for source in sources}
 
@@ -202,11 +202,11 @@ def _by_source(rows: Sequence[OwnComparison]) -> dict[str, list[OwnComparison]]:
 def _scores(part: Part, rows: Sequence[OwnComparison]) -> Iterator[Row]:
     for source, chosen in _by_source(rows).items():
         for question in QUESTIONS:
-            asked = [row for row in chosen if row.question == question]
-            if asked:
+            answers = [row for row in chosen if row.question == question]
+            if answers:
                 key = {**_keys(part), "source": source, "question": question}
-                found = mean_by_group([row.confidence for row in asked], [row.group for row in asked], _SHARE)
-                yield _row(key, "confidence", found, {"n": len(asked), **_choices(asked)})
+                estimate = mean_by_group([row.confidence for row in answers], [row.group for row in answers], _SHARE)
+                yield _row(key, "confidence", estimate, {"n": len(answers), **_choices(answers)})
 
 
 def _keys(part: Iterable[str]) -> Row:
@@ -214,10 +214,14 @@ def _keys(part: Iterable[str]) -> Row:
 
 
 def _choices(rows: Sequence[OwnComparison]) -> dict[str, float | None]:
-    """Shares of pairs: own output in both orders, the other one in both orders, the choice changes with the order."""
-    both = [(row.chose_own_first, row.chose_own_second) for row in rows if None not in (row.chose_own_first, row.chose_own_second)]
-    counts = {"correct": both.count((True, True)), "incorrect": both.count((False, False)), "ambiguous": sum(a != b for a, b in both)}
-    return {name: count / len(both) if both else None for name, count in counts.items()}
+    """Return shares of pairs: own output in both orders, the other one in both orders, the choice changes with the order."""
+    choices = [(row.chose_own_first, row.chose_own_second) for row in rows if None not in (row.chose_own_first, row.chose_own_second)]
+    counts = {
+        "correct": choices.count((True, True)),
+        "incorrect": choices.count((False, False)),
+        "ambiguous": sum(a != b for a, b in choices),
+    }
+    return {name: count / len(choices) if choices else None for name, count in counts.items()}
 
 
 def _taus(part: Part, rows: Sequence[OwnComparison]) -> Iterator[Row]:
@@ -225,60 +229,64 @@ def _taus(part: Part, rows: Sequence[OwnComparison]) -> Iterator[Row]:
         pairs: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
         for row in chosen:
             pairs[row.group, row.other][row.question] = row.confidence
-        known = {key: answers for key, answers in pairs.items() if len(answers) == len(QUESTIONS)}
-        if not known:
+        complete = {key: answers for key, answers in pairs.items() if len(answers) == len(QUESTIONS)}
+        if not complete:
             continue
-        x, y = (np.array([answers[question] for answers in known.values()]) for question in QUESTIONS)
-        values = tau_b_left_out(x, y, [group for group, _ in known])
-        found = float(values[0]), left_out_interval(values, (-1, 1), scale="fisher")
-        yield _row({**_keys(part), "source": source}, "tau", found, {"n": len(known)})
+        x, y = (np.array([answers[question] for answers in complete.values()]) for question in QUESTIONS)
+        values = tau_b_left_out(x, y, [group for group, _ in complete])
+        estimate = float(values[0]), left_out_interval(values, (-1, 1), scale="fisher")
+        yield _row({**_keys(part), "source": source}, "tau", estimate, {"n": len(complete)})
 
 
-def _individual(rows: Sequence[tuple[str, Item, str, float]], own: Mapping[str, str], limits: Mapping[str, Limits]) -> list[Row]:
-    """Means by judge, language, part, metric and system, and shares of the own output beside each other system."""
+def _individual(rows: Sequence[tuple[str, Item, str, float]], system_of: Mapping[str, str], limits: Mapping[str, Limits]) -> list[Row]:
+    """Return means by judge, language, part, metric and system, and shares of the own output beside each other system."""
     cells: dict[tuple[str, str, str, str], dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
     for judge, item, metric, score in rows:
         dataset = str(item.fields.get("dataset") or "")
         cells[judge, item.language, dataset, metric][str(item.system)][item.group] = score
-    found = []
+    individual = []
     for (*part, metric), systems in sorted(cells.items()):
-        mine = own.get(part[0])
+        mine = system_of.get(part[0])
         for system, scores in sorted(systems.items()):
             key = {**_keys(part), "metric": metric, "source": system, "own": system == mine}
             share, interval = (None, None) if system == mine else _share(systems.get(mine or "", {}), scores)
             mean = mean_by_group(list(scores.values()), list(scores), limits.get(metric, UNLIMITED))
-            found.append(_row(key, "mean", mean, {"n": len(scores), "share": share}) | {"share_ci": _ends(interval)})
-    return found
+            individual.append(_row(key, "mean", mean, {"n": len(scores), "share": share}) | {"share_ci": _ends(interval)})
+    return individual
 
 
-def _share(own: Mapping[str, float], other: Mapping[str, float]) -> tuple[float | None, Interval | None]:
-    """The mean of own / (own + other) over common source texts; pairs of which both scores are 0 are left out."""
-    shares = {group: own[group] / (own[group] + other[group]) for group in own if group in other and own[group] + other[group] > 0}
+def _share(own_scores: Mapping[str, float], other_scores: Mapping[str, float]) -> tuple[float | None, Interval | None]:
+    """Return the mean of own / (own + other) over common source texts; pairs of which both scores are 0 are left out."""
+    shares = {
+        group: own_scores[group] / (own_scores[group] + other_scores[group])
+        for group in own_scores
+        if group in other_scores and own_scores[group] + other_scores[group] > 0
+    }
     return mean_by_group(list(shares.values()), list(shares), _SHARE) if shares else (None, None)
 
 
-def _mutual(parts: Mapping[Part, Sequence[OwnComparison]], own: Mapping[str, str]) -> list[Row]:
-    judge_of = {system: judge for judge, system in own.items()}
+def _mutual(parts: Mapping[Part, Sequence[OwnComparison]], system_of: Mapping[str, str]) -> list[Row]:
+    judge_of = {system: judge for judge, system in system_of.items()}
     preferences: dict[tuple[str, str], dict[tuple[str, str], dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
     for (judge, language, dataset), rows in parts.items():
         for row in rows:
             if row.question == "preference" and row.other in judge_of:
                 preferences[language, dataset][judge, judge_of[row.other]][row.group] = row.confidence
-    found = []
+    mutual = []
     for (language, dataset), by_pair in preferences.items():
-        for one, two in combinations(sorted({judge for pair in by_pair for judge in pair}), 2):
-            first, second = by_pair.get((one, two), {}), by_pair.get((two, one), {})
+        for judge_a, judge_b in combinations(sorted({judge for pair in by_pair for judge in pair}), 2):
+            first, second = by_pair.get((judge_a, judge_b), {}), by_pair.get((judge_b, judge_a), {})
             sums = {group: first[group] + second[group] for group in first if group in second}
             if sums:
-                key = {"judges": (one, two), "language": language, "dataset": dataset}
-                found.append(_row(key, "total", mean_by_group(list(sums.values()), list(sums), (0.0, 2.0)), {"n": len(sums)}))
-    return found
+                key = {"judges": (judge_a, judge_b), "language": language, "dataset": dataset}
+                mutual.append(_row(key, "total", mean_by_group(list(sums.values()), list(sums), (0.0, 2.0)), {"n": len(sums)}))
+    return mutual
 
 
 def fitted_points(
     x: Iterable[tuple[str, str, str, str, float]], preferences: Iterable[OwnComparison], seed: int
 ) -> tuple[Line | None, list[Row]]:
-    """One point for each judge and part of the data that has both: the mean of x and the mean preference; a line through three or more.
+    """Return a line through three points or more, and a point for each judge and part of the data: the mean of x and the mean preference.
 
     `x` are (judge, language, dataset, group, value): confidences of recognition, or in the right answer to a control question.
     """
@@ -297,17 +305,17 @@ def fitted_points(
 
 
 def line_json(line: Line | None) -> dict[str, Any] | None:
-    """A line for programs; its slope is None with a reason if all points have one x."""
+    """Return a line for programs; its slope is None with a reason if all points have one x."""
     if line is None:
         return None
     slope, intercept = (None if math.isnan(value) else value for value in (line.slope, line.intercept))
-    found = {"slope": slope, "slope_ci": _ends(line.slope_interval), "intercept": intercept, "points": line.points}
+    numbers = {"slope": slope, "slope_ci": _ends(line.slope_interval), "intercept": intercept, "points": line.points}
     reason = "all points have the same value on the horizontal axis" if slope is None else line.slope_interval.reason
-    return found | {"reason": reason}
+    return numbers | {"reason": reason}
 
 
 def mean_by_group(values: Sequence[float], groups: Sequence[Any], bounds: Limits = UNLIMITED) -> tuple[float, Interval]:
-    """The mean of values between bounds, and its interval over groups; NaN without values.
+    """Return the mean of values between bounds, and its interval over groups; NaN without values.
 
     >>> mean, interval = mean_by_group([0.4, 0.6] * 8, [n // 2 for n in range(16)])
     >>> mean, interval.reason

@@ -41,7 +41,7 @@ def prepare_pairs(spec: RunSpec, everything: Dataset, library: Library) -> Selec
 
 
 def with_pairs(data: Dataset, library: Library, metrics: Collection[str]) -> Dataset:
-    """The pairs of a data set, or where it has single texts only those that can be made of them, with computed answers.
+    """Return the pairs of a data set, or where it has single texts only those that can be made of them, with computed answers.
 
     Every pair is followed by its two texts as items of the single task (`pairs_of`), each text once. Labels of people stay on pairs.
     `asks` has, by task, the chosen `metrics`.
@@ -73,7 +73,7 @@ def _item(row: Mapping[str, Any]) -> Item:
 
 
 def _texts_of(pair: Item, task: str, output: str) -> Iterator[Item]:
-    """The two texts of a pair as single items: those that name their system."""
+    """Yield the two texts of a pair as single items: those that name their system."""
     inputs = {name: value for name, value in pair.fields.items() if not any(name in side for side in _SIDES)}
     for number, (id_key, system_key, output_key) in enumerate(_SIDES):
         system, text = pair.fields.get(system_key), pair.fields.get(output_key)
@@ -83,7 +83,7 @@ def _texts_of(pair: Item, task: str, output: str) -> Iterator[Item]:
 
 
 def _computed(pairs: Sequence[Item], labels: Labels, library: Library, metrics: Collection[str]) -> Iterator[Label]:
-    """The computed answers to control questions, where the language has the measure and the data have no label."""
+    """Yield the computed answers to control questions, where the language has the measure and the data have no label."""
     labelled = set(zip(labels.item, labels.metric, strict=True))
     refused = refused_controls({pair.language for pair in pairs}, metrics, library)
     for pair in pairs:
@@ -97,7 +97,7 @@ def _computed(pairs: Sequence[Item], labels: Labels, library: Library, metrics: 
 
 
 def refused_controls(languages: Iterable[str], metrics: Collection[str], library: Library) -> dict[str, dict[str, str]]:
-    """`{language: {control question: why it is not asked there}}`, without languages that have all of them."""
+    """Return `{language: {control question: why it is not asked there}}`, without languages that have all of them."""
     reasons = {
         tag: {
             metric: reason
@@ -110,7 +110,7 @@ def refused_controls(languages: Iterable[str], metrics: Collection[str], library
 
 
 def first_pairs(items: Sequence[Item], limit: int | None) -> list[Item]:
-    """The first `limit` pairs of each language and task, and the texts of these pairs alone."""
+    """Return the first `limit` pairs of each language and task, and the texts of these pairs alone."""
     pairs = first_items((item for item in items if "output_a" in item.fields), limit)
     texts = {(pair.language, pair.group, str(pair.fields.get(system_key))) for pair in pairs for _, system_key, _ in _SIDES}
     return pairs + [item for item in items if "output_a" not in item.fields and (item.language, item.group, str(item.system)) in texts]

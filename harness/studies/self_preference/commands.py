@@ -16,8 +16,8 @@ def self_preference(arguments: StudySelfPreference) -> int:
     """Analyse the recorded comparisons of a data folder."""
     with working("comparing own outputs"):
         data = sources.load(arguments.data, card=arguments.card)
-        found = self_preference_of(arguments.data, data, judges=arguments.judge or (), seed=arguments.seed)
-    return print_result(found, render_self_preference, as_json=arguments.json)
+        preference = self_preference_of(arguments.data, data, judges=arguments.judge or (), seed=arguments.seed)
+    return print_result(preference, render_self_preference, as_json=arguments.json)
 
 
 def export_fine_tuning(arguments: StudyExportFinetuning) -> int:
@@ -32,13 +32,13 @@ def export_fine_tuning(arguments: StudyExportFinetuning) -> int:
         tuple(arguments.content),
         arguments.seed,
     )
-    made = fine_tuning_set(spec)
-    write_fine_tuning_set(arguments.out, made)
-    texts = made.manifest["source_texts"]
-    print(f"{arguments.out}/train.jsonl: {counted(len(made.train), 'example')} of {counted(len(texts['train']), 'source text')}")
-    print(f"{arguments.out}/test.jsonl: {counted(len(made.test), 'example')} of {counted(len(texts['test']), 'other source text')}")
-    if spec.examples is not None and len(made.train) < spec.examples:
-        print(f"the pairs have only {len(made.train)} of the {spec.examples} examples that --examples asks for")
-    if made.skipped:
-        print(f"left out: {made.skipped} questions without an answer (texts that are equal in it, or not of the system)")
+    chats = fine_tuning_set(spec)
+    write_fine_tuning_set(arguments.out, chats)
+    texts = chats.manifest["source_texts"]
+    print(f"{arguments.out}/train.jsonl: {counted(len(chats.train), 'example')} of {counted(len(texts['train']), 'source text')}")
+    print(f"{arguments.out}/test.jsonl: {counted(len(chats.test), 'example')} of {counted(len(texts['test']), 'other source text')}")
+    if spec.examples is not None and len(chats.train) < spec.examples:
+        print(f"the pairs have only {len(chats.train)} of the {spec.examples} examples that --examples asks for")
+    if chats.skipped:
+        print(f"left out: {chats.skipped} questions without an answer (texts that are equal in it, or not of the system)")
     return 0

@@ -20,13 +20,13 @@ _NO_COMMON = "the two judges have no pair of one system in common"
 
 
 def language_differences(comparisons: Sequence[OwnComparison], data: Dataset) -> list[Row]:
-    """The first language minus the second, for each judge and question: Welch's test of the source texts' means, and in parallel texts
-    the paired difference.
+    """Return the first language minus the second, by judge and question: Welch's test of the source texts' means, and in parallel texts the
+    paired difference.
     """
     parallel = {(item.language, item.group): source for item in data.items if (source := parallel_source(item))}
     by_cell: dict[tuple[str, str], dict[str, list[OwnComparison]]] = defaultdict(lambda: defaultdict(list))
-    for one in comparisons:
-        by_cell[one.judge, one.question][one.language].append(one)
+    for comparison in comparisons:
+        by_cell[comparison.judge, comparison.question][comparison.language].append(comparison)
     rows = []
     for (judge, question), by_language in sorted(by_cell.items()):
         for first, second in combinations(sorted(by_language), 2):
@@ -44,13 +44,13 @@ def language_differences(comparisons: Sequence[OwnComparison], data: Dataset) ->
 
 
 def tuning_differences(comparisons: Sequence[OwnComparison], before: Mapping[str, str]) -> list[Row]:
-    """A tuned judge minus the judge before, on the same pairs, by language, part of the data and question; `before` names the latter."""
+    """Return a tuned judge minus the judge `before`, on the same pairs, by language, part of the data and question."""
     by_judge: dict[str, list[OwnComparison]] = defaultdict(list)
-    for one in comparisons:
-        by_judge[one.judge].append(one)
+    for comparison in comparisons:
+        by_judge[comparison.judge].append(comparison)
     rows = []
     for new, old in before.items():
-        for cell in sorted({(one.language, one.dataset, one.question) for one in by_judge.get(new, ())}):
+        for cell in sorted({(comparison.language, comparison.dataset, comparison.question) for comparison in by_judge.get(new, ())}):
             after, earlier = (_by_pair(by_judge.get(judge, ()), cell) for judge in (new, old))
             row = new_row({"judge": new, "language": cell[0], "dataset": cell[1], "question": cell[2], "before_judge": old})
             for name, values in (("before", earlier), ("after", after)):
@@ -62,26 +62,26 @@ def tuning_differences(comparisons: Sequence[OwnComparison], before: Mapping[str
 
 
 def _put_paired(row: Row, first: Mapping[Any, float], second: Mapping[Any, float], why: str) -> None:
-    """The paired difference over common keys, whose first part is the cluster."""
+    """Return the paired difference over common keys, whose first part is the cluster."""
     common = [key for key in first if key in second]
     if not common:
         put_gap(row, "paired", why)
         return
-    found = paired_difference([first[key] for key in common], [second[key] for key in common], [key[0] for key in common])
-    put_difference(row, "paired", found)
+    difference = paired_difference([first[key] for key in common], [second[key] for key in common], [key[0] for key in common])
+    put_difference(row, "paired", difference)
 
 
 def _by_pair(rows: Sequence[OwnComparison], cell: tuple[str, str, str]) -> dict[tuple[str, str, str], float]:
-    return {(one.group, one.own, one.other): one.confidence for one in rows if (one.language, one.dataset, one.question) == cell}
+    return {(row.group, row.own, row.other): row.confidence for row in rows if (row.language, row.dataset, row.question) == cell}
 
 
 def _by_parallel_text(rows: Sequence[OwnComparison], parallel: Mapping[tuple[str, str], str]) -> dict[tuple[str, str], float]:
-    return {(text, one.other): one.confidence for one in rows if (text := parallel.get((one.language, one.group)))}
+    return {(text, row.other): row.confidence for row in rows if (text := parallel.get((row.language, row.group)))}
 
 
 def _means(rows: Sequence[OwnComparison]) -> list[float]:
-    """The mean of each source text."""
+    """Return the mean of each source text."""
     groups: dict[str, list[float]] = defaultdict(list)
-    for one in rows:
-        groups[one.group].append(one.confidence)
+    for row in rows:
+        groups[row.group].append(row.confidence)
     return [mean_of(values) for values in groups.values()]

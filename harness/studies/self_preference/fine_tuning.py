@@ -142,7 +142,7 @@ def _drawn(spec: FineTuningSpec, name: str) -> bytes:
 
 
 def _held_out(spec: FineTuningSpec, groups: set[str]) -> frozenset[str]:
-    """The source texts of the test part: at least one, and never all."""
+    """Return the source texts of the test part: at least one, and never all."""
     if len(groups) < 2:
         raise UsageError("all pairs are of one source text, so there is nothing to hold out; export pairs of two source texts or more")
     number = min(len(groups) - 1, max(1, round(spec.held_out * len(groups))))
@@ -150,7 +150,7 @@ def _held_out(spec: FineTuningSpec, groups: set[str]) -> frozenset[str]:
 
 
 def _chats(spec: FineTuningSpec, prepared: Prepared) -> Iterator[tuple[str, dict[str, Any] | None]]:
-    """`(source text, chat)` of every pair in both orders; None for a pair without an answer. Source texts are in a drawn order."""
+    """Yield `(source text, chat)` of every pair in both orders; None for a pair without an answer. Source texts are in a drawn order."""
     plan = prepared.plan(None)
     queries = sorted(plan.queries(), key=lambda query: (_drawn(spec, query.item.group), query.item.item_id, query.condition.order))
     for query in queries:
@@ -165,7 +165,7 @@ def _chats(spec: FineTuningSpec, prepared: Prepared) -> Iterator[tuple[str, dict
 
 
 def _answer(spec: FineTuningSpec, item: Item, prepared: Prepared) -> str | None:
-    """The right answer about a pair as it is shown; None if there is none."""
+    """Return the right answer about a pair as it is shown; None if there is none."""
     if spec.question in _COMPUTED:
         lexicon = lexicon_for(item.language, prepared.library.lexicons)
         texts = str(item.fields["output_a"]), str(item.fields["output_b"])

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from harness.measure.options import POOLED
 from harness.reports.answer.words import condition_words
 from harness.reports.answer_parts import Card
-from harness.reports.sections.section import Found, Opening
+from harness.reports.sections.section import Opening, SectionNumbers
 from harness.reports.tables.column import Row
 from harness.reports.tables.numbers import counted, percent
 from harness.studies.self_preference.analysis import ALL_SOURCES
@@ -16,7 +16,7 @@ _FEW_ROWS = 4  # that have a card each
 _NEITHER = 0.5
 
 
-def open_page(section: Found) -> Opening | None:
+def open_page(section: SectionNumbers) -> Opening | None:
     """Return the question, and a card for each judge and condition; None without a row about all systems."""
     rows = [row for row in section.get("rows", ()) if row["source"] == ALL_SOURCES]
     if not rows:

@@ -48,17 +48,17 @@ class OwnAnswers:
     single: list[tuple[str, Item, str, float]]
     controls: list[ControlAnswer]
     conditions: dict[str, JudgeCondition]
-    own: dict[str, str]
+    systems: dict[str, str]
     sources: dict[str, str]
 
 
-def own_answers(data: Dataset, judgments: Judgments, own: Mapping[str, str]) -> OwnAnswers:
+def own_answers(data: Dataset, judgments: Judgments, system_of: Mapping[str, str]) -> OwnAnswers:
     """Collect the answers of a run about unchanged texts.
 
     Args:
         data: pairs with the keys `system_a` and `system_b`, and single texts with their system.
         judgments: those on other metrics are passed over.
-        own: `{judge: the system that it is}`; other judges are the system of their own name.
+        system_of: `{judge: the system that it is}`; other judges are the system of their own name.
     """
     truths = {
         (label.item_id, label.metric): label.score
@@ -73,13 +73,13 @@ def own_answers(data: Dataset, judgments: Judgments, own: Mapping[str, str]) -> 
         item = data.by_id.get(row.item)
         if item is None:
             continue
-        system, systems = own.get(row.condition.judge, row.condition.judge), [item.fields.get(f"system_{side}") for side in "ab"]
-        if row.metric in SINGLE_METRICS and row.value is not None and row.shown == "none":
+        system, systems = system_of.get(row.condition.judge, row.condition.judge), [item.fields.get(f"system_{side}") for side in "ab"]
+        if row.metric in SINGLE_METRICS and row.value is not None and row.shown_source == "none":
             values[row.condition, row.item, row.metric].append(row.value)
         elif row.metric in QUESTIONS and system in systems and systems[0] != systems[1]:
             if (share := row.share(data.scales[row.metric])) is not None:
-                shares[row.shown, row.condition, row.item, row.metric][row.order].append(share)
-        elif (row.item, row.metric) in truths and row.shown == "none":
+                shares[row.shown_source, row.condition, row.item, row.metric][row.order].append(share)
+        elif (row.item, row.metric) in truths and row.shown_source == "none":
             share, chosen = row.share(data.scales[row.metric]), row.chosen(data.scales[row.metric])
             if share is not None and chosen is not None:
                 first = truths[row.item, row.metric] == "A"
@@ -89,14 +89,14 @@ def own_answers(data: Dataset, judgments: Judgments, own: Mapping[str, str]) -> 
         stated[str(row.condition)].add(row.is_stated)
     comparisons: dict[str, list[OwnComparison]] = defaultdict(list)
     for key, by_order in shares.items():
-        comparisons[key[0]].append(_comparison(data.by_id[key[2]], key, by_order, own))
+        comparisons[key[0]].append(_comparison(data.by_id[key[2]], key, by_order, system_of))
     conditions = {str(key): key for key in dict.fromkeys(_conditions(judgments))}
     return OwnAnswers(
         dict(comparisons),
-        [(str(key[0]), data.by_id[key[1]], key[2], mean_of(given)) for key, given in values.items()],
-        [_control(data.by_id[key[1]], key, given) for key, given in right.items()],
+        [(str(key[0]), data.by_id[key[1]], key[2], mean_of(answers)) for key, answers in values.items()],
+        [_control(data.by_id[key[1]], key, answers) for key, answers in right.items()],
         conditions,
-        {label: own.get(key.judge, key.judge) for label, key in conditions.items()},
+        {label: system_of.get(key.judge, key.judge) for label, key in conditions.items()},
         {label: " and ".join(SOURCES[kind] for kind in sorted(kinds, reverse=True)) for label, kinds in stated.items()},
     )
 
@@ -107,7 +107,7 @@ class _Row(NamedTuple):
     item: str
     metric: str
     condition: JudgeCondition
-    shown: str
+    shown_source: str
     order: str
     score: Any
     share_a: float | None
@@ -115,7 +115,7 @@ class _Row(NamedTuple):
     is_stated: bool
 
     def share(self, scale: Scale) -> float | None:
-        """How much of the choice goes to the pair's first text."""
+        """Return how much of the choice goes to the pair's first text."""
         return float(self.share_a) if self.share_a is not None else self.chosen(scale)
 
     def chosen(self, scale: Scale) -> float | None:
@@ -130,31 +130,31 @@ def _rows(judgments: Judgments) -> Iterator[_Row]:
     columns = (judgments.item, judgments.metric, judgments.shown_source, judgments.order, judgments.perturbation, judgments.score)
     stated = (judgments.share_a, judgments.expected, judgments.confidence)
     for condition, row in zip(_conditions(judgments), zip(*columns, *stated, strict=True), strict=True):
-        item, metric, shown, order, perturbation, score, share_a, expected, confidence = row
+        item, metric, source, order, perturbation, score, share_a, expected, confidence = row
         if perturbation:
             continue
         value = _value(score, expected, confidence)
         is_stated = confidence is not None or share_a is not None
-        yield _Row(item, metric, condition, shown or "none", order or "forward", score, share_a, value, is_stated)
+        yield _Row(item, metric, condition, source or "none", order or "forward", score, share_a, value, is_stated)
 
 
 def _value(score: Any, expected: float | None, confidence: float | None) -> float | None:
-    """The score of a single text: its mean over token probabilities, the probability of "Yes", or what was answered."""
+    """Return the score of a single text: its mean over token probabilities, the probability of "Yes", or what was answered."""
     if isinstance(score, str):
         return float(score == "Yes") if confidence is None else confidence if score == "Yes" else 1 - confidence
     return expected if expected is not None else None if score is None else float(score)
 
 
-def _control(item: Item, key: tuple[JudgeCondition, str, str], given: Sequence[tuple[float, float]]) -> ControlAnswer:
-    correct, confidence = (mean_of(side) for side in zip(*given, strict=True))
+def _control(item: Item, key: tuple[JudgeCondition, str, str], answers: Sequence[tuple[float, float]]) -> ControlAnswer:
+    correct, confidence = (mean_of(side) for side in zip(*answers, strict=True))
     return ControlAnswer(str(key[0]), item.language, str(item.fields.get("dataset") or ""), key[2], item.group, correct, confidence)
 
 
-def _comparison(item: Item, key: tuple[Any, ...], by_order: Mapping[str, Sequence[float]], own: Mapping[str, str]) -> OwnComparison:
+def _comparison(item: Item, key: tuple[Any, ...], by_order: Mapping[str, Sequence[float]], system_of: Mapping[str, str]) -> OwnComparison:
     condition: JudgeCondition = key[1]
-    system = own.get(condition.judge, condition.judge)
+    system = system_of.get(condition.judge, condition.judge)
     is_first = item.fields.get("system_a") == system
-    shares = {order: mean_of(given) if is_first else 1 - mean_of(given) for order, given in by_order.items()}
+    shares = {order: mean_of(answers) if is_first else 1 - mean_of(answers) for order, answers in by_order.items()}
     first, second = ("forward", "swapped") if is_first else ("swapped", "forward")  # the order in which the own output stands first
     return OwnComparison(
         judge=str(condition),
@@ -171,5 +171,5 @@ def _comparison(item: Item, key: tuple[Any, ...], by_order: Mapping[str, Sequenc
 
 
 def _chosen(share: float | None) -> bool | None:
-    """Whether the own output got more than half; None for a tie or without an answer."""
+    """Return True if the own output got more than half; None for a tie or without an answer."""
     return None if share is None or share == 0.5 else share > 0.5

@@ -45,7 +45,7 @@ class _Row(msgspec.Struct):
 
 
 def read_own_comparisons(path: Path, items: Mapping[str, Item]) -> Iterator[OwnComparison]:
-    """The comparisons in a judgment file. `item_id` is the judge's own output, `other_item_id` the other one, `score` the confidence.
+    """Yield the comparisons in a judgment file. `item_id` is the judge's own output, `other_item_id` the other one, `score` the confidence.
 
     `forward` and `backward` are the labels that were chosen, 1 or 2, with the own output first and second. Rows of other metrics and rows
     without `other_item_id` are passed over.
@@ -76,21 +76,25 @@ def _rows(path: Path) -> Iterator[tuple[int, _Row]]:
 
 
 def _comparison(row: _Row, question: Question, items: Mapping[str, Item]) -> OwnComparison:
-    own, other = (_item(name, items) for name in (row.item_id, str(row.other_item_id)))
-    if own.group != other.group:
-        raise ValueError(f"'{own.item_id}' and '{other.item_id}' are outputs of different source texts; a comparison needs one source text")
-    if own.system == other.system:
-        raise ValueError(f"'{own.item_id}' and '{other.item_id}' are both by '{own.system}'; a comparison needs two systems")
+    own_output, other_output = (_item(name, items) for name in (row.item_id, str(row.other_item_id)))
+    if own_output.group != other_output.group:
+        raise ValueError(
+            f"'{own_output.item_id}' and '{other_output.item_id}' are outputs of different source texts; a comparison needs one source text"
+        )
+    if own_output.system == other_output.system:
+        raise ValueError(
+            f"'{own_output.item_id}' and '{other_output.item_id}' are both by '{own_output.system}'; a comparison needs two systems"
+        )
     if row.score is None or not 0 <= row.score <= 1:
         raise ValueError(f"the score of '{row.metric}' is {row.score}; it should be a probability from 0 to 1")
-    dataset = own.fields.get("dataset")  # the part of the data that an item belongs to
+    dataset = own_output.fields.get("dataset")  # the part of the data that an item belongs to
     return OwnComparison(
         judge=row.judge,
-        language=own.language,
+        language=own_output.language,
         dataset="" if dataset is None else str(dataset),
-        group=own.group,
-        own=str(own.system),
-        other=str(other.system),
+        group=own_output.group,
+        own=str(own_output.system),
+        other=str(other_output.system),
         question=question,
         confidence=float(row.score),
         chose_own_first=_chose(row.forward, _FIRST),
@@ -107,9 +111,9 @@ def _item(name: str, items: Mapping[str, Item]) -> Item:
     return item
 
 
-def _chose(label: str | int | None, own: str) -> bool | None:
+def _chose(label: str | int | None, own_label: str) -> bool | None:
     if label is None:
         return None
     if str(label) not in (_FIRST, _SECOND):
         raise ValueError(f"the chosen label is {label!r}; it should be 1 (the first output) or 2 (the second)")
-    return str(label) == own
+    return str(label) == own_label

@@ -14,7 +14,7 @@ from harness.measure.condition_rows import Row, new_row, put_share
 from harness.measure.judged_table import KEYS
 from harness.measure.options import POOLED, CompareOptions
 from harness.model import Item, JudgeCondition
-from harness.reports.sections.section import Found, Section, SectionInput, SectionTable, rows_across
+from harness.reports.sections.section import Section, SectionInput, SectionNumbers, SectionTable, rows_across
 from harness.reports.tables.column import COEFFICIENT, COUNT, POINTS, PROBABILITY, SHARE, TEXT, Column
 from harness.reports.tables.column import Row as ReadRow
 from harness.reports.tables.numbers import coefficient
@@ -43,18 +43,18 @@ _LIMITS = {"overall_quality": (1.0, 5.0), "own_text": (0.0, 1.0)}
 def self_preference_section(
     data: Dataset,
     judgments: Judgments,
-    own: Mapping[str, str],
+    system_of: Mapping[str, str],
     options: CompareOptions,
     *,
     tuned: Mapping[str, str] = {},
     refused: Mapping[str, Mapping[str, str]] = {},
-) -> Found | None:
-    """The section of self-recognition and self-preference; None if no text is of its judge.
+) -> SectionNumbers | None:
+    """Return the section of self-recognition and self-preference; None if no text is of its judge.
 
     Args:
         data: pairs with the keys `system_a` and `system_b`, and their texts alone.
         judgments: those on other metrics are passed over.
-        own: `{judge: the system that it is}`; other judges are the system of their own name.
+        system_of: `{judge: the system that it is}`; other judges are the system of their own name.
         options: the seed and number of resamples.
         tuned: `{judge: the judge before it was tuned}`.
         refused: `{language: {control question: why it is not asked there}}`.
@@ -63,92 +63,104 @@ def self_preference_section(
     `individual` are single texts by system, `controls` the control questions, `languages` and `tuned` paired differences; `mutual`,
     `points` and `line` are those of `SelfPreference.as_json`, `control_lines` the same with a control question in place of recognition.
     """
-    answers = own_answers(data, judgments, own)
+    answers = own_answers(data, judgments, system_of)
     unnamed = answers.comparisons.get("none", [])
-    if not unnamed and not any(item.system == answers.own[judge] for judge, item, _, _ in answers.single):
+    if not unnamed and not any(item.system == answers.systems[judge] for judge, item, _, _ in answers.single):
         return None
-    found = _analysed(unnamed, answers, options, answers.single)
+    by_language = _analysed(unnamed, answers, options, answers.single)
     overall = _overall(answers, options)
     labels = [
-        {**_row(row, answers), "shown_source": shown}
-        for shown in ("correct", "swapped")
-        for row in pair_rows(_analysed(answers.comparisons.get(shown, []), answers, options))
+        {**_row(row, answers), "shown_source": source}
+        for source in ("correct", "swapped")
+        for row in pair_rows(_analysed(answers.comparisons.get(source, []), answers, options))
         if row["source"] == ALL_SOURCES
     ]
     before = {str(new): str(old) for new, old in _tuned_conditions(answers, tuned)}
     return {
         "title": "Self-preference",
         "note": NOTE,
-        "rows": [_row(row, answers) for part in (found, overall) for row in pair_rows(part)],
+        "rows": [_row(row, answers) for part in (by_language, overall) for row in pair_rows(part)],
         "labels": labels,
-        "individual": [_row(row, answers) for part in (found, overall) for row in part["individual"]],
+        "individual": [_row(row, answers) for part in (by_language, overall) for row in part["individual"]],
         "controls": list(_control_rows(answers, options)),
         "languages": [_row(row, answers) for row in language_differences(unnamed, data)],
         "tuned": [_row(row, answers) for row in tuning_differences(unnamed, before)],
         "mutual": [
             {**row, "task": POOLED, "metric": POOLED, "pair": " + ".join(row["judges"])}
-            for part in (found, overall)
+            for part in (by_language, overall)
             for row in part["mutual"]
         ],
-        "points": found["points"],
-        "line": found["line"],
+        "points": by_language["points"],
+        "line": by_language["line"],
         "control_lines": list(_control_lines(answers, options.seed)),
-        "refused": [{"language": tag, "metric": metric, "reason": why} for tag, of in refused.items() for metric, why in of.items()],
+        "refused": [
+            {"language": tag, "metric": metric, "reason": why} for tag, reasons in refused.items() for metric, why in reasons.items()
+        ],
     }
 
 
 def _overall(answers: OwnAnswers, options: CompareOptions) -> dict[str, Any]:
-    """The analysis of all languages together; empty with one language."""
+    """Return the analysis of all languages together; empty with one language."""
     unnamed = answers.comparisons.get("none", [])
-    if len({item.language for _, item, _, _ in answers.single} | {one.language for one in unnamed}) < 2:
+    if len({item.language for _, item, _, _ in answers.single} | {comparison.language for comparison in unnamed}) < 2:
         return _analysed([], answers, options)
     single = [(judge, _pooled(item), metric, value) for judge, item, metric, value in answers.single]
-    return _analysed([_pooled(one) for one in unnamed], answers, options, single)
+    return _analysed([_pooled(comparison) for comparison in unnamed], answers, options, single)
 
 
-def _pooled(one: _OfLanguage) -> _OfLanguage:
-    """The same as of one language, `*`; source texts of different languages stay different."""
-    return msgspec.structs.replace(one, language=POOLED, group=f"{one.language}\t{one.group}")
+def _pooled(row: _OfLanguage) -> _OfLanguage:
+    """Return the same as of one language, `*`; source texts of different languages stay different."""
+    return msgspec.structs.replace(row, language=POOLED, group=f"{row.language}\t{row.group}")
 
 
 def _analysed(
     comparisons: Sequence[OwnComparison], answers: OwnAnswers, options: CompareOptions, single: Sequence[tuple[str, Item, str, float]] = ()
 ) -> dict[str, Any]:
-    return analyse_self_preference(comparisons, single, own=answers.own, limits=_LIMITS, seed=options.seed).as_json()
+    return analyse_self_preference(comparisons, single, systems=answers.systems, limits=_LIMITS, seed=options.seed).as_json()
 
 
 def _row(row: Mapping[str, Any], answers: OwnAnswers) -> Row:
-    """A row with the keys of every section in place of the label of judge and condition."""
+    """Return a row with the keys of every section in place of the label of judge and condition."""
     label = str(row["judge"])
     keys = {"language": POOLED, "task": POOLED, "metric": POOLED}
     condition = answers.conditions[label]._asdict()
-    made: Row = {**keys, **row, **condition, "confidence_from": answers.sources.get(label, ""), "undefined": dict(row.get("undefined", {}))}
-    if "before_judge" in made:
-        made["before_judge"] = answers.conditions[made["before_judge"]].judge
-    return made
+    numbers: Row = {
+        **keys,
+        **row,
+        **condition,
+        "confidence_from": answers.sources.get(label, ""),
+        "undefined": dict(row.get("undefined", {})),
+    }
+    if "before_judge" in numbers:
+        numbers["before_judge"] = answers.conditions[numbers["before_judge"]].judge
+    return numbers
 
 
 def _tuned_conditions(answers: OwnAnswers, tuned: Mapping[str, str]) -> list[tuple[JudgeCondition, JudgeCondition]]:
-    """Each condition of a tuned judge, and the same condition of the judge before."""
-    known = set(answers.conditions.values())
-    pairs = [(one, one._replace(judge=tuned[one.judge])) for one in answers.conditions.values() if one.judge in tuned]
-    return [(new, old) for new, old in pairs if old in known]
+    """Return each condition of a tuned judge, and the same condition of the judge before."""
+    conditions = set(answers.conditions.values())
+    pairs = [
+        (condition, condition._replace(judge=tuned[condition.judge]))
+        for condition in answers.conditions.values()
+        if condition.judge in tuned
+    ]
+    return [(new, old) for new, old in pairs if old in conditions]
 
 
 def _control_rows(answers: OwnAnswers, options: CompareOptions) -> list[Row]:
-    """Accuracy and confidence by judge, control question and language, and over all languages."""
+    """Return accuracy and confidence by judge, control question and language, and over all languages."""
     cells: dict[tuple[str, str, str], list[ControlAnswer]] = {}
-    for one in answers.controls:
-        for language in (one.language, POOLED):
-            cells.setdefault((one.judge, one.metric, language), []).append(one)
-    several = len({one.language for one in answers.controls}) > 1
+    for answer in answers.controls:
+        for language in (answer.language, POOLED):
+            cells.setdefault((answer.judge, answer.metric, language), []).append(answer)
+    several = len({answer.language for answer in answers.controls}) > 1
     rows = []
-    for (judge, metric, language), own in sorted(cells.items()):
+    for (judge, metric, language), cell in sorted(cells.items()):
         if language == POOLED and not several:
             continue
-        row = new_row({"judge": judge, "language": language, "metric": metric}, n=len(own))
-        groups = np.unique([f"{one.language}\t{one.group}" for one in own], return_inverse=True)[1]
-        for name, values in (("accuracy", [one.correct for one in own]), ("right", [one.confidence for one in own])):
+        row = new_row({"judge": judge, "language": language, "metric": metric}, n=len(cell))
+        groups = np.unique([f"{answer.language}\t{answer.group}" for answer in cell], return_inverse=True)[1]
+        for name, values in (("accuracy", [answer.correct for answer in cell]), ("right", [answer.confidence for answer in cell])):
             put_share(row, name, np.array(values), groups, options.drawing, "no answer")
         rows.append(_row(row, answers))
     return rows
@@ -158,11 +170,17 @@ def _control_lines(answers: OwnAnswers, seed: int) -> list[dict[str, Any]]:
     """For each control question the points of preference against the confidence in the right answer, and their line."""
     unnamed = answers.comparisons.get("none", [])
     lines = []
-    for metric in dict.fromkeys(one.metric for one in answers.controls):
-        x = [(one.judge, one.language, one.dataset, one.group, one.confidence) for one in answers.controls if one.metric == metric]
+    for metric in dict.fromkeys(answer.metric for answer in answers.controls):
+        x = [
+            (answer.judge, answer.language, answer.dataset, answer.group, answer.confidence)
+            for answer in answers.controls
+            if answer.metric == metric
+        ]
         line, points = fitted_points(x, [row for row in unnamed if row.question == "preference"], seed)
-        named = [{"judge": p["judge"], "language": p["language"], "right": p["recognition"], "preference": p["preference"]} for p in points]
-        lines.append({"metric": metric, "points": named, "line": line_json(line)})
+        renamed = [
+            {"judge": p["judge"], "language": p["language"], "right": p["recognition"], "preference": p["preference"]} for p in points
+        ]
+        lines.append({"metric": metric, "points": renamed, "line": line_json(line)})
     return lines
 
 
@@ -204,32 +222,32 @@ MUTUAL_PREFERENCE = (
 
 
 def _system_columns(rows: Sequence[ReadRow]) -> list[Column]:
-    """A column of mean scores for each system that the rows have."""
+    """Return a column of mean scores for each system that the rows have."""
 
     def column(name: str) -> Column:
         def text(row: ReadRow) -> str:
-            own = row["by_system"].get(name)
-            return coefficient(own and own["mean"]) + (" *" if own and own["own"] else "")
+            score = row["by_system"].get(name)
+            return coefficient(score and score["mean"]) + (" *" if score and score["own"] else "")
 
         return Column(name, terminal_safe(name), TEXT, "the mean of its single outputs; * the judge's own", text=text)
 
     return [column(name) for name in sorted({str(name) for row in rows for name in row["by_system"]})]
 
 
-def _preference_by_recognition(found: Found) -> str:
-    """The line of preference against recognition, and judges that both prefer themselves."""
-    told = [_line_words(found["line"], "recognition")]
-    told += [_line_words(one["line"], f"the answer to '{metric_words(one['metric'])}'") for one in found["control_lines"]]
-    mutual = [row for row in found["mutual"] if row["language"] != POOLED]
+def _preference_by_recognition(section: SectionNumbers) -> str:
+    """Return the line of preference against recognition, and judges that both prefer themselves."""
+    sentences = [_line_words(section["line"], "recognition")]
+    sentences += [_line_words(part["line"], f"the answer to '{metric_words(part['metric'])}'") for part in section["control_lines"]]
+    mutual = [row for row in section["mutual"] if row["language"] != POOLED]
     if mutual:
         above = sum(row["total"] > 1 for row in mutual)
-        told.append(f"In {above} of {len(mutual)} pairs of judges the two preferences add up to more than 1.")
-    told += [f"Not asked: {metric_words(one['metric'])} in {one['language']} ({one['reason']})." for one in found["refused"]]
-    return terminal_safe(" ".join(filter(None, told)))
+        sentences.append(f"In {above} of {len(mutual)} pairs of judges the two preferences add up to more than 1.")
+    sentences += [f"Not asked: {metric_words(part['metric'])} in {part['language']} ({part['reason']})." for part in section["refused"]]
+    return terminal_safe(" ".join(filter(None, sentences)))
 
 
 def _line_words(line: Mapping[str, Any] | None, what: str) -> str:
-    """The slope of a line of preference, or why it has none; empty without a line."""
+    """Return the slope of a line of preference, or why it has none; empty without a line."""
     if line is None:
         return ""
     if line["slope"] is None:
@@ -238,13 +256,13 @@ def _line_words(line: Mapping[str, Any] | None, what: str) -> str:
     return f"Preference changes by {slope} for each 1 of confidence in {what}, over {line['points']} points."
 
 
-def _compute(given: SectionInput) -> Found | None:
-    protocol, recording = given.protocol, given.recording
+def _compute(source: SectionInput) -> SectionNumbers | None:
+    protocol, recording = source.protocol, source.recording
     if protocol is None or protocol.texts.study != STUDY.name:
         return None
     systems = {identity.name: own_system(protocol, identity.name) for identity in protocol.judges.identities}
     return self_preference_section(
-        recording.data, recording.judgments, systems, given.options, tuned=protocol.judges.tuned, refused=given.study_facts
+        recording.data, recording.judgments, systems, source.options, tuned=protocol.judges.tuned, refused=source.study_facts
     )
 
 

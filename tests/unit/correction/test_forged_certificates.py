@@ -133,7 +133,7 @@ def test_a_forger_who_computes_the_hash_is_found_by_the_source(fields: dict[str,
 
 
 @pytest.mark.parametrize(
-    ("version", "words"), [(1, "schema version 1; this program reads version 4 only"), (2, "schema version 2; this program")]
+    ("version", "words"), [(1, "schema version 1; this program reads version 5 only"), (2, "schema version 2; this program")]
 )
 def test_other_versions_are_refused_by_every_reader(
     fields: dict[str, Any], folder: Path, tmp_path: Path, cli: Cli, version: int, words: str

@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 from harness.data.labels import Labels
+from harness.decide.cell_tests import cell_tests
 from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict, verdicts
-from harness.measure.compare import Recording
+from harness.measure.compare import Recording, align
 from harness.measure.options import CompareOptions
-from harness.model import Failure, Score
+from harness.model import Failure, Scale, Score
 from harness.reports.comparison import compare
 from harness.row_files import to_json
 
@@ -335,3 +336,11 @@ def test_cells_that_are_too_small_for_tests_count_in_the_plan_of_further_texts(m
     together = verdicts([make_recording(every, majority(every), places=places)], CompareOptions())
     assert alone.decision.reason == "fewer than 30 items with two annotators" and alone.needed
     assert len(together) == len(tags) and all(one.needed and one.needed.texts > alone.needed.texts for one in together)
+
+
+@pytest.mark.parametrize(("rare", "few"), [(9, True), (30, False)])
+def test_few_cases_of_the_rarest_class_are_said_where_they_are_few(make_recording: MakeRecording, rare: int, few: bool) -> None:
+    labels, two = {f"i{item}": [int(item < rare)] * 2 for item in range(90)}, {"m": Scale(kind="ordinal", classes=(0, 1), best=1)}
+    [judged] = align([make_recording(labels, majority(labels), scales=two)], CompareOptions()).judged
+    [tests] = cell_tests(judged, False, DEFAULT)
+    assert tests.few_rare_cases is few

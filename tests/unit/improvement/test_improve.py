@@ -16,7 +16,7 @@ import harness
 from harness.errors import ContentError, UsageError
 from harness.improvement.halves import FILE, HEAD, ConfirmedUse, digests, earlier_uses, halves, remember
 from harness.improvement.improve import ImproveOptions
-from harness.improvement.questions import LabelledQuestion, labelled_questions, recorded_answers
+from harness.improvement.questions import LabelledQuestion, labelled_questions, recorded_candidates
 from harness.measure.compare import Recording
 from harness.measure.options import Annotators, CompareOptions
 from harness.stats.selection.choose_and_confirm import confirm
@@ -71,7 +71,7 @@ def test_the_start_is_the_plainest_setting_wherever_it_stands(answers: Path) -> 
 
 
 def test_no_text_that_chooses_confirms_and_sources_stay_together(answers: Path) -> None:
-    texts = recorded_answers(_recording(answers), CompareOptions())[0]
+    texts = recorded_candidates(_recording(answers), CompareOptions())[0]
     for seed in range(5):
         choosing, confirming = halves(texts, 0.6, seed)
         assert set(choosing.texts.questions).isdisjoint(confirming.texts.questions)
@@ -83,7 +83,7 @@ def test_no_text_that_chooses_confirms_and_sources_stay_together(answers: Path) 
 
 def test_the_choice_depends_on_the_choosing_half_alone(answers: Path) -> None:
     before = harness.improve(answers)
-    texts = recorded_answers(_recording(answers), CompareOptions())[0]
+    texts = recorded_candidates(_recording(answers), CompareOptions())[0]
     confirming = {question.item_id for question in halves(texts, 0.6, 0)[1].texts.questions}
     (answers / FILE).unlink()
     (answers / HEAD).unlink()

@@ -25,7 +25,7 @@ from harness.published.folders import tables_of
 from harness.published.metal import FILE
 from harness.published.raw import RawFiles
 from tests.unit.published.releases import Release
-from tests.unit.published.test_registration import REGISTERED
+from tests.unit.published.test_registration import BUNDLED
 
 MOST_KEYS = 24  # of a file: the commonest of JSON, evenly chosen columns of a table
 CARDS = Library()
@@ -116,7 +116,7 @@ def _some(keys: Any) -> Any:
     return [keys[number * len(keys) // MOST_KEYS] for number in range(MOST_KEYS)] if len(keys) > MOST_KEYS else keys
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] if name == "metal" else []) for name in REGISTERED])
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] if name == "metal" else []) for name in BUNDLED])
 def test_a_broken_release_is_one_sentence(name: str, tmp_path: Path) -> None:
     convert, tables, refused = import_module(f"harness.published.{name}").convert, set(), []
     for release in written(name, tmp_path)[: 1 if name == "metal" else None]:

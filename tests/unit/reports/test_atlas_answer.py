@@ -9,8 +9,16 @@ from harness.content.specs import DatasetCard
 from harness.judge_atlas.atlas_file import AtlasJudge, AtlasRow, atlas_bytes, read_atlas
 from harness.judge_atlas.atlas_rows import ComparedSet, across_sets, joined
 from harness.render.html.atlas_site import atlas_site
-from harness.reports.atlas_answer import AtlasAnswer, evidence, full_sentence, judge_answer, language_answer, wrong_use_words
-from harness.reports.atlas_matrix import QUALITIES, atlas_matrix
+from harness.reports.atlas_answer import (
+    QUALITIES,
+    AtlasAnswer,
+    atlas_matrix,
+    evidence,
+    full_sentence,
+    judge_answer,
+    language_answer,
+    wrong_use_words,
+)
 from harness.row_files import write_atomic
 from tests.unit.judge_atlas.atlases import TODAY, about, atlas, row
 
@@ -145,7 +153,7 @@ def test_the_matrix_says_how_many_sets_say_so_and_where_labels_wait() -> None:
     assert harm and (harm.style, harm.sign, harm.words, harm.gone) == ("good", "✓", "gpt", True)
     assert harm.note == "1 of 2 metrics · 1 of 2 sets"
     assert waiting and (waiting.style, waiting.words) == ("none", "no judge yet")
-    assert squares["story"] is None and line.others == (("good", "✓", 1), ("none", "·", 1))
+    assert squares["story"] is None and line.other_questions == (("good", "✓", 1), ("none", "·", 1))
 
 
 def test_beside_the_number_of_uses_stands_how_many_wrong_ones_to_expect() -> None:

@@ -137,10 +137,10 @@ def test_the_plainest_condition_comes_first(unclear: MakeVerdict) -> None:
 def test_judges_with_several_conditions_have_a_chooser(use: MakeVerdict, unclear: MakeVerdict) -> None:
     asked = ("single", "joint")
     matrices = screen(*(use(judge=name, variant=variant) for name in "ab" for variant in asked)).matrices
-    assert [matrix.asked for matrix in matrices] == ["one metric a call", "all metrics in one call"]
+    assert [matrix.condition for matrix in matrices] == ["one metric a call", "all metrics in one call"]
     assert [[column.name for column in matrix.columns] for matrix in matrices] == [["a", "b"], ["a", "b"]]
     odd = screen(*(use(judge="a", variant=variant) for variant in asked), unclear(judge="b", variant="joint+detailed")).matrices
-    assert odd[0].asked == "each judge's plainest condition" and len(odd[0].columns) == 2
+    assert odd[0].condition == "each judge's plainest condition" and len(odd[0].columns) == 2
 
 
 def test_nothing_shown_is_said_once(unclear: MakeVerdict) -> None:

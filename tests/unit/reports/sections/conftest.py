@@ -13,7 +13,7 @@ from harness.measure.options import CompareOptions
 from harness.model import Failure, Item, Judgment, RealisedPerturbation, Scale, Score
 from harness.parse.language import detect_language
 from tests.unit.made_judgments import made_judgment
-from tests.unit.reports.sections.found import ablations
+from tests.unit.reports.sections.section_runs import ablations
 
 
 @pytest.fixture(scope="session")

@@ -19,7 +19,7 @@ from harness.measure.compare import Recording, compare
 from harness.measure.options import Annotators, CompareOptions
 from harness.model import Failure, Judgment, RealisedPerturbation
 from harness.row_files import to_json
-from tests.unit.reports.sections.found import ablations
+from tests.unit.reports.sections.section_runs import ablations
 
 Find = Callable[..., dict[str, Any]]
 Said = Callable[..., Judgment]

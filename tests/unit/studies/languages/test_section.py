@@ -11,7 +11,7 @@ from harness.data import Dataset
 from harness.data.judgments import Judgments
 from harness.measure.options import CompareOptions
 from harness.model import Failure, Item, Judgment
-from tests.unit.reports.sections.found import ablations
+from tests.unit.reports.sections.section_runs import ablations
 
 TEXTS = 12
 VARIANTS = {

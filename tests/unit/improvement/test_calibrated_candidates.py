@@ -13,9 +13,9 @@ import pytest
 
 import harness
 from harness.data.columns import CodedColumn
-from harness.improvement.calibrated_answers import CalibratedAnswers, is_calibrated
+from harness.improvement.calibrated_candidates import CalibratedCandidates, is_calibrated
 from harness.improvement.halves import halves
-from harness.improvement.questions import recorded_answers
+from harness.improvement.questions import recorded_candidates
 from harness.measure.compare import Recording
 from harness.measure.options import CompareOptions
 from harness.render.improvement import CALIBRATED
@@ -53,11 +53,11 @@ def folder(path: Path, judge: Judge, seed: int = 3, texts: int = 150) -> Path:
     return path
 
 
-def candidates(data: harness.Dataset) -> tuple[CalibratedAnswers, tuple]:  # type: ignore[type-arg]
+def candidates(data: harness.Dataset) -> tuple[CalibratedCandidates, tuple]:  # type: ignore[type-arg]
     assert data.judgments is not None
-    questions, recorded = recorded_answers(Recording("one", data, data.judgments), CompareOptions(), least=1)
+    questions, recorded = recorded_candidates(Recording("one", data, data.judgments), CompareOptions(), least=1)
     divided = halves(questions, 0.6, 0)
-    return CalibratedAnswers(recorded, (0,), divided[0], CompareOptions()), divided
+    return CalibratedCandidates(recorded, (0,), divided[0], CompareOptions()), divided
 
 
 def with_labels(data: harness.Dataset, of: set[str], score: int) -> harness.Dataset:
@@ -68,7 +68,7 @@ def with_labels(data: harness.Dataset, of: set[str], score: int) -> harness.Data
     return msgspec.structs.replace(data, labels=labels)
 
 
-def calibrated_scores(answers: CalibratedAnswers, confirming: object) -> dict[str, object]:
+def calibrated_scores(answers: CalibratedCandidates, confirming: object) -> dict[str, object]:
     found = answers.recording((0, 1), confirming).judgments  # type: ignore[arg-type]
     rows = zip(found.item, found.variant, found.score, strict=True)
     return {item: score for item, variant, score in rows if variant.endswith("calibrated")}

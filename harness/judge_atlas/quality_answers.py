@@ -1,4 +1,4 @@
-"""What the atlas says of one language, judge or quality: the answer by quality, and the rows that it rests on."""
+"""The atlas's answers about one language, judge or quality: the answer by quality, and the rows that it rests on."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NEAR = 30  # CLDR's distance of two languages; 20 for Galician and Spanish, or 
 
 
 @dataclass(frozen=True)
-class KnownOfQuality:
+class QualityAnswer:
     """The answer about one quality in one language: `use`, `use corrected`, `do not use` or `not known yet`.
 
     Attributes:
@@ -42,12 +42,12 @@ class KnownOfQuality:
 
     @property
     def sets(self) -> int:
-        """How many sets have rows of the quality."""
+        """The number of sets with rows of the quality."""
         return len({row.set for row in self.rows})
 
 
 class WrongUses(NamedTuple):
-    """How many families of tests could say *use*, and how many of them at most are expected to hold a wrong one."""
+    """The number of families of tests that could say *use*, and how many of them at most are expected to hold a wrong one."""
 
     families: int
     expected: float
@@ -68,7 +68,7 @@ def wrong_uses(rows: Iterable[AtlasRow]) -> WrongUses:
 
 
 def select(atlas: Atlas, language: str | None = None, judge: str | None = None, quality: str | None = None) -> tuple[AtlasRow, ...]:
-    """The rows of a language (tag or name), a judge and a quality. Raises UsageError for one that no row has, with near names."""
+    """Return the rows of a language (tag or name), a judge and a quality. Raises UsageError for one that no row has, with near names."""
     rows = atlas.rows
     if language is not None:
         tag = tag_of(atlas, language)
@@ -78,16 +78,16 @@ def select(atlas: Atlas, language: str | None = None, judge: str | None = None, 
                 f"no judge was recorded beside people's labels in {atlas.languages[tag]}; 'harness atlas --lang {tag}' says more"
             )
     if judge is not None:
-        rows = _with(rows, "judge", judge, lambda row: row.judge)
+        rows = _rows_with(rows, "judge", judge, lambda row: row.judge)
     if quality is not None:
-        rows = _with(rows, "quality", quality, lambda row: row.subject)
+        rows = _rows_with(rows, "quality", quality, lambda row: row.subject)
     return rows
 
 
 def tag_of(atlas: Atlas, language: str) -> str:
-    """The tag of a language that the atlas knows, by its tag or its name in any language, whatever the case.
+    """Return the tag of a language of the atlas, by its tag or its name in any language, whatever the case.
 
-    Raises UsageError else, with what is known of languages near it, as a hint.
+    Raises UsageError for another language, with the answers of languages near it as a hint.
     """
     wanted = language.strip().replace("_", "-").casefold()
     for tag, name in atlas.languages.items():
@@ -106,7 +106,7 @@ def tag_of(atlas: Atlas, language: str) -> str:
 
 
 def _meant(language: str) -> str:
-    """The canonical tag that a tag or a name in any language means; empty for anything else."""
+    """Return the canonical tag that a tag or a name in any language means; empty for anything else."""
     import langcodes
 
     try:
@@ -122,28 +122,28 @@ def _meant(language: str) -> str:
 
 
 def neighbours(atlas: Atlas, tag: str) -> list[str]:
-    """The languages with verdicts that are near one, the nearest first; none for a language without near ones."""
+    """Return the languages with verdicts that are near a language, the nearest first."""
     import langcodes
 
     judged = sorted({row.language for row in atlas.rows} - {tag})
-    distances = {each: langcodes.tag_distance(tag, each) for each in judged}
-    return sorted((each for each in judged if distances[each] < _NEAR), key=lambda each: distances[each])
+    distances = {other: langcodes.tag_distance(tag, other) for other in judged}
+    return sorted((other for other in judged if distances[other] < _NEAR), key=lambda other: distances[other])
 
 
 def _neighbour_hint(atlas: Atlas, tag: str) -> str:
     near = neighbours(atlas, tag)
     if not near:
         return ""
-    said = []
-    for each in near[:2]:
-        found = known_of(row for row in atlas.rows if row.language == each)
-        words = (f"{known.quality} {f'use {known.best.judge}' if known.allowed else known.answer}" for known in found)
-        said.append(f"{atlas.languages[each]}: {', '.join(words)}")
-    return f" A hint only, because no verdict speaks for another language: of languages near it, this is known. {'; '.join(said)}."
+    hints = []
+    for neighbour in near[:2]:
+        answers = answers_by_quality(row for row in atlas.rows if row.language == neighbour)
+        words = (f"{answer.quality} {f'use {answer.best.judge}' if answer.allowed else answer.answer}" for answer in answers)
+        hints.append(f"{atlas.languages[neighbour]}: {', '.join(words)}")
+    return f" A hint only, because no verdict speaks for another language: of languages near it, this is known. {'; '.join(hints)}."
 
 
-def known_of(rows: Iterable[AtlasRow]) -> list[KnownOfQuality]:
-    """The answers about the qualities of one language's rows: *use* first, then *use corrected*, *do not use*, *not known yet*.
+def answers_by_quality(rows: Iterable[AtlasRow]) -> list[QualityAnswer]:
+    """Return the answers about the qualities of one language's rows: *use* first, then *use corrected*, *do not use*, *not known yet*.
 
     A quality is *use* if a judge may be used for one of its metrics or more; the answer names these metrics. It is *do not use* only if
     every verdict is. Rows without a verdict say nothing where others have one.
@@ -151,18 +151,21 @@ def known_of(rows: Iterable[AtlasRow]) -> list[KnownOfQuality]:
     by_quality: dict[str, list[AtlasRow]] = {}
     for row in rows:
         by_quality.setdefault(row.subject, []).append(row)
-    found = [_known(quality, [row for row in own if row.verdict != NO_VERDICT] or own) for quality, own in by_quality.items()]
-    return sorted(found, key=lambda each: (ORDER.index(each.answer), each.quality))
+    answers = [
+        _answer_of_quality(quality, [row for row in quality_rows if row.verdict != NO_VERDICT] or quality_rows)
+        for quality, quality_rows in by_quality.items()
+    ]
+    return sorted(answers, key=lambda answer: (ORDER.index(answer.answer), answer.quality))
 
 
-def _known(quality: str, rows: Sequence[AtlasRow]) -> KnownOfQuality:
+def _answer_of_quality(quality: str, rows: Sequence[AtlasRow]) -> QualityAnswer:
     sides: dict[tuple[str, str, str], list[AtlasRow]] = {}
     for row in rows:
         sides.setdefault((row.set, row.judge, row.condition), []).append(row)
     allowed: list[AtlasRow] = []
     for answer in (USE, CORRECTED):
         fit = [[row for row in side if row.verdict == answer] for side in sides.values()]
-        allowed = max(fit, key=lambda own: (len(own), sum(row.texts for row in own)))
+        allowed = max(fit, key=lambda rows_of_answer: (len(rows_of_answer), sum(row.texts for row in rows_of_answer)))
         if allowed:
             best = max(allowed, key=lambda row: row.texts)
             break
@@ -171,23 +174,23 @@ def _known(quality: str, rows: Sequence[AtlasRow]) -> KnownOfQuality:
         best = max(rows, key=lambda row: row.gap if row.gap is not None else -1.0 if row.right is None else row.right - 2.0)
     agreeing = len({row.set for row in rows if answer in (row.verdict, OPEN)})
     metrics = len({row.metric for row in rows if row.set == best.set})
-    return KnownOfQuality(quality, answer, best, tuple(row.metric for row in allowed), metrics, tuple(rows), agreeing, _differ(rows))
+    return QualityAnswer(quality, answer, best, tuple(row.metric for row in allowed), metrics, tuple(rows), agreeing, _differ(rows))
 
 
 def _differ(rows: Sequence[AtlasRow]) -> bool:
-    """Whether a judge may be used in one set and must not be used in another."""
+    """Return True if a judge may be used in one set and must not be used in another."""
     for judge in {row.judge for row in rows}:
-        own = [row for row in rows if row.judge == judge]
-        for_it, against = ({row.set for row in own if row.verdict == verdict} for verdict in (USE, AGAINST))
+        judge_rows = [row for row in rows if row.judge == judge]
+        for_it, against = ({row.set for row in judge_rows if row.verdict == verdict} for verdict in (USE, AGAINST))
         if for_it and against - for_it:
             return True
     return False
 
 
-def _with(rows: Sequence[AtlasRow], what: str, wanted: str, of: Callable[[AtlasRow], str]) -> tuple[AtlasRow, ...]:
-    found = tuple(row for row in rows if of(row).casefold() == wanted.casefold())
-    if not found:
-        names = sorted({of(row) for row in rows})
+def _rows_with(rows: Sequence[AtlasRow], what: str, wanted: str, value_of: Callable[[AtlasRow], str]) -> tuple[AtlasRow, ...]:
+    matching = tuple(row for row in rows if value_of(row).casefold() == wanted.casefold())
+    if not matching:
+        names = sorted({value_of(row) for row in rows})
         near = difflib.get_close_matches(wanted, names, n=3, cutoff=0.4)
         raise UsageError(f"no {what} '{wanted}' in these rows of the atlas; there are {', '.join(near or names[:12])}")
-    return found
+    return matching

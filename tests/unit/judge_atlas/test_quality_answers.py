@@ -11,34 +11,34 @@ import pytest
 from harness.decide.options import DecisionOptions
 from harness.errors import ContentError, UsageError
 from harness.judge_atlas.atlas_file import AtlasJudge, atlas_bytes, parquet_bytes, read_atlas
-from harness.judge_atlas.known import ALPHA, LEAST_GROUPS, LEAST_TEXTS, known_of, neighbours, select, wrong_uses
+from harness.judge_atlas.quality_answers import ALPHA, LEAST_GROUPS, LEAST_TEXTS, answers_by_quality, neighbours, select, wrong_uses
 from harness.row_files import parquet_table
 from tests.unit.judge_atlas.atlases import about, atlas, row
 
 
 def test_a_judge_that_may_be_used_for_one_metric_is_not_used_for_the_quality() -> None:
-    [known] = known_of([row(), row(metric="bias", verdict="do not use"), row(metric="bias", judge="other", verdict="not shown")])
+    [known] = answers_by_quality([row(), row(metric="bias", verdict="do not use"), row(metric="bias", judge="other", verdict="not shown")])
     assert (known.answer, known.allowed, known.metrics, known.best.judge) == ("use", ("insult",), 2, "gpt")
 
 
 def test_the_judge_with_most_metrics_is_named_whatever_the_texts() -> None:
     wide = [row(judge="wide", metric=metric, texts=50) for metric in ("insult", "bias")]
-    [known] = known_of([row(judge="one", texts=9000), *wide])
+    [known] = answers_by_quality([row(judge="one", texts=9000), *wide])
     assert known.best.judge == "wide" and known.allowed == ("insult", "bias")
 
 
 def test_against_all_only_if_every_verdict_is_against() -> None:
     against = [row(verdict="do not use", gap=-0.3), row(judge="two", verdict="do not use", gap=-0.1)]
-    [known] = known_of(against)
+    [known] = answers_by_quality(against)
     assert known.answer == "do not use" and known.best.judge == "two" and not known.allowed
-    [known] = known_of([*against, row(judge="three", verdict="too few labels", gap=None)])
+    [known] = answers_by_quality([*against, row(judge="three", verdict="too few labels", gap=None)])
     assert known.answer == "not known yet"
 
 
 def test_corrected_means_come_after_use_and_sets_that_disagree_are_told() -> None:
-    [known] = known_of([row(verdict="use corrected"), row(set="two", verdict="do not use")])
+    [known] = answers_by_quality([row(verdict="use corrected"), row(set="two", verdict="do not use")])
     assert known.answer == "use corrected" and not known.differ
-    [known] = known_of([row(), row(set="two", verdict="do not use")])
+    [known] = answers_by_quality([row(), row(set="two", verdict="do not use")])
     assert known.differ and known.metrics == 1, "metrics are those of the set of the judge that is named"
     assert (known.agreeing, known.sets) == (1, 2)
 
@@ -68,11 +68,11 @@ def test_of_a_language_that_is_not_there_its_neighbours_are_a_hint() -> None:
 
 def test_without_anybody_to_compare_with_the_closest_to_the_labels_is_named() -> None:
     alone = {"verdict": "no verdict", "agreement": None, "people": None, "gap": None, "bound": None}
-    [known] = known_of([row(judge="far", right=0.4, **alone), row(judge="near", right=0.6, **alone)])
+    [known] = answers_by_quality([row(judge="far", right=0.4, **alone), row(judge="near", right=0.6, **alone)])
     assert (known.answer, known.best.judge, known.agreeing) == ("not known yet", "near", 1)
-    [known] = known_of([row(judge="near", right=0.9, **alone), row(judge="compared", verdict="not shown", gap=-0.5)])
+    [known] = answers_by_quality([row(judge="near", right=0.9, **alone), row(judge="compared", verdict="not shown", gap=-0.5)])
     assert known.best.judge == "compared", "a comparison with people says more"
-    [known] = known_of([row(judge="near", **alone), row(judge="compared", verdict="do not use", gap=-0.5)])
+    [known] = answers_by_quality([row(judge="near", **alone), row(judge="compared", verdict="do not use", gap=-0.5)])
     assert known.answer == "do not use" and len(known.rows) == 1, "who was not tested takes nothing back"
 
 
