@@ -31,13 +31,13 @@ class OneTable(msgspec.Struct, frozen=True):
 
 
 def is_table_file(source: Any) -> bool:
-    """Return True if a source is a file with rows, by its name, or a frame."""
+    """Return True if a source is a file with rows, by its name, or a frame. A file in a run's folder names the run."""
     if is_frame(source):
         return True
     if not isinstance(source, (str, Path)):
         return False
     path = Path(source)
-    return path.is_file() and any(suffix.lower() in KIND_BY_SUFFIX for suffix in path.suffixes)
+    return path.is_file() and not (path.parent / "run.json").is_file() and any(suffix.lower() in KIND_BY_SUFFIX for suffix in path.suffixes)
 
 
 def is_frame(source: Any) -> bool:
