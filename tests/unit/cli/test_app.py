@@ -317,3 +317,20 @@ def test_what_a_command_imports_is_exempt_from_collection_and_what_it_makes_is_n
     program = "import gc; from harness.cli import main; main(['list', 'languages']); print(gc.isenabled(), gc.get_freeze_count() > 10_000)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "True True"
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["compare", "--help"], ["labels", "--help"], ["compare", "--help-thresholds"]], ids=" ".join
+)
+def test_help_has_no_colours_and_fits_its_width(
+    arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is read in pipes and documents too; of words that are longer than a line, only choices are."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "72")
+    with pytest.raises(SystemExit) as caught:
+        parse(arguments)
+    shown = capsys.readouterr().out
+    assert caught.value.code == 0 and "\x1b" not in shown
+    texts = shown.partition("exit codes:")[0].partition("examples:")[0]
+    assert [line for line in texts.splitlines() if len(line) > 72] == []
