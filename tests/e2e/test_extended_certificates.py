@@ -209,7 +209,7 @@ def test_a_probe_that_cannot_be_read_extends_nothing(cli: Cli, home: Path, tmp_p
     assert cli("certify", home / "made", "--to", path).code == 0
     before = path.read_bytes()
     off_the_scale(probe, 0.6)
-    done = cli("certify", "--extend", path, probe, "--margin", "0.15")
+    done = cli("certify", "--extend", path, probe, "--set", "margin=0.15")
     assert done.code == 4 and done.out == "" and path.read_bytes() == before
     assert "1,200 of 2,000 answers could not be read (off the scale), such as '9'" in done.err.splitlines()[0], done.err
 
@@ -219,9 +219,9 @@ def test_of_a_probe_a_metric_that_cannot_be_read_has_to_be_left_out(cli: Cli, ho
     assert cli("certify", home / "made", "--to", path).code == 0
     before = path.read_bytes()
     off_the_scale(probe, 0.6, "errors")
-    done = cli("certify", "--extend", path, probe, "--margin", "0.15")
+    done = cli("certify", "--extend", path, probe, "--set", "margin=0.15")
     assert done.code == 4 and path.read_bytes() == before
     assert "600 of 1,000 answers could not be read (off the scale), such as '9'" in done.err and "in ja/errors" in done.err, done.err
-    assert cli("certify", "--extend", path, probe, "--margin", "0.15", "--where", "metric=tone").code == 0
+    assert cli("certify", "--extend", path, probe, "--set", "margin=0.15", "--where", "metric=tone").code == 0
     lines = json.loads(path.read_text("utf-8"))["extensions"]
     assert [(line["language"], line["metric"]) for line in lines] == [("ja", "tone")]
