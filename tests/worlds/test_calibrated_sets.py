@@ -14,8 +14,9 @@ from numpy.random import Generator
 from harness.correction.label_sets import SetMaker, SetOptions, sets_at
 from harness.correction.map_input import MapInput, map_inputs
 from harness.correction.score_maps import learn
+from harness.measure.answer_counts import AnswerCounts
 from harness.measure.item_table import ItemTable
-from harness.measure.label_counts import Classes
+from harness.measure.label_counts import Classes, LabelCounts
 from harness.stats.estimation.map_quality import label_rows
 from tests.worlds.rows import Row, table
 from tests.worlds.worlds import group_sizes
@@ -53,8 +54,8 @@ def draw(rng: Generator, groups: list[int], mean: float, spread: float, harder: 
                 expected=unknown,
                 inclusion=None,
                 stratum=None,
-                classes=SCALE,
-                labels=np.eye(4, dtype=np.int64)[label],
+                people=LabelCounts(SCALE, np.eye(4, dtype=np.int64)[label], "drop"),
+                counts=AnswerCounts(len(group), {}),
                 answers=np.eye(4, dtype=np.int64)[answer],
                 numbers=None,
             )

@@ -118,15 +118,15 @@ TOML_CASES: dict[str, tuple[str, str, str, str | None, str]] = {
     "board task version": (BOARD, 'summarize = "1.0.0"', 'summarize = "1.2.0"', "summarize", "'summarize' has version 1.0.0, not 1.2.0"),
     "board rubric": (BOARD, 'task_quality = "1.0.1"', 'taste = "1.0.0"', "taste =", "no rubric 'taste'"),
     "board rubric version": (BOARD, 'task_quality = "1.0.1"', 'task_quality = "0.1.0"', "task_quality", "has version 1.0.1, not 0.1.0"),
-    "board language": (FULL, 'ja = "1.0.1"', 'jv = "1.0.0"', "jv", "no language pack 'jv'"),
-    "board language version": (BOARD, 'ja = "1.0.1"', 'ja = "9.0.0"', 'ja = "9.0.0"', "language pack 'ja' has version 2.1.0, not 9.0.0"),
+    "board language": (FULL, 'ja = "2.1.0"', 'jv = "1.0.0"', "jv", "no language pack 'jv'"),
+    "board language version": (BOARD, 'ja = "2.1.0"', 'ja = "9.0.0"', 'ja = "9.0.0"', "language pack 'ja' has version 2.1.0, not 9.0.0"),
     "board variant": (BOARD, 'variants = ["single"]', 'variants = ["solo"]', "variants", "unknown variant 'solo'"),
     "item unknown": (BOARD, '"cs-op-2-fluent"', '"cs-op-9-fluent"', "cs-op-9-fluent", "no item 'cs-op-9-fluent' in any pack"),
     "item of dev": (BOARD, '"cs-op-2-fluent"', '"cs-op-d1-fluent"', "cs-op-d1-fluent", "is a dev item"),
     "item of another language": (BOARD, '"cs-op-2-fluent"', '"en-op-2-repetitive"', "en-op-2-rep", "of language 'en', but is listed"),
     "item of another task": (BOARD, 'summarize = "1.0.0"\n', "", "cs-su-1-repetitive", "of task 'summarize', which is not on this board"),
     "language without items": (BOARD, "\nja = [", "\nko = [", "[items]", "no items of 'ja' are listed"),
-    "items without language": (BOARD, 'ja = "1.0.1"\n', "", "ja = [", "items of 'ja' are listed, but the board does not have"),
+    "items without language": (BOARD, 'ja = "2.1.0"\n', "", "ja = [", "items of 'ja' are listed, but the board does not have"),
 }  # fmt: skip
 
 
