@@ -54,6 +54,9 @@ harness export promptfoo-judge (export:promptfoo_judge): write python assertions
     --allow-unreviewed: allow instructions that no native reader has reviewed
     --language TAG|FIELD (default=vars.language): of the outputs, or where it stands (default: vars.language)
     --base-url URL: the endpoint of an openai/ judge (default: from the environment)
+    --header NAME=$VARIABLE ... (header dest=headers): a further header of each request, for a gateway, with the environment variable that
+        holds its value, which is not written; quote it for the shell; repeatable
+    --body NAME=VALUE ... (body_field dest=body): a further field of each request, such as reasoning_effort=low; repeatable
     @content
 
 harness export inspect-scores (export:inspect_scores): write a judge's scores as a file for Inspect's precomputed_scores
