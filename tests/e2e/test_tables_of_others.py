@@ -241,7 +241,8 @@ def test_cells_that_mean_no_answer_count_as_empty(cli: Any) -> None:
     table = "\n".join(["id,annotator,metric,score", *(f"i{k},a,q,{cell}" for k, cell in enumerate(cells))])
     Path("t.csv").write_text(table + "\n", encoding="utf-8")
     flags = ("--language", "cs", "--task", "texts", "--scale", "q=yes,no")
-    assert cli("labels", "import", "t.csv", "--to", "d", *flags).code == 1
+    done = cli("labels", "import", "t.csv", "--to", "d", *flags)
+    assert done.code == 1 and "'nevím': --no-answer N/A,-,nevím" in done.err.replace("'N/A,-,nevím'", "N/A,-,nevím")
     done = cli("labels", "import", "t.csv", "--to", "d", *flags, "--no-answer", "n/a,-,Nevím")
     assert done.code == 0 and "3 labels by 1 annotator" in done.err and "3 empty cells" in done.err and "refused" not in done.err
 
