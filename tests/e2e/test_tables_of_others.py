@@ -390,6 +390,15 @@ def test_a_list_of_objects_is_several_peoples(cli: Any, entry: Callable[[str, in
     assert set(lines_of("d/items.jsonl")[0]) == {"item_id", "language", "task", "words"}
 
 
+def test_numbers_beside_a_score_are_no_people(cli: Any) -> None:
+    rows = [{"id": f"i{k}", "output": f"{text} {k}", "score": 0.1 * k, "vector": [k, k + 1, 2 * k]} for k, text in enumerate(WORDS * 2)]
+    Path("t.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    flags = ("--task", "texts", "--text", "output=output", "--language", "en", "--metric", "q", "--scale", "q=0..1:kind=interval")
+    done = cli("labels", "import", "t.jsonl", "--to", "d", *flags)
+    assert done.code == 3 and "the annotator of the scores is unknown" in done.err and not Path("d").exists()
+    assert cli("labels", "import", "t.jsonl", "--to", "d", *flags, "--annotator", "x").code == 0 and len(lines_of("d/labels.jsonl")) == 8
+
+
 @pytest.mark.parametrize("command", ["start", "labels import"])
 def test_messages_are_no_answers_of_people(cli: Any, command: str) -> None:
     rows = [
