@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -35,10 +36,20 @@ def promptfoo_judge(arguments: ExportPromptfooJudge) -> int:
         raise UsageError("an assertion has one content folder; put tasks and rubrics together")
     shared["content"] = str(arguments.content[0]) if arguments.content else None
     prompt = str(arguments.prompt) if arguments.prompt else None
+    shared["headers"] = {name: _variable(name, value) for name, value in arguments.headers or ()}
+    shared["body"] = dict(arguments.body or ())
     configs = [AssertionConfig(**shared, metric=metric, prompt=prompt) for metric in arguments.metrics or (None,)]
     for path in write_promptfoo_judge(arguments.to, configs):
         print(terminal_safe(str(path)))
     return 0
+
+
+def _variable(header: str, text: str) -> str:
+    """Return the environment variable that a header's value names. Raises UsageError for a value: the written file would hold it."""
+    named = re.fullmatch(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})", text, re.ASCII)
+    if named is None:
+        raise UsageError(f"--header {header}: the file would hold its value; name the environment variable that does: '{header}=$VARIABLE'")
+    return named[1] or named[2]
 
 
 def inspect_scores(arguments: ExportInspectScores) -> int:

@@ -241,7 +241,8 @@ def test_cells_that_mean_no_answer_count_as_empty(cli: Any) -> None:
     table = "\n".join(["id,annotator,metric,score", *(f"i{k},a,q,{cell}" for k, cell in enumerate(cells))])
     Path("t.csv").write_text(table + "\n", encoding="utf-8")
     flags = ("--language", "cs", "--task", "texts", "--scale", "q=yes,no")
-    assert cli("labels", "import", "t.csv", "--to", "d", *flags).code == 1
+    done = cli("labels", "import", "t.csv", "--to", "d", *flags)
+    assert done.code == 1 and "'nevím': --no-answer N/A,-,nevím" in done.err.replace("'N/A,-,nevím'", "N/A,-,nevím")
     done = cli("labels", "import", "t.csv", "--to", "d", *flags, "--no-answer", "n/a,-,Nevím")
     assert done.code == 0 and "3 labels by 1 annotator" in done.err and "3 empty cells" in done.err and "refused" not in done.err
 
@@ -387,6 +388,15 @@ def test_a_list_of_objects_is_several_peoples(cli: Any, entry: Callable[[str, in
         1 + (at + place) % 3 for at in range(4) for place in (0, 1)
     ]
     assert set(lines_of("d/items.jsonl")[0]) == {"item_id", "language", "task", "words"}
+
+
+def test_numbers_beside_a_score_are_no_people(cli: Any) -> None:
+    rows = [{"id": f"i{k}", "output": f"{text} {k}", "score": 0.1 * k, "vector": [k, k + 1, 2 * k]} for k, text in enumerate(WORDS * 2)]
+    Path("t.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    flags = ("--task", "texts", "--text", "output=output", "--language", "en", "--metric", "q", "--scale", "q=0..1:kind=interval")
+    done = cli("labels", "import", "t.jsonl", "--to", "d", *flags)
+    assert done.code == 3 and "the annotator of the scores is unknown" in done.err and not Path("d").exists()
+    assert cli("labels", "import", "t.jsonl", "--to", "d", *flags, "--annotator", "x").code == 0 and len(lines_of("d/labels.jsonl")) == 8
 
 
 @pytest.mark.parametrize("command", ["start", "labels import"])

@@ -9,7 +9,7 @@ from typing import Annotated
 from harness.cli.commands.shared import AllowRefused, Card, Content, Json, Out
 from harness.cli.flags import Command, command, flag
 from harness.exchange.scores.formats import SCORE_KINDS
-from harness.options import Names, OneOf, Temperature, TopP
+from harness.options import BodyFields, Headers, Names, OneOf, Temperature, TopP
 
 
 class ImportScoresReading(Command, group="how to read them"):
@@ -117,6 +117,11 @@ class ExportPromptfooJudgeQuestion(Command, group="what is asked"):
     """of the outputs, or where it stands"""
     base_url: Annotated[str | None, flag(metavar="URL")] = None
     """the endpoint of an openai/ judge (default: from the environment)"""
+    headers: Annotated[Headers | None, flag(name="--header", metavar="NAME=$VARIABLE")] = None
+    """a further header of each request, for a gateway, with the environment variable that holds its value, which is not written; quote it
+    for the shell; repeatable"""
+    body: Annotated[BodyFields | None, flag(metavar="NAME=VALUE")] = None
+    """a further field of each request, such as reasoning_effort=low; repeatable"""
 
 
 @command("export:promptfoo_judge", first="judge to metrics task prompt variant temperature base_url")

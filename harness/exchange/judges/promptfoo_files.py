@@ -12,7 +12,7 @@ import msgspec
 from harness.errors import UsageError
 from harness.exchange.judges.instrument import Instrument
 from harness.exchange.judges.promptfoo_judge import AssertionConfig
-from harness.judges import JudgeOptions, open_judge, traits_of
+from harness.judges import open_judge, traits_of
 from harness.model import Scale
 from harness.row_files import escape_controls, write_together
 
@@ -52,10 +52,10 @@ def _assertion(config: AssertionConfig, folder: Path) -> str:
     instrument = Instrument(config.instrument)
     if traits_of(config.judge).is_baseline:
         raise UsageError(f"'{config.judge}' learns from the labels of a run, which promptfoo does not have; choose a model")
-    open_judge(config.judge, JudgeOptions(config.base_url))  # a wrong name is refused now
+    open_judge(config.judge, config.judge_options(dict.fromkeys(config.headers.values(), "")))  # a wrong name is refused now
     paths = {name: path and os.path.relpath(path, folder) for name, path in (("prompt", config.prompt), ("content", config.content))}
     written = msgspec.to_builtins(config) | paths
-    settings = {name: value for name, value in written.items() if value != _DEFAULTS.get(name)}
+    settings = {name: value for name, value in written.items() if value != _DEFAULTS[name]}
     lines = [
         "  - type: python",
         f"    metric: {_yaml(instrument.metric)}",
@@ -76,7 +76,7 @@ def _threshold(scale: Scale) -> list[str]:
     return [f"    threshold: {_yaml(scale.best)}"] if scale.best is not None and scale.best == highest else []
 
 
-_DEFAULTS = {field.name: field.default for field in msgspec.structs.fields(AssertionConfig) if field.name != "language"}
+_DEFAULTS = msgspec.to_builtins(AssertionConfig(judge="", language=""))
 
 
 def _yaml(value: Any) -> str:

@@ -33,6 +33,8 @@ class AssertionConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
         language: of the output: a tag, or where it stands, such as `vars.language`.
         metric, task, variant, prompt, temperature, content, allow_unreviewed: see `InstrumentSpec`.
         base_url: the endpoint of an `openai/` judge; without it, that of the environment.
+        headers: further headers of requests, with the names of the environment variables that hold their values: these may be secrets.
+        body: further fields of requests.
     """
 
     judge: str
@@ -45,6 +47,15 @@ class AssertionConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     content: str | None = None
     allow_unreviewed: bool = False
     base_url: str | None = None
+    headers: dict[str, str] = {}
+    body: dict[str, Any] = {}
+
+    def judge_options(self, environment: Mapping[str, str]) -> JudgeOptions:
+        """Return what the judge is opened with. Raises UsageError for a header whose variable is not set."""
+        if missing := [f"{variable} (for {name})" for name, variable in self.headers.items() if variable not in environment]:
+            raise UsageError(f"the environment has no variable {', '.join(missing)}; set it before promptfoo is started")
+        headers = {name: environment[variable] for name, variable in self.headers.items()}
+        return JudgeOptions(self.base_url, environment, headers=headers, body=self.body)
 
     @property
     def instrument(self) -> InstrumentSpec:
@@ -83,7 +94,7 @@ def _graded(output: str, context: Mapping[str, Any], config: AssertionConfig) ->
     language = str(value_at(config.language, places))
     item_id = str(variables.get("item_id") or (context.get("test") or {}).get("description") or "item")
     item = instrument.item(item_id, language, variables, output, str(context.get("prompt") or ""))
-    judge = open_judge(config.judge, JudgeOptions(config.base_url, os.environ))
+    judge = open_judge(config.judge, config.judge_options(os.environ))
     call = instrument.call(item, judge.identity)
     reply = asyncio.run(_ask(judge, call))
     judgment = instrument.read(call, reply, judge.identity)

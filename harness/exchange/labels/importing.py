@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import shlex
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import partial
@@ -34,6 +35,7 @@ from harness.text import quoted
 _KINDS_WITH_USERS = ("sheet", "label-studio", "argilla")  # their annotators have an account or a name
 
 
+_LONGEST_NO_ANSWER, _MOST_NO_ANSWERS = 30, 20  # characters, and words, that may mean no answer
 NAME_THE_ANNOTATOR = "; if another person gave it, name the column of the annotators: --column annotator_id=COLUMN"
 
 
@@ -367,6 +369,10 @@ class _LabelImport:
             )
         if several := [person for person, spellings in self.people.items() if len(spellings) > 1]:
             hints.append(f"annotators that are written in several ways (case, blanks, 7 and 7.0) and count as one person: {len(several):,}")
+        words = Counter(str(refusal.row.get("score", "")).strip() for refusal in self.refused if " is not on the scale (" in refusal.reason)
+        words = Counter({word: times for word, times in words.items() if len(word) <= _LONGEST_NO_ANSWER and not re.search(r"\d", word)})
+        if words and len(words) <= _MOST_NO_ANSWERS and self.labels:
+            hints.append(f"where no answer is meant by {quoted(list(words))}: --no-answer {shlex.quote(','.join(words))}")
         if unread := self._unread_columns():
             hints.append(
                 f"columns that were not read: {', '.join(unread)}; name them with --column, --text or --wide-metrics if they matter"

@@ -44,11 +44,12 @@ def with_people_apart(table: SourceTable, mapping: LabelMapping) -> tuple[Source
     lists = [name for name, cells in values.items() if _all_are(cells, _is_scores) and (name in scored or _are_few_numbers(cells))]
     lists = [name for name in lists if not set(scored) & set(lists) or name in scored]
     beside = [cells for name, cells in values.items() if name not in (*lists, *objects)]
-    if not set(scored) & {*table.columns} and any(map(_are_scores, beside)):
+    there = {*scored} & {*table.columns} or {*find_columns(table, {}, ["score"])[0].values()}
+    if there - {*lists, *objects} or (not there and any(map(_are_scores, beside))):
         return table, mapping  # other columns hold the scores
     if lists and not rated:
         return _apart(table, {name: values[name] for name in lists}, mapping)
-    if len(objects) != 1 or set(scored) & {*table.columns} or find_columns(table, {}, ["score"], objects)[0]:
+    if len(objects) != 1 or there:
         return table, mapping
     people = [_people(cell) for cell in values[objects[0]]]
     answers = [answer for each in people for answer in each]
@@ -96,11 +97,14 @@ def _is_objects(cell: Any) -> bool:
 
 
 def _are_few_numbers(cells: Sequence[Any]) -> bool:
-    """Whether lists hold few different numbers. Lists that all add up to the same are shares, counts or ranks, and no people's scores."""
+    """Whether lists hold few different numbers, again and again.
+
+    Lists that all add up to the same are shares, counts or ranks, and no people's scores.
+    """
     lists = [cell for cell in cells if isinstance(cell, list)]
     values = [part for cell in lists for part in cell if part is not None]
     numbers = all(isinstance(part, (int, float)) and not isinstance(part, bool) for part in values)
-    if not numbers or not 1 < len(set(values)) <= _MOST_VALUES or max(map(len, lists)) < 2:
+    if not numbers or not 1 < len(set(values)) <= min(_MOST_VALUES, len(values) / 2) or max(map(len, lists)) < 2:
         return False
     return len(lists) <= _FEW_ROWS or len({round(sum(part or 0 for part in cell), 6) for cell in lists}) > 1
 

@@ -18,6 +18,7 @@ MODULES = {
     "lm-eval": "lm_eval",
     "openai-batch": "provider_batches",
     "anthropic-batch": "provider_batches",
+    "gemini-batch": "provider_batches",
     "records": "score_records",
     "label-studio": "annotation_tools",
     "argilla": "annotation_tools",

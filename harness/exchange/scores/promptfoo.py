@@ -32,13 +32,16 @@ _UNREADABLE = re.compile(
     r"unable to parse|could not parse",
     re.IGNORECASE,
 )
+# A grader's own words may begin alike ("Insufficient detail", "Timeout errors are explained"), and its 0 is a score.
 _FAILED_CALL = re.compile(
     r"(\w+ ){0,3}api (call |response |request )?error|api returned|no output\b|g-eval .{0,80} returned no output|"
     r"remote (grading|scoring) |could not perform remote|(request|connection|websocket)\b.{0,40} (timed out|failed|refused|reset|closed)|"
-    r"(\w*error|exception)\s*:|error (calling|in|from|while|when) |failed to (call|fetch|connect|get|perform)|fetch failed|"
-    r"(http |status |error )?(code )?[45]\d\d\b|rate limit|too many requests|timed? ?out|timeout|thread run failed|"
-    r"service (error|unavailable)|"
-    r"unknown error|embedding not found|no embedding|malformed response data|model not found|quota|insufficient|unauthori[sz]ed|"
+    r"(\w*error|exception)\s*:|error (calling|from|while|when) |failed to (call|fetch|connect|perform)|fetch failed|"
+    r"(grading|grader|provider|provider call|grading call|grading request) (call )?failed|"
+    r"(http |status |error |code |\w+ error )+[45]\d\d\b|[45]\d\d (internal|bad|too|not found|unauthori|forbidden|service|gateway|error)|"
+    r"rate limit|too many requests|(\w+ )?(timed? ?out|timeout)(\s*[:.,;(-]|\s*$| after | exceeded| while | waiting )|thread run failed|"
+    r"service (error|unavailable)|unknown error|embedding not found|no embedding|malformed response data|model not found|"
+    r"(\w+ )?quota( \w+)? (exceeded|reached|exhausted)|insufficient[_ ](quota|credit|balance|fund|permission)|unauthori[sz]ed\b\s*(\W|$)|"
     r"getaddrinfo|e(connrefused|connreset|notfound|timedout|hostunreach|pipe)\b|internal server error|bad gateway|gateway time",
     re.IGNORECASE,
 )

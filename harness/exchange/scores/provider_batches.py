@@ -17,14 +17,18 @@ from harness.judges.refusals import read_refusal
 from harness.model import Failure
 from harness.row_files import to_json
 
-OPENAI, ANTHROPIC = "openai-batch", "anthropic-batch"
+OPENAI, ANTHROPIC, GEMINI = "openai-batch", "anthropic-batch", "gemini-batch"
 _REQUESTED = ("score",)  # the key of the object that a judge is asked for
 
 
 def kind_of(row: Any) -> str | None:
     """The provider of a line of an output file; None for anything else."""
-    if not isinstance(row, dict) or "custom_id" not in row:
+    if not isinstance(row, dict):
         return None
+    if "custom_id" not in row:
+        parts = [part for name in ("response", "error", "request") if isinstance(part := row.get(name), dict)]
+        known = ("candidates", "promptFeedback", "contents", "code")
+        return GEMINI if "key" in row and any(name in part for part in parts for name in known) else None
     if "response" in row or ("error" in row and "id" in row) or "body" in row:
         return OPENAI
     return ANTHROPIC if "result" in row or "params" in row else None
@@ -36,19 +40,20 @@ def read_batch(kind: str, rows: Rows) -> ExternalScores:
     found: dict[str, ExternalScore] = {}
     for path, number, row in rows:
         place = f"{path}:{number}"
-        if kind_of(row) != kind or not isinstance(row["custom_id"], str):
+        name = row.get("key" if kind == GEMINI else "custom_id") if kind_of(row) == kind else None
+        if not isinstance(name, str):
             raise ContentError(f"not a line of a file of kind {kind}", path, number)
-        if "body" in row or "params" in row:
-            request = row.get("body") or row.get("params")
+        if part := next((part for part in ("body", "params", "request") if part in row and "response" not in row), None):
+            request = row[part]
             model = request.get("model") if isinstance(request, dict) else None
-            asked[row["custom_id"]] = (place, model if isinstance(model, str) else None)
+            asked[name] = (place, model if isinstance(model, str) else None)
             continue
         try:
-            score = _openai(place, row) if kind == OPENAI else _anthropic(place, row)
+            score = {OPENAI: _openai, ANTHROPIC: _anthropic, GEMINI: _gemini}[kind](place, row)
         except (AttributeError, TypeError, KeyError, IndexError):
             raise ContentError(f"the reply does not have the form of a file of kind {kind}", path, number) from None
-        if row["custom_id"] not in found or found[row["custom_id"]].reply is None:  # a failure may be in a second file
-            found[row["custom_id"]] = score
+        if name not in found or found[name].reply is None:  # a failure may be in a second file
+            found[name] = score
     lost = [_missing(place, name) for name, (place, _) in asked.items() if name not in found]
     notes = [f"{len(lost)} requests have no reply; they count as missing"] if lost else []
     return ExternalScores(kind, _with_judges(kind, [*found.values(), *lost], {name: model for name, (_, model) in asked.items()}), notes)
@@ -116,6 +121,20 @@ def _anthropic(place: str, row: Mapping[str, Any]) -> ExternalScore:
     return ExternalScore(**shared, reply=text, finish_reason=stop, refusal=refusal)
 
 
+def _gemini(place: str, row: Mapping[str, Any]) -> ExternalScore:
+    """A line of Gemini's batches: the text of the first candidate, without its thoughts."""
+    name, response = row["key"], row.get("response") or {}
+    if row.get("error") or not response:
+        return _unanswered(place, name, 400, {"error": row.get("error")})
+    shared: dict[str, Any] = {"place": place, "item": name, "fields": {"key": name}, "who": _named("google", response.get("modelVersion"))}
+    blocked = (response.get("promptFeedback") or {}).get("blockReason")
+    candidate: Mapping[str, Any] = next(iter(response.get("candidates") or ()), {})
+    parts = (candidate.get("content") or {}).get("parts") or ()
+    text = "".join(part.get("text") or "" for part in parts if not part.get("thought"))
+    calls = "".join(to_json(part["functionCall"].get("args") or {}) for part in parts if part.get("functionCall"))
+    return ExternalScore(**shared, reply=text or calls, finish_reason=candidate.get("finishReason"), refusal=blocked)
+
+
 def _named(provider: str, model: Any) -> str | None:
     return f"{provider}/{model}" if isinstance(model, str) and model else None
 
@@ -124,4 +143,4 @@ def _reader(kind: str) -> Reader:
     return Reader(is_line=lambda row: kind_of(row) == kind, read_lines=lambda rows, _: read_batch(kind, rows), joins_files=True)
 
 
-READERS = {kind: _reader(kind) for kind in (OPENAI, ANTHROPIC)}
+READERS = {kind: _reader(kind) for kind in (OPENAI, ANTHROPIC, GEMINI)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
+from harness.exchange.judges import promptfoo_judge
 from tests.conftest import write_rows
 
 Cli = Callable[..., Any]
@@ -67,6 +69,19 @@ def test_a_prompt_of_ones_own_is_found_from_any_folder(cli: Cli, tmp_path: Path,
     assert (found["pass"], found["score"]) == (True, 1), found["reason"]
 
 
+def test_headers_of_a_gateway_are_in_the_file_by_the_names_of_variables(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    flags = ("--metric", "linguistic_acceptability", "--header", "X-Project=$PROJECT_KEY", "--body", "reasoning_effort=low")
+    assert cli("export", "promptfoo-judge", *ASSERTION, *flags, "--to", tmp_path / "new").code == 0
+    [assertion] = yaml.safe_load((tmp_path / "new" / "harness_judge.yaml").read_text("utf-8"))["assert"]
+    assert assertion["config"]["headers"] == {"X-Project": "PROJECT_KEY"} and assertion["config"]["body"] == {"reasoning_effort": "low"}
+    context = {"config": assertion["config"], "vars": {"language": "cs", "prompt": "Napiš."}}
+    found = promptfoo_judge.get_assert("Díky!", context)
+    assert found["metadata"]["graderError"] and "the environment has no variable PROJECT_KEY (for X-Project)" in found["reason"]
+    monkeypatch.setenv("PROJECT_KEY", "k3y")
+    options = promptfoo_judge.AssertionConfig(**assertion["config"]).judge_options(os.environ)
+    assert options.headers == {"X-Project": "k3y"} and options.body == {"reasoning_effort": "low"}
+
+
 @pytest.mark.parametrize(
     ("flags", "sentence"),
     [
@@ -76,6 +91,9 @@ def test_a_prompt_of_ones_own_is_found_from_any_folder(cli: Cli, tmp_path: Path,
         (("--judge", "mine/m", "--metric", "likability"), "no judge kind 'mine'"),
         (("--judge", "openai/m", "--metric", "likable"), "Did you mean 'likability'?"),
         (("--judge", "openai/m", "--metric", "likability", "--base-url", "no"), "base URL 'no' is not a web address"),
+        (("--judge", "openai/m", "--metric", "likability", "--header", "X-Key=k3y"), "the file would hold its value; name the environment"),
+        (("--judge", "openai/m", "--metric", "likability", "--header", "a b=$KEY"), "--header cannot set 'a b'"),
+        (("--judge", "openai/m", "--metric", "likability", "--body", "temperature=1"), "--body cannot set 'temperature'"),
     ],
 )
 def test_a_judge_that_cannot_be_asked_writes_nothing(cli: Cli, tmp_path: Path, flags: tuple[str, ...], sentence: str) -> None:

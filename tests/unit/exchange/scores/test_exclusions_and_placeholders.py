@@ -104,13 +104,25 @@ def test_a_zero_of_a_call_that_failed_is_no_score(command: Import, capsys: pytes
         ("Could not perform remote grading: Error: no", "missing"),
         ("llm-rubric produced malformed response - output must be string or object. Output: 3", "not_json"),
         ("Model grader produced a malformed response:\nHm", "not_json"),
+        ("Grading failed: fetch failed", "missing"),
+        ("OpenAI error 503", "missing"),
+        ("429 Too Many Requests", "missing"),
+        ("Request timed out after 300000ms", "missing"),
+        ("Timeout", "missing"),
+        ("insufficient_quota: You exceeded your current quota", "missing"),
         ("No errors were found, but the text is rude.", 0),
+        ("Insufficient detail: the answer names no deadline.", 0),
+        ("500 words were asked for, and there are 120.", 0),
+        ("Timeout errors are described, but the text is rude.", 0),
+        ("Error in grammar: the verb is missing.", 0),
+        ("Quotations are missing.", 0),
+        ("Failed to get the point across.", 0),
         ("The output is empty of politeness.", 0),
     ]
     code = command("results.json", promptfoo(*((0, reason) for reason, _ in reasons)), "--scale", "fluency=0..1:best=1")
     assert code == JUDGE and list(judged().values()) == [expected for _, expected in reasons]
     first = capsys.readouterr().err.splitlines()[0]
-    assert first.startswith("7 of 9 values of openai/m on 'fluency' cannot be read") and "API error: 500" in first
+    assert first.startswith("13 of 21 values of openai/m on 'fluency' cannot be read") and "API error: 500" in first
 
 
 def test_a_score_that_was_given_is_kept_whatever_its_reason(command: Import) -> None:

@@ -239,6 +239,23 @@ def openai_line(name: str, text: str, **choice: Any) -> dict[str, Any]:
     return {"id": "r", "custom_id": name, "response": {"status_code": 200, "request_id": "q", "body": body}, "error": None}
 
 
+def test_batches_of_gemini_are_raw_replies(imported: Callable[..., ScoreImportSummary], tmp_path: Path) -> None:
+    def line(name: str, *parts: dict[str, Any], reason: str = "STOP") -> dict[str, Any]:
+        candidate = {"content": {"parts": list(parts), "role": "model"}, "finishReason": reason}
+        return {"key": name, "response": {"candidates": [candidate], "modelVersion": "gemini-x"}}
+
+    output = [
+        line("ja-1", {"text": "2? or 0?", "thought": True}, {"text": '{"score": 1}'}),
+        line("ja-2", {"functionCall": {"name": "answer", "args": {"score": 2}}}),
+        line("ja-3", {"text": '{"justification": "It'}, reason="MAX_TOKENS"),
+        {"key": "ja-4", "response": {"promptFeedback": {"blockReason": "SAFETY"}, "modelVersion": "gemini-x"}},
+        {"key": "ja-5", "error": {"code": 503, "message": "overloaded"}},
+    ]
+    summary = imported(write_rows(tmp_path / "output.jsonl", output), language="ja", metric="fluency")
+    assert summary.kind == "gemini-batch"
+    assert [score for *_, score in scored(summary)] == [1, 2, "truncated", "refused", "missing"]
+
+
 def test_batches_of_openai_are_raw_replies_joined_with_their_requests(imported: Callable[..., ScoreImportSummary], tmp_path: Path) -> None:
     asked = [{"custom_id": f"ja-{n}:fluency", "method": "POST", "url": "/v1/chat/completions", "body": {}} for n in range(1, 6)]
     output = [
