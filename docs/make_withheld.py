@@ -24,7 +24,7 @@ from harness.correction.with_others import MIN_LANGUAGES, mean_or_share, own_err
 from harness.errors import HarnessError, UsageError
 from harness.measure.compare import align
 from harness.sources import compare_options, open_sources
-from harness.stats.estimation.shrinkage import borrow
+from harness.stats.estimation.shrinkage import shrink
 
 SIZES = (15, 20, 30, 50)
 COLUMNS = (
@@ -102,7 +102,7 @@ def _two_worst(covered: Mapping[str, float]) -> str:
 def furthest(by_language: Mapping[str, Sample]) -> str:
     """The two languages in which the judge's error is furthest from that in the others, in standard errors of a new language."""
     errors = own_errors(list(by_language.values()))
-    apart = borrow(errors.value, errors.error).apart
+    apart = shrink(errors.value, errors.error).apart
     return ", ".join(f"{list(by_language)[at]} z = {apart[at]:+.1f}" for at in np.argsort(-np.abs(apart))[:2])
 
 
