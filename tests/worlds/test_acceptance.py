@@ -1,11 +1,13 @@
 """Automatic acceptance: how often more than alpha of what is accepted is wrong, where delta is 10 %.
 
-`python -m tests.worlds.test_acceptance [R]` prints the table. It calls the statistic itself, `acceptance_threshold`.
+`python -m tests.worlds.test_acceptance [R]` prints the table, `python -m tests.worlds.test_acceptance power [R]` how often anything is
+certified of a judge that agrees on 97 %. It calls the statistic itself, `acceptance_threshold`.
 """
 
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,6 +28,8 @@ WORLDS = {
     "flat at the limit, 12 unequal groups": (Confidences(12, 10, 0.8, 0.899, 0.899), "–"),
     "flat at the limit, 30 unequal groups, intra-class correlation .5": (Confidences(30, 6, 0.8, 0.899, 0.899, 0.5), "–"),
     "flat at the limit, 12 unequal groups, intra-class correlation .5": (Confidences(12, 10, 0.8, 0.899, 0.899, 0.5), "–"),
+    "flat at the limit, 20 equal groups, intra-class correlation .5": (Confidences(20, 10, 0, 0.899, 0.899, 0.5), "–"),
+    "flat at the limit, 60 unequal groups, intra-class correlation .5": (Confidences(60, 6, 0.8, 0.899, 0.899, 0.5), "–"),
     "steep, 30 unequal groups": (Confidences(30, 6, 0.8, 0.5, 1.0), "–"),
 }
 
@@ -43,15 +47,51 @@ def row(name: str, worlds: int) -> Row:
     return Row(name, before, broken, worlds, 10, False)
 
 
+POWER = {
+    "200 single texts": Confidences(200, 1, 0, 0.97, 0.97),
+    "100 unequal groups of 5": Confidences(100, 5, 0.8, 0.97, 0.97),
+    "60 unequal groups of 6": Confidences(60, 6, 0.8, 0.97, 0.97),
+    "40 equal groups of 5": Confidences(40, 5, 0, 0.97, 0.97),
+    "20 equal groups of 10": Confidences(20, 10, 0, 0.97, 0.97),
+    "30 unequal groups of 6": Confidences(30, 6, 0.8, 0.97, 0.97),
+    "12 unequal groups of 10": Confidences(12, 10, 0.8, 0.97, 0.97),
+}
+
+
+def power(name: str, worlds: int) -> str:
+    """Return a row of how often anything is certified: if texts were taken as independent, by the published design effect, and as it is."""
+    rng, texts, certified = np.random.default_rng([14, list(POWER).index(name)]), 0, [0, 0, 0]
+    for _ in range(worlds):
+        confidence, agrees, group, _ = POWER[name].draw(rng)
+        texts += len(agrees)
+        ways: tuple[dict[str, Any], ...] = ({}, {"groups": group, "variance": "cr1"}, {"groups": group})
+        for at, way in enumerate(ways):
+            certified[at] += acceptance_threshold(confidence, agrees, **way).reason is None
+    return f"| {name} | {texts / worlds:.0f} | " + " | ".join(f"{100 * count / worlds:.0f}" for count in certified) + " |"
+
+
+def print_power(worlds: int) -> None:
+    print("| labelled texts | their number | as if independent, % | by the published design effect, % | as it is, % |")
+    print("| --- | --- | --- | --- | --- |")
+    for name in POWER:
+        print(power(name, worlds))
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["steep, 100 single texts", "flat at the limit, 400 single texts", "flat at the limit, 8 unequal groups"])
+@pytest.mark.parametrize(
+    "name",
+    ["steep, 100 single texts", "flat at the limit, 400 single texts", "flat at the limit, 20 equal groups, intra-class correlation .5"],
+)
 def test_a_certified_threshold_breaks_its_promise_rarely(name: str) -> None:
     found = row(name, 300)
     assert found.holds, found
 
 
 def main() -> None:
-    print(table(row(name, int(sys.argv[1]) if len(sys.argv) > 1 else 1000) for name in WORLDS))
+    if sys.argv[1:2] == ["power"]:
+        print_power(int(sys.argv[2]) if len(sys.argv) > 2 else 1000)
+    else:
+        print(table(row(name, int(sys.argv[1]) if len(sys.argv) > 1 else 1000) for name in WORLDS))
 
 
 if __name__ == "__main__":

@@ -14,25 +14,36 @@ from harness.stats.estimation.betting import log_factors, mixed_wealth, referenc
 from tests.worlds.rows import Row, table
 from tests.worlds.worlds import group_sizes
 
-WORLDS = {  # the level, the mean number of groups on a day, and whether the level comes from 300 labels
-    "level .8, known": ((0.8, 30, False), "1.9"),
-    "level .8, by its lower limit of 300 labels": ((0.8, 30, True), "0.6"),
-    "level .97, known, 4 groups a day": ((0.97, 4, False), "–"),
-    "level .97, by its lower limit of 300 labels": ((0.97, 30, True), "–"),
+ALIKE = 0.5
+"""The strength of the beta distribution where the texts of a group are mostly all readable, or all not."""
+WORLDS = {  # the level, the mean number of groups on a day, whether the level comes from 300 labels (or groups), and the strength
+    "level .8, known": ((0.8, 30, False, 5), "1.9"),
+    "level .8, by its lower limit of 300 labels": ((0.8, 30, True, 5), "0.6"),
+    "level .97, known, 4 groups a day": ((0.97, 4, False, 5), "–"),
+    "level .97, by its lower limit of 300 labels": ((0.97, 30, True, 5), "–"),
+    "90 % readable, by its lower limit of 300 groups": ((0.9, 30, True, ALIKE), "–"),
+    "98 % readable, by its lower limit of 300 groups": ((0.98, 30, True, ALIKE), "–"),
+    "60 % readable, by its lower limit of 300 groups, 4 groups a day": ((0.6, 4, True, ALIKE), "–"),
 }
 
 
 def row(name: str, worlds: int, days: int = 500) -> Row:
     """Return how often the evidence that the level is lower passes 1 / alpha on any day; 2 / alpha where the level is estimated."""
-    (level, mean, estimated), before = WORLDS[name]
+    (level, mean, estimated, strength), before = WORLDS[name]
     rng = np.random.default_rng([29, list(WORLDS).index(name)])
     alarms = 0
     for _ in range(worlds):
         counts = group_sizes(rng, days, mean, 0.8)
         present = np.arange(counts.max()) < counts[:, None]
         sizes = group_sizes(rng, present.size, 4, 0.8).reshape(present.shape)
-        means = rng.binomial(sizes, rng.beta(level * 5, (1 - level) * 5, present.shape)) / sizes
-        null = reference_limits(rng.binomial(300, level) / 300, 300, 0.025).lower if estimated else level
+        means = rng.binomial(sizes, rng.beta(level * strength, (1 - level) * strength, present.shape)) / sizes
+        null = level
+        if estimated and strength == ALIKE:
+            units = group_sizes(rng, 300, 4, 0.8)
+            shares = rng.binomial(units, rng.beta(level * strength, (1 - level) * strength, 300)) / units
+            null = reference_limits(float(shares.mean()), 300, 0.025).lower
+        elif estimated:
+            null = reference_limits(rng.binomial(300, level) / 300, 300, 0.025).lower
         alarms += mixed_wealth(log_factors(means, null, present)).log_e.max() > np.log(2 / 0.05 if estimated else 1 / 0.05)
     return Row(name, before, int(alarms), worlds, 5, False)
 

@@ -17,13 +17,15 @@ from harness.stats.core.arrays import Floats, Ints, as_index, same_shape
 from harness.stats.core.groups import ClusterVariance
 from harness.stats.estimation.sampling_plan import fewest
 from harness.stats.intervals.cluster_mean import cluster_mean
-from harness.stats.intervals.intervals import MIN_GROUPS, clopper_pearson, scatter_of, t_quantile
+from harness.stats.intervals.intervals import clopper_pearson, scatter_of, t_quantile
 
 START_ERRORS = 2
 """The first threshold accepts as many labelled items as pass with this number of errors; fewer items often certify nothing."""
 STEPS = 20
 """Further thresholds follow in steps of 1 / STEPS of the labelled items."""
 NOTHING = "no threshold can be certified"
+EQUAL_GROUPS = 20
+"""Groups that weigh as fewer equal ones certify nothing."""
 _ROUNDING = 1e-9
 
 
@@ -78,7 +80,8 @@ def acceptance_threshold(
     Each has an upper bound of the loss at the level 1 - delta: Clopper and Pearson's, or for losses between 0 and 1 Hoeffding and Bentkus'.
     From the first candidate down, the last before the first bound above alpha is certified (fixed sequence testing).
 
-    With groups the bound uses `effective_n` items. n_start is then still a number of items. From fewer than 8 groups nothing is certified.
+    With groups the bound uses `effective_n` items. n_start is then still a number of items. From groups that weigh as fewer than 20
+    equal ones (`few_groups`), nothing is certified.
 
     Args:
         confidence: (items,) of the judge's answer, in any unit: only the order counts; NaN (a failure) is never accepted.
@@ -107,7 +110,7 @@ def acceptance_threshold(
     _check(alpha, delta)
     fractional = bool(((loss > 0) & (loss < 1)).any())
     start = items_needed(start_errors, alpha, delta, fractional=fractional)
-    if codes is not None and (reason := few_groups(codes)):
+    if codes is not None and _thresholds(score, start) and (reason := few_groups(codes)):
         return Acceptance(math.nan, 0.0, math.nan, math.nan, len(score), start, (), reason)
     path = []
     for threshold in _thresholds(score, start):
@@ -212,13 +215,21 @@ def _candidate(
 
 
 def few_groups(codes: Ints) -> str | None:
-    """Return why groups are too few to know how much items of one group have in common; None if they suffice.
+    """Return why groups are too few, or too unequal, to know how much items of one group have in common; None if they suffice.
 
-    >>> few_groups(np.repeat([0, 1], 100))
-    'the labelled texts are of 2 independent groups, and 8 are needed'
+    Groups of n_g items, n in all, weigh as n² / sum n_g² equal ones: a large group outweighs others, and what it hides is not seen in them.
+
+    >>> few_groups(np.repeat(range(4), 100))
+    'the labelled texts are of 4 independent groups, and 20 are needed'
+    >>> few_groups(np.repeat(range(32), [80, 40, *[4] * 30]))
+    'the labelled texts are of 32 independent groups of different sizes, which weigh as 6.8 equal ones, and 20 are needed'
     """
-    groups = len(np.unique(codes))
-    return f"the labelled texts are of {groups} independent groups, and {MIN_GROUPS} are needed" if groups < MIN_GROUPS else None
+    size = np.unique(codes, return_counts=True)[1].astype(np.float64)
+    groups, equal = len(size), float(size.sum() ** 2 / (size @ size))
+    if equal > EQUAL_GROUPS - _ROUNDING:
+        return None
+    sizes = "" if groups < EQUAL_GROUPS else f" of different sizes, which weigh as {equal:.1f} equal ones"
+    return f"the labelled texts are of {groups} independent groups{sizes}, and {EQUAL_GROUPS} are needed"
 
 
 def effective_n(losses: ArrayLike, groups: ArrayLike, delta: float, variance: ClusterVariance = "cr2") -> float:

@@ -117,9 +117,11 @@ def test_unequal_groups_without_an_error_count_as_the_equal_ones_that_they_stand
 
 def test_too_few_groups_certify_nothing() -> None:
     confidence, agrees = np.tile(np.linspace(0.5, 1, 10), 20), np.arange(200) > 0
-    found = acceptance_threshold(confidence, agrees, np.arange(200) // 30)
-    assert found.reason == "the labelled texts are of 7 independent groups, and 8 are needed" and math.isnan(found.threshold)
-    assert acceptance_threshold(confidence, agrees, np.arange(200) // 25).reason == NOTHING, "8 groups are tested"
+    found = acceptance_threshold(confidence, agrees, np.arange(200) // 11)
+    assert found.reason == "the labelled texts are of 19 independent groups, and 20 are needed" and math.isnan(found.threshold)
+    assert acceptance_threshold(confidence, agrees, np.arange(200) // 10).reason in (None, NOTHING), "20 groups are tested"
+    unequal = acceptance_threshold(confidence, agrees, np.r_[np.zeros(60), np.arange(140) // 4 + 1])
+    assert unequal.reason and "36 independent groups of different sizes, which weigh as 9.6 equal ones" in unequal.reason
     assert acceptance_threshold(confidence, agrees, np.arange(200) // 3).reason is None
 
 
