@@ -103,3 +103,21 @@ class CorrectedP(msgspec.Struct, frozen=True):
     base_worse: float | None
     one_class: float | None
     family: int
+
+
+class CellBounds(msgspec.Struct, frozen=True):
+    """Lower bounds of one cell; None where undefined.
+
+    Attributes:
+        alone: of the gap to people, of one test at alpha.
+        gap: the same bound at the level that the correction leaves to this cell. Where it is above -margin, the gap's part of `use` is
+            shown. With a cap, it is the smaller of that bound and of the bound without a cap at alpha.
+        perfect: that bound of a judge that agrees with people on every text just as they agree with each other. Where it is not above
+            -margin, no such judge can be shown with so few texts. None without texts of two annotators.
+        base: of the difference from the baseline, at the level of `gap`.
+    """
+
+    alone: float | None
+    gap: float | None
+    perfect: float | None
+    base: float | None

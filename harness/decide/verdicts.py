@@ -12,7 +12,6 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.decide.bounds import CellBounds, family_bounds
 from harness.decide.cell_tests import CellTests, LabelledTexts, cell_tests
 from harness.decide.more_labels import FurtherTexts, labels_needed
 from harness.decide.options import DecisionOptions
@@ -22,6 +21,7 @@ from harness.decide.verdict_parts import (
     AgreementWithPeople,
     BaselineSide,
     BesideBaseline,
+    CellBounds,
     CopiedLabels,
     CorrectedP,
     UncorrectedP,
@@ -35,6 +35,9 @@ from harness.model import BY_PEOPLE, SIDE
 from harness.stats import benjamini_yekutieli, holm
 from harness.stats.core.arrays import Floats
 from harness.stats.core.many_cells import on_all_cores
+from harness.stats.intervals.judge_tests import lower_bounds, stacked
+
+_CELLS_AT_ONCE = 64
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
@@ -257,12 +260,28 @@ def _family(tests: Sequence[CellTests], unread: Container[tuple[Any, ...]], opti
     worse, base_worse, base = (_of_family(tests, name, assessed, options)[0] for name in ("worse", "base_worse", "base"))
     variation = np.array([cell.variation.p for cell in tests])
     one_class = _corrected(np.where(assessed, np.nan_to_num(variation, nan=1.0), math.nan), options)[0]
-    bounds = family_bounds(tests, options.alpha, level)
+    bounds = _family_bounds(tests, options.alpha, level)
     for index, cell in enumerate(tests):
         q_use, q_worse, q_base, q_base_worse, q_one_class = (number(q[index]) for q in (use, worse, base, base_worse, one_class))
         corrected = CorrectedP(q_use, q_worse, q_base, q_base_worse, q_one_class, int(assessed.sum()))
         tested = _tested(cell, options, corrected, unread=_side(cell) in unread or cell.coverage.all.mostly_unread)
         yield _Decided(cell, corrected, next_level, bounds[index], tested, decide(tested, options))
+
+
+def _family_bounds(tests: Sequence[CellTests], alpha: float, level: Floats) -> list[CellBounds]:
+    """Return the bounds of each cell of a family; `level` (cells,) is what the correction leaves of alpha.
+
+    They are computed at once for cells of about as many groups: short ones are filled up to the longest.
+    """
+    order = np.argsort([len(cell.sums.gap.times) for cell in tests], kind="stable")
+    bounds = np.full((len(tests), len(CellBounds.__struct_fields__)), np.nan)
+    for first in range(0, len(order), _CELLS_AT_ONCE):
+        cells = order[first : first + _CELLS_AT_ONCE]
+        sums, cap = stacked([tests[cell].sums for cell in cells.tolist()]), np.array([tests[cell].cap for cell in cells.tolist()])
+        lower = lower_bounds(sums, cap, alpha, np.stack([np.full_like(level[cells], alpha), level[cells]]))
+        perfect = sums._replace(gap=sums.gap._replace(y=np.zeros_like(sums.gap.y)))
+        bounds[cells] = np.column_stack((lower.gap[0], lower.gap[1], lower_bounds(perfect, cap, alpha, level[cells]).gap, lower.base[1]))
+    return [CellBounds(*map(number, row)) for row in bounds.tolist()]
 
 
 def _of_family(tests: Sequence[CellTests], name: str, assessed: NDArray[np.bool_], options: DecisionOptions) -> tuple[Floats, Floats]:

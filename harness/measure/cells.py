@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from itertools import repeat
+from typing import Any
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
-from harness.data.columns import CodedColumn, Codes, combination_ids, rows_by_number
+from harness.data.columns import CodedColumn, combination_ids, rows_by_number
 from harness.measure.design import LEAST_FOR_GAIN
 from harness.measure.judged_table import JudgedTable, factorise, item_key, majority_classes
 from harness.measure.label_counts import Classes
@@ -168,32 +168,6 @@ def _scales(judged: JudgedTable) -> list[tuple[Classes, list[str]]]:
     return list(scales.values())
 
 
-class _LabelPatterns(NamedTuple):
-    """Distinct class counts (patterns, k), and the pattern and reference of each metric's items: item i is at `start[metric]` + i."""
-
-    counts: Ints
-    kind: Ints
-    reference: Ints
-    compared: NDArray[np.bool_]
-    start: dict[Any, int]
-
-
-class _LabelledUnits(NamedTuple):
-    """The labelled units of one cell: row, pattern of the class counts, reference, the judge's class, group, weight; all (units,)."""
-
-    rows: Ints
-    pattern: Ints
-    reference: Ints
-    compared: NDArray[np.bool_]  # has a reference, or counts as disagreement without one
-    score: Ints
-    group: Codes
-    weight: Floats | None
-
-    def hits(self, code: Ints) -> Floats:
-        """Return whether these answers agree with the reference, failures as wrong: (units,), NaN where nothing is compared."""
-        return np.where(self.compared, (code >= 0) & (code == self.reference), np.nan)
-
-
 class _CellTable:
     """The cells of metrics on one scale: their keys, and the units of each."""
 
@@ -202,38 +176,38 @@ class _CellTable:
     ) -> None:
         self.judged, self.keys, self.rows, self.classes, self.options = judged, keys, rows, classes, options
         self.data, self.design, self.drawing = judged.data, judged.design, options.drawing
-        self.groups = self.data.clusters.codes
-        self.place = combination_ids([item_key(self.data, name) for name in ("language", "task")], np.zeros(len(self.data.items), np.int8))
+        item_keys = [item_key(self.data, name) for name in ("language", "task")]
+        self.stratum = combination_ids(item_keys, np.zeros(len(self.data.items), np.int8))  # of the baseline, for each item and metric
 
     def cells(self, metrics: Sequence[str]) -> list[Cell]:
-        by_metric = [self.judged.labels[metric] for metric in metrics]
-        counts_of_patterns, kind = distinct_counts(np.concatenate([metric_labels.counts for metric_labels in by_metric]))
-        reference, compared = (
-            np.concatenate([getattr(metric_labels, name) for metric_labels in by_metric]) for name in ("reference", "compared")
-        )
+        judged, by_metric = self.judged, [self.judged.labels[metric] for metric in metrics]
+        counts_of_patterns, pattern = distinct_counts(np.concatenate([labels.counts for labels in by_metric]))
         start = {metric: number * len(self.data.items) for number, metric in enumerate(metrics)}
-        labels = _LabelPatterns(counts_of_patterns, kind, reference, compared, start)
-        counts = rows = tabulate_cells(
-            counts_of_patterns, ((cell_rows.pattern, cell_rows.score, cell_rows.group) for cell_rows in self._labelled(labels))
-        )
-        if self.design:
-            cells = ((cell_rows.pattern, cell_rows.score, cell_rows.group) for cell_rows in self._labelled(labels))
-            rows = tabulate_cells(counts_of_patterns, cells, (cell_rows.weight for cell_rows in self._labelled(labels)))
-        people = PairedAnnotators(self.data, labels.start, self.classes)
-        weights = self.design.weight if self.design else None
+        question = judged.judgments.metric.recode(start) + judged.item  # the item's place among the counts of all metrics
+        labelled = [rows[judged.labelled[rows]] for rows in self.rows]
+        weights = None if judged.weight is None else [relative_weights(judged.weight[rows]) for rows in labelled]
+        counts = table = tabulate_cells(counts_of_patterns, self._answers(labelled, pattern, question))
+        if weights is not None:
+            table = tabulate_cells(counts_of_patterns, self._answers(labelled, pattern, question), weights)
+        people = PairedAnnotators(self.data, start, self.classes)
+        item_weights = self.design.weight if self.design else None
         failed, versus, pairs, gains = [], [], [], []
-        for cell_rows in self._labelled(labels):
-            item = self.judged.judgments.metric.take(cell_rows.rows).recode(labels.start) + self.judged.item[cell_rows.rows]
-            pairs.append(people.weighted_f1(item, weights))
-            failed.append(self.judged.failures(cell_rows.rows[cell_rows.compared]))
+        for rows, weight in zip(labelled, weights or repeat(None), strict=False):
+            pairs.append(people.weighted_f1(question[rows], item_weights))
+            failed.append(judged.failures(rows[judged.compared[rows]]))
             if not self.classes.continuous:
-                versus.append(self._versus(cell_rows, self._baseline(cell_rows)))
-            gains.append(self._gain(cell_rows))
-        cells_of_classes = self._assemble(rows, counts, failed, self._tested(versus), pairs, gains)
+                versus.append(self._versus(rows, weight))
+            gains.append(self._gain(rows, weight))
+        cells = self._assemble(table, counts, failed, self._tested(versus), pairs, gains)
         if self.classes.kind != "interval":
-            return cells_of_classes
-        scored = ScoreCells(self.judged, metrics, self.options).cells(self.keys, self.rows)
-        return [self._with_scores(cell, metric_labels) for cell, metric_labels in zip(cells_of_classes, scored, strict=True)]
+            return cells
+        scored = ScoreCells(judged, metrics, self.options).cells(self.keys, self.rows)
+        return [self._with_scores(cell, numbers) for cell, numbers in zip(cells, scored, strict=True)]
+
+    def _answers(self, labelled: Sequence[Ints], pattern: Ints, question: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
+        """Yield of each cell the pattern of labels, the judge's class and the group of each labelled row."""
+        for rows in labelled:
+            yield pattern[question[rows]], self.judged.code[rows], self.judged.group[rows]
 
     def _with_scores(self, cell: Cell, scored: ScoredCell) -> Cell:
         """Return a cell with the statistics of numbers. Continuous scores have nothing else; few different ones keep what classes give."""
@@ -254,37 +228,19 @@ class _CellTable:
             score_counts=scored.counts,
         )
 
-    def _labelled(self, labels: _LabelPatterns) -> Iterator[_LabelledUnits]:
-        """Yield the labelled units of each cell. They are computed again on each call, because those of all cells take much memory."""
-        classes = self.classes.index()
-        has_any = np.asarray(labels.counts.sum(axis=1) > 0)
-        for rows in self.rows:
-            item = self.judged.item[rows]
-            unit = self.judged.judgments.metric.take(rows).recode(labels.start) + item
-            pattern = labels.kind[unit]
-            labelled = has_any[pattern]
-            people = (labels.reference[unit[labelled]], labels.compared[unit[labelled]])
-            score = self.judged.judgments.score.take(rows[labelled]).recode(classes).astype(np.int64)
-            weight = relative_weights(self.design.weight[item[labelled]]) if self.design else None
-            yield _LabelledUnits(rows[labelled], pattern[labelled], *people, score, self.groups[item[labelled]], weight)
-
-    def _baseline(self, labelled: _LabelledUnits) -> Ints:
-        """Return the majority baseline's class for every labelled unit of a cell; a stratum is a language, task and metric."""
-        item, metric, items = self.judged.item[labelled.rows], self.judged.judgments.metric.take(labelled.rows), self.data.items
-        stratum = combination_ids([metric], self.place[item])
-        questions = ((items[i].item_id, m) for i, m in zip(item.tolist(), metric, strict=True))
-        return majority_classes(labelled.reference, self.classes, stratum, self.judged.learnt, questions, labelled.weight)
-
-    def _versus(self, labelled: _LabelledUnits, guessed: Ints) -> tuple[float | None, DifferenceToTest]:
-        """Return the baseline's agreement, and the difference from it."""
-        judge_hits, baseline_hits = labelled.hits(labelled.score), labelled.hits(guessed)
+    def _versus(self, rows: Ints, weight: Floats | None) -> tuple[float | None, DifferenceToTest]:
+        """Return the majority baseline's agreement, and the judge's difference from it; a stratum is a language, task and metric."""
+        judged = self.judged
+        metric, reference = judged.judgments.metric.take(rows), judged.reference_class[rows]
+        stratum = combination_ids([metric], self.stratum[judged.item[rows]])
+        questions = zip(judged.judgments.item.take(rows), metric, strict=True)
+        guesses = majority_classes(reference, self.classes, stratum, judged.learnt, questions, weight)
+        baseline_hits = np.where(judged.compared[rows], (guesses >= 0) & (guesses == reference), np.nan)
         compared = ~np.isnan(baseline_hits)
-        right = (
-            np.average(baseline_hits[compared], weights=None if labelled.weight is None else labelled.weight[compared])
-            if compared.any()
-            else None
-        )
-        return number(right), difference_to_test(judge_hits, baseline_hits, labelled.group, weights=labelled.weight, hypothesis=HYPOTHESIS)
+        right = None
+        if compared.any():
+            right = number(np.average(baseline_hits[compared], weights=None if weight is None else weight[compared]))
+        return right, difference_to_test(judged.hit[rows], baseline_hits, judged.group[rows], weights=weight, hypothesis=HYPOTHESIS)
 
     def _tested(self, versus: Sequence[tuple[float | None, DifferenceToTest]]) -> list[dict[str, Any]]:
         """Return the comparison of each cell with the baseline."""
@@ -296,11 +252,14 @@ class _CellTable:
             for (right, _), difference in zip(versus, differences, strict=True)
         ]
 
-    def _gain(self, labelled: _LabelledUnits) -> float | None:
-        if self.design is None or labelled.weight is None or self.classes.continuous or (labelled.reference >= 0).sum() < LEAST_FOR_GAIN:
+    def _gain(self, rows: Ints, weight: Floats | None) -> float | None:
+        """Return the gain of the sampling design over a simple random sample; None without one, and with too few texts."""
+        if self.design is None or weight is None or self.classes.continuous:
             return None
-        stratum = self.design.stratum[self.judged.item[labelled.rows]]
-        return number(gain_over_simple_sample(labelled.hits(labelled.score), labelled.weight, stratum))
+        if (self.judged.reference_class[rows] >= 0).sum() < LEAST_FOR_GAIN:
+            return None
+        stratum = self.design.stratum[self.judged.item[rows]]
+        return number(gain_over_simple_sample(self.judged.hit[rows], weight, stratum))
 
     def _assemble(
         self,
