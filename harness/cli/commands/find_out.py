@@ -159,6 +159,8 @@ class CompareOutput(Command, group="output", recorded=False):
     """shares: class shares of people and judge"""
     sections: Annotated[Path | None, flag(metavar="DIR")] = None
     """also write a CSV file for each table of minimal pairs, of the same texts in several languages, and of panels"""
+    to: Annotated[Path | None, flag(metavar="DIR")] = None
+    """keep the table as a data folder"""
     html: Annotated[str | None, flag(metavar="FILE", group=FORM)] = None
     """write one self-contained page"""
 
@@ -186,8 +188,6 @@ class CompareTable(Command, group="columns of a table (docs/one-table.md)"):
     """columns that do not matter"""
     sampling: Literal["random", "convenience", "unknown"] | None = None
     """how the texts were chosen; corrected means need random ones (default: unknown)"""
-    to: Annotated[Path | None, flag(metavar="DIR")] = None
-    """keep the table as a data folder"""
 
 
 @command("compare:compare", first="langs judge by versus where card full html figure json settings")

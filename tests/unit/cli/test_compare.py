@@ -5,12 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+
+from harness.cli import parse
+from harness.cli.compare import _command
+from harness.cli.flags import recorded_arguments, value_of
 
 TOML = 'id = "mine"\nannotators = "persistent"\n[metrics.tone]\nkind = "ordinal"\nclasses = [0, 1, 2]\nbest = 2\n'
 Cli = Callable[..., Any]
@@ -133,3 +138,29 @@ def test_the_name_of_published_labels_is_no_run(cli: Cli, tmp_path: Path, monkey
     monkeypatch.setenv("HARNESS_DATA_HOME", str(tmp_path))
     refused = cli("report", "pariksha", "--out", tmp_path / "results")
     assert refused.code == 2 and "'harness compare pariksha' compares the judgments" in refused.err, refused.err
+
+
+def test_the_command_on_a_page_repeats_all_that_changes_a_number() -> None:
+    words = [
+        "compare",
+        "here/made",
+        "--out",
+        "elsewhere",
+        "--set",
+        "margin=0.05",
+        "--set",
+        "items=50",
+        "--langs",
+        "ja,cs",
+        "--judge",
+        "a/b",
+    ]
+    words += ["--majority", "median", "--where", "metric=tone", "--by", "language,judge", "--human", "ann,bob", "--seed", "3"]
+    [asked] = parse([*words, "--html", "page.html", "--figure-width", "single", "--all", "--to", "kept"])
+    shown = shlex.split(_command(asked))
+    assert shown[:3] == ["harness", "compare", "made"]
+    assert not {"--html", "--figure-width", "--all", "--to"} & set(shown)
+    [repeated] = parse(shown[1:])
+    for argument in recorded_arguments("compare"):
+        name = argument.field_info.name
+        assert name == "sources" or value_of(repeated, name) == value_of(asked, name), name
