@@ -20,7 +20,7 @@ from harness.options import field_texts
 PAGE = Path(__file__).with_name("api.md")
 # The order of the page: what newcomers need first. Every public name is here once.
 ORDER = (
-    *("run", "RunSpec", "Settings", "RunResult", "report", "write_page", "compare", "datasets", "load", "atlas"),
+    *("run", "RunSpec", "Settings", "RunResult", "report", "write_page", "compare", "TableOptions", "datasets", "load", "atlas"),
     *("from_frames", "frame_of", "Dataset"),
     *(
         "generate",

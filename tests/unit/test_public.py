@@ -16,6 +16,7 @@ from harness.correction.calibrate import CalibrateOptions
 from harness.correction.correct import CorrectOptions
 from harness.data import frames
 from harness.decide.options import DecisionOptions
+from harness.exchange.one_table.roles import TableOptions
 from harness.improvement.asking import Asking
 from harness.improvement.candidates import AskedCandidate
 from harness.improvement.improve import ImproveOptions
@@ -36,6 +37,7 @@ PUBLIC = {
     "RunResult": runner.RunResult,
     "RunSpec": runner.RunSpec,
     "Settings": engines.Settings,
+    "TableOptions": TableOptions,
     "accept": api.accept,
     "atlas": api.atlas,
     "calibrate": api.calibrate,

@@ -195,6 +195,8 @@ class CompareTable(Command, group="columns of a table (docs/one-table.md)"):
     """columns that do not matter"""
     sampling: Literal["random", "convenience", "unknown"] | None = None
     """how the texts were chosen; corrected means need random ones (default: unknown)"""
+    source: Literal["native", "people", "constructed"] = "native"
+    """who labelled the texts"""
     to: Annotated[Path | None, flag(metavar="DIR")] = None
     """keep the table as a data folder"""
 
