@@ -127,6 +127,7 @@ bench: setup
 	$(BIN)/python benchmarks/transport.py
 	$(BIN)/python benchmarks/engine.py
 	$(BIN)/python benchmarks/boards.py
+	$(BIN)/python benchmarks/one_table.py
 	$(BIN)/python benchmarks/million.py
 	$(BIN)/python benchmarks/local.py
 

@@ -2,7 +2,7 @@
 
 The spreadsheet `docs/start/hodnoceni.csv` is made by this script: two systems' answers to 150 questions, as a help desk could have them.
 Three made-up people scored those to 60 questions, one of them only a half. The judge `docs/start/helpful.py` is a function that counts
-sentences.
+sentences. `docs/start/answers.csv`, with labels that are constructed too, is written by hand.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 
 PAGE = Path(__file__).with_name("ten-minutes.md")
 EXAMPLE = Path(__file__).with_name("start")
-TABLE, JUDGE = EXAMPLE / "hodnoceni.csv", EXAMPLE / "helpful.py"
+TABLE, JUDGE, ANSWERS = EXAMPLE / "hodnoceni.csv", EXAMPLE / "helpful.py", EXAMPLE / "answers.csv"
 BLOCK = re.compile(r"```console\n\$ (.+)\n((?:.*\n)*?)```")
 PARTS = (
     "Dobrý den, děkujeme za zprávu číslo {}.",
@@ -56,7 +56,7 @@ def printed(command: str, folder: Path) -> str:
 
 def prepare(folder: Path) -> None:
     """Put the spreadsheet and the judge into a folder."""
-    for path in (TABLE, JUDGE):
+    for path in (TABLE, JUDGE, ANSWERS):
         shutil.copy(path, folder)
 
 

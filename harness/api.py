@@ -32,7 +32,7 @@ from harness.data.named_folders import located
 from harness.decide.options import DecisionOptions
 from harness.engines import Settings
 from harness.errors import UsageError
-from harness.exchange.one_table.read_table import is_table_file, read_one_table
+from harness.exchange.one_table.read_table import is_table_file
 from harness.exchange.one_table.roles import TableOptions
 from harness.gate.check import GateResult, gate
 from harness.gate.policy import Policy, load_policy
@@ -67,6 +67,7 @@ from harness.sources import (
     compare_sources,
     gated_source,
     open_sources,
+    opened_table,
     restricted,
     unreviewed,
     unreviewed_instructions,
@@ -320,7 +321,7 @@ def compare(
     counted = compare_options(judges, annotators, restricted(where, langs), by=by, majority=majority, seed=seed)
     requested = msgspec.structs.replace(counted, level=level, versus=versus, standardise=standardise)
     if all(map(is_table_file, sources)):
-        sources = (read_one_table(sources, table).data,)
+        sources = (opened_table(sources, table).source,)
     compared = compare_sources(sources, requested, decision, card=card, out=Path(out), full=full).comparison
     return NotebookComparison(**msgspec.structs.asdict(compared))
 

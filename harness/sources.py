@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -15,6 +15,9 @@ from harness.data import Dataset, load_folder
 from harness.data.named_folders import located
 from harness.decide.options import DecisionOptions
 from harness.errors import UsageError
+from harness.exchange.labels.read import KIND_BY_SUFFIX
+from harness.exchange.one_table.read_table import OneTable, is_table_file, read_one_table
+from harness.exchange.one_table.roles import Role, TableOptions
 from harness.gate.numbers import GatedSource
 from harness.gate.unanswered import unanswered_calls
 from harness.judges import Panel
@@ -28,8 +31,6 @@ from harness.runs import RunResult, reopen, run_place
 from harness.text import as_names
 
 CONSTRUCTED = "The labels are constructed with the texts, not given by native speakers."
-Source = Dataset | RunResult | Path | str
-"""What is compared: in memory, by the path of a folder, or by the name of a run or of published data."""
 
 
 def load(folder: Path | str, *, card: str | None = None) -> Dataset:
@@ -54,6 +55,24 @@ class OpenedSource(msgspec.Struct, frozen=True):
     run: RunResult | None = None
 
 
+Source = Dataset | RunResult | OpenedSource | Path | str
+"""What is compared: in memory, by the path of a folder or a table, or by the name of a run or of published data."""
+
+
+def opened_table(tables: Sequence[Any], options: TableOptions | None = None, ask: Callable[[str], Role] | None = None) -> OpenedTable:
+    """Open a table with people's and judges' scores, or two that an id joins. Raises as `read_one_table`."""
+    table = read_one_table(tables, options, ask)
+    name = str(tables[0]) if isinstance(tables[0], (str, Path)) else table.data.id
+    return OpenedTable(OpenedSource(_recorded(table.data, name)), table)
+
+
+class OpenedTable(msgspec.Struct, frozen=True):
+    """A table as one source of a comparison, and how it was read."""
+
+    source: OpenedSource
+    table: OneTable
+
+
 def open_sources(sources: Sequence[Source], card: str | None, out: Path) -> list[OpenedSource]:
     """Read the sources of a comparison. Raises as `api.compare`."""
     opened = [_open_source(source, card, out) for source in sources]
@@ -69,6 +88,10 @@ def open_sources(sources: Sequence[Source], card: str | None, out: Path) -> list
 
 
 def _open_source(source: Source, card: str | None, out: Path) -> OpenedSource:
+    if isinstance(source, OpenedSource):
+        return source
+    if is_table_file(source):
+        return OpenedSource(_recorded(read_one_table([source]).data, str(source)))
     if isinstance(source, Dataset):
         return OpenedSource(_recorded(source, source.id))
     if isinstance(source, RunResult):
@@ -82,6 +105,8 @@ def _open_source(source: Source, card: str | None, out: Path) -> OpenedSource:
         return OpenedSource(_recorded(load(source, card=card), source.resolve().name, written))
     name, results = run_place(source, out)
     if not (results / "store.sqlite").is_file():
+        if Path(source).suffix.lower() in KIND_BY_SUFFIX:
+            raise UsageError(f"{source} does not exist, or is no table")
         near = suggest(str(source), Library().dataset_card_files)
         message = f"{source} is not a data folder or a run's folder, and {out} is no results folder with a run of that name"
         raise UsageError(f"{message}.{near}" if near else message)

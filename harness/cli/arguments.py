@@ -46,12 +46,12 @@ def addresses(arguments: Command) -> dict[str, Any]:
     return {"base_url": by_judge.pop("", None), "base_urls": by_judge, **requests}
 
 
-def decision_options(settings: Sequence[str]) -> DecisionOptions:
-    """Return the thresholds that `--set` says. Raises UsageError for a name or a value that makes no sense."""
+def decision_options(settings: Sequence[str], bar: str | None = None) -> DecisionOptions:
+    """Return the thresholds that `--set` and `--bar` say. Raises UsageError for a name or a value that makes no sense."""
     from harness.content.tags import suggest
     from harness.decide.options import DecisionOptions
 
-    values = {}
+    values: dict[str, str] = {}
     for text in settings:
         name, equals, value = text.partition("=")
         if not equals or name not in DecisionOptions.__struct_fields__:
@@ -61,6 +61,8 @@ def decision_options(settings: Sequence[str]) -> DecisionOptions:
                 "'harness compare --help-thresholds' lists all thresholds"
             )
         values[name] = value
+    if bar is not None:
+        values["bar"] = bar
     try:
         return msgspec.convert(values, DecisionOptions, strict=False)
     except msgspec.ValidationError as err:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import shlex
 import sys
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from harness import api, sources
+from harness import sources
 from harness.cli.arguments import check_figure, decision_options, page_path
 from harness.cli.commands.find_out import Compare
 from harness.cli.commands.labels_and_data import LabelsCheck
@@ -19,7 +18,7 @@ from harness.cli.endings import exit_code_of
 from harness.cli.flags import recorded_arguments, repeats, value_of
 from harness.cli.judged import compare_options, key_and_value, restrictions
 from harness.cli.streams import print_json, told_warnings
-from harness.cli.table import opened_table
+from harness.cli.table import table_of_sources
 
 
 def compare(arguments: Compare) -> int:
@@ -30,10 +29,8 @@ def compare(arguments: Compare) -> int:
     page = page_path(arguments.html)
     check_figure(arguments.figure)
     versus = key_and_value(arguments.versus, "--versus judge=NAME") if arguments.versus else None
-    decision = decision_options(arguments.settings)
-    table = opened_table(arguments)
-    if table is not None:
-        arguments = replace(arguments, judge=None)  # its columns
+    decision = decision_options(arguments.settings, arguments.bar)
+    table = table_of_sources(arguments)
     asked = msgspec.structs.replace(
         compare_options(arguments, by=arguments.by, seed=arguments.seed),
         level=arguments.level,
@@ -41,9 +38,11 @@ def compare(arguments: Compare) -> int:
         standardise=arguments.standardise,
         intervals=None if arguments.full else shown_intervals(),
     )
+    if table is not None:  # --judge named its columns
+        asked = msgspec.structs.replace(asked, judges=None)
     with working("comparing"):
         compared = sources.compare_sources(
-            arguments.sources if table is None else [table.data],
+            arguments.sources if table is None else [table.source],
             asked,
             decision,
             card=arguments.card,
@@ -75,7 +74,7 @@ def compare(arguments: Compare) -> int:
             write_atomic(page, comparison_page(comparison, pairs, compared.options, _command(arguments)), private=True)
         print(page)
     elif arguments.json:
-        roles = {} if table is None else {"roles": table.roles.by_column}
+        roles = {} if table is None else {"roles": table.table.roles.by_column}
         sys.stdout.write(to_json(comparison.as_json() | roles))
     elif arguments.csv:
         from harness.render.files import cells_csv
@@ -115,6 +114,7 @@ def _command(arguments: Compare) -> str:
 
 
 def check_labels(arguments: LabelsCheck) -> int:
+    from harness import api  # late: it imports what a comparison does not need
     from harness.render.progress import counting
 
     with counting("reading texts") as watch:

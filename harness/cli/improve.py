@@ -35,7 +35,7 @@ def improve(arguments: Improve) -> int:
         counted = sources.compare_options(judge, arguments.annotators, where, majority=arguments.majority)
         print(api.improvable(arguments.source, options, counted, asking=asking, **place))
         return 0
-    decision = decision_options(arguments.settings)
+    decision = decision_options(arguments.settings, arguments.bar)
     watcher = TerminalWatcher(assume_yes=arguments.yes)
     with working("choosing and confirming") if asking is None else nullcontext():
         said: dict[str, Any] = {"judge": judge, "annotators": arguments.annotators, "majority": arguments.majority, "where": where, **place}

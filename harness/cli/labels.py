@@ -132,7 +132,7 @@ def _needed_before(arguments: Any) -> int:
         scales = {name: library.rubric(name).scale if name in library.rubric_files else None for name in arguments.metric}
         people = [one for name, scale in scales.items() for one in before.people_assumed(name, scale, given)]
     cells = arguments.cells or (1 if arguments.source is None else len(people))
-    decision = decision_options(arguments.settings)
+    decision = decision_options(arguments.settings, arguments.bar)
     planned = before.labels_before(people, decision, cells=cells, half_width=arguments.half_width)
     if arguments.json:
         return print_json(before.as_json(planned, cells=cells, half_width=arguments.half_width))
@@ -151,7 +151,7 @@ def needed(arguments: LabelsNeeded) -> int:
     if arguments.judge_as_good:
         return _needed_before(arguments)
     options = compare_options(arguments)
-    decision = decision_options(arguments.settings)
+    decision = decision_options(arguments.settings, arguments.bar)
     with working("planning"):
         borrow = arguments.borrow == "languages"
         recording = opened_source(arguments).recording

@@ -197,7 +197,7 @@ def report(arguments: ShowReport) -> int:
     quiet = arguments.html is not None or form is not None
     if arguments.langs and arguments.html is not None:
         raise UsageError("a page has all languages of its run, and a switch; leave out --langs or --html")
-    shown = show(result, _output(arguments, quiet=quiet, langs=arguments.langs or ()), decision_options(arguments.settings))
+    shown = show(result, _output(arguments, quiet=quiet, langs=arguments.langs or ()), decision_options(arguments.settings, arguments.bar))
     if page := page_path(page_name, result.folder / "report.html"):
         from harness.render.html.report import report_page
         from harness.row_files import write_atomic

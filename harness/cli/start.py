@@ -11,13 +11,14 @@ from typing import Any
 import msgspec
 
 from harness.cli.arguments import given_fields
-from harness.cli.commands.find_out import Start
+from harness.cli.commands.find_out import Compare, Start
 from harness.cli.endings import ended
 from harness.cli.labels import facts_of, mapping_of, print_summary
+from harness.cli.table import show_table
 from harness.content import Library
 from harness.content.specs import LabelMapping
 from harness.data.dataset import rubric_scales
-from harness.errors import UsageError
+from harness.errors import HarnessError, UsageError
 from harness.exchange.first_look import FirstLook, look_at
 from harness.exchange.labels.delimited import likely_encoding
 from harness.exchange.labels.importing import ImportOptions, ImportSummary, import_labels
@@ -26,6 +27,7 @@ from harness.exchange.labels.mapping import parse_scales
 from harness.exchange.labels.read import read_source
 from harness.exchange.labels.several_people import with_people_apart
 from harness.exchange.labels.table import SourceTable
+from harness.exchange.one_table.read_table import OneTable, is_table_file, read_one_table
 from harness.model import Scale
 from harness.reports.tables.numbers import counted
 from harness.row_files import find_table, to_toml, write_atomic
@@ -39,9 +41,12 @@ def start(arguments: Start) -> int:
     to = arguments.to or folder_of(arguments.source)
     if not arguments.plan and to.is_dir() and find_table(to, "labels"):
         raise UsageError(f"{to} already holds labels; name another folder with --to, or add to them with 'harness labels import --append'")
+    given = mapping_of(arguments)
+    if not arguments.plan and given == LabelMapping() and (judged := judged_table(arguments.source)):
+        return _answer(judged, to, arguments)
     options = ImportOptions(**given_fields(arguments, ImportOptions))
     options, table = _table(arguments.source, options, arguments.id_from)
-    look = _settled(table, library, mapping_of(arguments), sure=bool(arguments.yes or arguments.plan))
+    look = _settled(table, library, given, sure=bool(arguments.yes or arguments.plan))
     options = msgspec.structs.replace(options, unlabelled=not look.scored)
     if arguments.plan:
         write_atomic(arguments.plan, _mapping_toml(look.mapping).encode())
@@ -59,10 +64,33 @@ def start(arguments: Start) -> int:
     return code
 
 
+def judged_table(source: Path) -> OneTable | None:
+    """Return a table with scores of people and of judges, by the roles of its columns; None for any other source."""
+    if not is_table_file(source):
+        return None
+    try:
+        return read_one_table([source])
+    except HarnessError:  # what the importer of labels says of it is said there
+        return None
+
+
+def _answer(table: OneTable, to: Path, arguments: Start) -> int:
+    """Keep a table with a judge as a data folder, and show the answer: who has one needs no judge to be asked."""
+    from harness.cli.compare import compare
+
+    show_table(table)
+    table.data.save(to)
+    _say(f"kept as the data folder {to}")
+    return compare(Compare(sources=(str(to),), json=arguments.json))
+
+
 def texts_of_table(source: Path, given: LabelMapping, library: Library) -> Path:
     """The data folder of a table of texts: the one of its name that is here, else imported as `harness start --yes` would."""
     to = folder_of(source)
-    if not find_table(to, "items"):
+    if not find_table(to, "items") and (judged := judged_table(source)):
+        show_table(judged)
+        judged.data.save(to)
+    elif not find_table(to, "items"):
         options, table = _table(source, ImportOptions())
         look = _settled(table, library, given, sure=True)
         imported = import_labels(source, to, look.mapping, msgspec.structs.replace(options, unlabelled=not look.scored), library)

@@ -12,21 +12,28 @@ from harness.text import terminal_safe
 if TYPE_CHECKING:
     from harness.exchange.one_table.read_table import OneTable
     from harness.exchange.one_table.roles import Role, TableOptions
+    from harness.sources import OpenedTable
 
 
-def opened_table(arguments: Compare) -> OneTable | None:
+def table_of_sources(arguments: Compare) -> OpenedTable | None:
     """Return the table among the sources, or the two that an id joins, with the block on its columns on stderr; None without a table."""
-    from harness.exchange.one_table.read_table import is_table_file, read_one_table
+    from harness.exchange.one_table.read_table import is_table_file
+    from harness.sources import opened_table
 
     if not all(map(is_table_file, arguments.sources)):
         return None
-    table = read_one_table(arguments.sources, table_options(arguments), ask_role if sys.stdin.isatty() else None)
+    opened = opened_table(arguments.sources, table_options(arguments), ask_role if sys.stdin.isatty() else None)
+    show_table(opened.table)
+    if arguments.to is not None:
+        opened.table.data.save(arguments.to)
+        print(terminal_safe(f"kept as the data folder {arguments.to}"), file=sys.stderr)
+    return opened
+
+
+def show_table(table: OneTable) -> None:
+    """Print to stderr how a table was read."""
     for line in table.lines:
         print(terminal_safe(line), file=sys.stderr)
-    if arguments.to is not None:
-        table.data.save(arguments.to)
-        print(terminal_safe(f"kept as the data folder {arguments.to}"), file=sys.stderr)
-    return table
 
 
 def table_options(arguments: Compare) -> TableOptions:

@@ -117,7 +117,7 @@ def certify(arguments: Certify) -> int:
     maps = CalibrateOptions(sets, length=arguments.covariate == "length")
     with working("certifying"):
         recording, asked = asked_source(arguments)
-        made = make(recording, compare_options(arguments), decision_options(arguments.settings), accepting, asked, maps)
+        made = make(recording, compare_options(arguments), decision_options(arguments.settings, arguments.bar), accepting, asked, maps)
     text = to_json(made)
     assert arguments.to is not None  # checked before
     write_atomic(arguments.to, text)
@@ -140,7 +140,7 @@ def _extend(arguments: Any) -> int:
     from harness.correction.extension import ExtendOptions, extend, with_extensions
     from harness.render.certificate import print_extension
 
-    thresholds = decision_options(arguments.settings)
+    thresholds = decision_options(arguments.settings, arguments.bar)
     from_language = canonical(arguments.from_language) if arguments.from_language else None
     options = ExtendOptions(arguments.by or (), from_language, thresholds.margin, thresholds.alpha)
     held = certificate.load(arguments.extend)

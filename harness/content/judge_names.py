@@ -6,17 +6,21 @@ import re
 
 from harness.content.column_words import column_words
 
+_NO_PERSON = 4  # letters of a word for programs that is no part of a person's name
+
 
 def is_judge_name(name: str) -> bool:
     """Return whether a name speaks for a judge: `judge_score`, `JudgeScore`, `gpt-4o`, but not `human_judge`.
 
-    >>> [is_judge_name(name) for name in ("judge.score", "GPT4o", "model_rating", "human_evaluator", "Jana", "mainland")]
+    >>> [is_judge_name(name) for name in ("judge.score", "GPT4o", "hodnocení strojem", "human_evaluator", "Jana", "mainland")]
     [True, True, True, False, False, False]
     """
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
     parts = [part.casefold() for part in re.findall(r"[^\W\d_]+", spaced)]
     text, words = name.casefold(), column_words()
     if any(part in words.programs or part.startswith((*words.models, "model", "automat")) for part in parts):
+        return True
+    if len(words.in_name("programs", name)) >= _NO_PERSON:
         return True
     if re.search(r"\bcommand[- ]r\b", text) or any(word in text for word in words.programs_anywhere):
         return True

@@ -16,6 +16,7 @@ from harness.correction.certified_map import CalibratedTexts, CertifiedMap, cali
 from harness.correction.map_input import EXPECTED
 from harness.correction.mean_estimates import ends
 from harness.data.columns import CodedColumn
+from harness.decide.class_shares import Basis
 from harness.decide.rule import VerdictName
 from harness.errors import CertificateError, StaleCertificate, UsageError, UseForbidden
 from harness.model import Scale, Score
@@ -111,6 +112,7 @@ class CertifiedCell(msgspec.Struct, frozen=True, kw_only=True):
         agreement_error: standard error, over groups, of the share of the confusion counts in which both agree; None where it is undefined.
         acceptance: the certified threshold; None with the `acceptance_reason`.
         recalibration: the map from the judge's scores to people's, text by text; None with the `recalibration_reason`.
+        basis: whether the verdict rests on how far people agree or, with one person a text, on a bar; the signature states the bar.
     """
 
     language: str
@@ -135,6 +137,7 @@ class CertifiedCell(msgspec.Struct, frozen=True, kw_only=True):
     agreement_error: float | None = None
     recalibration: CertifiedMap | None = None
     recalibration_reason: str | None = None
+    basis: Basis = "people"
 
     def __post_init__(self) -> None:
         k = len(self.classes)

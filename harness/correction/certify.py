@@ -121,6 +121,8 @@ def certify(
         if cell.place in chosen and cell.place in counted
     ]
     found = _maps(readable, maps, judged) if about.sampling == "random" else None
+    if any(verdict.basis == "bar" for verdict in chosen.values()):
+        decision = decision.with_bar()
     use = f"{acceptance} {sets}{' with=length' if maps.length else ''}"
     made = Certificate(
         schema_version=SCHEMA_VERSION,
@@ -222,7 +224,7 @@ def _cell(
         reason=verdict.decision.reason,
         sentence=verdict.words.sentence,
         not_for=verdict.words.not_for,
-        n=verdict.texts.n,
+        n=verdict.texts.labelled if verdict.basis == "bar" else verdict.texts.n,
         groups=verdict.texts.groups,
         annotators=int(cell.labels.sum(axis=1).max(initial=0)),
         k=verdict.needed.texts if verdict.needed else None,
@@ -232,6 +234,7 @@ def _cell(
         agreement_error=agreement_error,
         acceptance=None if found is None else _threshold(found, acceptance),
         acceptance_reason=None if found else NOT_RANDOM,
+        basis=verdict.basis,
     )
 
 

@@ -366,13 +366,15 @@ def checked_columns(source: Mapping[str, CodedColumn], rows: int, row: type[Row]
         column = columns[name] = column.in_nfc() if name in _NAMES else column
         if field.type is msgspec.Raw:
             continue
+        used, at = np.unique(column.codes, return_index=True)
+        first = dict(zip(used.tolist(), (at + 1).tolist(), strict=True))  # the row of each code's first use
         for code, value in enumerate(column.values):
             try:
                 msgspec.convert(dict(value) if _is_object(value) else value, field.type)
             except msgspec.ValidationError as err:
-                faults.append((int(np.argmax(column.codes == code)) + 1, f"not {what} ({err} in column '{name}')"))
+                faults.append((first.get(code, 1), f"not {what} ({err} in column '{name}')"))
             if not isinstance(value, (int, float)):
-                refuse_half_characters(value, path, int(np.argmax(column.codes == code)) + 1)
+                refuse_half_characters(value, path, first.get(code, 1))
         if field.required and (column.codes == NO_VALUE).any():
             faults.append((int(np.argmax(column.codes == NO_VALUE)) + 1, f"not {what}: '{name}' is empty"))
     refuse_faults(faults, path)

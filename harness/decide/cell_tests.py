@@ -12,6 +12,7 @@ import numpy as np
 from harness.data.columns import Codes, combination_ids, first_rows, rows_by_number
 from harness.data.dataset import Dataset
 from harness.decide.annotator_labels import AnnotatorLabels, AnnotatorSample, annotator_sample, annotator_tests
+from harness.decide.class_shares import DEFAULT_BAR, Basis, ClassShare, class_shares, p_above_bar, p_below_bar, parse_bar
 from harness.decide.options import DecisionOptions
 from harness.decide.verdict_parts import CopiedLabels
 from harness.measure.answer_counts import AnswerCounts, count_answers
@@ -113,6 +114,8 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
             `baseline` with their tests weight each by 1 / probability.
         copied: whose labels the judge's scores equal in every text.
         alt_test: the alternative annotator test; None where labels cannot be followed by annotator.
+        shares: the share of each class that the judge finds, of metrics with two classes.
+        basis: what `use` is tested against: how far people agree, or a bar. With a bar, `tests` hold its p in place of those of the gap.
         alt_samples: what it was made of, by task, where the card or a flag names its scoring: metrics of a task are then pooled.
     """
 
@@ -136,6 +139,8 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
     copied: CopiedLabels | None
     alt_test: dict[str, Any] | None
     alt_samples: dict[str, AnnotatorSample]
+    shares: tuple[ClassShare, ...] = ()
+    basis: Basis = "people"
 
     @property
     def effective_groups(self) -> float:
@@ -176,6 +181,8 @@ def cell_tests(judged: JudgedTable, by_source: bool, options: DecisionOptions) -
         alternative = annotator_tests([cell.annotators for cell in cells], epsilon)
         variation = one_class_tests([cell.answers for cell in cells])
         for cell, tested, alt_test, varied in zip(cells, tests, alternative, variation, strict=True):
+            if cell.basis == "bar":
+                tested = _with_bar(tested, cell.shares)
             gap, baseline, hits, read, level = (next(means) for _ in cell.samples)
             yield CellTests(
                 **cell.fields,
@@ -188,6 +195,8 @@ def cell_tests(judged: JudgedTable, by_source: bool, options: DecisionOptions) -
                 variation=varied,
                 level=LeniencyTest(level, cell.reach, same_level_p(level, cell.reach) <= options.alpha),
                 alt_test=alt_test,
+                shares=cell.shares,
+                basis=cell.basis,
             )
 
 
@@ -197,6 +206,8 @@ class _Cell(NamedTuple):
     samples: tuple[SampleOfGroups, ...]  # gap, baseline, hits, whether answers could be read, leniency
     sums: JudgeSums
     annotators: AnnotatorSample | None
+    basis: Basis
+    shares: tuple[ClassShare, ...]
     answers: tuple[Floats | Ints, Floats, Ints]  # of people and of the judge, and the groups
     unread: dict[str, int]
     all_answers: AnswerCounts
@@ -237,7 +248,8 @@ class _CellTester:
         group, counts, raters = judged.groups[items].astype(np.int64), labels.counts[items], labels.raters[items]
         weight = None if self.weight is None else self.weight[items]
         gap, hit, against = (means_by(number, values) for values in (self.gap[rows], self.hit[rows], self.hit[rows] - self.baseline[rows]))
-        paired, labelled = raters >= 2, raters >= (2 if source in BY_PEOPLE else 1)
+        basis = self._basis(labels, source, raters)
+        paired, labelled = raters >= 2, raters >= (2 if source in BY_PEOPLE and basis == "people" else 1)
         code, score = judged.code[rows], means_by(number, self.score[rows]) if distances else None
         codes = means_by(number, np.where(code >= 0, code, math.nan))
         answered = labelled[number]
@@ -248,6 +260,10 @@ class _CellTester:
             people = _mean(pair_agreement(counts[paired], self.class_weights[metric]), None if weight is None else weight[paired])
             times_given = np.bincount(code[answered & (code >= 0)], minlength=len(classes.scores))
             commonest = Commonest(*(_commonest(classes.scores, times) for times in (times_given, counts[labelled].sum(axis=0))))
+        shares: tuple[ClassShare, ...] = ()
+        if basis == "bar" or (len(classes.scores) == 2 and not classes.continuous and source in BY_PEOPLE):
+            bars = parse_bar(options.bar or str(DEFAULT_BAR)) if basis == "bar" or options.bar else None
+            shares = class_shares(labels, items, hit, group, options.alpha, bars)
         pairs = (distances.mean[items][labelled], score[labelled]) if distances and score is not None else None
         y, f = _points(classes, counts[labelled], codes[labelled], pairs)
         has_level = ~np.isnan(codes[labelled]) & (classes.kind != "nominal")
@@ -264,6 +280,8 @@ class _CellTester:
             samples=(*(_known(values, group, weight) for values in (gap, against, hit)), read, leniency),
             sums=judge_sums(gap, against, group, weight),
             annotators=sample,
+            basis=basis,
+            shares=shares,
             answers=self._answers(metric, items[labelled], codes[labelled], pairs and pairs[1], commonest.judge and commonest.judge[0]),
             unread=self._counts(rows[answered]).unread,
             all_answers=self._counts(rows),
@@ -275,8 +293,8 @@ class _CellTester:
                     interval=distances is not None,
                     closeness=distances is not None or self.class_weights[metric] is not None,
                     n=n,
-                    groups=len(np.unique(group[~np.isnan(gap)])),
-                    labelled=n if by_people and n else int((~np.isnan(against)).sum()),
+                    groups=len(np.unique(group[~np.isnan(hit if basis == "bar" else gap)])),
+                    labelled=n if by_people and n and basis == "people" else int((~np.isnan(against)).sum()),
                 ),
                 "sampling": about.sampling,
                 "aggregate": about.annotators == "aggregate",
@@ -290,6 +308,19 @@ class _CellTester:
             },
         )
 
+    def _basis(self, labels: LabelCounts, source: str, raters: Ints) -> Basis:
+        """Return what `use` is tested against: a bar where one person labelled each text, or nearly each, with two classes or a stated bar.
+
+        A released score of several people is no person's, and has no bar.
+        """
+        classes = labels.classes
+        if source not in BY_PEOPLE or classes.continuous or classes.order_only or self.judged.data.about.annotators == "aggregate":
+            return "people"
+        twice, once = int((raters >= 2).sum()), int((raters == 1).sum())
+        if twice >= self.options.items or twice >= once or not (len(classes.scores) == 2 or self.options.bar):
+            return "people"
+        return "bar" if np.count_nonzero(labels.counts.sum(axis=0)) > 1 else "people"
+
     def _answers(
         self, metric: str, items: Ints, codes: Floats, score: Floats | None, commonest: Score | None
     ) -> tuple[Floats | Ints, Floats, Ints]:
@@ -301,6 +332,12 @@ class _CellTester:
 
     def _counts(self, rows: Ints) -> AnswerCounts:
         return count_answers(self.judged.judgments, len(rows), rows[self.judged.code[rows] < 0])
+
+
+def _with_bar(tests: JudgeTests, shares: Sequence[ClassShare]) -> JudgeTests:
+    """Return tests with the p of "every share is above its bar" and "a share is below its bar" in place of those of the gap."""
+    above, below = np.asarray(p_above_bar(shares)), np.asarray(p_below_bar(shares))
+    return tests._replace(capped=tests.capped._replace(gap=above, worse=below), plain=tests.plain._replace(gap=above, worse=below))
 
 
 class _Distances:

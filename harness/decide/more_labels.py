@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from harness.decide.cell_tests import CellTests
+from harness.decide.class_shares import texts_needed
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import has_enough
 from harness.stats.core.arrays import Floats
@@ -20,6 +21,7 @@ class FurtherTexts(msgspec.Struct, frozen=True):
 
     texts: int
     more_than: bool = False
+    by_class: dict[str, int] = {}  # against a bar: the further texts of each class that lacks some
 
     def __str__(self) -> str:
         return f"more than {self.texts:,}" if self.more_than else f"about {self.texts:,}"
@@ -42,6 +44,9 @@ def labels_needed(cells: Sequence[tuple[CellTests, float]], options: DecisionOpt
     further: list[FurtherTexts | None] = [None] * len(cells)
     plans: dict[int, CellToPlan] = {}
     for number, (tests, level) in enumerate(cells):
+        if tests.basis == "bar":
+            further[number] = _for_bar(tests, level, options)
+            continue
         if tests.gap.mean <= -options.margin or tests.baseline.mean <= 0:
             continue
         if tests.texts.n:
@@ -59,6 +64,18 @@ def labels_needed(cells: Sequence[tuple[CellTests, float]], options: DecisionOpt
     for number, plan in zip(plans, planned, strict=True):
         further[number] = MORE_THAN if plan.more is None else _further(plan.more)
     return further
+
+
+def _for_bar(tests: CellTests, level: float, options: DecisionOptions) -> FurtherTexts | None:
+    """Return the further texts that show every share to be above its bar; None where more labels would not help."""
+    lacking = [share for share in tests.shares if share.p_above is None or share.p_above > level]
+    needed = {share: texts_needed(share, level, options.power) for share in lacking}
+    if not lacking or None in needed.values():
+        return None
+    texts = sum(share.n for share in tests.shares)
+    total = max(count * texts / max(share.n, 1) for share, count in needed.items() if count is not None)
+    by_class = {str(share.score): _further(count).texts for share, count in needed.items() if count is not None and share.score is not None}
+    return msgspec.structs.replace(_further(math.ceil(total)), by_class=by_class)
 
 
 def _further(needed: int) -> FurtherTexts:

@@ -9,6 +9,7 @@ from typing import Literal
 import msgspec
 
 from harness.content.specs import DatasetCard
+from harness.decide.class_shares import DEFAULT_BAR, parse_bar
 from harness.errors import UsageError
 from harness.model import AltScoring
 from harness.stats.core.arrays import Kind
@@ -56,8 +57,12 @@ class DecisionOptions(msgspec.Struct, frozen=True):
     alt_scoring: AltScoring | None = None
     """how the alternative annotator test scores on ordered scales: by equal classes (`accuracy`), or by distance (`neg_rmse`); None takes
     what the dataset card states, else accuracy. On other scales it is accuracy."""
+    bar: str | None = None
+    """where one person labelled each text, a judge has to find this share of each class: `.9`, or by class `fail=.95,pass=.8`; None takes
+    0.8 of each of two classes. With a bar, agreement on more classes is held against it too."""
 
     def __post_init__(self) -> None:
+        parse_bar(self.bar or str(DEFAULT_BAR))
         for name in ("margin", "alpha", "power"):
             if not 0 < getattr(self, name) < 1:
                 raise UsageError(f"{name} is {getattr(self, name):g}; it should be a number between 0 and 1, both excluded")
@@ -77,9 +82,14 @@ class DecisionOptions(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         """Return all thresholds, as signatures print them: `margin=0.1 alpha=0.05 …`."""
-        values = ((name, getattr(self, name)) for name in self.__struct_fields__)
+        stated = (name for name in self.__struct_fields__ if name != "bar" or self.bar is not None)
+        values = ((name, getattr(self, name)) for name in stated)
         texts = {name: "card" if value is None else f"{value:g}" if isinstance(value, float) else str(value) for name, value in values}
         return " ".join(f"{name}={text}" for name, text in texts.items())
+
+    def with_bar(self) -> DecisionOptions:
+        """Return the same thresholds with the bar spelt out, for what rests on it."""
+        return msgspec.structs.replace(self, bar=self.bar or f"{DEFAULT_BAR:g}")
 
     def discount(self, card: float | None) -> float:
         """Return the epsilon that holds for data whose card states `card`."""

@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple, Protocol
 
 import msgspec
 
+from harness.decide.class_shares import Basis
 from harness.decide.options import DecisionOptions
 from harness.model import BY_PEOPLE
 
@@ -27,6 +28,7 @@ class DecisionInputs(msgspec.Struct, frozen=True):
         sampling: how the items were drawn: `random`, `convenience` or `unknown`.
         gain: effective labels per label, if the judge's scores of many further texts are corrected by the labels.
         interval: whether scores are numbers.
+        basis: what `q_use` and `q_worse` are about: people's agreement, or a bar that the judge is held against.
         unread: whether more than half of the judge's answers cannot be read, here or over all cells of the judge and condition.
         aggregate: whether a label is one released score that several people were made into, as `annotators = "aggregate"` says.
     """
@@ -45,6 +47,7 @@ class DecisionInputs(msgspec.Struct, frozen=True):
     interval: bool = False
     aggregate: bool = False
     unread: bool = False
+    basis: Basis = "people"
 
 
 class Decision(NamedTuple):
@@ -67,6 +70,8 @@ FAILS = Decision("do not use", "fails too often")
 WORSE = Decision("do not use", "shown worse than people by more than the margin")
 BASE_WORSE = Decision("do not use", "shown worse than the baseline")
 NEITHER = Decision("too few labels", "neither is shown")
+BELOW_BAR = Decision("do not use", "finds less than the bar of a class")
+BAR_NOT_SHOWN = Decision("too few labels", "neither above nor below the bar is shown")
 CORRECTED_WORSE = Decision("use corrected", "as it is: shown worse")
 CORRECTED = Decision("use corrected", "as it is: not shown")
 
@@ -83,9 +88,9 @@ def decide(cell: DecisionInputs, options: DecisionOptions) -> Decision:
         return NOT_NATIVE
     if cell.unread:
         return UNREAD
-    if (cell.interval or cell.aggregate) and not cell.n:
+    if (cell.interval or cell.aggregate) and not cell.n and cell.basis == "people":
         return NOBODY
-    if not has_enough(cell, options):
+    if cell.basis == "people" and not has_enough(cell, options):
         few = FEW_ITEMS.format(options.items) if cell.n < options.items else FEW_TEXTS.format(options.groups)
         return Decision("too few labels", few)
     if cell.one_class:
@@ -98,8 +103,10 @@ def decide(cell: DecisionInputs, options: DecisionOptions) -> Decision:
     if cell.sampling == "random" and cell.gain >= options.gain:
         return CORRECTED_WORSE if worse or base_worse else CORRECTED
     if worse:
-        return WORSE
-    return BASE_WORSE if base_worse else NEITHER
+        return BELOW_BAR if cell.basis == "bar" else WORSE
+    if base_worse:
+        return BASE_WORSE
+    return BAR_NOT_SHOWN if cell.basis == "bar" else NEITHER
 
 
 class _Counted(Protocol):

@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 from harness.content.tags import english_name
 from harness.decide.cell_tests import CellTests
+from harness.decide.class_shares import words_of_share
 from harness.decide.more_labels import FurtherTexts
 from harness.decide.options import DecisionOptions
-from harness.decide.rule import BASE_WORSE, FAILS, ONE_CLASS, UNREAD, WORSE, Controls, Decision, DecisionInputs, has_enough
+from harness.decide.rule import BASE_WORSE, BELOW_BAR, FAILS, ONE_CLASS, UNREAD, WORSE, Controls, Decision, DecisionInputs, has_enough
 from harness.decide.verdict_parts import VerdictWords
 from harness.measure.answer_counts import AnswerCounts
 from harness.model import BY_PEOPLE
@@ -27,7 +28,7 @@ def apart(value: float, unit: str) -> str:
 
 
 _ANNOTATORS = {"native": "native speakers", "people": "people"}
-_SHOWN = {UNREAD: "unread", ONE_CLASS: "constant", FAILS: "failures", WORSE: "worse", BASE_WORSE: "base_worse"}
+_SHOWN = {UNREAD: "unread", ONE_CLASS: "constant", FAILS: "failures", WORSE: "worse", BASE_WORSE: "base_worse", BELOW_BAR: "below_bar"}
 
 
 _FAILURES = {
@@ -107,12 +108,14 @@ class VerdictInWords(NamedTuple):
         elif self.controls == "not shown":
             is_read = self.tests.coverage.share >= self.options.coverage
             reasons = (f"it is {self._base}, which may be chance" if is_read else self._clause("coverage"),)
-        sentence = self._sentence(reasons) if self.controls is None else self._controls_sentence(reasons)
+        sentence = self._sentence(reasons) + self._beside_bar() if self.controls is None else self._controls_sentence(reasons)
         return VerdictWords(sentence, reasons, obstacles, tuple(self._not_for()) if self.decision.verdict == "use" else ())
 
     def _sentence(self, reasons: Sequence[str]) -> str:
         """Return one verdict as one or two sentences, and a further one where groups are of different sizes."""
         tests, where, k, options = self.tests, self._place, self.needed, self.options
+        if tests.basis == "bar" and self.decision != UNREAD:
+            return self._against_bar(reasons)
         among, as_if = f" ({self.family} cells were tested)" if self.family > 1 else "", self._as_if()
         match self.decision.verdict:
             case "use":
@@ -139,6 +142,58 @@ class VerdictInWords(NamedTuple):
                 )
             case _:
                 return f"{self._too_few(reasons)}{as_if}"
+
+    def _beside_bar(self) -> str:
+        """A further sentence where a bar was asked for beside people's agreement: it is tested alone, and no condition of the verdict."""
+        shares, alpha = self.tests.shares, self.options.alpha
+        if self.tests.basis == "bar" or not self.options.bar or not shares:
+            return ""
+        above = all(share.p_above is not None and share.p_above <= alpha for share in shares)
+        below = any(share.p_below is not None and share.p_below <= alpha / len(shares) for share in shares)
+        side = "shown to be above it" if above else "shown to be below it" if below else "shown neither above nor below it"
+        return f" Against the bar ({self.options.bar}) it finds {self.shares_words()}: {side}, tested alone."
+
+    def _against_bar(self, reasons: Sequence[str]) -> str:
+        """The sentence of a verdict that rests on a bar."""
+        tests, place, k = self.tests, self._place, self.needed
+        bars = {share.bar for share in tests.shares}
+        bar = f"a bar of {_percent(bars.pop() or 0)}" if len(bars) == 1 else "the bars"
+        among = f" ({self.family} cells were tested)" if self.family > 1 else ""
+        texts = f"{tests.texts.labelled:,} texts"
+        alone = " One person labelled each text, so how often two people agree is not known."
+        found = self.shares_words()
+        match self.decision.verdict:
+            case "use":
+                return f"Use {place}, against {bar}: it finds {found}; {texts}{among}.{alone}"
+            case "use corrected":
+                worth = f"{tests.gain:.2f}" if math.isfinite(tests.gain) else "any number of"
+                many = f"With its scores of many further texts, each label counts as {worth} labels."
+                return f"Use {place} with corrected means only: it finds {found}, and {bar} is not shown to be passed. {many}{alone}"
+            case "do not use":
+                return f"Do not use {place}, against {bar}: {reasons[0]}; it finds {found}; {texts}{among}.{alone}"
+            case _ if k is None:
+                return f"Not shown, {place}, against {bar}: it finds {found}; {texts}. At what was seen, more labels would not change this."
+            case _:
+                return f"Too few labels, {place}, against {bar}: it finds {found}; {texts}. Label {self._more_of_class(k)}.{alone}"
+
+    def shares_words(self) -> str:
+        """The shares of each class that the judge finds, with the limits that count."""
+        who = "the person" if self.tests.basis == "bar" else "people"
+        limit = [f"at least {_percent(share.lower)}" if share.n else "no text" for share in self.tests.shares]
+        if self.decision.verdict == "do not use":
+            limit = [f"at most {_percent(share.upper)}" if share.n else "no text" for share in self.tests.shares]
+        parts = [
+            f"{_percent(share.share)} of {words_of_share(share, who)} ({of_limit})"
+            for share, of_limit in zip(self.tests.shares, limit, strict=True)
+        ]
+        return " and ".join(parts)
+
+    def _more_of_class(self, needed: FurtherTexts) -> str:
+        """How many texts of which class show the judge to be above the bar, and how many texts that are in all."""
+        shares = {str(share.score): share for share in self.tests.shares}
+        named = [f"about {count:,} more of {words_of_share(shares[name], 'the person')}" for name, count in needed.by_class.items()]
+        total = f"{needed} more texts"
+        return f"{' and '.join(named)} ({total} of this mixture)" if named else total
 
     def _too_few(self, reasons: Sequence[str]) -> str:
         where, k, why = self._place, self.needed, "; ".join(reasons)
@@ -202,10 +257,10 @@ class VerdictInWords(NamedTuple):
         `labels` alone where there are too few to test, and `annotators` where no text has two.
         """
         tests, options = self.tests, self.options
-        if tests.texts.labels in BY_PEOPLE and not has_enough(tests.texts, options):
+        if tests.basis == "people" and tests.texts.labels in BY_PEOPLE and not has_enough(tests.texts, options):
             return ("labels",) if tests.texts.n else ("annotators",)
         passed = {
-            "people": tests.tests.alone.gap <= options.alpha or tests.texts.labels not in BY_PEOPLE,
+            "bar" if tests.basis == "bar" else "people": tests.tests.alone.gap <= options.alpha or tests.texts.labels not in BY_PEOPLE,
             "baseline": tests.tests.alone.base <= options.alpha,
             "coverage": tests.coverage.share >= options.coverage,
         }
@@ -219,6 +274,11 @@ class VerdictInWords(NamedTuple):
                 return f"{self._gap}; more than {self._margin} below is shown"
             case "people":
                 return f"{self._gap}, and {self._margin} below is not ruled out"
+            case "below_bar":
+                low = min(self.tests.shares, key=lambda share: 1.0 if share.p_below is None else share.p_below)
+                return f"it is shown to find less than {_percent(low.bar or 0)} of {words_of_share(low, 'the person')}"
+            case "bar":
+                return "it is not shown to be above the bar of every class"
             case "base_worse":
                 return f"it is {self._base}, which is shown"
             case "baseline":
@@ -258,6 +318,15 @@ class VerdictInWords(NamedTuple):
         yield "other annotators than these"
         if self.tests.sampling != "random":
             yield "other texts than these: they were not drawn at random"
+
+
+def _percent(share: float | None) -> str:
+    """Return a share in percent; nothing is known of no share.
+
+    >>> _percent(0.8765), _percent(None)
+    ('88 %', '–')
+    """
+    return "–" if share is None else f"{100 * share:.0f} %"
 
 
 def _per_hundred(share: float) -> str:

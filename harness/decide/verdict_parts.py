@@ -19,7 +19,8 @@ class VerdictWords(msgspec.Struct, frozen=True):
         reasons: the tests that the judge did not pass, as clauses of the sentence.
         obstacles: what stands against `use`: shown are `worse` (than people), `base_worse` (than the baseline), `constant` (one class for
             everything) or `failures`; not shown are `people`, `baseline`, `coverage`, or `cells` (each alone, but not among so many
-            cells); `labels` are too few; no text has two `annotators`.
+            cells); `below_bar` (shown) and `bar` (not shown to be above
+            it) where one person labelled each text; `labels` are too few; no text has two `annotators`.
         not_for: what a `use` does not cover.
     """
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.decide.cell_tests import CellTests, LabelledTexts, cell_tests
+from harness.decide.class_shares import Basis, ClassShare
 from harness.decide.more_labels import FurtherTexts, labels_needed
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import NOBODY, Controls, Decision, DecisionInputs, decide, has_enough, passes_controls
@@ -65,6 +66,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
         leniency: judge minus mean label in points.
         copied: whose labels the judge's scores equal in every text, so that they may be copies; None where they equal nobody's.
         alt_test: the alternative annotator test, which is shown beside the verdict and is no condition of it: a constant can pass it.
+        basis: what `use` was tested against: how far people agree with each other, or a bar of each class.
+        shares: the share of each class that the judge finds, where there are two.
         margin: how much less a judge may agree with people than they with each other.
         settings: all thresholds.
     """
@@ -88,6 +91,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     leniency: float | None
     copied: CopiedLabels | None = None
     alt_test: dict[str, Any] | None
+    basis: Basis = "people"
+    shares: tuple[ClassShare, ...] = ()
     margin: float
     settings: str
 
@@ -177,6 +182,8 @@ _PLACES = {
         "not_for": "words.not_for",
         "obstacles": "words.obstacles",
         "reasons": "words.reasons",
+        "basis": "basis",
+        "shares": "shares",
         "margin": "margin",
         "settings": "settings",
         "gap_error": "agreement.error",
@@ -184,6 +191,7 @@ _PLACES = {
 }
 """The names of JSON and tables in their order, and where each value is in a `Verdict`."""
 _READ: dict[str, Callable[[Verdict], Any]] = {name: attrgetter("".join(place)) for name, place in _PLACES.items()} | {
+    "shares": lambda one: [msgspec.structs.asdict(share) for share in one.shares],
     "k": lambda one: one.needed.texts if one.needed else None,
     "more_than_k": lambda one: one.needed is not None and one.needed.more_than,
 }
@@ -254,7 +262,7 @@ class _Decided(msgspec.Struct, frozen=True):
 
 
 def _family(tests: Sequence[CellTests], unread: Container[tuple[Any, ...]], options: DecisionOptions) -> Iterator[_Decided]:
-    assessed = np.array([has_enough(cell.texts, options) or cell.texts.labels not in BY_PEOPLE for cell in tests])
+    assessed = np.array([cell.basis == "bar" or has_enough(cell.texts, options) or cell.texts.labels not in BY_PEOPLE for cell in tests])
     use, level = _of_family(tests, "use", assessed, options)
     next_level = _next_level(int((use <= options.alpha).sum()), len(tests), options)  # cells with too few labels are tested later
     worse, base_worse, base = (_of_family(tests, name, assessed, options)[0] for name in ("worse", "base_worse", "base"))
@@ -331,6 +339,7 @@ def _tested(cell: CellTests, options: DecisionOptions, q: CorrectedP, *, unread:
         interval=cell.texts.interval,
         aggregate=cell.aggregate,
         unread=unread,
+        basis=cell.basis,
     )
 
 
@@ -357,8 +366,10 @@ def _verdict(decided: _Decided, needed: FurtherTexts | None, options: DecisionOp
         leniency=number(cell.level.leniency.mean),
         copied=cell.copied,
         alt_test=cell.alt_test,
+        basis=cell.basis,
+        shares=cell.shares,
         margin=options.margin,
-        settings=str(options),
+        settings=str(options.with_bar() if cell.basis == "bar" else options),
     )
 
 

@@ -88,9 +88,10 @@ def compare(
     laid_out = align(sources, options)
     compared = compare_aligned(laid_out, options)
     tests = tests_of_aligned(laid_out, decision) if options.level == "item" else ()
+    signed = decision.with_bar() if any(cell.basis == "bar" for cell in tests) else decision
     signature = msgspec.structs.replace(
         ComparisonSignature.parse(compared.signature),
-        decide=decision.signed(judged.data.about for judged in laid_out.judged) if tests else "",
+        decide=signed.signed(judged.data.about for judged in laid_out.judged) if tests else "",
     )
     fields = {name: getattr(compared, name) for name in Comparison.__struct_fields__} | {"signature": str(signature)}
     in_sections = laid_out.judged if tests and sections else ()

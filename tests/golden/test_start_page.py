@@ -17,7 +17,7 @@ def test_the_page_leads_from_the_spreadsheet_to_a_gate(tmp_path: Path) -> None:
     assert module.TABLE.read_bytes() == module.table(), "run: python docs/make_start.py"
     module.prepare(tmp_path)
     blocks = module.BLOCK.findall((DOCS / "ten-minutes.md").read_text("utf-8"))
-    assert len(blocks) == 7
+    assert len(blocks) == 8
     for command, shown in blocks:
         printed = module.printed(command, tmp_path)
         assert "exit code" not in printed and _without_hashes(printed) == _without_hashes(shown), command

@@ -49,7 +49,7 @@ LAYERS: list[set[str]] = [
     {"reports"},
     {"render"},
     {"notebook", "sources"},
-    {"api", "cli", "__main__"},
+    {"api", "cli", "__main__", "pytest_plugin"},
     {"studies"},  # on top, as the package of a stranger: each may use everything, and nothing may use it
 ]
 # Who may import whom on the same layer, with the reason; nobody else may.
@@ -67,6 +67,7 @@ BESIDE = {
     ("watch", "correction"): "a watch is kept of a certificate",
     ("improvement", "correction"): "candidates are compared by what is corrected: answers beside labels, text by text",
     ("cli", "api"): "commands call what a notebook calls",
+    ("pytest_plugin", "api"): "an assertion compares as a notebook does",
     ("__main__", "cli"): "`python -m harness` is the command",
 }
 

@@ -47,6 +47,24 @@ def row(layout: str, bar: float, worlds: int, limit: float = 5.0) -> Row:
     return Row(f"{layout}, bar {bar:g}", "–", shown_above(sizes, bar, bar, worlds, 0.05, seed), worlds, limit, False)
 
 
+def grid_row(layout: str, bar: float, worlds: int, *, both: bool) -> Row:
+    """Return in how many grids of nine cells any has a false `use`, by Holm.
+
+    With `both`, the judge finds exactly the bar of both classes of every cell; else of one, and all of the other class, so that `use` rests
+    on one class: the worst case.
+    """
+    sizes, seed = np.asarray(LAYOUTS[layout]), 100 + list(LAYOUTS).index(layout)
+    rng = np.random.default_rng([51, seed])
+    spread, group = 1 / CORRELATION - 1, np.repeat(np.arange(len(sizes)), sizes)
+    classes = 2 if both else 1
+    shown = 0
+    for _ in range(worlds):
+        chances = rng.beta(bar * spread, (1 - bar) * spread, (9, classes, len(sizes)))
+        right = rng.random((9, classes, len(group))) < chances[..., group]
+        shown += any(all(share_found(of_class, group).lower(0.05 / 9) >= bar for of_class in cell) for cell in right)
+    return Row(f"nine cells, {'both classes' if both else 'one class'} at the bar, {layout}, bar {bar:g}", "–", shown, worlds, 5.0, False)
+
+
 def power_table(worlds: int) -> str:
     """Return in Markdown how often a judge eight points above the bar is shown to be above it, alone and as one of nine cells."""
     lines = ["| layout | bar | one cell, % | one of nine cells, % |", "| --- | --- | --- | --- |"]
@@ -65,9 +83,17 @@ def test_a_judge_at_the_bar_is_seldom_shown_above_it(layout: str, bar: float) ->
     assert tested.holds, tested
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_grid_of_nine_cells_at_the_bar_has_seldom_a_false_use(layout: str) -> None:
+    tested = grid_row(layout, 0.9, 200, both=True)
+    assert tested.holds, tested
+
+
 def main() -> None:
     worlds = int(sys.argv[1]) if len(sys.argv) > 1 else 3000
     print(table(row(layout, bar, worlds) for layout in LAYOUTS for bar in BARS))
+    print(table(grid_row(layout, bar, worlds // 3, both=both) for both in (True, False) for layout in LAYOUTS for bar in BARS))
     print(power_table(worlds))
 
 

@@ -188,6 +188,8 @@ class CompareTable(Command, group="columns of a table (docs/one-table.md)"):
     """columns that do not matter"""
     sampling: Literal["random", "convenience", "unknown"] | None = None
     """how the texts were chosen; corrected means need random ones (default: unknown)"""
+    source: Literal["native", "people", "constructed"] = "native"
+    """who labelled the texts"""
 
 
 @command("compare:compare", first="langs judge by versus where card full html figure json settings")

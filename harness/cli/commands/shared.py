@@ -382,3 +382,5 @@ class Decisions(Command, group="thresholds of the verdicts (docs/decisions.md)")
 
     settings: Annotated[tuple[str, ...], flag(name="--set", metavar="NAME=VALUE")] = ()
     """a threshold, such as margin=0.05; repeatable; 'harness compare --help-thresholds' lists them"""
+    bar: Annotated[str | None, flag(metavar="N|CLASS=N,…")] = None
+    """where one person labelled each text, the share of each class that a judge has to find (default: 0.8 of each of two classes)"""

@@ -7,6 +7,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -83,10 +84,11 @@ class Column(msgspec.Struct, frozen=True, dict=True):
         """Return whether the cells are texts: long ones, or several words that differ from row to row."""
         if self.nested:
             return False
-        values = [value for value in self.counts if isinstance(value, str) and isinstance(cell_score(value), str)]
-        if 2 * len(values) <= len(self.counts) or not values:
+        different = list(islice(self.counts, _LOOKED_AT))
+        values = [value for value in different if isinstance(value, str) and isinstance(cell_score(value), str)]
+        if 2 * len(values) <= len(different) or not values:
             return False
-        width = sum(map(cell_len, values[:_LOOKED_AT])) / len(values[:_LOOKED_AT])
+        width = sum(map(cell_len, values)) / len(values)
         phrases = sum(len(value.split()) > 1 for value in values)
         return width >= _TEXT_WIDTH or (2 * phrases > len(values) and 2 * len(self.counts) > self.filled and width >= _TEXT_WIDTH / 3)
 
@@ -94,6 +96,8 @@ class Column(msgspec.Struct, frozen=True, dict=True):
     def scores(self) -> Counter[float | str]:
         """How often each score occurs, where cells are read as scores."""
         scores: Counter[float | str] = Counter()
+        if self.is_text:
+            return scores
         for value, count in self.counts.items():
             if (score := cell_score(value)) is not None:
                 scores[score] += count
@@ -110,14 +114,16 @@ class Column(msgspec.Struct, frozen=True, dict=True):
         return {score for score in self.scores if isinstance(score, str)}
 
     @cached_property
+    def is_numeric(self) -> bool:
+        """Return whether the scores are numbers, but for a few cells."""
+        return bool(self.numbers) and 10 * sum(self.scores[word] for word in self.words) <= sum(self.scores.values())
+
+    @cached_property
     def may_be_scores(self) -> bool:
         """Return whether the cells can be scores: numbers, or a few short words."""
-        if self.nested or self.is_text or not self.scores:
+        if self.nested or self.is_text or not self.scores or (len(self.counts) > _LOOKED_AT and not self.is_numeric):
             return False
-        words = sum(self.scores[word] for word in self.words)
-        if 10 * words <= sum(self.scores.values()):  # numbers, but for a few cells
-            return True
-        return len(self.scores) <= MOST_CLASSES and all(len(word) <= _LONGEST_CLASS for word in self.words)
+        return self.is_numeric or (len(self.scores) <= MOST_CLASSES and all(len(word) <= _LONGEST_CLASS for word in self.words))
 
     @cached_property
     def looks_like_scores(self) -> bool:

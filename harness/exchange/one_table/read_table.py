@@ -19,6 +19,7 @@ from harness.exchange.one_table.records import RecordReader, TableRecords
 from harness.exchange.one_table.roles import Role, TableOptions, TableRoles, find_roles
 from harness.text import one_line
 
+_NO_TABLES = ("run.json", "report.json")  # of a run's folder
 _DELIMITED = (".csv", ".tsv", ".txt", ".tab")
 
 
@@ -37,7 +38,9 @@ def is_table_file(source: Any) -> bool:
     if not isinstance(source, (str, Path)):
         return False
     path = Path(source)
-    return path.is_file() and not (path.parent / "run.json").is_file() and any(suffix.lower() in KIND_BY_SUFFIX for suffix in path.suffixes)
+    if path.name in _NO_TABLES or (path.parent / "run.json").is_file():
+        return False
+    return path.is_file() and any(suffix.lower() in KIND_BY_SUFFIX for suffix in path.suffixes)
 
 
 def is_frame(source: Any) -> bool:

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
+from rich.cells import cell_len
 
+from harness.content.column_words import column_words
 from harness.content.judge_names import is_judge_name
 from harness.content.scale_text import parse_scale
 from harness.content.specs import DatasetCard
@@ -31,7 +33,7 @@ from harness.text import normalised_id, person_key
 TASK = "texts"
 METRIC, PREFERENCE = "rating", "preference"  # of scores whose metric nothing names: on one text, and on two
 _LEAST_OF_LANGUAGE = 30  # texts that look like a further language, for the table to be split by it
-_FEW_LETTERS = 20  # nobody can tell the language of a shorter text
+_FEW_LETTERS = 20  # nobody can tell the language of a shorter text; a Chinese character is as wide as two letters
 
 
 class TableRecords(NamedTuple):
@@ -70,12 +72,13 @@ class RecordReader:
                 named = [self._without_names(column) for column in (*people, *judges)] if pair else [*people, *judges]
                 scale = stated.get(metric) or stated.get("")
                 scales[metric] = read_scale(metric, named[: len(people)], named[len(people) :], scale, pair=pair)
+        self._note_copies(scores)
         labels, judgments = self._score_rows(scores, scales, ids)
         about = DatasetCard(
             id=self.name,
-            source="people",
+            source=self.options.source,
             annotators=self._annotator_kind(),
-            sampling=self.options.sampling or "unknown",  # type: ignore[arg-type]
+            sampling=self.options.sampling or "unknown",
         )
         faults_of_labels = list(_repeated(labels, ("item_id", "annotator_id", "metric"), row_of))
         refuse_faults(((number, sentence) for number, sentence in faults_of_labels), Path(self.name))
@@ -96,6 +99,7 @@ class RecordReader:
     def _ids(self) -> list[str]:
         """Return the id of each row's item: its id, else in a table with rows of several raters its texts, else the number of the row."""
         named = self.roles.first("id")
+        self._refuse_totals(named)
         several = self.roles.rater is not None or self.roles.kind is not None
         if named is not None:
             ids = [normalised_id(str(cell)) if cell is not None else "" for cell in self._cells(named)]
@@ -113,6 +117,15 @@ class RecordReader:
         if several:
             raise UsageError("several raters score a text in rows of their own, and nothing tells the texts apart: --id COLUMN")
         return [str(number) for number in range(1, self.rows + 1)]
+
+    def _refuse_totals(self, named: str | None) -> None:
+        """Raise ContentError for a row of totals or means, which has no text."""
+        texts = [self._cells(column) for column in self.roles.texts.values()]
+        first = self._cells(named or next(iter(self.columns), None))
+        for at, cell in enumerate(first):
+            if isinstance(cell, str) and cell.strip().casefold() in column_words().totals and all(cells[at] is None for cells in texts):
+                place = self.table.records[at].place(named)
+                raise ContentError(f"'{cell}' looks like a row of totals or means, and has no text; take it out of the table", place)
 
     def _without_duplicates(self, named: str, ids: list[str]) -> list[str]:
         """Return ids of which a repeated one stands in equal rows only. Raises ContentError for rows of one id that differ."""
@@ -163,7 +176,7 @@ class RecordReader:
             return [UNDETERMINED] * self.rows, f"not known, as no column has texts ({UNDETERMINED}; --language TAG)"
         cells = list(zip(*(self._cells(self.roles.texts[name]) for name in names), strict=True))
         texts = [" ".join(str(cell) for cell in row if cell is not None) for row in cells]
-        seen = {text: identify_language(text)[0] for text in dict.fromkeys(texts) if sum(map(str.isalpha, text)) >= _FEW_LETTERS}
+        seen = {text: identify_language(text)[0] for text in dict.fromkeys(texts) if _width_of_letters(text) >= _FEW_LETTERS}
         if not seen:
             joined = " ".join(texts[:500])
             return [identify_language(joined)[0]] * self.rows, f"{identify_language(joined)[0]}, seen in the texts"
@@ -177,6 +190,10 @@ class RecordReader:
         """Return the items in the order of their first rows, and the number of the row where each begins."""
         texts = {name: self._cells(column) for name, column in self.roles.texts.items()}
         groups, systems = self._cells(self.roles.first("group")), self._cells(self.roles.first("system"))
+        if "output_a" in self.roles.texts:
+            both = sorted(name for name, role in self.roles.by_column.items() if role == "system")[:2]
+            texts |= {f"system_{place}": self._cells(name) for place, name in zip("ab", both, strict=False) if len(both) == 2}
+            systems = self._cells(None)
         rows: dict[str, int] = {}
         items = []
         for at, id_ in enumerate(ids):
@@ -240,12 +257,10 @@ class RecordReader:
 
     def _without_names(self, column: Column) -> Column:
         """Return a pair's scores with A and B in place of the names of the two systems, where cells hold these."""
-        named = [other for other in self.columns.values() if other.counts and column.words and column.words & _lower(other)]
-        sides = [other for other in named if other.name != column.name and other.name not in self.roles.texts.values()]
-        sides = [other for other in sides if self.roles.by_column[other.name] not in ("human", "judge", "score")][:2]
-        if len(sides) != 2:
+        systems = sorted(name for name, role in self.roles.by_column.items() if role == "system")
+        if len(systems) != 2 or not column.words & (_lower(self.columns[systems[0]]) | _lower(self.columns[systems[1]])):
             return column
-        first, second = (side.cells for side in sorted(sides, key=lambda side: side.name))
+        first, second = (self.columns[name].cells for name in systems)
         cells = ["A" if cell == a else "B" if cell == b else cell for cell, a, b in zip(column.cells, first, second, strict=True)]
         replaced = Column(column.name, cells)
         self.columns[column.name] = replaced
@@ -297,6 +312,18 @@ class RecordReader:
         self._note_gaps(labels, judgments)
         return labels, judgments
 
+    def _note_copies(self, scores: Sequence[ScoreColumn]) -> None:
+        """Note columns of one side whose scores are equal in every text: one may be a copy of the other."""
+        for at, first in enumerate(scores):
+            for second in scores[at + 1 :]:
+                if (first.side, first.metric) != (second.side, second.metric) or self.roles.rows_are_scores:
+                    continue
+                pairs = zip(self.columns[first.column].cells, self.columns[second.column].cells, strict=True)
+                both = [(cell_score(one), cell_score(other)) for one, other in pairs if one is not None and other is not None]
+                if len(both) >= _MANY_EQUAL and all(one == other for one, other in both):
+                    names = f"'{first.column}' and '{second.column}'"
+                    self.notes.append(f"{names} have the same score in all {len(both):,} texts: one may be a copy of the other")
+
     def _note_gaps(self, labels: Mapping[str, list[Any]], judgments: Mapping[str, list[Any]]) -> None:
         """Note texts that only one side scored."""
         labelled, judged = (set(zip(rows["item_id"], rows["metric"], strict=True)) for rows in (labels, judgments))
@@ -315,6 +342,11 @@ class RecordReader:
 
 
 _MOST_FAULTS = 5
+_MANY_EQUAL = 10
+
+
+def _width_of_letters(text: str) -> int:
+    return cell_len("".join(filter(str.isalpha, text)))
 
 
 def _lower(column: Column) -> set[str]:

@@ -14,9 +14,11 @@ import msgspec
 
 from harness.content.column_words import column_words, name_parts
 from harness.content.judge_names import is_judge_name
+from harness.content.specs import Sampling
 from harness.content.tags import language_named
 from harness.errors import UsageError
 from harness.exchange.one_table.cells import Column, cell_score
+from harness.model import Source
 from harness.text import quoted
 
 Role = Literal["human", "judge", "text", "language", "id", "group", "system", "metric", "annotator", "score", "reason", "unused"]
@@ -26,7 +28,11 @@ _PAIRED = (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"))
 
 
 class TableOptions(msgspec.Struct, frozen=True):
-    """What the user says of the columns: `language` is a column or a tag, `metric` a column or a name; the rest are columns."""
+    """What the user says of a table.
+
+    `language` is a column or a tag, `metric` a column or a name; `scale` states scales, `sampling` how the texts were drawn, `source` who
+    labelled them. The rest are columns.
+    """
 
     human: tuple[str, ...] = ()
     judge: tuple[str, ...] = ()
@@ -38,7 +44,8 @@ class TableOptions(msgspec.Struct, frozen=True):
     system: str | None = None
     drop: tuple[str, ...] = ()
     scale: tuple[str, ...] = ()
-    sampling: str | None = None
+    sampling: Sampling | None = None
+    source: Source = "native"
 
     @property
     def columns(self) -> dict[str, Role]:
@@ -103,7 +110,7 @@ def side_of(name: str) -> Side | None:
 
 
 class RoleFinder:
-    """Finds the roles step by step; every step sees what the ones before have found."""
+    """Finds the roles step by step; every step sees what the ones before it have set."""
 
     def __init__(self, columns: Sequence[Column], options: TableOptions, ask: Callable[[str], Role] | None = None) -> None:
         self.columns, self.options, self.ask = {column.name: column for column in columns}, options, ask
@@ -117,7 +124,7 @@ class RoleFinder:
         if options.metric in self.columns:
             self.roles[options.metric] = "metric"
 
-    def found(self) -> TableRoles:
+    def find_all(self) -> TableRoles:
         """Return the roles. Raises UsageError for a column of scores that nothing explains, and where a side has no scores."""
         self._set_aside()
         self._languages_and_texts()
@@ -146,10 +153,17 @@ class RoleFinder:
             parts = set(name_parts(column.name))
             if column.nested:
                 self.roles[column.name] = "text" if words.in_name("reason", column.name) == "" and "messages" in parts else "unused"
-            elif words.in_name("reason", column.name) or parts & words.remarks:
+            elif (words.in_name("reason", column.name) or parts & words.remarks) and not column.looks_like_scores:
                 self.roles[column.name] = "reason"
+            elif words.in_name("system", column.name) and column.words and self._has_pair(column):
+                self.roles[column.name] = "system"
             elif parts & words.metadata and not column.is_text:
                 self.roles[column.name] = "unused"
+
+    def _has_pair(self, column: Column) -> bool:
+        """Return whether another column of words is the same of the other text of a pair, as model_a is of model_b."""
+        others = (other for name, other in self.columns.items() if _are_pair(column.name, name) or _are_pair(name, column.name))
+        return any(other.words and not other.is_text for other in others)
 
     def _languages_and_texts(self) -> None:
         for column in self._free():
@@ -218,7 +232,7 @@ class RoleFinder:
         """Return whether a column holds scores: numbers, words of verdicts, or words that another column of scores has too."""
         if not column.may_be_scores or (column_words().in_name("id", column.name) and column.is_key):
             return False
-        if not column.words:
+        if column.is_numeric:
             return bool(side_of(column.name)) or column.looks_like_scores or bool(column_words().in_name("scores", column.name))
         verdicts = column_words().verdicts
         if column.words <= verdicts.good | verdicts.bad | verdicts.first | verdicts.second | verdicts.tie:
@@ -253,28 +267,52 @@ class RoleFinder:
                 sides[column.name] = side
             else:
                 unexplained.append(column)
+        named = [column for column in unexplained if column_words().in_name("scores", column.name)]
+        if "annotator" in self.roles.values() and "human" not in sides.values() and len(named) == 1:  # the score of the person in the row
+            sides[named[0].name] = "human"
+            unexplained.remove(named[0])
         self._set_gold_aside(sides)
         known = {score for name in sides for score in self.columns[name].scores}
-        for column in unexplained:
-            is_on_scale = column.looks_like_scores and (not sides or column.words or set(column.numbers) <= known)
-            if not is_on_scale or column_words().in_name("group", column.name):
-                continue
-            self._explain(column.name, sides)
+        open_columns = [
+            column.name
+            for column in unexplained
+            if column.looks_like_scores and (not sides or column.words or set(column.numbers) <= known)
+            if not column_words().in_name("group", column.name)
+        ]
+        self._explain(open_columns, sides)
         self.roles |= dict(sides)
-        return self._by_metric(sides)
+        scores = self._by_metric(sides)
+        self._refuse_parts_of_one_answer(scores)
+        return scores
 
-    def _explain(self, name: str, sides: dict[str, Side]) -> None:
-        """Ask for the role of a column of scores. Raises UsageError where nobody can answer."""
-        if self.ask is None:
+    def _explain(self, names: Sequence[str], sides: dict[str, Side]) -> None:
+        """Ask for the roles of columns of scores. Raises UsageError where nobody can answer."""
+        if names and self.ask is None:
+            hold, listed = "holds" if len(names) == 1 else "hold", ",".join(names)
             raise UsageError(
-                f"'{name}' holds scores, and nothing says who gave them: pass --human '{name}' if it was a person, --judge '{name}' if it "
-                f"was a judge (a model or a program), --drop '{name}' if it does not matter"
+                f"{quoted(names)} {hold} scores, and nothing says who gave them: pass --human '{listed}' if it was people, --judge "
+                f"'{names[0]}' if it was a judge (a model or a program), --drop '{names[0]}' if it does not matter"
             )
-        role = self.ask(name)
-        if role in ("human", "judge"):
-            sides[name] = "human" if role == "human" else "judge"
-        else:
-            self.roles[name] = "unused"
+        for name in names:
+            role = self.ask(name) if self.ask else "unused"
+            if role in ("human", "judge"):
+                sides[name] = "human" if role == "human" else "judge"
+            else:
+                self.roles[name] = "unused"
+
+    def _refuse_parts_of_one_answer(self, scores: Sequence[ScoreColumn]) -> None:
+        """Raise UsageError for columns that together are one answer: ranks, or shares that add up to 1 in each row."""
+        for columns in _grouped(scores, lambda column: (column.side, column.metric)).values():
+            names = [column.column for column in columns]
+            if len(names) < 3 or not all(self.columns[name].is_numeric for name in names):
+                continue
+            rows = zip(*(self.columns[name].cells for name in names), strict=True)
+            numbers = [[cell_score(cell) for cell in row if cell is not None] for row in rows]
+            full = [[score for score in row if isinstance(score, float)] for row in numbers if len(row) == len(names)]
+            if full and all(sorted(row) == [float(place) for place in range(1, len(names) + 1)] for row in full):
+                raise UsageError(f"{quoted(names)} hold ranks (1 to {len(names)} once in each row), which are no scores")
+            if full and all(abs(sum(row) - 1) < _ROUNDING for row in full):
+                raise UsageError(f"{quoted(names)} add up to 1 in each row: one answer in several columns, no scores")
 
     def _set_gold_aside(self, sides: dict[str, Side]) -> None:
         """Set aside what was made of the scores of several people: a gold label, a median."""
@@ -327,7 +365,10 @@ class RoleFinder:
                 continue
             free = [column for column in self._free() if words.in_name(role, column.name)]
             if role == "id":
-                free = [column for column in free if column.is_key] or [column for column in free if column.filled == len(column.cells)]
+                whole = [column for column in free if column.filled == len(column.cells)]
+                free = [column for column in whole if column.is_key] or [
+                    column for column in whole if rated or len(column.counts) > _MOSTLY * column.filled
+                ]
                 free = free or [column for column in self._free() if column.is_key and not column.is_text and not rated]
             else:
                 free = [column for column in free if column.repeats and len(column.counts) > 1]
@@ -367,6 +408,8 @@ _MOST_KINDS = 6
 _MOST_METRICS = 50
 _MOST_SYSTEMS = 50
 _FEW_ROWS = 10
+_ROUNDING = 0.01
+_MOSTLY = 0.9  # of the rows have an id of their own, where a row is a text
 
 
 def _is_median(column: Column, others: Sequence[Column]) -> bool:
@@ -459,4 +502,4 @@ def find_roles(columns: Sequence[Column], options: TableOptions, ask: Callable[[
     Raises:
         UsageError: for a column that is not there, for scores that nothing explains, and where people or judges have no scores.
     """
-    return RoleFinder(columns, options, ask).found()
+    return RoleFinder(columns, options, ask).find_all()

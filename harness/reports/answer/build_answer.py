@@ -8,10 +8,10 @@ from harness.content.tags import english_name
 from harness.decide.sentences import unread_words
 from harness.decide.verdicts import Verdict
 from harness.measure.answer_counts import total_answers
-from harness.reports.answer.cards import cards_of_one, cards_of_several, copied_cards
+from harness.reports.answer.cards import cards_of_one, cards_of_several, copied_cards, missing_cards
 from harness.reports.answer.matrix import verdict_matrices
 from harness.reports.answer.steps import LabelPages, next_steps
-from harness.reports.answer.words import Sides, judge_of, nobody_to_compare, setting, side_names, style_of
+from harness.reports.answer.words import Sides, bar_words, judge_of, nobody_to_compare, setting, side_names, style_of
 from harness.reports.answer_parts import Answer
 from harness.reports.tables.numbers import counted, percent
 
@@ -31,7 +31,8 @@ def build_answer(sides: Sides, pages: LabelPages = LabelPages()) -> Answer:
     several = len({judge_of(verdict) for verdict in verdicts}) > 1
     if len(sides) == 1:
         steps = tuple(next_steps(verdicts, {}, pages))[:_MOST_STEPS]
-        return Answer(_title_of_one_judge(sides), (*copied_cards(verdicts), *cards_of_one(verdicts)), _describe_error_rate(sides), steps)
+        cards = (*copied_cards(verdicts), *missing_cards(verdicts), *cards_of_one(verdicts))
+        return Answer(_title_of_one_judge(sides), cards, _describe_error_rate(sides), steps)
     names = side_names(sides)
     names_by_id = {id(verdict): name for name, side in zip(names, sides, strict=True) for verdict in side}
     judges = names_by_id if several else {identity: f"{verdicts[0]['judge']} ({name})" for identity, name in names_by_id.items()}
@@ -42,7 +43,7 @@ def build_answer(sides: Sides, pages: LabelPages = LabelPages()) -> Answer:
         title = ". ".join((*broken, title))
     return Answer(
         title,
-        (*copied_cards(verdicts), *cards_of_several(sides, judges)),
+        (*copied_cards(verdicts), *missing_cards(verdicts), *cards_of_several(sides, judges)),
         _describe_error_rate(sides),
         steps,
         tuple(verdict_matrices(sides)),
@@ -115,11 +116,24 @@ def _describe_error_rate(sides: Sides) -> str:
         return ""
     tests = max(verdict.corrected.family for verdict in verdicts)
     margin = percent(verdicts[0].margin).removesuffix("%").strip()
-    means = f"'As good as people' means: at most {margin} points less agreement with people than they have with each other."
+    if all(verdict.basis == "bar" for verdict in verdicts):
+        means = (
+            f"The bar ({bar_words(verdicts)}; --bar N sets another one) stands for people's agreement, which one person a text cannot show."
+        )
+    elif any(verdict.basis == "bar" for verdict in verdicts):
+        means = f"The bar where one person labelled each text: {bar_words(verdicts)}."
+    else:
+        means = _as_good_as_people(margin)
     if setting(verdicts[0], "correction") != "holm" or not tests:
         return means
     chance = percent(float(setting(verdicts[0], "alpha")))
-    return f"A wrong 'use' has at most a {chance} chance {_describe_family(sides, tests)}. {means}"
+    groups = any(verdict.basis == "bar" and verdict.texts.groups < verdict.texts.labelled for verdict in verdicts)
+    more = " (more with few large groups of texts: docs/error-rates.md)" if groups else ""
+    return f"A wrong 'use' has at most a {chance} chance {_describe_family(sides, tests)}{more}. {means}"
+
+
+def _as_good_as_people(margin: str) -> str:
+    return f"'As good as people' means: at most {margin} points less agreement with people than they have with each other."
 
 
 def _describe_family(sides: Sides, tests: int) -> str:

@@ -6,7 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
-from harness.reports.answer.words import Sides, judge_of, nobody_to_compare, place_of, reason_against, setting, style_of
+from harness.reports.answer.words import (
+    Sides,
+    bar_words,
+    half_missed,
+    judge_of,
+    nobody_to_compare,
+    place_of,
+    reason_against,
+    setting,
+    shares_words,
+    style_of,
+)
 from harness.reports.answer_parts import Card, joined
 from harness.reports.tables.numbers import counted, percent, points, whole_points
 from harness.reports.tables.titles import metric_words
@@ -36,10 +47,26 @@ def cards_of_one(verdicts: Sequence[Verdict]) -> Iterator[Card]:
     if nobody_to_compare(verdicts):
         yield from _cards_without_people([verdicts], [""])
     elif len(unclear) == len(verdicts):
-        goal = "to pass the controls" if verdicts[0].controls else "to be as good as people"
+        at_bar = all(verdict.basis == "bar" for verdict in verdicts)
+        goal = f"to find {bar_words(verdicts)}" if at_bar else "to be as good as people"
+        goal = "to pass the controls" if verdicts[0].controls else goal
+        if at_bar and len(verdicts) == 1:
+            yield Card("open", "Not known yet", f"It is not shown {goal}, and not shown to find less.", _describe_certainty(verdicts))
+            return
         yield Card("open", "Not known yet", f"In no language is it shown {goal}, and in none to be worse.")
     elif unclear:
         yield Card("open", "Not known yet", f"{_name_unclear_places(unclear, verdicts)}.")
+
+
+def missing_cards(verdicts: Sequence[Verdict]) -> Iterator[Card]:
+    """Yield a card for each judge of which more than half of a class is shown to be missed, whatever its verdict is."""
+    by_judge: dict[tuple[object, object], list[Verdict]] = {}
+    for verdict in verdicts:
+        if half_missed(verdict):
+            by_judge.setdefault(judge_of(verdict), []).append(verdict)
+    for of_judge in by_judge.values():
+        more = f", and so in {counted(len(of_judge) - 1, 'more question')}" if len(of_judge) > 1 else ""
+        yield Card("bad", "", f"{of_judge[0]['judge']} in {place_of(of_judge[0])}: {half_missed(of_judge[0])}{more}.")
 
 
 def copied_cards(verdicts: Sequence[Verdict]) -> Iterator[Card]:
@@ -126,6 +153,10 @@ def _describe_certainty(verdicts: Sequence[Verdict]) -> str:
     if verdicts[0].answer == "use corrected":
         gains = [verdict.gain for verdict in verdicts if verdict.gain is not None]
         return f"Each label counts as {_range_words([f'{gain:.2f}' for gain in sorted(gains)])} labels." if gains else ""
+    if len(verdicts) == 1 and verdicts[0].shares and verdicts[0].basis == "bar":
+        alone = "One person labelled each text, so how often two people agree is not known."
+        texts = counted(verdicts[0].texts.labelled, "text")
+        return f"Against a bar of {bar_words(verdicts)} it finds {shares_words(verdicts[0])}; {texts}. {alone}"
     counts = sorted(verdict.texts.labelled for verdict in verdicts)
     texts = f"{_range_words([f'{count:,}' for count in counts])} texts each" if len(counts) > 1 else counted(counts[0], "text")
     bounds = [verdict.bounds.gap for verdict in verdicts if verdict.bounds.gap is not None]

@@ -123,7 +123,10 @@ def next_steps(verdicts: Sequence[Verdict], judge_names: Mapping[int, str], page
     for k, verdict in sorted(needed, key=lambda need: need[0])[:1]:
         judge = judge_names.get(id(verdict), "the judge")
         question = f"{metric_words(verdict['metric'])} in {english_name(verdict['language'])}"
-        more = f"label {verdict.needed} more texts for {question}; they settle it if {judge} is as good as people"
+        good = "finds as much as it did here" if verdict.basis == "bar" else "is as good as people"
+        classes = verdict.needed.by_class if verdict.needed else {}
+        of_class = f" ({', '.join(f'about {count:,} of them {name}' for name, count in classes.items())})" if classes else ""
+        more = f"label {verdict.needed} more texts for {question}{of_class}; they settle it if {judge} {good}"
         waiting = pages.unlabelled.get(verdict["language"], {}).get(verdict["metric"], k)
         if pages.command and not waiting:
             yield NextStep(f"{more} (every text of the set is labelled: add new ones to it)")

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.content.tags import english_name
+from harness.decide.class_shares import words_of_share
 from harness.decide.verdicts import Verdict
 from harness.model import SAMPLING, Variant, axis_words, parse_variant
+from harness.reports.tables.numbers import percent
 from harness.reports.tables.obstacles import OBSTACLES
 from harness.reports.tables.titles import metric_words
 
@@ -85,6 +87,35 @@ def annotators_of(verdicts: Sequence[Verdict]) -> str:
 def nobody_to_compare(verdicts: Sequence[Verdict]) -> bool:
     """Return True where no text has the scores of two people, so that nothing can be compared with how far people agree."""
     return all("annotators" in verdict.words.obstacles for verdict in verdicts)
+
+
+def bar_words(verdicts: Sequence[Verdict]) -> str:
+    """The bar that verdicts are held against, in words: `80 % of each class`, or by class where it differs."""
+    bars = {share.score: share.bar for verdict in verdicts for share in verdict.shares if share.bar is not None}
+    if len(set(bars.values())) == 1:
+        return f"{percent(next(iter(bars.values())))} of each class" if None not in bars else percent(bars[None])
+    return ", ".join(f"{percent(bar)} of '{score}'" for score, bar in bars.items())
+
+
+def shares_words(verdict: Verdict) -> str:
+    """The share of each class that the judge finds, with the limit that counts: empty where classes are not two."""
+    who = "the person" if verdict.basis == "bar" else "people"
+    upper = verdict.decision.verdict == "do not use"
+    limits = [f"at {'most' if upper else 'least'} {percent(share.upper if upper else share.lower)}" for share in verdict.shares]
+    shown = [share for share in zip(verdict.shares, limits, strict=True) if share[0].n]
+    return " and ".join(f"{percent(share.share)} of {words_of_share(share, who)} ({limit})" for share, limit in shown)
+
+
+def half_missed(verdict: Verdict) -> str:
+    """Say of which class the judge is shown to find less than half; empty where there is none."""
+    for share in verdict.shares:
+        if share.n and share.upper < _HALF:
+            what = f"it is shown to miss more than half of {words_of_share(share)}"
+            return f"{what}: it finds {percent(share.share)}, at most {percent(share.upper)}"
+    return ""
+
+
+_HALF = 0.5
 
 
 def judge_of(verdict: Verdict) -> tuple[Any, Any]:

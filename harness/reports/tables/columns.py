@@ -139,6 +139,7 @@ TEXTS: dict[str, Callable[[Row], str]] = {
         else f"{round(test['omega'] * test['annotators'])} of {test['annotators']}"
     ),
     # `240` further texts, `>3,000`, or nothing where more labels would not help
+    "class_shares_found": lambda row: ", ".join(f"{share['score']} {percent(share['share'])}" for share in row["shares"] if share["n"]),
     "labels_needed": lambda row: "" if row.get("k") is None else f"{'>' if row.get('more_than_k') else ''}{row['k']:,}",
     "obstacles": lambda row: " ".join(OBSTACLES[name].code for name in row["obstacles"]),
     "for_half_width": lambda row: (

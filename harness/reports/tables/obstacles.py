@@ -21,6 +21,8 @@ OBSTACLES = {
     "constant": Obstacle("=1", "the judge gives one class to nearly all texts", "one class for nearly all texts"),
     "failures": Obstacle("!R", "too many answers cannot be read", "many answers cannot be read"),
     "unread": Obstacle("!!", "most answers cannot be read, so nothing is known of the judge", "most answers cannot be read"),
+    "below_bar": Obstacle("<B", "finds less of a class than the bar asks for, which is shown", "below the bar"),
+    "bar": Obstacle("<B?", "not shown to find as much of every class as the bar asks for"),
     "coverage": Obstacle("!R?", "too few readable answers"),
     "copied": Obstacle("=P", "the judge's score is a person's in every text, so that it may be a copy"),
     "cells": Obstacle("N?", "each test is passed alone, but not among so many"),

@@ -23,6 +23,7 @@ from harness.stats.intervals.noninferiority import GuardedMean, guarded_mean
 
 _UNSEEN = 0.25  # of a mean group: found in the worlds of docs/error-rates.md, where less is too little and half a group has no power
 _ROUNDING = 1e-9
+_MANY_TRIALS = 500  # that are added one after the other
 
 
 class JudgeSums(NamedTuple):
@@ -341,9 +342,29 @@ def _tested(alike: Sequence[_Answers]) -> list[OneClass]:
     ]
 
 
+def _at_most_of_equal(x: Sequence[int], chances: Floats) -> Floats | None:
+    """Return what `_at_most` does where the chances that are neither 0 nor 1 are equal, as binomial probabilities; None elsewhere.
+
+    With one label a text they are one half, and there may be very many texts.
+    """
+    from scipy.special import bdtr
+
+    open_trials = (chances > 0) & (chances < 1)
+    lowest = np.where(open_trials, chances, 1.0).min(axis=-1)
+    highest = np.where(open_trials, chances, 0.0).max(axis=-1)
+    n = open_trials.sum(axis=-1)
+    if not ((lowest == highest) | (n == 0)).all():
+        return None
+    left = np.asarray(x)[:, None] - (chances == 1).sum(axis=-1)  # successes that are not certain
+    at_most = bdtr(np.clip(left, 0, n).astype(float), n, np.where(n > 0, highest, 0.5))
+    return np.where(left < 0, 0.0, np.where(left >= n, 1.0, at_most))
+
+
 def _at_most(x: Sequence[int], chances: Floats) -> Floats:
     """P(number of successes <= x) (cells, k) of independent trials with the chances (cells, k, trials): one is added after the other."""
     trials = chances.shape[-1]
+    if trials > _MANY_TRIALS and (of_equal := _at_most_of_equal(x, chances)) is not None:
+        return of_equal
     exactly = np.zeros((*chances.shape[:-1], max((last for last in x if last < trials), default=0) + 1))
     exactly[..., 0] = 1.0
     for chance in np.moveaxis(chances, -1, 0)[..., None]:

@@ -34,7 +34,7 @@ class ShareFound(NamedTuple):
         freedom: degrees of freedom of the capped groups; None without a cap.
     """
 
-    hits: int
+    hits: float
     n: int
     groups: int
     samples: tuple[EffectiveSample, ...]
@@ -130,14 +130,14 @@ def share_found(right: ArrayLike, groups: ArrayLike) -> ShareFound:
     if not len(hits):
         return ShareFound(0, 0, 0, (), None, None)
     _, codes = np.unique(np.asarray(groups), return_inverse=True)
-    size, found = np.bincount(codes).astype(np.float64), np.bincount(codes, hits).astype(np.float64)
-    samples = [_effective_sample(size, found, len(size) - 1.0)]
+    size, hits_by_group = np.bincount(codes).astype(np.float64), np.bincount(codes, hits).astype(np.float64)
+    samples = [_effective_sample(size, hits_by_group, len(size) - 1.0)]
     cap, freedom = None, None
     if len(size) > 1 and size.min() < size.max():
         cap, freedom = _largest_cap(size)
         counted = np.minimum(size, float(cap))
-        samples.append(_effective_sample(counted, found * counted / size, freedom))
-    return ShareFound(int(hits.sum()), len(hits), len(size), tuple(samples), cap, freedom)
+        samples.append(_effective_sample(counted, hits_by_group * counted / size, freedom))
+    return ShareFound(float(hits.sum()), len(hits), len(size), tuple(samples), cap, freedom)
 
 
 def _largest_cap(size: Floats) -> tuple[int, float]:

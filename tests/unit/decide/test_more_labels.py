@@ -22,6 +22,7 @@ def test_the_largest_number_that_is_tried_suffices_or_not(items: int, words: str
         baseline=SimpleNamespace(mean=0.1),
         differences=SimpleNamespace(gap=np.empty(0)),
         texts=SimpleNamespace(n=0, groups=0),
+        basis="people",
     )
     [found] = labels_needed([(nothing, 0.05)], DecisionOptions(items=items))
     assert str(found) == words and isinstance(found, FurtherTexts) and found.more_than == (items > 3_000)

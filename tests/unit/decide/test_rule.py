@@ -99,8 +99,9 @@ def test_thresholds_that_make_no_sense_are_refused(fields: dict[str, Any]) -> No
 
 
 def test_all_thresholds_are_in_the_text_of_the_signature() -> None:
-    text = str(DecisionOptions(margin=0.05))
+    text = str(DecisionOptions(margin=0.05, bar=".9"))
     assert text.startswith("margin=0.05 alpha=0.05 ") and all(f"{name}=" in text for name in DecisionOptions.__struct_fields__)
+    assert "bar" not in str(DecisionOptions())  # it moves no verdict that rests on people's agreement
 
 
 def test_released_scores_of_several_people_have_no_verdict() -> None:

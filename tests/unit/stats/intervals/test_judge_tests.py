@@ -14,6 +14,7 @@ import pytest
 
 from harness.stats.core.arrays import ShapeError
 from harness.stats.estimation.labels_needed import use_p
+from harness.stats.intervals import judge_tests as module_of_tests
 from harness.stats.intervals.judge_tests import JudgeSums, OneClass, judge_sums, judge_tests, lower_bounds, one_class_tests, stacked
 from harness.stats.intervals.multiplicity import holm
 from tests.conftest import SHARED_DATA
@@ -129,3 +130,12 @@ def test_a_judge_like_people_is_not_called_constant(share: float, n: int) -> Non
 @pytest.mark.slow
 def test_a_constant_judge_is_found() -> None:
     assert grids(0.9, 60, 20, 2, constant=True)[2] >= 0.7 and grids(0.8, 60, 20, 3, constant=True)[2] >= 0.98
+
+
+def test_many_equal_chances_give_the_probabilities_of_adding_them_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(4)
+    chances = rng.choice([0.0, 0.5, 1.0], size=(3, 2, 700), p=[0.5, 0.3, 0.2])
+    x = [140, 260, 699]
+    shown = module_of_tests._at_most(x, chances)
+    monkeypatch.setattr(module_of_tests, "_MANY_TRIALS", 10_000)
+    np.testing.assert_allclose(shown, module_of_tests._at_most(x, chances), rtol=1e-9, atol=1e-300)

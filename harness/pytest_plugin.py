@@ -1,0 +1,56 @@
+"""A pytest plug-in: a judged table as a fixture, and one assertion on what the judge may be used for.
+
+def test_the_judge_is_usable(judge_table):
+    assert_judge_usable(judge_table("answers.csv"), metric="rating", language="cs", bar=".9")
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from harness.exchange.one_table.roles import TableOptions
+    from harness.sources import OpenedSource
+
+
+@pytest.fixture
+def judge_table(request: pytest.FixtureRequest) -> Callable[..., OpenedSource]:
+    """Return a function that opens a table with people's and judges' scores: a file beside the test, or a frame."""
+    from harness.sources import opened_table
+
+    def open_table(table: Any, options: TableOptions | None = None) -> OpenedSource:
+        beside = Path(request.path).parent / table if isinstance(table, (str, Path)) else table
+        return opened_table([beside], options).source
+
+    return open_table
+
+
+def assert_judge_usable(
+    table: Any, *, metric: str | None = None, language: str | None = None, judge: str | None = None, bar: str | float | None = None
+) -> None:
+    """Fail unless every verdict on a judge is `use`; the message is the answer that `harness compare` prints.
+
+    Args:
+        table: what `judge_table` opens, the path of a table or a data folder, or a frame.
+        metric, language, judge: only the verdicts of these.
+        bar: what the judge is held against where one person labelled each text, as `--bar` takes it.
+    """
+    __tracebackhide__ = True
+    from rich.console import Console
+
+    from harness.api import compare
+    from harness.decide.options import DecisionOptions
+    from harness.render.comparison import render_comparison
+
+    where = {name: value for name, value in (("metric", metric), ("language", language)) if value is not None}
+    decision = DecisionOptions(bar=None if bar is None else str(bar))
+    compared = compare(table, judges=judge, where=where, decision=decision)
+    if not compared.verdicts or any(verdict.decision.verdict != "use" for verdict in compared.verdicts):
+        answer = io.StringIO()
+        Console(width=140, file=answer).print(render_comparison(compared, width=140))
+        pytest.fail(answer.getvalue(), pytrace=False)

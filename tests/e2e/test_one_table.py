@@ -1,0 +1,483 @@
+"""`harness compare TABLE`: the tables that people have, with the real command; what is not explained is refused in a sentence.
+
+Texts and scores are made here: `agreeing` changes every so many of a person's scores.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pandas as pd
+import pytest
+
+import harness
+
+EN = ("The kettle boils slowly near the window", "Our garden gives beans until late in October", "A bus to the harbour leaves at seven")
+CS = (
+    "Konvice se pomalu vaří v malé kuchyni u okna",
+    "Zahrada dává fazole až do konce října",
+    "Autobus do přístavu jezdí v sedm hodin ráno",
+)
+JA = ("台所の窓のそばでやかんがゆっくり沸いています。", "庭では十月の終わりまで豆が採れます。", "港へのバスは毎朝七時に出発します。")
+Rows = list[dict[str, Any]]
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def text(texts: Sequence[str], number: int) -> str:
+    return f"{texts[number % 3]}, {number}."
+
+
+def said(number: int, classes: Sequence[Any]) -> Any:
+    """Return a person's score of a text: all classes, in no order that the number of the text shows."""
+    return classes[(number * number // 3 + number // 7) % len(classes)]
+
+
+def agreeing(number: int, classes: Sequence[Any], every: int = 15, shift: int = 0) -> Any:
+    """Return the score of somebody who differs from `said` in one of so many texts."""
+    score = said(number, classes)
+    return classes[(classes.index(score) + 1) % len(classes)] if (number + shift) % every == 0 else score
+
+
+def write(name: str, rows: Rows, delimiter: str = ",") -> str:
+    with Path(name).open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]), delimiter=delimiter)
+        writer.writeheader()
+        writer.writerows(rows)
+    return name
+
+
+def read(cli: Any, *arguments: str) -> dict[str, Any]:
+    done = cli("compare", *arguments, "--json")
+    assert not done.code, done.err
+    result: dict[str, Any] = json.loads(done.out)
+    return result
+
+
+def pass_fail(texts: Sequence[str] = EN, count: int = 200, every: int = 20) -> Rows:
+    words = ("pass", "fail")
+    return [
+        {"question": f"What is in scene {k}?", "answer": text(texts, k), "human": said(k, words), "judge": agreeing(k, words, every)}
+        for k in range(count)
+    ]
+
+
+# The forms of tables
+
+
+def test_two_columns_of_verdicts(cli: Any) -> None:
+    write("t.csv", pass_fail())
+    done = cli("compare", "t.csv")
+    assert done.code == 0 and len(done.err.splitlines()) <= 6
+    assert (
+        "people: human · judge: judge · text: answer (beside: question) · language: en, seen in the texts · scale: fail < pass" in done.err
+    )
+    shown = " ".join(done.out.split())
+    assert "✓ Use it in English. Against a bar of 80 % of each class it finds" in shown
+    assert "of what the person failed (at least" in shown and "One person labelled each text" in shown
+    [verdict] = read(cli, "t.csv")["verdicts"]
+    assert verdict["basis"] == "bar" and verdict["verdict"] == "use" and "bar=0.8" in verdict["settings"]
+    assert [share["score"] for share in verdict["shares"]] == ["fail", "pass"]
+    assert not Path("t").exists()
+
+
+def test_two_languages_on_a_scale_by_one_person(cli: Any) -> None:
+    scale = (1, 2, 3, 4, 5)
+    rows = [
+        {"id": f"t{k}", "language": tag, "text": text(texts, k), "human_score": said(k, scale), "judge_score": agreeing(k, scale)}
+        for k in range(120)
+        for tag, texts in [(("cs", CS), ("ja", JA))[k % 2]]
+    ]
+    found = read(cli, write("t.csv", rows))
+    assert found["roles"] == {"id": "id", "language": "language", "text": "text", "human_score": "human", "judge_score": "judge"}
+    assert {verdict["language"]: verdict["n_labelled"] for verdict in found["verdicts"]} == {"cs": 60, "ja": 60}
+    assert {verdict["basis"] for verdict in found["verdicts"]} == {"people"}
+    barred = read(cli, "t.csv", "--bar", ".7")["verdicts"]
+    assert {verdict["verdict"] for verdict in barred} == {"use"} and {verdict["basis"] for verdict in barred} == {"bar"}
+
+
+def test_three_people_and_a_model_as_a_column(cli: Any) -> None:
+    scale = (1, 2, 3)
+    rows: Rows = [{"id": k, "lang": "en", "text": text(EN, k)} for k in range(150)]
+    for k, row in enumerate(rows):
+        row |= {f"rater{at}": agreeing(k, scale, 11, at) for at in (1, 2, 3)} | {"gpt-4o": agreeing(k, scale, 13, 5)}
+    found = read(cli, write("t.csv", rows))
+    assert [name for name, role in found["roles"].items() if role == "human"] == ["rater1", "rater2", "rater3"]
+    [verdict] = found["verdicts"]
+    assert verdict["judge"] == "gpt-4o" and verdict["n"] == 150 and verdict["basis"] == "people"
+
+
+def test_labels_in_words_beside_a_reference_answer(cli: Any) -> None:
+    words = ("good", "bad")
+    rows = [
+        {
+            "input": f"Describe scene {k} in a sentence",
+            "output": text(EN, k),
+            "expected": text(EN, k + 1),
+            "llm_label": agreeing(k, words),
+            "my_label": said(k, words),
+            "notes": "odd" if k % 3 else "",
+        }
+        for k in range(90)
+    ]
+    found = read(cli, write("t.csv", rows))
+    assert found["roles"]["expected"] == "text" and found["roles"]["notes"] == "reason"
+    assert found["roles"]["my_label"] == "human" and found["roles"]["llm_label"] == "judge"
+
+
+def test_a_reviewer_by_name_and_rows_that_only_the_judge_scored(cli: Any) -> None:
+    words = ("pass", "fail")
+    rows = [
+        {
+            "trace_id": f"tr-{k:04x}",
+            "ts": f"2026-03-01T10:{k // 60:02d}:{k % 60:02d}",
+            "model": ("alpha", "beta")[k % 2],
+            "response": text(EN, k),
+            "judge_reason": f"The answer names what scene {k % 5} shows, and nothing else",
+            "judge_verdict": agreeing(k, words),
+            "reviewer": ("Jana", "Petr")[k // 2 % 2] if k % 2 else "",
+            "reviewer_verdict": said(k, words) if k % 2 else "",
+        }
+        for k in range(160)
+    ]
+    write("t.csv", rows)
+    found = read(cli, "t.csv", "--to", "kept")
+    roles = found["roles"]
+    assert (roles["reviewer"], roles["reviewer_verdict"], roles["model"], roles["judge_reason"]) == (
+        "annotator",
+        "human",
+        "system",
+        "reason",
+    )
+    assert found["verdicts"][0]["n_labelled"] == 80
+    assert any("80 judged texts have no person's label" in note for note in found["notes"])
+    kept = "".join(path.read_text("utf-8") for path in Path("kept").iterdir())
+    assert "Jana" not in kept and "Petr" not in kept and "The answer names" not in kept
+
+
+def test_rows_of_scores_by_people_and_programs(cli: Any) -> None:
+    scale, metrics = (1, 2, 3, 4), ("fluency", "adequacy")
+    rows = [
+        {"item": f"i{k}", "rater_type": kind, "rater": who, "metric": metric, "value": agreeing(k + 3 * at, scale, 9 + at, at)}
+        for k in range(60)
+        for metric in metrics
+        for at, (kind, who) in enumerate((("human", "Jana"), ("human", "Petr"), ("llm", "Jan-7b")))
+    ]
+    found = read(cli, write("t.csv", rows), "--language", "cs")
+    assert found["roles"] == {"item": "id", "rater_type": "annotator", "rater": "annotator", "metric": "metric", "value": "score"}
+    assert {(verdict["metric"], verdict["judge"], verdict["n"]) for verdict in found["verdicts"]} == {(m, "Jan-7b", 60) for m in metrics}
+
+
+def test_two_metrics_each_for_both(cli: Any) -> None:
+    scale = (1, 2, 3, 4, 5)
+    rows = [
+        {
+            "text": text(EN, k),
+            "fluency_human": said(k, scale),
+            "fluency_gpt": agreeing(k, scale),
+            "adequacy_human": said(k + 9, scale),
+            "adequacy_gpt": agreeing(k + 9, scale),
+        }
+        for k in range(80)
+    ]
+    found = read(cli, write("t.tsv", rows, "\t"))
+    assert {(verdict["metric"], verdict["judge"]) for verdict in found["verdicts"]} == {("fluency", "gpt"), ("adequacy", "gpt")}
+
+
+@pytest.mark.parametrize("words", [("A", "B", "tie"), ("1", "2", "tie"), ("left", "right", "same"), ("alpha", "beta", "tie")])
+def test_pairs(cli: Any, words: Sequence[str]) -> None:
+    rows = [
+        {
+            "prompt": f"Write a sentence about scene {k}",
+            "response_a": text(EN, k),
+            "response_b": text(EN, k + 1),
+            "model_a": "alpha",
+            "model_b": "beta",
+            "human_pref": said(k, words),
+            "judge_pref": agreeing(k, words),
+        }
+        for k in range(80)
+    ]
+    write("t.csv", rows)
+    found = read(cli, "t.csv", "--to", "kept")
+    assert found["verdicts"][0]["metric"] == "preference" and found["roles"]["response_a"] == "text"
+    assert "swap" in Path("kept/data.toml").read_text("utf-8")
+    items = [json.loads(line) for line in Path("kept/items.jsonl").read_text("utf-8").splitlines()]
+    labels = [json.loads(line) for line in Path("kept/labels.jsonl").read_text("utf-8").splitlines()]
+    assert (items[0]["output_a"], items[0]["system_a"], items[0]["system_b"]) == (text(EN, 0), "alpha", "beta")
+    assert [label["score"] for label in labels] == [said(k, ("A", "B", "tie")) for k in range(80)]
+
+
+@pytest.mark.parametrize(
+    ("names", "words", "texts", "language"),
+    [
+        (("文章", "人手評価", "LLM評価"), ("合格", "不合格"), JA, "ja"),
+        (("text", "hodnocení člověka", "hodnocení modelu"), ("ano", "ne"), CS, "cs"),
+        (("Antwort", "Bewertung Mensch", "Bewertung KI"), ("richtig", "falsch"), EN, "en"),
+        (("回答", "人工评分", "模型评分"), ("通过", "不通过"), JA, "ja"),
+        (("réponse", "note humaine", "note du modèle"), ("oui", "non"), EN, "en"),
+        (("respuesta", "etiqueta humana", "etiqueta automática"), ("👍", "👎"), EN, "en"),
+    ],
+)
+def test_names_and_words_in_the_users_language(
+    cli: Any, names: Sequence[str], words: Sequence[str], texts: Sequence[str], language: str
+) -> None:
+    rows = [dict(zip(names, (text(texts, k), said(k, words), agreeing(k, words)), strict=True)) for k in range(80)]
+    found = read(cli, write("t.csv", rows))
+    assert found["roles"] == dict(zip(names, ("text", "human", "judge"), strict=True))
+    [verdict] = found["verdicts"]
+    assert verdict["language"] == language and [share["score"] for share in verdict["shares"]] == [words[1], words[0]]
+
+
+def test_nested_objects_with_a_verdict_and_a_score_of_one_judge(cli: Any) -> None:
+    words = ("pass", "fail")
+    rows = [
+        {
+            "messages": [{"role": "user", "content": f"Tell me of scene {k}"}, {"role": "assistant", "content": text(EN, k)}],
+            "human": {"label": said(k, words)},
+            "judge": {"label": agreeing(k, words), "score": round(0.1 + k % 8 / 10, 2)},
+        }
+        for k in range(100)
+    ]
+    Path("t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    roles = read(cli, "t.jsonl")["roles"]
+    assert roles == {"messages": "text", "human.label": "human", "judge.label": "judge", "judge.score": "unused"}
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "xlsx", "json"])
+def test_a_frame_and_a_file_of_any_kind_are_one(cli: Any, kind: str) -> None:
+    frame = pd.DataFrame(pass_fail(count=80))
+    if kind == "json":
+        frame.to_json("t.json", orient="records", force_ascii=False)
+    elif kind == "xlsx":
+        book = openpyxl.Workbook()
+        for row in [list(frame.columns), *frame.to_numpy().tolist()]:
+            book.active.append(row)
+        book.save("t.xlsx")
+    else:
+        {"csv": frame.to_csv, "parquet": frame.to_parquet}[kind](f"t.{kind}", index=False)
+    of_frame, of_file = harness.compare(frame), harness.compare(f"t.{kind}")
+    assert [verdict["shares"] for verdict in of_frame.verdicts] == [verdict["shares"] for verdict in of_file.verdicts]
+
+
+def test_two_tables_that_an_id_joins(cli: Any) -> None:
+    rows = [{"id": k, "text": text(EN, k), "score": said(k, (0, 1))} for k in range(90)]
+    write("people.csv", rows)
+    write("judge.csv", [{"id": k, "score": agreeing(k, (0, 1))} for k in reversed(range(2, 90))])
+    found = read(cli, "people.csv", "judge.csv")
+    assert found["roles"] == {"id": "id", "text": "text", "people.score": "human", "judge.score": "judge"}
+    assert found["verdicts"][0]["n_labelled"] == 88
+    assert any("2 rows of one table have no row in the other" in note for note in found["notes"])
+
+
+def test_two_languages_without_a_column(cli: Any) -> None:
+    found = read(cli, write("t.csv", pass_fail(CS, 60) + pass_fail(JA, 60)))
+    assert {verdict["language"]: verdict["n_labelled"] for verdict in found["verdicts"]} == {"cs": 60, "ja": 60}
+
+
+# A judge is never a person in silence
+
+
+def test_a_column_that_nothing_explains_is_refused_with_both_flags(cli: Any) -> None:
+    rows = [
+        {"text": text(EN, k), "rater1": said(k, (1, 2, 3)), "falcon": agreeing(k, (1, 2, 3)), "gpt-4o": said(k, (1, 2, 3))}
+        for k in range(40)
+    ]
+    done = cli("compare", write("t.csv", rows))
+    assert done.code == 2 and not done.out and "'falcon' holds scores, and nothing says who gave them" in done.err
+    assert "--human 'falcon'" in done.err and "--judge 'falcon'" in done.err
+    judged = read(cli, "t.csv", "--judge", "falcon")
+    assert {verdict["judge"] for verdict in judged["verdicts"]} == {"falcon", "gpt-4o"}
+    assert read(cli, "t.csv", "--human", "falcon")["roles"]["falcon"] == "human"
+
+
+def test_the_score_of_the_annotator_in_the_row_is_a_persons(cli: Any) -> None:
+    words = ("Positive", "Negative")
+    rows = [
+        {
+            "annotation_id": 1000 + k,
+            "text": text(EN, k),
+            "annotator": k % 2 + 1,
+            "choice": said(k, words),
+            "prediction": agreeing(k, words),
+            "userId": f"u{k % 5}",
+            "lead_time": 3 + k % 17 / 4,
+        }
+        for k in range(60)
+    ]
+    found = read(cli, write("t.csv", rows))
+    assert (found["roles"]["choice"], found["roles"]["prediction"], found["roles"]["annotator"]) == ("human", "judge", "annotator")
+    assert (found["roles"]["annotation_id"], found["roles"]["userId"]) == ("id", "unused")
+
+
+def test_a_gold_column_is_no_further_person(cli: Any) -> None:
+    scale = (1, 2, 3)
+    rows: Rows = [{"text": text(EN, k)} for k in range(40)]
+    for k, row in enumerate(rows):
+        row |= {f"rater{at}": agreeing(k, scale, 8, at) for at in (1, 2, 3)} | {"gold": said(k, scale), "judge": agreeing(k, scale)}
+    found = read(cli, write("t.csv", rows))
+    assert found["roles"]["gold"] == "unused" and any("'gold' is made of other people's scores" in note for note in found["notes"])
+
+
+def test_two_judges_of_which_one_is_a_copy_are_said(cli: Any) -> None:
+    rows = [row | {"gpt": row["judge"]} for row in pass_fail(count=60)]
+    done = cli("compare", write("t.csv", rows))
+    assert done.code == 0 and "'judge' and 'gpt' have the same score in all 60 texts: one may be a copy of the other" in done.err
+
+
+def test_start_ends_in_the_answer_where_a_judge_has_scored(cli: Any) -> None:
+    write("t.csv", pass_fail())
+    done = cli("start", "t.csv", "--yes")
+    assert done.code == 0 and "✓ Use it in English" in done.out and Path("t/judgments.jsonl").is_file()
+    assert "✓ Use it in English" in cli("compare", "t").out
+
+
+@pytest.mark.parametrize(
+    "command", ["start t.csv --yes", "labels import t.csv --to d --wide-annotators human,judge --metric q --scale q=1..3"]
+)
+def test_no_command_takes_a_judge_for_a_person(cli: Any, command: str) -> None:
+    rows = [{"id": k, "text": text(EN, k), "human": said(k, (1, 2, 3)), "judge": agreeing(k, (1, 2, 3))} for k in range(40)]
+    write("t.csv", rows)
+    done = cli(*command.split(), *(["--language", "en", "--task", "texts"] if "import" in command else []))
+    labels = [json.loads(line) for path in Path().glob("*/labels.jsonl") for line in path.read_text("utf-8").splitlines()]
+    assert (
+        (done.code == 2 and "looks like a judge" in done.err)
+        if "import" in command
+        else {row["annotator_id"] for row in labels} == {"person"}
+    )
+
+
+def test_a_gate_and_a_page_read_a_table(cli: Any) -> None:
+    write("t.csv", pass_fail())
+    Path("gate.toml").write_text('[[rule]]\nmetric = "rating"\nverdict = "use"\n', encoding="utf-8")
+    assert cli("gate", "t.csv").code == 0
+    assert cli("compare", "t.csv", "--html", "t.html", "--human", "human", "--bar", ".7").code == 0
+    page = Path("t.html").read_text("utf-8")
+    assert "harness compare t.csv --human human --bar .7" in page
+    assert "of what the person failed" in page and "One person labelled each text" in page
+
+
+# Shares of classes
+
+
+def test_a_judge_that_lets_failures_through_is_not_used(cli: Any) -> None:
+    rows = pass_fail(count=160)
+    for k, row in enumerate(rows):
+        if row["human"] == "fail":
+            row["judge"] = "fail" if k % 3 == 0 else "pass"
+    done = cli("compare", write("t.csv", rows))
+    shown = " ".join(done.out.split())
+    assert done.code == 0 and "✗" in shown and "it is shown to miss more than half of what people failed" in shown
+    assert read(cli, "t.csv")["verdicts"][0]["reason"] == "finds less than the bar of a class"
+
+
+def test_the_bar_is_stated_by_class_and_more_labels_of_the_rarer_class_are_named(cli: Any) -> None:
+    write("t.csv", pass_fail(count=120))
+    [verdict] = read(cli, "t.csv", "--bar", "fail=.92,pass=.6")["verdicts"]
+    assert [share["bar"] for share in verdict["shares"]] == [0.92, 0.6]
+    assert verdict["verdict"] == "too few labels" and "more of what the person failed" in verdict["sentence"]
+    done = cli("compare", "t.csv", "--bar", "fail=2")
+    assert done.code == 2 and "--bar fail=2: 2 should lie between 0 and 1" in done.err
+
+
+def test_a_bar_beside_people_is_shown_and_decides_nothing(cli: Any) -> None:
+    words = ("pass", "fail")
+    rows: Rows = [{"text": text(EN, k), "judge": agreeing(k, words, 30)} for k in range(200)]
+    for k, row in enumerate(rows):
+        row |= {f"rater{at}": agreeing(k, words, 12, at) for at in (1, 2, 3)}
+    write("t.csv", rows)
+    [plain], [barred] = (read(cli, "t.csv", *more)["verdicts"] for more in ((), ("--bar", ".8")))
+    assert plain["verdict"] == barred["verdict"] == "use" and barred["basis"] == "people"
+    assert "Against the bar (.8) it finds" in barred["sentence"] and "shown to be above it, tested alone" in barred["sentence"]
+    assert "bar" not in plain["settings"] and [share["bar"] for share in plain["shares"]] == [None, None]
+
+
+# What cannot be read
+
+
+BAD: dict[str, tuple[Rows, str]] = {
+    "no judge": ([{"text": text(EN, k), "human": said(k, "ab")} for k in range(30)], "no column with a judge's scores was found"),
+    "no person": ([{"text": text(EN, k), "judge": said(k, "ab")} for k in range(30)], "no column with people's scores was found"),
+    "one class": ([{"text": text(EN, k), "human": "pass", "judge": said(k, ("pass", "fail"))} for k in range(30)], "one class only"),
+    "other scales": (
+        [{"text": text(EN, k), "human": f"{said(k, (1, 2, 3, 4, 5))}/5", "judge": k % 10 / 10} for k in range(30)],
+        "different scales of 'rating': people 1 to 5, the judge 0 to 0.9",
+    ),
+    "a code": ([{"text": text(EN, k), "human": (1, 2, 99)[k % 3], "judge": (1, 2)[k % 2]} for k in range(30)], "99 may mean"),
+    "one id twice": (
+        [{"id": k % 29, "text": text(EN, k), "human": said(k, "ab"), "judge": said(k, "ab")} for k in range(30)],
+        "t.csv:31: '0' is also at t.csv:2",
+    ),
+    "a word that is no class": (
+        [{"text": text(EN, k), "human": said(k, (1, 2, 3)) if k else "maybe", "judge": said(k, (1, 2, 3))} for k in range(30)],
+        "t.csv:2: 'maybe' is not on the scale",
+    ),
+    "a row of means": (
+        [{"id": k, "text": text(EN, k), "human": said(k, (1, 2, 3)), "judge": said(k, (1, 2, 3))} for k in range(30)]
+        + [{"id": "Average", "text": "", "human": 2, "judge": 2}],
+        "t.csv:32: 'Average' looks like a row of totals or means",
+    ),
+    "ranks": (
+        [{"text": text(EN, k)} | {f"human_{at}": (k + at) % 3 + 1 for at in (1, 2, 3)} | {"judge": k % 3 + 1} for k in range(30)],
+        "hold ranks (1 to 3 once in each row)",
+    ),
+}
+
+
+@pytest.mark.parametrize(("rows", "words"), BAD.values(), ids=BAD)
+def test_what_cannot_be_compared_is_refused_in_a_sentence(cli: Any, rows: Rows, words: str) -> None:
+    done = cli("compare", write("t.csv", rows), "--to", "kept")
+    assert done.code and words in done.err and not done.out and not Path("kept").exists()
+
+
+@pytest.mark.parametrize(("content", "words"), [("text,human,judge\n", "no rows"), ("", "empty"), ('a,b\n"x,1\n', "never closed")])
+def test_broken_files_are_refused_with_their_place(cli: Any, content: str, words: str) -> None:
+    Path("t.csv").write_text(content, encoding="utf-8")
+    done = cli("compare", "t.csv")
+    assert done.code and words in done.err and "t.csv" in done.err and "Traceback" not in done.err
+
+
+def test_a_table_that_is_not_there_is_said(cli: Any) -> None:
+    assert "t.csv does not exist" in cli("compare", "t.csv").err
+
+
+def test_three_rows_are_too_few(cli: Any) -> None:
+    done = cli("compare", write("t.csv", pass_fail(count=3)), "--language", "en")
+    assert done.code == 0 and "Not known yet" in done.out and "✓" not in done.out
+
+
+def test_cells_without_an_answer_are_no_scores(cli: Any) -> None:
+    rows = pass_fail(count=100)
+    for k, row in enumerate(rows):
+        row["judge"] = ("", "N/A")[k % 2] if k % 3 == 0 else row["judge"]
+    found = read(cli, write("t.csv", rows))
+    assert found["verdicts"][0]["n_labelled"] == 66
+    assert any("34 of 100 labelled texts have no score of a judge" in note for note in found["notes"])
+
+
+def test_a_certificate_and_corrected_means_of_one_person_a_text(cli: Any) -> None:
+    rows = pass_fail(count=300)
+    for row in rows[200:]:
+        row["human"] = ""
+    write("t.csv", rows)
+    assert cli("certify", "t.csv", "--to", "certificate.json").code == 0
+    certificate = json.loads(Path("certificate.json").read_text("utf-8"))
+    assert certificate["cells"][0]["basis"] == "bar" and "bar=0.8" in certificate["signature"] and certificate["cells"][0]["n"] == 200
+    assert cli("compare", "t.csv", "--sampling", "random", "--to", "kept").code == 0
+    corrected = cli("correct", "kept", "--json")
+    assert corrected.code == 0 and '"labels_saved"' in corrected.out
+
+
+def test_a_gate_states_its_own_bar(cli: Any) -> None:
+    write("t.csv", pass_fail())
+    Path("gate.toml").write_text('[[rule]]\nmetric = "rating"\nverdict = "use"\n\n[decision]\nbar = "0.97"\n', encoding="utf-8")
+    done = cli("gate", "t.csv")
+    assert done.code != 0, done.out

@@ -1,0 +1,88 @@
+"""The roles of columns in tables with names and words of many languages: found, or asked about; never a judge as a person."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from harness.errors import UsageError
+from harness.exchange.one_table.cells import Column, cell_score
+from harness.exchange.one_table.roles import TableOptions, TableRoles, find_roles
+
+TEXT = "The kettle boils slowly near the window of the house"
+
+
+def columns(names: Sequence[str], words: Sequence[Any], **more: Sequence[Any]) -> list[Column]:
+    """Return a column of texts, one of a person and one of a judge who differ in one of ten texts, and `more` columns."""
+    person = [words[k * k // 3 % len(words)] for k in range(60)]
+    judge = [words[(words.index(score) + (k % 10 == 0)) % len(words)] for k, score in enumerate(person)]
+    cells = ([f"{TEXT} {k}" for k in range(60)], person, judge)
+    further = [Column(name, [values[k % len(values)] for k in range(60)]) for name, values in more.items()]
+    return [*(Column(name, of_column) for name, of_column in zip(names, cells, strict=True)), *further]
+
+
+def roles(found: Sequence[Column], **options: Any) -> TableRoles:
+    return find_roles(found, TableOptions(**options))
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (("odpowiedź", "ocena człowieka", "ocena modelu"), ("tak", "nie")),
+        (("ответ", "оценка эксперта", "оценка модели"), (0, 1)),
+        (("답변", "사람 평가", "모델 평가"), ("합격", "불합격")),
+        (("respuesta", "puntuación del experto", "puntuación de la IA"), (1, 2, 3, 4, 5)),
+        (("Antwort", "Note Gutachter", "Note GPT"), (1, 2, 3, 4, 5, 6)),
+        (("answer", "gold", "pred"), ("yes", "no")),
+        (("response", "is_correct_human", "is_correct_llm"), ("TRUE", "FALSE")),
+        (("Model Answer", "Human Rating", "Autorater"), ("4 - Good", "2 - Poor", "1 - Bad")),
+        (("translation", "人工打分", "GPT-4打分"), (60, 70, 80, 90, 100)),
+        (("réponse", "évaluateur", "juge"), ("bon", "mauvais")),
+        (("yanıt", "insan puanı", "model puanı"), ("evet", "hayır")),
+        (("antwoord", "oordeel mens", "oordeel model"), ("goed", "fout")),
+        (("resposta", "avaliação humana", "avaliação automática"), ("sim", "não")),
+        (("risposta", "voto umano", "voto del modello"), ("sì", "no")),
+        (("відповідь", "оцінка людини", "оцінка машини"), ("так", "ні")),
+        (("output", "scores.human_quality", "scores.llm_quality"), (1, 2, 3)),
+        (("answer", "HumanVerdict", "JudgeVerdict"), ("pass", "fail")),
+        (("text", "annotator", "claude-3.5-sonnet"), ("good", "bad")),
+    ],
+)
+def test_a_person_and_a_judge_are_found(names: Sequence[str], words: Sequence[Any]) -> None:
+    found = roles(columns(names, words))
+    assert found.by_column == dict(zip(names, ("text", "human", "judge"), strict=True))
+
+
+@pytest.mark.parametrize("name", ["Jana", "label", "falcon", "col3", "оцінка"])
+def test_a_column_that_may_be_anybodys_is_refused_or_asked_about(name: str) -> None:
+    table = columns(("answer", name, "gpt-4o"), (1, 2, 3))
+    with pytest.raises(UsageError, match=f"'{name}' holds scores, and nothing says who gave them"):
+        roles(table)
+    assert roles(table, human=(name,)).by_column[name] == "human"
+    assert find_roles(table, TableOptions(), lambda column: "human").by_column[name] == "human"
+    with pytest.raises(UsageError, match="no column with people's scores was found"):
+        find_roles(table, TableOptions(), lambda column: "judge")
+
+
+def test_what_is_no_score_of_anybody_is_set_aside() -> None:
+    table = columns(
+        ("answer", "rater1", "judge"),
+        (1, 2, 3),
+        latency=(0.5, 1.25, 0.75),
+        topic=("law", "tea"),
+        rater_age=(31, 32, 33),
+        confidence=(1, 2, 3),
+        comment=("fine", "odd"),
+        doc=("d1", "d2", "d3"),
+        model=("alpha", "beta"),
+    )
+    found = roles(table).by_column
+    assert [found[name] for name in ("latency", "topic", "rater_age", "confidence")] == ["unused"] * 4
+    assert (found["comment"], found["doc"], found["model"]) == ("reason", "group", "system")
+
+
+def test_scores_are_read_in_the_forms_that_people_write() -> None:
+    read = [cell_score(cell) for cell in ("3/5", "٣", "④", "75%", "4 stars", "not  OK", "N/A", float("nan"), "２点")]
+    assert read == [3.0, 3.0, 4.0, 75.0, 4.0, "not ok", None, None, 2.0]
