@@ -89,6 +89,16 @@ def test_two_columns_of_verdicts(cli: Any) -> None:
     assert not Path("t").exists()
 
 
+def test_a_scale_is_stated_without_a_metric_or_for_one(cli: Any) -> None:
+    table = write("results.csv", pass_fail())
+    [plain] = read(cli, table)["verdicts"]
+    for scale in ("fail,pass:best=pass", "rating=fail,pass:best=pass"):
+        [stated] = read(cli, table, "--scale", scale)["verdicts"]
+        assert (stated["verdict"], stated["shares"]) == (plain["verdict"], plain["shares"])
+    refused = cli("compare", table, "--scale", "tone=fail,pass:best=pass")
+    assert refused.code == 2 and "the table has no metric 'tone'; its metrics are" in refused.err
+
+
 def test_two_languages_on_a_scale_by_one_person(cli: Any) -> None:
     scale = (1, 2, 3, 4, 5)
     rows = [

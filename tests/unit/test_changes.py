@@ -270,8 +270,8 @@ CHANGES = {
                 "    if cell.one_class:\n        return",
             },
             "decide/verdicts.py": {
-                "        interval=one.texts.interval,\n        aggregate": "        leniency=one.level.leniency.mean,\n"
-                "        interval=one.texts.interval,\n        aggregate",
+                "        interval=cell.texts.interval,\n        aggregate": "        leniency=cell.level.leniency.mean,\n"
+                "        interval=cell.texts.interval,\n        aggregate",
             },
             "decide/sentences.py": {
                 "FAILS, ONE_CLASS, UNREAD, ": "FAILS, ONE_CLASS, STRICT, UNREAD, ",

@@ -196,7 +196,7 @@ class CompareTable(Command, group="columns of a table (docs/one-table.md)"):
 class Compare(Forms, Figures, Rows, Out, Decisions, CompareTable, Restrictions, CompareOutput, CompareRules):
     """Flags of `harness compare`.
 
-    harness compare pariksha
+    harness compare ratings.xlsx
     harness compare ratings.xlsx --human ann,bob --judge gpt-4o --html page.html --set margin=0.05
     """
 

@@ -250,7 +250,7 @@ class RecordReader:
         for text in self.options.scale:
             name, equals, scale = text.partition("=")
             named = bool(equals) and name in metrics
-            if equals and not named and not name.replace(".", "").isalnum():
+            if equals and not named and ":" not in name:
                 raise UsageError(f"--scale {text}: the table has no metric '{name}'; its metrics are {', '.join(metrics)}")
             scales[name if named else ""] = parse_scale(scale if named else text, "--scale ")
         return scales
