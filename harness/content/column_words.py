@@ -28,9 +28,9 @@ class ColumnWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def in_name(self, role: str, name: str) -> str:
         """Return the longest word for a role that is in the name of a column; empty where none is.
 
-        >>> column_words().in_name("people", "HumanScore"), column_words().in_name("programs", "hodnocení modelu")
+        >>> column_words().in_name("people", "HumanScore"), column_words().in_name("programs", "výstup modelu")
         ('human', 'model')
-        >>> column_words().in_name("people", "人手評価"), column_words().in_name("people", "answer")
+        >>> column_words().in_name("people", "人手による列"), column_words().in_name("people", "answer")
         ('人手', '')
         """
         parts, text = name_parts(name), name.casefold()
@@ -39,11 +39,14 @@ class ColumnWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class VerdictWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Words that people write into cells: for the better and the worse of two classes, for no answer, and for the texts of a pair."""
+    """Words that people write into cells: for the better and the worse of two classes, for no answer, between a score and the highest one,
+    behind a score, and for the texts of a pair."""
 
     good: frozenset[str]
     bad: frozenset[str]
     none: frozenset[str]
+    out_of: tuple[str, ...]
+    units: tuple[str, ...]
     first: frozenset[str]
     second: frozenset[str]
     tie: frozenset[str]

@@ -12,7 +12,7 @@ _NO_PERSON = 4  # letters of a word for programs that is no part of a person's n
 def is_judge_name(name: str) -> bool:
     """Return whether a name speaks for a judge: `judge_score`, `JudgeScore`, `gpt-4o`, but not `human_judge`.
 
-    >>> [is_judge_name(name) for name in ("judge.score", "GPT4o", "hodnocení strojem", "human_evaluator", "Jana", "mainland")]
+    >>> [is_judge_name(name) for name in ("judge.score", "GPT4o", "posouzeno strojem", "human_evaluator", "Jana", "mainland")]
     [True, True, True, False, False, False]
     """
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import tempfile
+import tomllib
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 from itertools import islice
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -23,9 +25,6 @@ MIN_LETTERS = 20  # nobody can tell the language of a shorter text
 UNDETERMINED = "und"
 _TEXTS_OF_A_LANGUAGE = 40  # are looked at, to tell it from another one
 _MAX_CHARACTERS = 2000  # the identifier reads no more: longer texts do not make it surer
-# The identifier takes Chinese in traditional characters for Cantonese, which is written with words that no other Chinese text has.
-_CANTONESE, _CHINESE = "yue", "zh"
-_CANTONESE_WORDS = re.compile("[嘅咗喺唔嚟佢冇啲嘢咁嗰噉啱攞瞓睇諗孖嘥喎嗌]|係咪|乜|點解|邊個|而家")
 _LOADING = Lock()  # two threads would otherwise both load the model
 _JSON = re.compile(r"```\w*|\{[^{}]*\}|\[[^\[\]]*\]|\"\w+\"\s*:\s*")
 
@@ -94,11 +93,18 @@ def known_languages() -> frozenset[str]:
     return frozenset(map(str, _identifier().labels))
 
 
+@cache
+def _near_languages() -> list[dict[str, str]]:
+    near: list[dict[str, str]] = tomllib.loads(Path(__file__).with_name("near_languages.toml").read_text("utf-8"))["near"]
+    return near
+
+
 def identify_language(text: str) -> tuple[str, float]:
     """Return the base tag of the likeliest language of a text, and its probability."""
     language, probability = _identifier().classify(text)
-    if language == _CANTONESE and not _CANTONESE_WORDS.search(text):
-        return _CHINESE, float(probability)
+    for near in _near_languages():
+        if language == near["language"] and not re.search(near["unless"], text):
+            return near["is"], float(probability)
     return str(language), float(probability)
 
 
@@ -107,8 +113,8 @@ def other_language_of(tag: str, texts: Iterable[str]) -> str:
 
     At least half of the texts look like it then, and hardly any like the language of the tag.
 
-    >>> other_language_of("kr", ["상품은 수령 후 14일 이내에 어느 우체국에서나 반품할 수 있습니다"])
-    "'kr' is the tag of Kanuri and the code of a country, and 1 of 1 texts look like Korean: write 'ko'"
+    >>> other_language_of("se", ["Varan kan lämnas tillbaka inom fjorton dagar på vilket postkontor som helst"])
+    "'se' is the tag of Northern Sami and the code of a country, and 1 of 1 texts look like Swedish: write 'sv'"
     """
     language = tags.language_of_country(tag)
     if language is None:

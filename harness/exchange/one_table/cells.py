@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import islice
 from typing import Any
 
@@ -20,17 +20,22 @@ MOST_CLASSES = 11  # of a scale without a limit of classes: 0 to 10
 _TEXT_WIDTH = 25  # of the cells of a column of texts on average, at least, in Latin letters; a Chinese character is as wide as two
 _LONGEST_CLASS = 40  # characters
 _NUMBER = re.compile(r"[+-]?\d+(?:[.,٫]\d+)?")
-_OUT_OF = re.compile(r"(\d+(?:[.,]\d+)?)\s*(?:/|out of|von|sur|z|de)\s*\d+", re.IGNORECASE)
-_WITH_UNIT = re.compile(r"(\d+(?:[.,]\d+)?)\s*(?:%|点|점|分|points?|pts?\.?|stars?|bod[yů]?|punkte?)", re.IGNORECASE)
 _WITH_MEANING = re.compile(r"(\d+)\s*(?:[-–—:=)]|\.\s|\()\s*\D.*")
 _STARS = re.compile(r"([★⭐🌟]+)[☆✩]*")
+
+
+@cache
+def _forms_with_words() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return the forms of `4 out of 5` and of `4 points`, in the languages of the words for cells."""
+    between, behind = ("|".join(map(re.escape, words)) for words in (column_words().verdicts.out_of, column_words().verdicts.units))
+    return re.compile(rf"(\d+(?:[.,]\d+)?)\s*(?:{between})\s*\d+"), re.compile(rf"(\d+(?:[.,]\d+)?)\s*(?:{behind})")
 
 
 @lru_cache(maxsize=1 << 16)
 def cell_score(value: str | int | float | bool) -> float | str | None:
     """Return what a cell means as a score: a number, a word in lower case, or None where it says that there is no answer.
 
-    >>> [cell_score(cell) for cell in ("4/5", "4 – good", "85 %", "★★★☆☆", "3点", "Pass", "n/a", "2,5", True)]
+    >>> [cell_score(cell) for cell in ("4/5", "4 – good", "85 %", "★★★☆☆", "3 points", "Pass", "n/a", "2,5", True)]
     [4.0, 4.0, 85.0, 3.0, 3.0, 'pass', None, 2.5, 'true']
     """
     if isinstance(value, bool):
@@ -42,7 +47,7 @@ def cell_score(value: str | int | float | bool) -> float | str | None:
         return None
     if _NUMBER.fullmatch(text):
         return float(re.sub("[,٫]", ".", text))
-    for form in (_OUT_OF, _WITH_UNIT):
+    for form in _forms_with_words():
         if match := form.fullmatch(text):
             return float(match[1].replace(",", "."))
     if match := _WITH_MEANING.fullmatch(text):

