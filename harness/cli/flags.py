@@ -266,6 +266,11 @@ def _sentence(err: CycloptsError, name: str, words: Sequence[str]) -> str:
 
         return suggest(word, words)
 
+    def is_threshold(word: str) -> bool:
+        from harness.decide.options import DecisionOptions  # late, too
+
+        return word in DecisionOptions.__struct_fields__
+
     where = f"'harness {name} --help' lists all flags"
     match err:
         case UnknownOptionError():
@@ -273,7 +278,12 @@ def _sentence(err: CycloptsError, name: str, words: Sequence[str]) -> str:
             at = next(index for index, word in enumerate(words) if word.partition("=")[0] == option or word.startswith(option))
             value = [word for word in words[at + 1 : at + 2] if not word.startswith("-")]
             flags = [option for argument in arguments_of(name) for option in argument.names]
-            return f"unrecognized arguments: {' '.join([words[at], *value])}.{suggested(option, flags)} {where}"
+            threshold = option.removeprefix("--").replace("-", "_")
+            if "--set" in flags and is_threshold(threshold):
+                hint = f" A threshold is set with --set {threshold}={''.join(value) or 'VALUE'}."
+            else:
+                hint = suggested(option, flags)
+            return f"unrecognized arguments: {' '.join([words[at], *value])}.{hint} {where}"
         case UnusedCliTokensError():
             return f"unrecognized arguments: {' '.join(err.unused_tokens or ())}. {where}"
         case MissingArgumentError() if err.argument is not None:

@@ -12,7 +12,16 @@ import numpy as np
 from harness.data.columns import Codes, combination_ids, first_rows, rows_by_number
 from harness.data.dataset import Dataset
 from harness.decide.annotator_labels import AnnotatorLabels, AnnotatorSample, annotator_sample, annotator_tests
-from harness.decide.class_shares import DEFAULT_BAR, Basis, ClassShare, class_shares, p_above_bar, p_below_bar, parse_bar
+from harness.decide.class_shares import (
+    DEFAULT_BAR,
+    Basis,
+    ClassShare,
+    class_shares,
+    p_above_bar,
+    p_below_bar,
+    parse_bar,
+    refuse_unknown_classes,
+)
 from harness.decide.options import DecisionOptions
 from harness.decide.verdict_parts import CopiedLabels
 from harness.measure.answer_counts import AnswerCounts, count_answers
@@ -236,6 +245,7 @@ class _CellTester:
                 self.gap[rows], self.hit[rows], self.baseline[rows] = distances.of_answers(item, self.score[rows])
             else:
                 self.gap[rows] = matched_gap(labels.counts[item], judged.code[rows], self.class_weights[metric])
+        refuse_unknown_classes(parse_bar(options.bar or str(DEFAULT_BAR)), judged.labels.values())
         self.label_sources = _label_sources(judged)
         self.annotators = AnnotatorLabels(judged.data, judged.labels)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import NormalDist
 from typing import Literal
 
@@ -61,6 +61,14 @@ def parse_bar(text: str) -> dict[str, float]:
         if not 0 < bars[name.strip()] < 1:
             raise UsageError(f"--bar {text}: {number} should lie between 0 and 1, both excluded")
     return bars
+
+
+def refuse_unknown_classes(bars: Mapping[str, float], labels: Iterable[LabelCounts]) -> None:
+    """Raise UsageError if a bar names a class that no metric with two classes has."""
+    classes = dict.fromkeys(str(score) for votes in labels if len(votes.classes.scores) == 2 for score in votes.classes.scores)
+    if unknown := [name for name in bars if name and name not in classes]:
+        listed = f"the classes are {', '.join(classes)}" if classes else "no metric has two classes, so state one share, such as --bar .7"
+        raise UsageError(f"--bar {unknown[0]}={bars[unknown[0]]:g}: no class is called '{unknown[0]}'; {listed}")
 
 
 def bar_of(score: Score | None, bars: Mapping[str, float]) -> float:

@@ -394,6 +394,9 @@ def test_the_bar_is_stated_by_class_and_more_labels_of_the_rarer_class_are_named
     [verdict] = read(cli, "t.csv", "--bar", "fail=.92,pass=.6")["verdicts"]
     assert [share["bar"] for share in verdict["shares"]] == [0.92, 0.6]
     assert verdict["verdict"] == "too few labels" and "more of what the person failed" in verdict["sentence"]
+    assert cli("compare", "t.csv", "--bar", "fail=.92,pass=.6").code == 0
+    unknown = cli("compare", "t.csv", "--bar", "fial=.9")
+    assert unknown.code == 2 and "--bar fial=0.9: no class is called 'fial'; the classes are fail, pass" in unknown.err
     done = cli("compare", "t.csv", "--bar", "fail=2")
     assert done.code == 2 and "--bar fail=2: 2 should lie between 0 and 1" in done.err
 

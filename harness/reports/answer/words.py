@@ -125,7 +125,7 @@ def judge_of(verdict: Verdict) -> tuple[Any, Any]:
 
 def setting(verdict: Verdict, name: str) -> str:
     """Return one threshold of a verdict, as its signature prints it; empty where it has none of the name."""
-    return dict(word.split("=") for word in verdict.settings.split()).get(name, "")
+    return {key: value for key, _, value in (word.partition("=") for word in verdict.settings.split())}.get(name, "")
 
 
 def side_names(sides: Sides) -> list[str]:

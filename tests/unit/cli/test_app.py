@@ -166,6 +166,7 @@ def test_temperatures_are_numbers_of_zero_or_more(refused: Callable[..., str], n
     [
         (("walk",), "invalid choice: 'walk'"),
         (("run", "--lang-uages", "ja"), "unrecognized arguments: --lang-uages"),
+        (("compare", "t.csv", "--margin", "0.2"), "unrecognized arguments: --margin 0.2. A threshold is set with --set margin=0.2."),
         (("run", "--dry"), "--dry. Did you mean '--dry-run'? 'harness run --help' lists all flags"),
         (("store", "check", "--otu", "x"), "--otu x. Did you mean '--out'? 'harness store check --help' lists all flags"),
         (("generate", *["--task", "t", "--by", "j", "--out", "o", "--to", "x"]), "unrecognized arguments: --to x"),
