@@ -6,13 +6,14 @@ import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
 from harness.cli.arguments import given_fields
 from harness.cli.commands.find_out import Compare, Start
 from harness.cli.endings import ended
+from harness.cli.flags import read_flags
 from harness.cli.labels import facts_of, mapping_of, print_summary
 from harness.cli.table import show_table
 from harness.content import Library
@@ -81,7 +82,7 @@ def _answer(table: OneTable, to: Path, arguments: Start) -> int:
     show_table(table)
     table.data.save(to)
     _say(f"kept as the data folder {to}")
-    return compare(Compare(sources=(str(to),), json=arguments.json))
+    return compare(cast("Compare", read_flags("compare", [str(to), *(["--json"] if arguments.json else [])])))
 
 
 def texts_of_table(source: Path, given: LabelMapping, library: Library) -> Path:

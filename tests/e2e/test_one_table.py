@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import csv
 import json
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -348,6 +350,12 @@ def test_start_ends_in_the_answer_where_a_judge_has_scored(cli: Any) -> None:
     done = cli("start", "t.csv", "--yes")
     assert done.code == 0 and "✓ Use it in English" in done.out and Path("t/judgments.jsonl").is_file()
     assert "✓ Use it in English" in cli("compare", "t").out
+
+
+def test_start_ends_in_the_answer_as_the_first_command_of_a_process() -> None:
+    write("t.csv", pass_fail())
+    done = subprocess.run([sys.executable, "-m", "harness", "start", "t.csv", "--yes"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "✓ Use it in English" in done.stdout, done.stderr
 
 
 @pytest.mark.parametrize(
