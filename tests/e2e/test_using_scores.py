@@ -205,12 +205,13 @@ def test_few_labels_give_the_labels_alone_with_the_reason(cli: Cli, tmp_path: Pa
         harness.certificate.load(path).apply([0, 1], language="ja", metric="tone", judge="model/one")
 
 
-def test_one_annotator_is_enough_to_correct_and_no_verdict(cli: Cli, tmp_path: Path) -> None:
+def test_one_annotator_is_enough_to_correct_and_a_bar_decides_on_two_classes_alone(cli: Cli, tmp_path: Path) -> None:
     single = judged_folder(tmp_path / "single", annotators=1)
     assert all(number["corrected"]["value"] is not None for number in read(cli, "correct", single)["numbers"])
     path = tmp_path / "certificate.json"
-    assert cli("certify", single, "--to", path).code == 1
-    assert {cell.verdict for cell in harness.certificate.load(path).cells} == {"too few labels"}
+    assert cli("certify", single, "--to", path).code == 0
+    verdicts = {cell.metric: (cell.verdict, cell.basis) for cell in harness.certificate.load(path).cells}
+    assert verdicts == {"errors": ("use corrected", "bar"), "tone": ("too few labels", "people")}
 
 
 def test_judges_that_do_not_vary_or_do_not_tell_classes_apart(cli: Cli, tmp_path: Path) -> None:
