@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from harness.content.tags import english_name
 from harness.decide.sentences import unread_words
@@ -12,12 +13,23 @@ from harness.reports.answer.cards import cards_of_one, cards_of_several, copied_
 from harness.reports.answer.matrix import verdict_matrices
 from harness.reports.answer.steps import LabelPages, next_steps
 from harness.reports.answer.words import Sides, bar_words, judge_of, nobody_to_compare, setting, side_names, style_of
-from harness.reports.answer_parts import Answer
+from harness.reports.answer_parts import Answer, Card
 from harness.reports.tables.numbers import counted, percent
 
 _MAY = {"use": "may be used", "use corrected": "may be used with corrected means only", "passes the controls": "passes the controls"}
 _MOST_STEPS = 3
 _HOWEVER = ", however it is asked"
+
+
+def _with_missing(verdicts: Sequence[Verdict], cards: Iterable[Card]) -> tuple[Card, ...]:
+    """Return the cards with what agreement does not show: copied labels, and classes that are missed, in the card of what not to use."""
+    listed, missing = list(cards), list(missing_cards(verdicts))
+    at = next((number for number, card in enumerate(listed) if card.style == "bad"), None)
+    if at is None or len(missing) != 1:
+        return (*copied_cards(verdicts), *missing, *listed)
+    [missed] = missing
+    listed[at] = replace(listed[at], text=f"{listed[at].text} {missed.text}", note=f"{listed[at].note} {missed.note}".strip())
+    return (*copied_cards(verdicts), *listed)
 
 
 def build_answer(sides: Sides, pages: LabelPages = LabelPages()) -> Answer:
@@ -31,7 +43,7 @@ def build_answer(sides: Sides, pages: LabelPages = LabelPages()) -> Answer:
     several = len({judge_of(verdict) for verdict in verdicts}) > 1
     if len(sides) == 1:
         steps = tuple(next_steps(verdicts, {}, pages))[:_MOST_STEPS]
-        cards = (*copied_cards(verdicts), *missing_cards(verdicts), *cards_of_one(verdicts))
+        cards = _with_missing(verdicts, cards_of_one(verdicts))
         return Answer(_title_of_one_judge(sides), cards, _describe_error_rate(sides), steps)
     names = side_names(sides)
     names_by_id = {id(verdict): name for name, side in zip(names, sides, strict=True) for verdict in side}
@@ -43,7 +55,7 @@ def build_answer(sides: Sides, pages: LabelPages = LabelPages()) -> Answer:
         title = ". ".join((*broken, title))
     return Answer(
         title,
-        (*copied_cards(verdicts), *missing_cards(verdicts), *cards_of_several(sides, judges)),
+        _with_missing(verdicts, cards_of_several(sides, judges)),
         _describe_error_rate(sides),
         steps,
         tuple(verdict_matrices(sides)),

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from harness.content.tags import english_name
+from harness.decide.class_shares import ClassShare, words_of_share
 from harness.decide.verdicts import Verdict
 from harness.reports.answer.words import (
     Sides,
     bar_words,
-    half_missed,
     judge_of,
+    mostly_missed,
     nobody_to_compare,
     place_of,
     reason_against,
@@ -60,13 +61,15 @@ def cards_of_one(verdicts: Sequence[Verdict]) -> Iterator[Card]:
 
 def missing_cards(verdicts: Sequence[Verdict]) -> Iterator[Card]:
     """Yield a card for each judge of which more than half of a class is shown to be missed, whatever its verdict is."""
-    by_judge: dict[tuple[object, object], list[Verdict]] = {}
+    by_judge: dict[tuple[object, object], list[tuple[Verdict, ClassShare]]] = {}
     for verdict in verdicts:
-        if half_missed(verdict):
-            by_judge.setdefault(judge_of(verdict), []).append(verdict)
-    for of_judge in by_judge.values():
-        more = f", and so in {counted(len(of_judge) - 1, 'more question')}" if len(of_judge) > 1 else ""
-        yield Card("bad", "", f"{of_judge[0]['judge']} in {place_of(of_judge[0])}: {half_missed(of_judge[0])}{more}.")
+        if share := mostly_missed(verdict):
+            by_judge.setdefault(judge_of(verdict), []).append((verdict, share))
+    for missed in by_judge.values():
+        (first, share), judge = missed[0], missed[0][0]["judge"] if len({judge_of(verdict) for verdict in verdicts}) > 1 else "It"
+        more = f" and {len(missed) - 1} more" if len(missed) > 1 else ""
+        note = f"Of {words_of_share(share)} it finds {percent(share.share)}, at most {percent(share.upper)}."
+        yield Card("bad", "", f"{judge} misses most of class '{share.score}' in {place_of(first)}{more}.", note)
 
 
 def copied_cards(verdicts: Sequence[Verdict]) -> Iterator[Card]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.content.tags import english_name
-from harness.decide.class_shares import words_of_share
+from harness.decide.class_shares import ClassShare, words_of_share
 from harness.decide.verdicts import Verdict
 from harness.model import SAMPLING, Variant, axis_words, parse_variant
 from harness.reports.tables.numbers import percent
@@ -106,13 +106,9 @@ def shares_words(verdict: Verdict) -> str:
     return " and ".join(f"{percent(share.share)} of {words_of_share(share, who)} ({limit})" for share, limit in shown)
 
 
-def half_missed(verdict: Verdict) -> str:
-    """Say of which class the judge is shown to find less than half; empty where there is none."""
-    for share in verdict.shares:
-        if share.n and share.upper < _HALF:
-            what = f"it is shown to miss more than half of {words_of_share(share)}"
-            return f"{what}: it finds {percent(share.share)}, at most {percent(share.upper)}"
-    return ""
+def mostly_missed(verdict: Verdict) -> ClassShare | None:
+    """Return the share of the class of which the judge is shown to find less than half; None where there is no such class."""
+    return next((share for share in verdict.shares if share.score is not None and share.n and share.upper < _HALF), None)
 
 
 _HALF = 0.5
