@@ -183,10 +183,11 @@ def _parameters(cls: type[Command], fields: Sequence[OptionField], explained: bo
     for field in sorted(fields, key=rank):
         hint = _with_parameters(field.parameter.annotation)
         plain, metadata = (hint.__origin__, hint.__metadata__) if get_origin(hint) is Annotated else (hint, ())
-        about = Parameter(help=texts[field.kind].get(field.name))
+        # Without `help=None`: typing keeps one of two parameters that are equal, and they are equal whatever was stated.
+        about: dict[str, Any] = {"help": text} if (text := texts[field.kind].get(field.name)) else {}
         if field.parameter.kind is inspect.Parameter.KEYWORD_ONLY:
-            about = Parameter(help=texts[field.kind].get(field.name), group=getattr(field.owner, "heading", FIRST))
-        yield field.parameter.replace(annotation=Annotated[(plain, about, *metadata)])
+            about["group"] = getattr(field.owner, "heading", FIRST)
+        yield field.parameter.replace(annotation=Annotated[(plain, Parameter(**about), *metadata)])
 
 
 def _with_parameters(hint: Any) -> Any:

@@ -192,7 +192,7 @@ class CompareTable(Command, group="columns of a table (docs/one-table.md)"):
     """who labelled the texts"""
 
 
-@command("compare:compare", first="langs judge by versus where card full html figure json settings")
+@command("compare:compare", first="judge human text langs by versus bar full html json settings")
 class Compare(Forms, Figures, Rows, Out, Decisions, CompareTable, Restrictions, CompareOutput, CompareRules):
     """Flags of `harness compare`.
 

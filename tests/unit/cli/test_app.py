@@ -113,6 +113,12 @@ def test_every_command_has_help_and_all_its_flags_are_explained(name: str, capsy
         assert argument.parameter.help in shown
 
 
+def test_flags_are_explained_whatever_was_read_before() -> None:
+    arguments_of("compare")
+    [by_task] = [argument for argument in arguments_of("run", explained=True) if argument.field_info.name == "by_task"]
+    assert by_task.parameter.help and by_task.parameter.help.startswith("also show all verdicts")
+
+
 def test_the_overview_names_every_command_with_its_purpose() -> None:
     text = " ".join(help_of("").split())
     for name in COMMANDS:
