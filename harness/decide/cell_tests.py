@@ -20,7 +20,6 @@ from harness.decide.class_shares import (
     p_above_bar,
     p_below_bar,
     parse_bar,
-    refuse_unknown_classes,
 )
 from harness.decide.options import DecisionOptions
 from harness.decide.verdict_parts import CopiedLabels
@@ -245,7 +244,6 @@ class _CellTester:
                 self.gap[rows], self.hit[rows], self.baseline[rows] = distances.of_answers(item, self.score[rows])
             else:
                 self.gap[rows] = matched_gap(labels.counts[item], judged.code[rows], self.class_weights[metric])
-        refuse_unknown_classes(parse_bar(options.bar or str(DEFAULT_BAR)), judged.labels.values())
         self.label_sources = _label_sources(judged)
         self.annotators = AnnotatorLabels(judged.data, judged.labels)
 

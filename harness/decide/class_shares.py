@@ -63,8 +63,9 @@ def parse_bar(text: str) -> dict[str, float]:
     return bars
 
 
-def refuse_unknown_classes(bars: Mapping[str, float], labels: Iterable[LabelCounts]) -> None:
-    """Raise UsageError if a bar names a class that no metric with two classes has."""
+def refuse_unknown_classes(bar: str, labels: Iterable[LabelCounts]) -> None:
+    """Raise UsageError if a bar, as `parse_bar` takes it, names a class that no metric with two classes has."""
+    bars = parse_bar(bar)
     classes = dict.fromkeys(str(score) for votes in labels if len(votes.classes.scores) == 2 for score in votes.classes.scores)
     if unknown := [name for name in bars if name and name not in classes]:
         listed = f"the classes are {', '.join(classes)}" if classes else "no metric has two classes, so state one share, such as --bar .7"

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.decide.cell_tests import CellTests, LabelledTexts, cell_tests
-from harness.decide.class_shares import Basis, ClassShare
+from harness.decide.class_shares import Basis, ClassShare, refuse_unknown_classes
 from harness.decide.more_labels import FurtherTexts, labels_needed
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import NOBODY, Controls, Decision, DecisionInputs, decide, has_enough, passes_controls
@@ -214,7 +214,9 @@ def verdicts_laid_out(laid_out: AlignedData, compare: CompareOptions, options: D
 
 
 def tests_of_aligned(laid_out: AlignedData, options: DecisionOptions) -> tuple[CellTests, ...]:
-    """Return the tests of every cell, uncorrected."""
+    """Return the tests of every cell, uncorrected. Raises UsageError if a bar names a class that no source has."""
+    if options.bar:
+        refuse_unknown_classes(options.bar, (labels for judged in laid_out.judged for labels in judged.labels.values()))
     return tuple(tests for judged in laid_out.judged for tests in cell_tests(judged, "source" in laid_out.by, options))
 
 

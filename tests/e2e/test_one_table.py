@@ -397,12 +397,25 @@ def test_a_judge_that_lets_failures_through_is_not_used(cli: Any) -> None:
     assert read(cli, "t.csv")["verdicts"][0]["reason"] == "finds less than the bar of a class"
 
 
+def test_a_judges_replies_without_a_score_are_shown(cli: Any) -> None:
+    rows = [row | {"judge": f"I would rather talk about something else, number {number}"} for number, row in enumerate(pass_fail())]
+    for flags in ((), ("--judge", "judge")):
+        done = cli("compare", write("t.csv", rows), *flags)
+        assert done.code == 2 and "'judge' holds texts, such as 'I would rather talk about something else, number 0'" in done.err
+
+
 def test_the_bar_is_stated_by_class_and_more_labels_of_the_rarer_class_are_named(cli: Any) -> None:
     write("t.csv", pass_fail(count=120))
     [verdict] = read(cli, "t.csv", "--bar", "fail=.92,pass=.6")["verdicts"]
     assert [share["bar"] for share in verdict["shares"]] == [0.92, 0.6]
     assert verdict["verdict"] == "too few labels" and "more of what the person failed" in verdict["sentence"]
     assert cli("compare", "t.csv", "--bar", "fail=.92,pass=.6").code == 0
+    write(
+        "u.csv", [row | {"human": row["human"].replace("fail", "bad"), "judge": row["judge"].replace("fail", "bad")} for row in pass_fail()]
+    )
+    for name in ("t", "u"):
+        assert cli("compare", f"{name}.csv", "--to", name).code == 0
+    assert cli("compare", "t", "u", "--bar", "fail=.92,bad=.9").code == 0  # a class of one source
     unknown = cli("compare", "t.csv", "--bar", "fial=.9")
     assert unknown.code == 2 and "--bar fial=0.9: no class is called 'fial'; the classes are fail, pass" in unknown.err
     done = cli("compare", "t.csv", "--bar", "fail=2")

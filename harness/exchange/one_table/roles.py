@@ -19,7 +19,7 @@ from harness.content.tags import language_named
 from harness.errors import UsageError
 from harness.exchange.one_table.cells import Column, cell_score
 from harness.model import Source
-from harness.text import quoted
+from harness.text import one_line, quoted
 
 Role = Literal["human", "judge", "text", "language", "id", "group", "system", "metric", "annotator", "score", "reason", "unused"]
 Side = Literal["human", "judge"]
@@ -118,6 +118,9 @@ class RoleFinder:
         self.notes: list[str] = []
         named = options.columns
         self._refuse_absent(named)
+        for flag, names in (("--human", options.human), ("--judge", options.judge)):
+            if texts := [name for name in names if self.columns[name].is_text]:
+                raise UsageError(f"{flag} {texts[0]}: {self._holds_texts(texts[0])}")
         self.roles |= named
         if options.language in self.columns:
             self.roles[options.language] = "language"
@@ -376,6 +379,11 @@ class RoleFinder:
             if free:
                 self.roles[free[0].name] = role
 
+    def _holds_texts(self, name: str) -> str:
+        """Say that a column holds texts, with the first of them."""
+        first = next(str(cell) for cell in self.columns[name].cells if cell is not None)
+        return f"'{name}' holds texts, such as '{one_line(first)[:_SHOWN]}', and no scores"
+
     def _refuse_one_side(self, sides: set[Side]) -> None:
         columns = ", ".join(self.columns)
         if "judge" not in sides:
@@ -388,7 +396,9 @@ class RoleFinder:
             beside = f" (judges: {', '.join(name for name, role in self.roles.items() if role == 'judge')})"
         else:
             return
-        raise UsageError(f"no column with {what} was found{beside}; name it with {flag}; the columns are: {columns}{more}")
+        side = "human" if "judge" in sides else "judge"
+        texts = [f"; {self._holds_texts(name)}" for name, role in self.roles.items() if role == "text" and side_of(name) == side][:1]
+        raise UsageError(f"no column with {what} was found{beside}{''.join(texts)}; name it with {flag}; the columns are: {columns}{more}")
 
     def _texts(self) -> dict[str, str]:
         """Return the texts by the names that they get: the one that is judged is `output`, of a pair `output_a` and `output_b`."""
@@ -405,6 +415,7 @@ class RoleFinder:
 
 _MOST_LANGUAGES = 200
 _MOST_KINDS = 6
+_SHOWN = 60  # characters of a text in a sentence
 _MOST_METRICS = 50
 _MOST_SYSTEMS = 50
 _FEW_ROWS = 10
