@@ -94,14 +94,10 @@ class Redactor:
         coded = ((_HEX, _HEX_PAIR, 16), (_CODES, _CODE, 10)) if sum(map(decoded.count, _DIGITS)) >= RUN else ()
         for pattern, unit, base in coded:
             for match in pattern.finditer(decoded):
-                units = [(character, int(character[character.lastindex or 0], base)) for character in unit.finditer(decoded, *match.span())]
-                units = [(character, code) for character, code in units if code < 128]
+                units = [(escape, int(escape[escape.lastindex or 0], base)) for escape in unit.finditer(decoded, *match.span())]
+                units = [(escape, code) for escape, code in units if code < 128]
                 characters = "".join(chr(code) for _, code in units)
-                yield (
-                    characters,
-                    [begins[character.start()] for character, _ in units],
-                    [ends[character.end() - 1] for character, _ in units],
-                )
+                yield characters, [begins[escape.start()] for escape, _ in units], [ends[escape.end() - 1] for escape, _ in units]
         between = _BETWEEN if self._random or _SPELLED.search(decoded) else _UNSEEN_BETWEEN
         if self._may_hold(between.sub("", unicodedata.normalize("NFKC", decoded))):
             signs = [(index, letter) for index, sign in enumerate(decoded) for letter in unicodedata.normalize("NFKC", sign)]

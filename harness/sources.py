@@ -76,14 +76,14 @@ class OpenedTable(msgspec.Struct, frozen=True):
 def open_sources(sources: Sequence[Source], card: str | None, out: Path) -> list[OpenedSource]:
     """Read the sources of a comparison. Raises as `api.compare`."""
     opened = [_open_source(source, card, out) for source in sources]
-    names = [source_of_name.recording.name for source_of_name in opened]
+    names = [opened_source.recording.name for opened_source in opened]
     if len(set(names)) == len(names):
         return opened
     return [  # two runs of one name, such as the same questions asked again later, are named as they were given
-        msgspec.structs.replace(source_of_name, recording=msgspec.structs.replace(source_of_name.recording, name=str(source)))
-        if isinstance(source, (str, Path)) and names.count(source_of_name.recording.name) > 1
-        else source_of_name
-        for source, source_of_name in zip(sources, opened, strict=True)
+        msgspec.structs.replace(opened_source, recording=msgspec.structs.replace(opened_source.recording, name=str(source)))
+        if isinstance(source, (str, Path)) and names.count(opened_source.recording.name) > 1
+        else opened_source
+        for source, opened_source in zip(sources, opened, strict=True)
     ]
 
 
@@ -222,17 +222,17 @@ def compare_sources(
     full: bool = False,
     sections: bool = True,
 ) -> ComparedSources:
-    """Return the steps of a comparison, for notebooks and for the command: open the sources, add panels, compare, and decide.
+    """Go through the steps of a comparison, for notebooks and for the command: open the sources, add panels, compare, and decide.
 
     Args:
         sources, decision, card, out, full: as in `api.compare`.
         requested: the options by the names that the user gave; panels among the judges, and a source to compare with, get their own names.
         sections: whether to compute the sections.
     """
-    named_options = with_versus_source(sources, requested.versus)
-    opened, judges = with_panels(open_sources(named_options, card, out), requested.judges, requested.where.get("metric"))
+    all_sources = with_versus_source(sources, requested.versus)
+    opened, judges = with_panels(open_sources(all_sources, card, out), requested.judges, requested.where.get("metric"))
     options = msgspec.structs.replace(
-        requested, judges=as_names(judges) if judges else None, versus=named_versus(requested.versus, named_options, opened)
+        requested, judges=as_names(judges) if judges else None, versus=named_versus(requested.versus, all_sources, opened)
     )
     recordings = [source.recording for source in opened]
     compared = comparison.compare(recordings, options, decision or DecisionOptions(), full=full, sections=sections)

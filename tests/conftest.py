@@ -108,7 +108,7 @@ def cli(capfd: pytest.CaptureFixture[str]) -> Callable[..., Result]:
         capfd.readouterr()
         try:
             code = main([str(argument) for argument in arguments])
-        except SystemExit as stop:  # argparse
+        except SystemExit as stop:  # flags that cannot be read
             code = int(stop.code or 0)
         captured = capfd.readouterr()
         return Result(code, captured.out, captured.err)

@@ -52,10 +52,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(command: Command) -> int:
     if command.argv[0] in ("check", "board"):
-        from harness.cli.commands.shared import Content
+        from harness.cli.commands.shared import ContentFlags
         from harness.cli.content import content_here  # late: it reads content
 
-        if isinstance(command, Content):
+        if isinstance(command, ContentFlags):
             command = replace(command, content=tuple(content_here(command.content)))
     return function_of(command)(command)
 

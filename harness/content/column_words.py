@@ -23,7 +23,7 @@ class ColumnWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     totals: frozenset[str]
     remarks: frozenset[str]
     roles: dict[str, dict[str, tuple[str, ...]]]
-    verdicts: VerdictWords
+    verdicts: CellWords
 
     def in_name(self, role: str, name: str) -> str:
         """Return the longest word for a role that is in the name of a column; empty where none is.
@@ -38,7 +38,7 @@ class ColumnWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return max((word for word in words if _is_in(word, parts, text)), key=len, default="")
 
 
-class VerdictWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class CellWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Words that people write into cells: for the better and the worse of two classes, for no answer, between a score and the highest one,
     behind a score, and for the texts of a pair."""
 

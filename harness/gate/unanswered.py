@@ -12,7 +12,7 @@ from harness.data.columns import CodedColumn, combination_ids, first_rows
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.measure.compare import Recording
-from harness.measure.judged_table import JudgedTable, ShownItems, item_key
+from harness.measure.judged_table import JudgedTable, ShownToJudges, item_key
 from harness.model import CONDITION, CellKey, JudgeCondition
 from harness.runs import RunResult
 
@@ -81,7 +81,7 @@ def unanswered_rows(recording: Recording, judged: JudgedTable) -> dict[CellKey, 
     if recording.asked is None:
         return {}
     data = judged.data
-    shown_items = ShownItems(recording.asked, data, recording.judgments.clean)
+    shown_items = ShownToJudges(recording.asked, data, recording.judgments.clean)
     language = item_key(data, "language")
     conditions = combination_ids([getattr(judged.judgments, name) for name in CONDITION], np.zeros(len(judged), np.int8))
     unanswered = {}

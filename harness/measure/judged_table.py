@@ -532,7 +532,7 @@ def with_missing(table: JudgedTable, asked: Asked | None, all_judgments: Judgmen
     data, judgments = table.data, table.judgments
     language_and_task = CodedColumn.from_values((item.language, item.task) for item in data.items)
     condition = [getattr(judgments, name) for name in CONDITION]
-    shown_items = ShownItems(asked, data, all_judgments)
+    shown_items = ShownToJudges(asked, data, all_judgments)
     missing, unasked = [], []
     same = combination_ids([*condition, judgments.metric, language_and_task.take(table.item)], np.zeros(len(table), np.int8))
     for rows in rows_by_number(same):
@@ -564,7 +564,7 @@ def _without_score(table: JudgedTable, absent: Sequence[tuple[int, Ints]], failu
     return replace(likened, item=item, row=np.full(len(rows), -1))
 
 
-class ShownItems:
+class ShownToJudges:
     """The items that a judge was shown under each condition, whether it judged them or not."""
 
     def __init__(self, asked: Asked, data: Dataset, every: Judgments) -> None:

@@ -17,7 +17,6 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 
 
-@pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="argparse words help differently in every version")
 def test_the_page_of_the_command_line_is_current() -> None:
     page = runpy.run_path(str(ROOT / "docs" / "make_cli.py"))["page"]
     assert (ROOT / "docs" / "cli.md").read_text(encoding="utf-8") == page(), "run: python docs/make_cli.py"

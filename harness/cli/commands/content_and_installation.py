@@ -6,12 +6,12 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Literal
 
-from harness.cli.commands.shared import Content, Json, Out
+from harness.cli.commands.shared import ContentFlags, JsonFlags, OutFlags
 from harness.cli.flags import command, flag
 
 
 @command("content:list_content")
-class List(Json, Content):
+class List(JsonFlags, ContentFlags):
     """Flags of `harness list`.
 
     harness list languages
@@ -23,7 +23,7 @@ class List(Json, Content):
 
 
 @command("content:check")
-class Check(Json, Content):
+class Check(JsonFlags, ContentFlags):
     """Flags of `harness check`.
 
     harness check
@@ -35,7 +35,7 @@ class Check(Json, Content):
 
 
 @command("content:new")
-class New(Out):
+class New(OutFlags):
     """Flags of `harness new`.
 
     harness new language ko
@@ -51,7 +51,7 @@ class New(Out):
 
 
 @command("system:models")
-class Models(Json):
+class Models(JsonFlags):
     """Flags of `harness models`.
 
     harness models list
@@ -65,7 +65,7 @@ class Models(Json):
 
 
 @command("system:doctor")
-class Doctor(Json):
+class Doctor(JsonFlags):
     """Flags of `harness doctor`.
 
     harness doctor

@@ -7,25 +7,25 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from harness.cli.commands.shared import (
-    AllowRefused,
-    BaseUrl,
-    Body,
-    Columns,
-    Content,
-    Decisions,
-    Engine,
-    Figures,
-    Forms,
-    Header,
-    Json,
-    Out,
-    People,
-    Reading,
-    Restrictions,
-    Rows,
-    Scores,
-    ShowTexts,
-    Speed,
+    AllowRefusedFlags,
+    BaseUrlFlags,
+    BodyFlags,
+    ColumnsFlags,
+    ContentFlags,
+    DecisionsFlags,
+    EngineFlags,
+    FiguresFlags,
+    FormsFlags,
+    HeaderFlags,
+    JsonFlags,
+    OutFlags,
+    PeopleFlags,
+    ReadingFlags,
+    RestrictionsFlags,
+    RowsFlags,
+    ScoresFlags,
+    ShowTextsFlags,
+    SpeedFlags,
 )
 from harness.cli.flags import FORM, Command, command, flag
 from harness.options import (
@@ -37,7 +37,7 @@ from harness.runs import RunSpec
 
 
 @command("atlas:show")
-class ShowAtlas(Json):
+class ShowAtlas(JsonFlags):
     """Flags of `harness atlas`.
 
     harness atlas --lang ja
@@ -63,7 +63,7 @@ class ShowAtlas(Json):
 
 
 @command("start:start", first="to yes plan scale column text language metric annotators map json")
-class Start(Json, People, Scores, Columns, Reading, AllowRefused):
+class Start(JsonFlags, PeopleFlags, ScoresFlags, ColumnsFlags, ReadingFlags, AllowRefusedFlags):
     """Flags of `harness start`.
 
     harness start ratings.xlsx
@@ -112,7 +112,21 @@ class RunNow(Command, recorded=False):
 
 
 @command("run:run", first="spec languages board data judges base_url variants limit dry_run yes")
-class Run(Json, Rows, ShowTexts, Out, Speed, Engine, Body, Header, BaseUrl, Content, RunNow, RunAgain, RunParts):
+class Run(
+    JsonFlags,
+    RowsFlags,
+    ShowTextsFlags,
+    OutFlags,
+    SpeedFlags,
+    EngineFlags,
+    BodyFlags,
+    HeaderFlags,
+    BaseUrlFlags,
+    ContentFlags,
+    RunNow,
+    RunAgain,
+    RunParts,
+):
     """Flags of `harness run`.
 
     harness run --langs ja,cs --judge openai/gpt-4o --dry-run
@@ -193,7 +207,7 @@ class CompareTable(Command, group="columns of a table (docs/one-table.md)"):
 
 
 @command("compare:compare", first="judge human text langs by versus bar full html json settings")
-class Compare(Forms, Figures, Rows, Out, Decisions, CompareTable, Restrictions, CompareOutput, CompareRules):
+class Compare(FormsFlags, FiguresFlags, RowsFlags, OutFlags, DecisionsFlags, CompareTable, RestrictionsFlags, CompareOutput, CompareRules):
     """Flags of `harness compare`.
 
     harness compare ratings.xlsx
@@ -209,7 +223,7 @@ class Compare(Forms, Figures, Rows, Out, Decisions, CompareTable, Restrictions, 
 
 
 @command("run:report", first="by_task html json langs settings figures out")
-class ShowReport(Out, Forms, Rows, Decisions, Figures):
+class ShowReport(OutFlags, FormsFlags, RowsFlags, DecisionsFlags, FiguresFlags):
     """Flags of `harness report`.
 
     harness report
@@ -231,7 +245,7 @@ class ShowReport(Out, Forms, Rows, Decisions, Figures):
 
 
 @command("run:runs")
-class Runs(Json, Out):
+class Runs(JsonFlags, OutFlags):
     """Flags of `harness runs`.
 
     harness runs

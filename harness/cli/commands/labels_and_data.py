@@ -7,18 +7,18 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from harness.cli.commands.shared import (
-    AllowRefused,
-    Card,
-    Columns,
-    Content,
-    Decisions,
-    Home,
-    Json,
-    Out,
-    People,
-    Reading,
-    Restrictions,
-    Scores,
+    AllowRefusedFlags,
+    CardFlags,
+    ColumnsFlags,
+    ContentFlags,
+    DecisionsFlags,
+    HomeFlags,
+    JsonFlags,
+    OutFlags,
+    PeopleFlags,
+    ReadingFlags,
+    RestrictionsFlags,
+    ScoresFlags,
 )
 from harness.cli.flags import FORM, Command, command, flag
 from harness.options import Codes, Count, Names, Port, Seed, Share, Shares
@@ -36,7 +36,7 @@ class LabelsImportResultFiles(Command, group="result files of labelling pages"):
 
 
 @command("labels:import_", first="to append unlabelled second_round scale column text language metric annotators map json")
-class LabelsImport(Json, People, Scores, Columns, Reading, AllowRefused, LabelsImportResultFiles):
+class LabelsImport(JsonFlags, PeopleFlags, ScoresFlags, ColumnsFlags, ReadingFlags, AllowRefusedFlags, LabelsImportResultFiles):
     """Flags of `harness labels import`.
 
     harness labels import ratings.xlsx --to data/ratings
@@ -58,7 +58,7 @@ class LabelsImport(Json, People, Scores, Columns, Reading, AllowRefused, LabelsI
 
 
 @command("labels:export")
-class LabelsExport(Json, Content):
+class LabelsExport(JsonFlags, ContentFlags):
     """Flags of `harness labels export`.
 
     harness labels export bundled --to labels.csv
@@ -86,7 +86,7 @@ class LabelsExport(Json, Content):
 
 
 @command("compare:check_labels")
-class LabelsCheck(Json, Restrictions):
+class LabelsCheck(JsonFlags, RestrictionsFlags):
     """Flags of `harness labels check`.
 
     harness labels check data/ratings
@@ -121,7 +121,7 @@ class LabelsNeededBefore(Command, group="before any run"):
 
 
 @command("labels:needed", first="judge langs half_width judge_as_good metric people shares cells settings json")
-class LabelsNeeded(Json, Out, Decisions, Restrictions, LabelsNeededBefore):
+class LabelsNeeded(JsonFlags, OutFlags, DecisionsFlags, RestrictionsFlags, LabelsNeededBefore):
     """Flags of `harness labels needed`.
 
     harness labels needed pariksha
@@ -139,7 +139,7 @@ class LabelsNeeded(Json, Out, Decisions, Restrictions, LabelsNeededBefore):
 
 
 @command("labelling:plan", first="to budget lang judge metric allocation least least_per_class seed json")
-class LabelsPlan(Json, Out, Card):
+class LabelsPlan(JsonFlags, OutFlags, CardFlags):
     """Flags of `harness labels plan`.
 
     harness labels plan pariksha --to next.jsonl --lang hi --budget 100
@@ -169,7 +169,7 @@ class LabelsPlan(Json, Out, Card):
 
 
 @command("labelling:reviews")
-class LabelsReviews(Content, Json):
+class LabelsReviews(ContentFlags, JsonFlags):
     """Flags of `harness labels reviews`.
 
     harness labels reviews data/ratings
@@ -227,7 +227,7 @@ class LabelsPageAnnotators(Command, group="who labels"):
 
 
 @command("labelling:page", first="out lang task metrics items next annotators overlap practice about replace")
-class LabelsPage(Json, Content, LabelsPageAnnotators, LabelsPageTexts):
+class LabelsPage(JsonFlags, ContentFlags, LabelsPageAnnotators, LabelsPageTexts):
     """Flags of `harness labels page`.
 
     harness labels page data/ratings --out pages --annotators 3
@@ -263,7 +263,7 @@ class LabelsServe(Command):
 
 
 @command("data:show_list")
-class DataList(Json, Content):
+class DataList(JsonFlags, ContentFlags):
     """Flags of `harness data list`.
 
     harness data list
@@ -275,7 +275,7 @@ class DataList(Json, Content):
 
 
 @command("data:get")
-class DataGet(Content, Home):
+class DataGet(ContentFlags, HomeFlags):
     """Flags of `harness data get`.
 
     harness data get hanna
@@ -295,7 +295,7 @@ class DataGet(Content, Home):
 
 
 @command("data:check")
-class DataCheck(Json, Content, Home):
+class DataCheck(JsonFlags, ContentFlags, HomeFlags):
     """Flags of `harness data check`.
 
     harness data check
@@ -307,7 +307,7 @@ class DataCheck(Json, Content, Home):
 
 
 @command("data:remove")
-class DataRemove(Content, Home):
+class DataRemove(ContentFlags, HomeFlags):
     """Flags of `harness data remove`.
 
     harness data remove hanna
@@ -319,7 +319,7 @@ class DataRemove(Content, Home):
 
 
 @command("data:path")
-class DataPath(Content, Home):
+class DataPath(ContentFlags, HomeFlags):
     """Flags of `harness data path`.
 
     harness data path hanna

@@ -6,13 +6,24 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated
 
-from harness.cli.commands.shared import About, BoardData, Content, Json, Key, Opened, Out, Prices, Recipients, Retries
+from harness.cli.commands.shared import (
+    AboutFlags,
+    BoardDataFlags,
+    ContentFlags,
+    JsonFlags,
+    KeyFlags,
+    OpenedFlags,
+    OutFlags,
+    PricesFlags,
+    RecipientsFlags,
+    RetriesFlags,
+)
 from harness.cli.flags import Command, command, flag
 from harness.options import Count, Headers, NumbersPerJudge, PositiveNumber, Seed, Share
 
 
 @command("boards.standings:show")
-class BoardShow(Json, Opened):
+class BoardShow(JsonFlags, OpenedFlags):
     """Flags of `harness board show`.
 
     harness board show controls
@@ -28,7 +39,7 @@ class BoardShow(Json, Opened):
 
 
 @command("boards.standings:build")
-class BoardBuild(Opened):
+class BoardBuild(OpenedFlags):
     """Flags of `harness board build`.
 
     harness board build
@@ -44,7 +55,7 @@ class BoardBuild(Opened):
 
 
 @command("boards.board:check")
-class BoardCheck(Json, Opened):
+class BoardCheck(JsonFlags, OpenedFlags):
     """Flags of `harness board check`.
 
     harness board check
@@ -71,7 +82,7 @@ class BoardRecordFolder(Command, group="what to write, and where"):
 
 
 @command("boards.board:record", first="origin judge name into replace data title")
-class BoardRecord(Json, Content, About, BoardData, BoardRecordFolder):
+class BoardRecord(JsonFlags, ContentFlags, AboutFlags, BoardDataFlags, BoardRecordFolder):
     """Flags of `harness board record`.
 
     harness board record pariksha --data pariksha --origin MIT
@@ -98,7 +109,7 @@ class BoardVerifyLimits(Command, group="speed and limits (they change no number)
 
 
 @command("boards.verify:verify", first="share seed base_url headers out max_cost yes data json")
-class BoardVerify(Json, Prices, Retries, Content, BoardData, BoardVerifyLimits):
+class BoardVerify(JsonFlags, PricesFlags, RetriesFlags, ContentFlags, BoardDataFlags, BoardVerifyLimits):
     """Flags of `harness board verify`.
 
     harness board verify controls openai-gpt-4o
@@ -124,7 +135,7 @@ class BoardVerify(Json, Prices, Retries, Content, BoardData, BoardVerifyLimits):
 
 
 @command("boards.seal:seal")
-class BoardSeal(Json, Content, BoardData, Recipients):
+class BoardSeal(JsonFlags, ContentFlags, BoardDataFlags, RecipientsFlags):
     """Flags of `harness board seal`.
 
     harness board seal controls --labels labels --recipient age1abc
@@ -140,7 +151,7 @@ class BoardSeal(Json, Content, BoardData, Recipients):
 
 
 @command("boards.seal:open_")
-class BoardOpen(Content, Key):
+class BoardOpen(ContentFlags, KeyFlags):
     """Flags of `harness board open`.
 
     harness board open controls --key key.txt --to opened
@@ -154,7 +165,7 @@ class BoardOpen(Content, Key):
 
 
 @command("boards.seal:rotate")
-class BoardRotate(Content, Recipients, Key):
+class BoardRotate(ContentFlags, RecipientsFlags, KeyFlags):
     """Flags of `harness board rotate`.
 
     harness board rotate controls --key key.txt --recipient age1abc
@@ -181,7 +192,7 @@ class SubmitFolder(Command, group="what to submit, and where to write it"):
 
 
 @command("boards.board:submit", first="board judge name into replace part out title contact")
-class Submit(Json, About, Out, SubmitFolder):
+class Submit(JsonFlags, AboutFlags, OutFlags, SubmitFolder):
     """Flags of `harness submit`.
 
     harness submit first --board controls

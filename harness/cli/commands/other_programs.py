@@ -6,7 +6,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated
 
-from harness.cli.commands.shared import AllowRefused, Card, Content, Json, Out
+from harness.cli.commands.shared import AllowRefusedFlags, CardFlags, ContentFlags, JsonFlags, OutFlags
 from harness.cli.flags import Command, command, flag
 from harness.exchange.scores.formats import SCORE_KINDS
 from harness.options import BodyFields, Headers, Names, OneOf, Temperature, TopP
@@ -83,7 +83,9 @@ class ImportScoresPeople(Command, group="people and folder"):
 
 
 @command("import_scores:import_", first="to append kind preset item_from language metric judge text scale map json")
-class ImportScores(Json, Content, AllowRefused, ImportScoresPeople, ImportScoresScores, ImportScoresColumns, ImportScoresReading):
+class ImportScores(
+    JsonFlags, ContentFlags, AllowRefusedFlags, ImportScoresPeople, ImportScoresScores, ImportScoresColumns, ImportScoresReading
+):
     """Flags of `harness import`.
 
     harness import results.json --to data/judged
@@ -125,7 +127,7 @@ class ExportPromptfooJudgeQuestion(Command, group="what is asked"):
 
 
 @command("export:promptfoo_judge", first="judge to metrics task prompt variant temperature base_url")
-class ExportPromptfooJudge(Content, ExportPromptfooJudgeQuestion):
+class ExportPromptfooJudge(ContentFlags, ExportPromptfooJudgeQuestion):
     """Flags of `harness export promptfoo-judge`.
 
     harness export promptfoo-judge --judge openai/gpt-4o --to evals
@@ -139,7 +141,7 @@ class ExportPromptfooJudge(Content, ExportPromptfooJudgeQuestion):
 
 
 @command("export:inspect_scores")
-class ExportInspectScores(Out, Card):
+class ExportInspectScores(OutFlags, CardFlags):
     """Flags of `harness export inspect-scores`.
 
     harness export inspect-scores pariksha --to scores.jsonl
@@ -163,7 +165,7 @@ class ExportInspectScores(Out, Card):
 
 
 @command("export:hub")
-class ExportHub(Out, Card):
+class ExportHub(OutFlags, CardFlags):
     """Flags of `harness export hub`.
 
     harness export hub data/ratings --to upload

@@ -21,126 +21,126 @@ from harness.options import (
 )
 
 
-class Engine(Command, group="speed and limits (they change no number)"):
+class EngineFlags(Command, group="speed and limits (they change no number)"):
     """Flags of several commands: engine."""
 
     engine: Literal["local", "batch", "ray"] = "local"
     """local: ask from this machine (default); batch: the provider's batches, within a day at half the price; ray: a Ray cluster"""
 
 
-class Length(Command):
+class LengthFlags(Command):
     """Flags of several commands: length."""
 
     covariate: Annotated[Literal["length"] | None, flag(name="--with")] = None
     """let the map of ordered classes read the text's length too"""
 
 
-class BoardData(Command):
+class BoardDataFlags(Command):
     """Flags of several commands: board data."""
 
     data: Annotated[Path | None, flag(metavar="DIR")] = None
     """the data, for a board that judges a data folder"""
 
 
-class Recipients(Command):
+class RecipientsFlags(Command):
     """Flags of several commands: recipients."""
 
     recipient: Annotated[tuple[str, ...], flag(metavar="age1…")]
     """a public age key that may decrypt the labels; repeatable"""
 
 
-class Key(Command):
+class KeyFlags(Command):
     """Flags of several commands: key."""
 
     key: Annotated[Path, flag(metavar="FILE")]
     """an age key that decrypts the labels, as written by age-keygen"""
 
 
-class Home(Command):
+class HomeFlags(Command):
     """Flags of several commands: home."""
 
     to: Annotated[Path | None, flag(metavar="DIR")] = None
     """the folder for data folders (default: in the user's folder for data)"""
 
 
-class AllowRefused(Command, group="how to read it"):
+class AllowRefusedFlags(Command, group="how to read it"):
     """Flags of several commands: allow refused."""
 
     allow_refused: bool = False
     """import the other rows where some are refused (default: then nothing is written); refused.jsonl holds the refused rows"""
 
 
-class ShowTexts(Command, group="before asking", recorded=False):
+class ShowTextsFlags(Command, group="before asking", recorded=False):
     """Flags of several commands: show texts."""
 
     show_texts: bool = False
     """with --dry-run: also show texts that their dataset card calls offensive"""
 
 
-class Prices(Command, group="speed and limits (they change no number)"):
+class PricesFlags(Command, group="speed and limits (they change no number)"):
     """Flags of several commands: prices."""
 
     prices: Annotated[Path | None, flag(metavar="FILE")] = None
     """your own prices (TOML); they take precedence over list prices"""
 
 
-class Card(Command, group="which judgments and labels count"):
+class CardFlags(Command, group="which judgments and labels count"):
     """Flags of several commands: card."""
 
     card: Annotated[str | None, flag(metavar="NAME")] = None
     """dataset card of the published data in the folder; see 'harness data list'"""
 
 
-class BaseUrl(Command, group="endpoint"):
+class BaseUrlFlags(Command, group="endpoint"):
     """Flags of several commands: base url."""
 
     base_url: Annotated[Endpoints | None, flag(metavar="[JUDGE=]URL")] = None
     """the OpenAI-compatible endpoint of all openai/ judges, or of one; repeatable"""
 
 
-class Header(Command, group="endpoint"):
+class HeaderFlags(Command, group="endpoint"):
     """Flags of several commands: header."""
 
     headers: Annotated[Headers | None, flag(name="--header", metavar="[JUDGE=]NAME=VALUE")] = None
     """a further header of each request, for a gateway; only its name is recorded, its value never; repeatable"""
 
 
-class RecordedHeader(Command, group="endpoint"):
+class RecordedHeaderFlags(Command, group="endpoint"):
     """Flags of several commands: recorded header."""
 
     headers: Annotated[Headers | None, flag(name="--header", metavar="[JUDGE=]NAME=VALUE")] = None
     """a header that the judge was asked with, as its value is not recorded; repeatable"""
 
 
-class Body(Command, group="endpoint"):
+class BodyFlags(Command, group="endpoint"):
     """Flags of several commands: body."""
 
     body: Annotated[BodyFields | None, flag(metavar="[JUDGE=]NAME=VALUE")] = None
     """a further field of each request, such as reasoning_effort=low, or a value in JSON; it is part of the judge's identity; repeatable"""
 
 
-class Content(Command, group="content"):
+class ContentFlags(Command, group="content"):
     """Flags of several commands: content."""
 
     content: Annotated[tuple[Path, ...], flag(metavar="DIR")] = ()
     """another folder with tasks/, languages/, rubrics/; a folder with content.lock (a checkout) replaces the bundled content"""
 
 
-class Out(Command):
+class OutFlags(Command):
     """Flags of several commands: out."""
 
     out: Annotated[Path, flag(metavar="DIR")] = Path("results")
     """results folder"""
 
 
-class Json(Command, recorded=False):
+class JsonFlags(Command, recorded=False):
     """Flags of several commands: json."""
 
     json: bool = False
     """print JSON for programs, unrounded"""
 
 
-class Restrictions(Card, group="which judgments and labels count"):
+class RestrictionsFlags(CardFlags, group="which judgments and labels count"):
     """Flags of several commands: restrictions."""
 
     langs: Annotated[Names | None, flag(name=("--langs", "--lang"), metavar="TAGS")] = None
@@ -151,7 +151,7 @@ class Restrictions(Card, group="which judgments and labels count"):
     """only items, metrics or variants with these values; repeatable"""
 
 
-class Judged(Out, Restrictions):
+class JudgedFlags(OutFlags, RestrictionsFlags):
     """Flags of several commands: judged."""
 
     source: Annotated[str, flag(name="RUN_OR_DIR")] = field(kw_only=False)
@@ -160,7 +160,7 @@ class Judged(Out, Restrictions):
     """only this judge; repeatable"""
 
 
-class Reading(Content, group="how to read it"):
+class ReadingFlags(ContentFlags, group="how to read it"):
     """Flags of several commands: reading."""
 
     kind: Annotated[
@@ -180,7 +180,7 @@ class Reading(Content, group="how to read it"):
     """which split of a Hugging Face data set"""
 
 
-class Columns(Command, group="what its columns mean (--map can hold all of this)"):
+class ColumnsFlags(Command, group="what its columns mean (--map can hold all of this)"):
     """Flags of several commands: columns."""
 
     map: Annotated[Path | None, flag(metavar="FILE")] = None
@@ -215,7 +215,7 @@ class Columns(Command, group="what its columns mean (--map can hold all of this)
     r"""columns with the scores of one item each, as forms have: \[(?P<item>[^]]+)\] (?P<metric>.+)"""
 
 
-class Scores(Command, group="what its scores mean"):
+class ScoresFlags(Command, group="what its scores mean"):
     """Flags of several commands: scores."""
 
     scale: Annotated[tuple[str, ...], flag(metavar="METRIC=SCALE")] = ()
@@ -234,7 +234,7 @@ class Scores(Command, group="what its scores mean"):
     """who made the labels (default: native)"""
 
 
-class People(Command, group="annotators and folder"):
+class PeopleFlags(Command, group="annotators and folder"):
     """Flags of several commands: people."""
 
     annotators: Literal["persistent", "positional", "anonymous", "aggregate"] | None = None
@@ -251,7 +251,7 @@ class People(Command, group="annotators and folder"):
     """title of the data"""
 
 
-class Retries(Command, group="speed and limits (they change no number)"):
+class RetriesFlags(Command, group="speed and limits (they change no number)"):
     """Flags of several commands: retries."""
 
     attempts: Annotated[Count | None, flag(metavar="N")] = None
@@ -260,7 +260,7 @@ class Retries(Command, group="speed and limits (they change no number)"):
     """time limit of one attempt (default: 120)"""
 
 
-class Speed(Prices, Retries, group="speed and limits (they change no number)"):
+class SpeedFlags(PricesFlags, RetriesFlags, group="speed and limits (they change no number)"):
     """Flags of several commands: speed."""
 
     ray_address: Annotated[str | None, flag(metavar="ADDRESS")] = None
@@ -281,7 +281,7 @@ class Speed(Prices, Retries, group="speed and limits (they change no number)"):
     """stop after N minutes"""
 
 
-class Acceptance(Command, group="what to guarantee of automatic acceptance"):
+class AcceptanceFlags(Command, group="what to guarantee of automatic acceptance"):
     """Flags of several commands: acceptance."""
 
     majority: Literal["drop", "median", "strict"] = "drop"
@@ -295,7 +295,7 @@ class Acceptance(Command, group="what to guarantee of automatic acceptance"):
     over those asked so far (default: probabilities where there are any, else repeats)"""
 
 
-class Sets(Command, group="what label sets promise"):
+class SetsFlags(Command, group="what label sets promise"):
     """Flags of several commands: sets."""
 
     level: Annotated[Share, flag(metavar="N")] = 0.9
@@ -306,7 +306,7 @@ class Sets(Command, group="what label sets promise"):
     """hold the level with this probability for this draw of labels, not on average"""
 
 
-class About(Command, group="about the judge, for the tables"):
+class AboutFlags(Command, group="about the judge, for the tables"):
     """Flags of several commands: about."""
 
     title: Annotated[str, flag(metavar="TEXT")] = ""
@@ -323,14 +323,14 @@ class About(Command, group="about the judge, for the tables"):
     """model families that the judge shares with the systems whose texts it judges"""
 
 
-class Opened(Content, BoardData):
+class OpenedFlags(ContentFlags, BoardDataFlags):
     """Flags of several commands: opened."""
 
     key: Annotated[Path | None, flag(metavar="FILE")] = None
     """an age key for the board's sealed labels; they are decrypted in memory only"""
 
 
-class Figures(Command, group="figures", recorded=False):
+class FiguresFlags(Command, group="figures", recorded=False):
     """Flags of several commands: figures."""
 
     figure_width: Literal["single", "double"] = "double"
@@ -339,7 +339,7 @@ class Figures(Command, group="figures", recorded=False):
     """languages by their English or their own names"""
 
 
-class Forms(Json, recorded=False):
+class FormsFlags(JsonFlags, recorded=False):
     """Flags of several commands: forms."""
 
     json: Annotated[bool, flag(group=FORM)] = False
@@ -352,7 +352,7 @@ class Forms(Json, recorded=False):
     """print a LaTeX table (booktabs, siunitx)"""
 
 
-class Rows(Command, group="how much is shown", recorded=False):
+class RowsFlags(Command, group="how much is shown", recorded=False):
     """Flags of several commands: rows."""
 
     all: bool = False
@@ -361,14 +361,14 @@ class Rows(Command, group="how much is shown", recorded=False):
     """print the signature whole, not as a short hash"""
 
 
-class AskedAgain(Speed, Engine, RecordedHeader, BaseUrl, Out, Card):
+class AskedAgainFlags(SpeedFlags, EngineFlags, RecordedHeaderFlags, BaseUrlFlags, OutFlags, CardFlags):
     """Flags of several commands: asked again."""
 
     yes: bool = False
     """send the texts of a data folder to the endpoint without asking for consent"""
 
 
-class Day(Command):
+class DayFlags(Command):
     """Flags of several commands: day."""
 
     folder: Annotated[Path, flag(name="DIR")] = field(kw_only=False)
@@ -377,7 +377,7 @@ class Day(Command):
     """the day, such as 2026-05-31 (default: today, UTC)"""
 
 
-class Decisions(Command, group="thresholds of the verdicts (docs/decisions.md)"):
+class DecisionsFlags(Command, group="thresholds of the verdicts (docs/decisions.md)"):
     """The thresholds of the verdicts."""
 
     settings: Annotated[tuple[str, ...], flag(name="--set", metavar="NAME=VALUE")] = ()

@@ -6,13 +6,25 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated
 
-from harness.cli.commands.shared import Body, Card, Content, Engine, Header, Json, Out, Prices, RecordedHeader, ShowTexts, Speed
+from harness.cli.commands.shared import (
+    BodyFlags,
+    CardFlags,
+    ContentFlags,
+    EngineFlags,
+    HeaderFlags,
+    JsonFlags,
+    OutFlags,
+    PricesFlags,
+    RecordedHeaderFlags,
+    ShowTextsFlags,
+    SpeedFlags,
+)
 from harness.cli.flags import Command, command, flag
 from harness.options import Count, Endpoints, Names, Reask, Seed, Temperature, TopP
 
 
 @command("batch:status")
-class BatchStatus(Json, Out, RecordedHeader):
+class BatchStatus(JsonFlags, OutFlags, RecordedHeaderFlags):
     """Flags of `harness batch status`.
 
     harness batch status
@@ -24,7 +36,7 @@ class BatchStatus(Json, Out, RecordedHeader):
 
 
 @command("batch:collect")
-class BatchCollect(Json, Out, RecordedHeader, Prices):
+class BatchCollect(JsonFlags, OutFlags, RecordedHeaderFlags, PricesFlags):
     """Flags of `harness batch collect`.
 
     harness batch collect
@@ -38,7 +50,7 @@ class BatchCollect(Json, Out, RecordedHeader, Prices):
 
 
 @command("batch:forget")
-class BatchForget(Out):
+class BatchForget(OutFlags):
     """Flags of `harness batch forget`.
 
     harness batch forget batch_1
@@ -67,7 +79,7 @@ class GenerateAsking(Command, group="how to ask"):
 
 
 @command("generate:generate_texts", first="task by langs data limit base_url own_language temperature out dry_run yes")
-class Generate(Json, ShowTexts, Speed, Engine, Body, Header, Content, GenerateAsking):
+class Generate(JsonFlags, ShowTextsFlags, SpeedFlags, EngineFlags, BodyFlags, HeaderFlags, ContentFlags, GenerateAsking):
     """Flags of `harness generate`.
 
     harness generate --task summarize --by openai/gpt-4o --out made --dry-run
@@ -95,7 +107,7 @@ class Generate(Json, ShowTexts, Speed, Engine, Body, Header, Content, GenerateAs
 
 
 @command("pairs:pairs")
-class Pairs(Content, Card):
+class Pairs(ContentFlags, CardFlags):
     """Flags of `harness pairs`.
 
     harness pairs made --out pairs
@@ -115,7 +127,7 @@ class Pairs(Content, Card):
 
 
 @command("store:check")
-class StoreCheck(Json, Out):
+class StoreCheck(JsonFlags, OutFlags):
     """Flags of `harness store check`.
 
     harness store check
@@ -124,7 +136,7 @@ class StoreCheck(Json, Out):
 
 
 @command("store:export")
-class StoreExport(Out):
+class StoreExport(OutFlags):
     """Flags of `harness store export`.
 
     harness store export --to made.jsonl
@@ -138,7 +150,7 @@ class StoreExport(Out):
 
 
 @command("store:gc")
-class StoreGc(Json, Out):
+class StoreGc(JsonFlags, OutFlags):
     """Flags of `harness store gc`.
 
     harness store gc
@@ -150,7 +162,7 @@ class StoreGc(Json, Out):
 
 
 @command("store:merge")
-class StoreMerge(Json):
+class StoreMerge(JsonFlags):
     """Flags of `harness store merge`.
 
     harness store merge here there --out both

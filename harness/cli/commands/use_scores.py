@@ -7,23 +7,23 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from harness.cli.commands.shared import (
-    Acceptance,
-    AskedAgain,
-    BaseUrl,
-    Card,
-    Content,
-    Day,
-    Decisions,
-    Engine,
-    Header,
-    Json,
-    Judged,
-    Length,
-    Out,
-    Prices,
-    Restrictions,
-    Sets,
-    Speed,
+    AcceptanceFlags,
+    AskedAgainFlags,
+    BaseUrlFlags,
+    CardFlags,
+    ContentFlags,
+    DayFlags,
+    DecisionsFlags,
+    EngineFlags,
+    HeaderFlags,
+    JsonFlags,
+    JudgedFlags,
+    LengthFlags,
+    OutFlags,
+    PricesFlags,
+    RestrictionsFlags,
+    SetsFlags,
+    SpeedFlags,
 )
 from harness.cli.flags import Command, command, flag
 from harness.options import Count, Names, NonNegativeShare, PricedJudges, Seed, Share
@@ -82,7 +82,18 @@ class ImproveChoice(Command, group="how to choose and confirm"):
 
 
 @command("improve:improve", first="judge base_url variant prompt start limit dry_run yes to settings")
-class Improve(Json, Decisions, Speed, Engine, Content, Header, BaseUrl, Judged, ImproveChoice, ImproveCandidates):
+class Improve(
+    JsonFlags,
+    DecisionsFlags,
+    SpeedFlags,
+    EngineFlags,
+    ContentFlags,
+    HeaderFlags,
+    BaseUrlFlags,
+    JudgedFlags,
+    ImproveChoice,
+    ImproveCandidates,
+):
     """Flags of `harness improve`.
 
     harness improve data/ratings --judge openai/gpt-4o --dry-run
@@ -91,7 +102,7 @@ class Improve(Json, Decisions, Speed, Engine, Content, Header, BaseUrl, Judged, 
 
 
 @command("use:explain", first="judge langs by all json")
-class Explain(Json, Judged):
+class Explain(JsonFlags, JudgedFlags):
     """Flags of `harness explain`.
 
     harness explain pariksha
@@ -124,7 +135,7 @@ class CorrectEstimates(Command, group="what to estimate"):
 
 
 @command("use:correct", first="judge langs by shares share_of versus prevalence_shift borrow figure json")
-class Correct(Json, Judged, CorrectEstimates):
+class Correct(JsonFlags, JudgedFlags, CorrectEstimates):
     """Flags of `harness correct`.
 
     harness correct pariksha
@@ -153,7 +164,7 @@ class AcceptCascade(Command, group="several judges, a person last"):
 
 
 @command("use:accept", first="judge langs alpha_risk delta confidence cascade order to json")
-class Accept(Json, Prices, Acceptance, Judged, AcceptCascade):
+class Accept(JsonFlags, PricesFlags, AcceptanceFlags, JudgedFlags, AcceptCascade):
     """Flags of `harness accept`.
 
     harness accept pariksha --alpha-risk 0.1
@@ -165,7 +176,7 @@ class Accept(Json, Prices, Acceptance, Judged, AcceptCascade):
 
 
 @command("use:calibrate", first="judge langs covariate level per numbers json")
-class Calibrate(Json, Sets, Length, Judged, group="how to learn"):
+class Calibrate(JsonFlags, SetsFlags, LengthFlags, JudgedFlags, group="how to learn"):
     """Flags of `harness calibrate`.
 
     harness calibrate pariksha
@@ -200,7 +211,7 @@ class CertifyTask(Command, group="what to do"):
 
 
 @command("use:certify", first="judge langs to check probe extend alpha_risk level settings json")
-class Certify(Json, Decisions, Length, Sets, Acceptance, Out, Restrictions, CertifyTask):
+class Certify(JsonFlags, DecisionsFlags, LengthFlags, SetsFlags, AcceptanceFlags, OutFlags, RestrictionsFlags, CertifyTask):
     """Flags of `harness certify`.
 
     harness certify pariksha --judge gpt-4o --to certificate.json
@@ -214,7 +225,7 @@ class Certify(Json, Decisions, Length, Sets, Acceptance, Out, Restrictions, Cert
 
 
 @command("use:prompt_hash")
-class PromptHash(Json, Out):
+class PromptHash(JsonFlags, OutFlags):
     """Flags of `harness prompt-hash`.
 
     harness prompt-hash first
@@ -237,7 +248,7 @@ class GateFiles(Command, group="files to write"):
 
 
 @command("gate:gate")
-class Gate(Out, Card, GateFiles):
+class Gate(OutFlags, CardFlags, GateFiles):
     """Flags of `harness gate`.
 
     harness gate first
@@ -278,7 +289,7 @@ class WatchInitSettings(Command, group="how to watch"):
 
 
 @command("watch:init", first="certificate restart anchors repeats per_day alpha tolerance max_age yes base_url date")
-class WatchInit(AskedAgain, Day, WatchInitSettings):
+class WatchInit(AskedAgainFlags, DayFlags, WatchInitSettings):
     """Flags of `harness watch init`.
 
     harness watch init watch first --certificate certificate.json --yes
@@ -294,7 +305,7 @@ class WatchInit(AskedAgain, Day, WatchInitSettings):
 
 
 @command("watch:add", first="date answers base_url yes max_cost out")
-class WatchAdd(AskedAgain, Day):
+class WatchAdd(AskedAgainFlags, DayFlags):
     """Flags of `harness watch add`.
 
     harness watch add watch today --date 2026-05-31
@@ -308,7 +319,7 @@ class WatchAdd(AskedAgain, Day):
 
 
 @command("watch:check")
-class WatchCheck(Json, Day):
+class WatchCheck(JsonFlags, DayFlags):
     """Flags of `harness watch check`.
 
     harness watch check watch
@@ -322,7 +333,7 @@ class WatchCheck(Json, Day):
 
 
 @command("watch:draw")
-class WatchDraw(Day):
+class WatchDraw(DayFlags):
     """Flags of `harness watch draw`.
 
     harness watch draw watch

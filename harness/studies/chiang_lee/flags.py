@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from harness.cli.commands.shared import Card, Content, Json
+from harness.cli.commands.shared import CardFlags, ContentFlags, JsonFlags
 from harness.cli.flags import command, flag
 from harness.options import Count, Names, Seed
 
 
 @command("harness.studies.chiang_lee.commands:compare_ratings")
-class StudyChiangLee(Json, Card):
+class StudyChiangLee(JsonFlags, CardFlags):
     """Flags of `harness study chiang-lee`.
 
     harness study chiang-lee --data pariksha
@@ -31,7 +31,7 @@ class StudyChiangLee(Json, Card):
 
 
 @command("harness.studies.chiang_lee.commands:write_texts")
-class StudyAlterTexts(Content):
+class StudyAlterTexts(ContentFlags):
     """Flags of `harness study alter-texts`.
 
     harness study alter-texts --out altered

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from harness.cli.commands.shared import Card, Content, Json
+from harness.cli.commands.shared import CardFlags, ContentFlags, JsonFlags
 from harness.cli.flags import command, flag
 from harness.options import Count, Names, Seed, Share
 
 
 @command("harness.studies.self_preference.commands:self_preference")
-class StudySelfPreference(Json, Card):
+class StudySelfPreference(JsonFlags, CardFlags):
     """Flags of `harness study self-preference`.
 
     harness study self-preference --data pairs
@@ -27,7 +27,7 @@ class StudySelfPreference(Json, Card):
 
 
 @command("harness.studies.self_preference.commands:export_fine_tuning")
-class StudyExportFinetuning(Content):
+class StudyExportFinetuning(ContentFlags):
     """Flags of `harness study export-finetuning`.
 
     harness study export-finetuning --data pairs --question longer --out chats
