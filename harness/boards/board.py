@@ -87,8 +87,10 @@ def findings_about(board: Board, prepared: Prepared, entries: Mapping[Path, Scor
     """What the probes find about submissions, which are given by their folders."""
     by_id = entries_by_id([entry for entry in entries.values() if entry.card.ranked])
     folders = {_key(entry): folder for folder, entry in entries.items()}
-    asked = {judge: entry for judge, entry in by_id.items() if not (entry.card.recorded or traits_of(entry.card.identity).is_baseline)}
-    traces = {judge: read_traces(folders[_key(entry)], prepared.data) for judge, entry in asked.items()}
+    live_entries = {
+        judge: entry for judge, entry in by_id.items() if not (entry.card.recorded or traits_of(entry.card.identity).is_baseline)
+    }
+    traces = {judge: read_traces(folders[_key(entry)], prepared.data) for judge, entry in live_entries.items()}
     return probe(board, prepared, by_id, traces)
 
 

@@ -137,7 +137,12 @@ def standings(board: Board, prepared: Prepared, entries: Sequence[ScoredSubmissi
     judgments = {judge: _ranking_columns(entry.judgments) for judge, entry in by_id.items()}
     variants = tuple(str(parse_variant(text)) for text in board.variants)
     tables = rank(
-        ranking_input(board, prepared, {judge: own for judge, own in judgments.items() if by_id[judge].card.ranked}, variants),
+        ranking_input(
+            board,
+            prepared,
+            {judge: ranked_judgments for judge, ranked_judgments in judgments.items() if by_id[judge].card.ranked},
+            variants,
+        ),
         statistics=board.statistics,
         unranked=[judge for judge, entry in by_id.items() if traits_of(entry.card.identity).is_baseline],
         on_label_scale=[judge for judge, entry in by_id.items() if entry.card.recorded],
@@ -159,23 +164,23 @@ def standings(board: Board, prepared: Prepared, entries: Sequence[ScoredSubmissi
         judges=tuple(_contender(judge, entry, prepared) for judge, entry in by_id.items()),
         tables=tables,
         overall=tuple(_overall(decided, variants, protocol.texts.languages, tables)),
-        verdicts=tuple(verdict for own in decided.values() for verdict in own),
+        verdicts=tuple(verdict for ranked_judgments in decided.values() for verdict in ranked_judgments),
     )
 
 
 def ranking_input(board: Board, prepared: Prepared, judgments: Mapping[str, Judgments], variants: Sequence[str]) -> RankingInput:
     """What a board's tables are made of: judgments by judge, under the board's rule."""
     protocol, rule = prepared.protocol, of_rule(board.majority, board.annotators)
-    places = protocol.questions.metrics, variants, protocol.texts.languages
-    return RankingInput(prepared.data, prepared.training, judgments, rule, *places, protocol.questions.repeats, board.rank_by)
+    cells = protocol.questions.metrics, variants, protocol.texts.languages
+    return RankingInput(prepared.data, prepared.training, judgments, rule, *cells, protocol.questions.repeats, board.rank_by)
 
 
 def _verdicts(board: Board, prepared: Prepared, judge: str, judgments: Judgments) -> list[Verdict]:
     source = recording(judgments, prepared.data, prepared.training, judge)
     if not len(source.judgments) or prepared.data.sealed:
         return []
-    own = verdicts([source], of_rule(board.majority, board.annotators))
-    return [msgspec.structs.replace(verdict, key=verdict.key | {"judge": judge}) for verdict in own]
+    board_verdicts = verdicts([source], of_rule(board.majority, board.annotators))
+    return [msgspec.structs.replace(verdict, key=verdict.key | {"judge": judge}) for verdict in board_verdicts]
 
 
 def entries_by_id(entries: Sequence[ScoredSubmission]) -> dict[str, ScoredSubmission]:
@@ -192,8 +197,8 @@ def entries_by_id(entries: Sequence[ScoredSubmission]) -> dict[str, ScoredSubmis
 
 def _ranking_columns(judgments: Judgments) -> Judgments:
     """Judgments without the columns that ranks do not need: the justifications of a hundred judges take much memory."""
-    kept = {column: judgments.columns[column] for column in Judgments.COLUMNS}
-    return Judgments(**kept)
+    columns = {column: judgments.columns[column] for column in Judgments.COLUMNS}
+    return Judgments(**columns)
 
 
 def _unreviewed(prepared: Prepared) -> list[str]:
@@ -251,26 +256,26 @@ def _overall(
     }
     overall = []
     for variant in variants:
-        own = [
+        variant_rows = [
             _overall_row(judge, variant, {tag: rows.get((variant, tag), {}).get(judge) for tag in languages}, verdicts)
             for judge, verdicts in decided.items()
         ]
-        overall += sorted(own, key=lambda each: (each.mean is None, -(each.mean or 0.0), each.judge))
+        overall += sorted(variant_rows, key=lambda row: (row.mean is None, -(row.mean or 0.0), row.judge))
     return overall
 
 
 def _overall_row(judge: str, variant: str, rows: Mapping[str, RankedJudge | None], verdicts: Sequence[Verdict]) -> Overall:
     values = {tag: row.value if row and not row.unread else None for tag, row in rows.items()}
-    known = {tag: value for tag, value in values.items() if value is not None}
-    complete = bool(known) and len(known) == len(values)
-    worst = min(known, key=lambda tag: (known[tag], tag)) if complete else None
+    defined = {tag: value for tag, value in values.items() if value is not None}
+    complete = bool(defined) and len(defined) == len(values)
+    worst = min(defined, key=lambda tag: (defined[tag], tag)) if complete else None
     tested = [row.beats_baseline for row in rows.values() if row and row.beats_baseline is not None]
     return Overall(
         judge=judge,
         variant=variant,
         by_language=values,
-        mean=sum(known.values()) / len(known) if complete else None,
-        worst=known[worst] if worst else None,
+        mean=sum(defined.values()) / len(defined) if complete else None,
+        worst=defined[worst] if worst else None,
         worst_language=worst,
         beats_baseline=sum(tested),
         tested=len(tested),

@@ -99,7 +99,9 @@ def check_boards(
             continue
         checked = list(_check_submissions(name, prepared, folder, paths, is_change=change is not None))
         result.submissions.extend(checked)
-        result.problems.extend([*(problem for one in checked for problem in one.problems), *_canary_problems(board, prepared)])
+        result.problems.extend(
+            [*(problem for submission in checked for problem in submission.problems), *_canary_problems(board, prepared)]
+        )
         labelled = with_labels(prepared, key)  # also checks the commitment
         if table_changed:
             result.problems.extend(_table_problems(board, prepared, folder, table, labelled if key else None))
@@ -141,16 +143,16 @@ def _check_submissions(
 
 def _summarise(board: str, examined: ExaminedSubmission, problems: list[Problem]) -> CheckedSubmission:
     card, entry = examined.card, examined.entry
-    spent = [each for by_language in entry.answers.spent.values() for each in by_language.values()] if entry else []
+    spent = [costs for by_language in entry.answers.spent.values() for costs in by_language.values()] if entry else []
     failures: Counter[str] = Counter()
-    for each in spent:
-        failures.update(each.failures)
+    for costs in spent:
+        failures.update(costs.failures)
     return CheckedSubmission(
         board=board,
         submission=examined.folder.name,
         judge=card.name if card else "",
         status=card.status if card else "",
-        calls=sum(each.calls for each in spent),
+        calls=sum(costs.calls for costs in spent),
         failures=dict(sorted(failures.items())),
         problems=problems,
         unread=examined.unread,
@@ -177,8 +179,8 @@ def _duplicate_problems(card: JudgeCard, folder: Path, judges: dict[str, str]) -
 def _title_problems(card: JudgeCard, folder: Path, cards: Mapping[Path, JudgeCard]) -> Iterator[Problem]:
     """A title that readers may take for another judge of the board."""
     path, title = folder / CARD, skeleton(card.title)
-    others = (other for other in cards.values() if other.name != card.name)
-    if title and (other := next((other for other in others if title in map(skeleton, other.names)), None)):
+    other_cards = (other for other in cards.values() if other.name != card.name)
+    if title and (other := next((other for other in other_cards if title in map(skeleton, other.names)), None)):
         message = f"the title '{quote(card.title)}' looks like the judge {quote(other.name)}; choose another title, or none"
         yield Problem(path, line_of(path, key_pattern("title")), message)
 

@@ -100,12 +100,12 @@ def _read_recorded(
     expected: ExpectedCalls, folder: Path, card: JudgeCard, problems: SubmissionProblems, baselines: Baselines | None
 ) -> ScoredSubmission | None:
     """Recorded scores; where the board's data folder holds judgments of the judge, they are compared with these."""
-    found = read_scores(expected, card, folder / SCORES, problems)
-    if baselines is not None and not problems and (difference := differing(card, found, baselines.recorded)):
+    outcomes = read_scores(expected, card, folder / SCORES, problems)
+    if baselines is not None and not problems and (difference := differing(card, outcomes, baselines.recorded)):
         problems.add(folder / SCORES, None, difference)
     if problems:
         return None
-    judgments = as_judgments(expected, card, found)
+    judgments = as_judgments(expected, card, outcomes)
     language = {query.item.item_id: query.item.language for query in expected.queries}
     spent = {language[item]: Spent() for item in judgments.item.used}
     for item, failure in zip(judgments.item, judgments.failure, strict=True):
@@ -244,5 +244,5 @@ def _differing_fields(row: ReplyRow, expected: ExpectedRow, judge: str) -> list[
 
 def _message(err: ContentError) -> str:
     """The message of an error without its place, which a problem names itself."""
-    place = f"{err.path}:{err.line}" if err.line else f"{err.path}"
-    return str(err).removeprefix(f"{place}: ")
+    location = f"{err.path}:{err.line}" if err.line else f"{err.path}"
+    return str(err).removeprefix(f"{location}: ")

@@ -42,22 +42,22 @@ class ExpectedCalls(msgspec.Struct, frozen=True):
     rows: tuple[ExpectedRow, ...]
     label_scales: Mapping[str, Scale]  # of people's labels, on which recorded scores are
     rules: ReadingRules
-    places: Mapping[str, int] = {}  # of each item, among those of its language and task in the order of the data, from 0
+    item_numbers: Mapping[str, int] = {}  # of each item, among those of its language and task in the order of the data, from 0
 
     def of_part(self, languages: Collection[str], limit: int | None) -> ExpectedCalls:
         """The calls about some languages (empty: all), and the first `limit` items of each language and task (None: all)."""
         items = [query.item for query in self.queries]
-        kept = [
+        numbers = [
             number
             for number, item in enumerate(items)
-            if (not languages or item.language in languages) and (limit is None or self.places[item.item_id] < limit)
+            if (not languages or item.language in languages) and (limit is None or self.item_numbers[item.item_id] < limit)
         ]
         return msgspec.structs.replace(
             self,
-            queries=tuple(self.queries[number] for number in kept),
-            max_output_tokens=array("I", [self.max_output_tokens[number] for number in kept]),
-            languages=tuple(self.languages[number] for number in kept),
-            rows=tuple(self.rows[number] for number in kept),
+            queries=tuple(self.queries[number] for number in numbers),
+            max_output_tokens=array("I", [self.max_output_tokens[number] for number in numbers]),
+            languages=tuple(self.languages[number] for number in numbers),
+            rows=tuple(self.rows[number] for number in numbers),
         )
 
     def call_ids(self, identity: JudgeIdentity) -> CallIds:
@@ -94,18 +94,18 @@ class _CacheKey:
 @lru_cache(maxsize=4)
 def _cached_calls(key: _CacheKey) -> ExpectedCalls:
     prepared = key.prepared
-    found = calls_of_plan(prepared.plan(None), prepared.protocol.texts.source, prepared.reading)
+    expected = calls_of_plan(prepared.plan(None), prepared.protocol.texts.source, prepared.reading)
     label_scales = {metric: prepared.data.label_scale(metric) for metric in prepared.protocol.questions.metrics}
-    return msgspec.structs.replace(found, label_scales=label_scales, places=_places(prepared.data.items))
+    return msgspec.structs.replace(expected, label_scales=label_scales, item_numbers=_number_items(prepared.data.items))
 
 
-def _places(items: Iterable[Item]) -> dict[str, int]:
+def _number_items(items: Iterable[Item]) -> dict[str, int]:
     counts: Counter[tuple[str, str]] = Counter()
-    places = {}
+    numbers = {}
     for item in items:
-        places[item.item_id] = counts[item.language, item.task]
+        numbers[item.item_id] = counts[item.language, item.task]
         counts[item.language, item.task] += 1
-    return places
+    return numbers
 
 
 def calls_of_plan(plan: Plan, board: str, rules: ReadingRules) -> ExpectedCalls:
@@ -146,10 +146,14 @@ class Baselines:
     def complaint(self, identity: JudgeIdentity) -> str:
         """Why the board has no such baseline; empty if it has."""
         try:
-            known = self._open(identity).identity
+            board_identity = self._open(identity).identity
         except UsageError as err:
             return str(err).partition("\n")[0]
-        return "" if known == identity else f"on this board {known.name} has the settings {known.settings or 'none'}, and not these"
+        return (
+            ""
+            if board_identity == identity
+            else f"on this board {board_identity.name} has the settings {board_identity.settings or 'none'}, and not these"
+        )
 
     def replies(self, identity: JudgeIdentity) -> dict[str, Reply]:
         """What a baseline replies to every call, by call id."""

@@ -139,7 +139,7 @@ def probe(board: Board, prepared: Prepared, entries: Mapping[str, ScoredSubmissi
             findings[judge] += [probe_replies(judge, traces[judge]) for probe_replies in (_probe_repeats, _probe_justifications)]
     for finding in _probe_twins({judge: traces[judge] for judge in judged if judge in traces}):
         findings[finding.judge].append(finding)
-    return tuple(finding for own in findings.values() for finding in own)
+    return tuple(finding for judge_findings in findings.values() for finding in judge_findings)
 
 
 def _probe_baselines(board: Board, prepared: Prepared, entries: Mapping[str, ScoredSubmission]) -> Iterator[Finding]:
@@ -150,29 +150,29 @@ def _probe_baselines(board: Board, prepared: Prepared, entries: Mapping[str, Sco
     numbers: dict[str, dict[str, dict[str, Any]]] = {judge: {baseline: {} for baseline in BASELINES} for judge in entries}
     for gain in gains:
         interval = gain.interval
-        place = gain.language if len(variants) == 1 else f"{gain.language} {gain.variant}"
+        column = gain.language if len(variants) == 1 else f"{gain.language} {gain.variant}"
         beats = None if interval is None else interval[0] > 0
-        numbers[gain.judge][gain.baseline][place] = {"diff": gain.diff, "ci": interval, "beats": beats}
-    yield from (_baseline_finding(judge, own) for judge, own in numbers.items())
+        numbers[gain.judge][gain.baseline][column] = {"diff": gain.diff, "ci": interval, "beats": beats}
+    yield from (_baseline_finding(judge, by_baseline) for judge, by_baseline in numbers.items())
 
 
 def _baseline_finding(judge: str, numbers: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Finding:
     parts, flagged = [], False
     for baseline, languages in numbers.items():
-        tested = {tag: each["beats"] for tag, each in languages.items() if each["beats"] is not None}
+        tested = {tag: gain["beats"] for tag, gain in languages.items() if gain["beats"] is not None}
         beaten = sum(tested.values())
         flagged |= beaten < len(tested)
         untested = f", {len(languages) - len(tested)} cannot be tested" if len(tested) < len(languages) else ""
         parts.append(f"{baseline} in {beaten} of {len(languages)} languages{_name_languages(tested)}{untested}")
-    return Finding("baselines", judge, f"Shown to beat {'; '.join(parts)}.", {name: dict(each) for name, each in numbers.items()}, flagged)
+    return Finding("baselines", judge, f"Shown to beat {'; '.join(parts)}.", {name: dict(gain) for name, gain in numbers.items()}, flagged)
 
 
 def _name_languages(tested: Mapping[str, bool]) -> str:
     """The languages in which a judge beats a baseline, or those in which it does not: the shorter list."""
-    beats, others = ([tag for tag, each in tested.items() if each is value] for value in (True, False))
-    if not beats or not others:
+    beats, fails = ([tag for tag, beaten in tested.items() if beaten is value] for value in (True, False))
+    if not beats or not fails:
         return ""
-    return f" (not in {', '.join(others)})" if len(others) < len(beats) else f" ({', '.join(beats)})"
+    return f" (not in {', '.join(fails)})" if len(fails) < len(beats) else f" ({', '.join(beats)})"
 
 
 def _probe_repeats(judge: str, traces: Traces) -> Finding:
@@ -185,16 +185,16 @@ def _probe_repeats(judge: str, traces: Traces) -> Finding:
     repeated, at_0 = times >= 2, traces.temperature[first] == 0
     numbers: dict[str, Any] = {}
     parts, flagged = [], False
-    if (asked := int((repeated & at_0).sum())) > 0:
+    if (n_prompts := int((repeated & at_0).sum())) > 0:
         differing = int((differs & repeated & at_0).sum())
-        numbers |= {"prompts_at_0": asked, "differing_at_0": differing}
+        numbers |= {"prompts_at_0": n_prompts, "differing_at_0": differing}
         flagged |= differing > 0
-        parts.append(f"at temperature 0, {differing} of {asked} prompts that were asked more than once have different replies")
-    if (asked := int((repeated & ~at_0).sum())) > 0:
-        equal = asked - int((differs & repeated & ~at_0).sum())
-        numbers |= {"prompts_above_0": asked, "equal_above_0": equal}
-        flagged |= equal == asked >= MIN_COUNT
-        parts.append(f"above temperature 0, {equal} of {asked} such prompts have only equal replies")
+        parts.append(f"at temperature 0, {differing} of {n_prompts} prompts that were asked more than once have different replies")
+    if (n_prompts := int((repeated & ~at_0).sum())) > 0:
+        equal = n_prompts - int((differs & repeated & ~at_0).sum())
+        numbers |= {"prompts_above_0": n_prompts, "equal_above_0": equal}
+        flagged |= equal == n_prompts >= MIN_COUNT
+        parts.append(f"above temperature 0, {equal} of {n_prompts} such prompts have only equal replies")
     sentence = "; ".join(parts) or "no prompt was asked more than once, so its temperature cannot be tested"
     return Finding("repeats", judge, sentence[0].upper() + sentence[1:] + ".", numbers, flagged)
 
@@ -235,7 +235,7 @@ def _count_equal(*columns: NDArray[np.uint64]) -> NDArray[np.intp]:
 def _probe_twins(traces: Mapping[str, Traces]) -> Iterator[Finding]:
     """Do replies with a justification equal another submission's replies to the same prompts, letter by letter?"""
     judges = list(traces)
-    keys = [np.unique(one.prompt[one.long] * _MIXER ^ one.text[one.long]) for one in traces.values()]
+    keys = [np.unique(trace.prompt[trace.long] * _MIXER ^ trace.text[trace.long]) for trace in traces.values()]
     shared = _count_shared_keys(keys)
     for number, judge in enumerate(judges):
         yield _twin_finding(judge, judges, shared[number], number, len(keys[number]))
@@ -245,7 +245,7 @@ def _count_shared_keys(keys: Sequence[NDArray[np.uint64]]) -> NDArray[np.int64]:
     """The number of keys that each two judges share, (J, J). No judge has a key twice."""
     n_judges = len(keys)
     all_keys = np.concatenate([*keys, np.empty(0, np.uint64)])
-    owner = np.repeat(np.arange(n_judges), [len(own) for own in keys])
+    owner = np.repeat(np.arange(n_judges), [len(judge_keys) for judge_keys in keys])
     _, key, times = np.unique(all_keys, return_inverse=True, return_counts=True)
     order = np.argsort(key, kind="stable")
     order = order[times[key[order]] > 1]
@@ -259,13 +259,13 @@ def _count_shared_keys(keys: Sequence[NDArray[np.uint64]]) -> NDArray[np.int64]:
     return shared.astype(np.int64)
 
 
-def _twin_finding(judge: str, judges: Sequence[str], shared: NDArray[np.int64], own: int, n: int) -> Finding:
-    others = [(int(count), name) for number, (count, name) in enumerate(zip(shared, judges, strict=True)) if number != own]
+def _twin_finding(judge: str, judges: Sequence[str], shared: NDArray[np.int64], position: int, n: int) -> Finding:
+    shared_counts = [(int(count), name) for number, (count, name) in enumerate(zip(shared, judges, strict=True)) if number != position]
     if not n:
         return Finding("twins", judge, "No reply has a justification that can be compared.", {"replies": 0}, False)
-    if not others:
+    if not shared_counts:
         return Finding("twins", judge, "There is no other submission to compare its replies with.", {"replies": n}, False)
-    count, twin = max(others, key=lambda each: (each[0], each[1]))
+    count, twin = max(shared_counts, key=lambda pair: (pair[0], pair[1]))
     numbers = {"replies": n, "most_shared": count, "with": twin if count else None}
     if not count:
         sentence = f"None of its {n} different replies with a justification equals another submission's."

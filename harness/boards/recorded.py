@@ -79,13 +79,13 @@ class RecordedJudgments:
         data = library.board(protocol.texts.board).data if protocol.texts.board else "bundled"
         if protocol.texts.data is None or not isinstance(data, BoardData):
             return Judgments.from_rows(())
-        given = load_folder(Path(protocol.texts.data), library, card=data.card, with_judgments=True).judgments
-        return given.clean if given is not None else Judgments.from_rows(())
+        judgments = load_folder(Path(protocol.texts.data), library, card=data.card, with_judgments=True).judgments
+        return judgments.clean if judgments is not None else Judgments.from_rows(())
 
     def judges(self) -> list[tuple[str, str]]:
         """The judges, each with a variant under which it was asked."""
-        given = self._judgments
-        pairs = {(judge, variant) for judge, variant in zip(given.judge, given.variant, strict=True)}
+        judgments = self._judgments
+        pairs = {(judge, variant) for judge, variant in zip(judgments.judge, judgments.variant, strict=True)}
         return sorted(pairs)
 
     def outcomes(self, identity: JudgeIdentity) -> dict[tuple[str, str], RecordedAnswer]:
@@ -93,22 +93,22 @@ class RecordedJudgments:
 
         A metric that is compared with labels of another one, or has another name in the data, has the judgments of that one.
         """
-        given = self._judgments
-        mine = given.judge.equals(identity.model)
-        own = given.take(mine & given.variant.equals(identity.settings.get("variant", "")))
-        if (np.array([*own.repeat.values, 0])[own.repeat.codes] > 0).any():
+        judgments = self._judgments
+        mine = judgments.judge.equals(identity.model)
+        of_judge = judgments.take(mine & judgments.variant.equals(identity.settings.get("variant", "")))
+        if (np.array([*of_judge.repeat.values, 0])[of_judge.repeat.codes] > 0).any():
             raise UsageError(f"'{identity.model}' judged items more than once; recorded scores need one judgment of every item")
-        ours = {self._name_in_data(metric): metric for metric in self._prepared.protocol.questions.metrics}
-        rows = zip(own.item, own.metric, own.score, own.failure, strict=True)
+        board_metrics = {self._name_in_data(metric): metric for metric in self._prepared.protocol.questions.metrics}
+        rows = zip(of_judge.item, of_judge.metric, of_judge.score, of_judge.failure, strict=True)
         return {
-            (item, ours[metric]): Failure(failure) if score is None else float(score)
+            (item, board_metrics[metric]): Failure(failure) if score is None else float(score)
             for item, metric, score, failure in rows
-            if metric in ours
+            if metric in board_metrics
         }
 
     def _name_in_data(self, metric: str) -> str:
         """The metric of the data whose judgments are those of a metric of the board."""
-        names = {ours: theirs for theirs, ours in self._prepared.data.about.rubrics.items()}
+        names = {board_metric: data_metric for data_metric, board_metric in self._prepared.data.about.rubrics.items()}
         return names.get(metric) or self._prepared.library.rubric(metric).compared_with or metric
 
 
@@ -116,19 +116,19 @@ def score_lines(queries: Sequence[Query], outcomes: Mapping[tuple[str, str], Rec
     """The lines of a file of recorded scores. A question that the judge has no row for is `missing`."""
     rows = []
     for item, metric in questions(queries):
-        found = outcomes.get((item, metric), Failure.MISSING)
-        rows.append(ScoreRow(item, metric, failure=found) if isinstance(found, Failure) else ScoreRow(item, metric, score=found))
+        outcome = outcomes.get((item, metric), Failure.MISSING)
+        rows.append(ScoreRow(item, metric, failure=outcome) if isinstance(outcome, Failure) else ScoreRow(item, metric, score=outcome))
     return list(jsonl_lines(rows))
 
 
-def differing(card: JudgeCard, found: Mapping[tuple[str, str], RecordedAnswer], recorded: RecordedJudgments) -> str:
+def differing(card: JudgeCard, outcomes: Mapping[tuple[str, str], RecordedAnswer], recorded: RecordedJudgments) -> str:
     """How recorded scores differ from the judgments in the board's data folder; empty if they do not, or if it has none of this judge."""
-    theirs = recorded.outcomes(card.identity)
-    others = [key for key, outcome in found.items() if theirs and theirs.get(key, Failure.MISSING) != outcome]
-    if not others:
+    data_outcomes = recorded.outcomes(card.identity)
+    differing_keys = [key for key, outcome in outcomes.items() if data_outcomes and data_outcomes.get(key, Failure.MISSING) != outcome]
+    if not differing_keys:
         return ""
-    item, metric = others[0]
+    item, metric = differing_keys[0]
     return (
-        f"{len(others):,} scores are not those of the data folder, the first one '{quote(metric)}' of item '{quote(item)}': "
-        f"{found[others[0]]} here, {theirs.get(others[0], Failure.MISSING)} there"
+        f"{len(differing_keys):,} scores are not those of the data folder, the first one '{quote(metric)}' of item '{quote(item)}': "
+        f"{outcomes[differing_keys[0]]} here, {data_outcomes.get(differing_keys[0], Failure.MISSING)} there"
     )

@@ -22,11 +22,11 @@ def read_scores(
     expected: ExpectedCalls, card: JudgeCard, path: Path, problems: SubmissionProblems
 ) -> dict[tuple[str, str], RecordedAnswer]:
     """Read a file of recorded scores and add its problems."""
-    asked, found, digest = questions(expected.queries), dict[tuple[str, str], RecordedAnswer](), hashlib.sha256()
+    board_questions, outcomes, digest = questions(expected.queries), dict[tuple[str, str], RecordedAnswer](), hashlib.sha256()
     last: tuple[str, str] = ("", "")
     try:
         refuse_several_answers(expected.board, expected.queries)
-        for number, line in read_lines(path, len(asked)):
+        for number, line in read_lines(path, len(board_questions)):
             digest.update(line)
             try:
                 row = decode_score(line)
@@ -34,32 +34,32 @@ def read_scores(
                 problems.add(path, number, f"not a row of recorded scores ({quote(str(err).replace('`', ''), 120)})")
                 continue
             key = (row.item_id, row.metric)
-            for message in _complaints(row, key, asked, found, last, expected.label_scales):
+            for message in _complaints(row, key, board_questions, outcomes, last, expected.label_scales):
                 problems.add(path, number, message)
             last = key
-            found[key] = row.score if row.score is not None else Failure(str(row.failure))
+            outcomes[key] = row.score if row.score is not None else Failure(str(row.failure))
     except ContentError as err:
         problems.add(err.path, err.line, str(err).rpartition(": ")[2], always=True)
-        return found
+        return outcomes
     except UsageError as err:
         problems.add(path, None, str(err))
-        return found
+        return outcomes
     if digest.hexdigest() != card.scores_sha256:
         problems.add(path, None, f"the hash of its lines is {digest.hexdigest()}, not scores_sha256 of {CARD}: one of the two was changed")
-    if absent := len(asked.keys() - found.keys()):
-        problems.add(path, None, f"{absent:,} of {len(asked):,} questions are missing; every question of the board has a row")
-    return found
+    if absent := len(board_questions.keys() - outcomes.keys()):
+        problems.add(path, None, f"{absent:,} of {len(board_questions):,} questions are missing; every question of the board has a row")
+    return outcomes
 
 
 def _complaints(
     row: ScoreRow,
     key: tuple[str, str],
-    asked: Mapping[tuple[str, str], Query],
+    board_questions: Mapping[tuple[str, str], Query],
     earlier: Mapping[tuple[str, str], RecordedAnswer],
     last: tuple[str, str],
     scales: Mapping[str, Scale],
 ) -> Iterator[str]:
-    if key not in asked:
+    if key not in board_questions:
         yield f"'{quote(row.metric)}' of item '{quote(row.item_id)}' is no question of this board"
         return
     if key in earlier:

@@ -96,8 +96,8 @@ def _refuse_unread(judgments: Judgments, identities: Sequence[JudgeIdentity]) ->
     for identity in identities:
         answers = count_all_answers(judgments.take(judgments.judge.equals(identity.name)))
         if answers.mostly_unread and not traits_of(identity).is_baseline:
-            others = "; --judge submits other judges of the run without it" if len(identities) > 1 else ""
-            raise JudgeError(unread_sentence(answers, f"nothing was written, as {identity.name} would have no rank{others}"))
+            hint = "; --judge submits other judges of the run without it" if len(identities) > 1 else ""
+            raise JudgeError(unread_sentence(answers, f"nothing was written, as {identity.name} would have no rank{hint}"))
 
 
 def _part_of(run: RunProtocol, board: RunProtocol) -> Part | None:
@@ -129,27 +129,29 @@ def record(
     expected = expected_calls(prepared)
     refuse_several_answers(board, expected.queries)
     recorded = RecordedJudgments(prepared)
-    known = recorded.judges()
-    if not known:
+    candidates = recorded.judges()
+    if not candidates:
         raise UsageError(f"the data of the board '{board}' hold no judgments; judgments.jsonl should hold some")
-    names = [judge for judge, _ in known]
+    names = [judge for judge, _ in candidates]
     for name in judges:
         if name not in names:
             raise UsageError(f"no judgments of '{quote(name)}'.{choose_from(dict.fromkeys(names), name)}")
-    chosen = [(judge, variant) for judge, variant in known if not judges or judge in judges]
+    chosen = [(judge, variant) for judge, variant in candidates if not judges or judge in judges]
     if len(chosen) > 1 and (about.name is not None or about.title):
         raise UsageError(f"{len(chosen)} judges are chosen, and --name and --title are for one; choose it with --judge")
     parent = _submissions_folder(prepared.library, prepared.library.board(board), about.into)
     folders = {}
     for judge, variant in chosen:
         identity, several = identity_of(judge, variant), names.count(judge) > 1
-        own = msgspec.structs.replace(
+        statement = msgspec.structs.replace(
             about,
             name=about.name if about.name is not None else slug(f"{identity.name}-{variant}" if several else identity.name) or None,
             title=about.title or (f"{judge}, {variant}" if several else ""),
         )
-        folders[judge, variant] = (_submission_folder(parent, identity, own), own)
-    return [_write_scores(identity_of(*pair), folder, prepared, expected, recorded, own) for pair, (folder, own) in folders.items()]
+        folders[judge, variant] = (_submission_folder(parent, identity, statement), statement)
+    return [
+        _write_scores(identity_of(*pair), folder, prepared, expected, recorded, statement) for pair, (folder, statement) in folders.items()
+    ]
 
 
 def _write_scores(
@@ -166,11 +168,11 @@ def _write_scores(
 
 
 def _choose_judges(protocol: RunProtocol, judges: Sequence[str], about: SubmitterStatement) -> list[JudgeIdentity]:
-    known = {identity.name: identity for identity in protocol.judges.identities}
+    identities = {identity.name: identity for identity in protocol.judges.identities}
     for name in judges:
-        if name not in known:
-            raise UsageError(f"no judge '{name}' in the run.{choose_from(known, name)}")
-    chosen = [known[name] for name in (dict.fromkeys(judges) or known)]
+        if name not in identities:
+            raise UsageError(f"no judge '{name}' in the run.{choose_from(identities, name)}")
+    chosen = [identities[name] for name in (dict.fromkeys(judges) or identities)]
     if len(chosen) > 1 and (about.name is not None or about.title):
         raise UsageError(f"the run has {len(chosen)} judges, and --name and --title are for one judge; choose it with --judge")
     for identity in chosen:
@@ -188,8 +190,8 @@ def _refuse_differences(result: RunResult, prepared: Prepared, identities: Seque
     sentences = list(differences(result, prepared.protocol, part=part))
     if not sentences:
         return
-    whole = list(differences(result, prepared.protocol, part=True))
-    hint = "" if whole else "\n         Or add --part: a part is shown with what it covers, and first texts alone have no rank."
+    part_differences = list(differences(result, prepared.protocol, part=True))
+    hint = "" if part_differences else "\n         Or add --part: a part is shown with what it covers, and first texts alone have no rank."
     judges = " ".join(f"--judge {identity.name}" for identity in identities)
     data = " --data DIR" if result.protocol.texts.data else ""
     lines = "".join(f"\n         - {line}" for line in sentences)
@@ -203,20 +205,25 @@ def _refuse_differences(result: RunResult, prepared: Prepared, identities: Seque
 def differences(result: RunResult, board: RunProtocol, *, part: bool = False) -> Iterator[str]:
     """Every difference between a run and the board's protocol, one sentence each; of a `part`, not what it leaves out."""
     run = result.protocol
-    mine, theirs = run.texts, board.texts
-    if mine.source != theirs.source:
-        yield f"it is a run of {quote(mine.source)}"
-    yield from _set_differences("language", mine.languages, [tag for tag in theirs.languages if not part or tag in mine.languages])
+    run_texts, board_texts = run.texts, board.texts
+    if run_texts.source != board_texts.source:
+        yield f"it is a run of {quote(run_texts.source)}"
+    yield from _set_differences(
+        "language", run_texts.languages, [tag for tag in board_texts.languages if not part or tag in run_texts.languages]
+    )
     yield from _set_differences("task", tuple(run.wording.tasks), tuple(board.wording.tasks))
     yield from _set_differences("metric", run.questions.metrics, board.questions.metrics)
-    for word, own, known in (("task", run.wording.tasks, board.wording.tasks), ("rubric", run.wording.rubrics, board.wording.rubrics)):
-        for name in sorted(own.keys() & known.keys()):
-            if own[name] != known[name]:
-                yield f"{word} {name} had version {own[name]}, and the board has {known[name]}"
-    if mine.limit is not None and not part:
-        yield f"it asked about the first {mine.limit} items of each language and task only (--limit)"
-    same_cells = mine.languages == theirs.languages and [*run.wording.tasks] == [*board.wording.tasks]
-    if mine.limit is None and mine.data_sha256 != theirs.data_sha256 and same_cells:
+    for word, run_versions, board_versions in (
+        ("task", run.wording.tasks, board.wording.tasks),
+        ("rubric", run.wording.rubrics, board.wording.rubrics),
+    ):
+        for name in sorted(run_versions.keys() & board_versions.keys()):
+            if run_versions[name] != board_versions[name]:
+                yield f"{word} {name} had version {run_versions[name]}, and the board has {board_versions[name]}"
+    if run_texts.limit is not None and not part:
+        yield f"it asked about the first {run_texts.limit} items of each language and task only (--limit)"
+    same_cells = run_texts.languages == board_texts.languages and [*run.wording.tasks] == [*board.wording.tasks]
+    if run_texts.limit is None and run_texts.data_sha256 != board_texts.data_sha256 and same_cells:
         yield "its items or labels differ from those of the board"
     yield from _other_questions(run.questions, board.questions)
     if run.wording.prompts != board.wording.prompts:
@@ -230,23 +237,23 @@ def differences(result: RunResult, board: RunProtocol, *, part: bool = False) ->
             yield f"{count:,} calls of {quote(judge)} have no answer"
 
 
-def _other_questions(mine: AskedQuestions, theirs: AskedQuestions) -> Iterator[str]:
-    if missing := [condition.words() for condition in theirs.conditions if condition not in mine.conditions]:
+def _other_questions(run_questions: AskedQuestions, board_questions: AskedQuestions) -> Iterator[str]:
+    if missing := [condition.words() for condition in board_questions.conditions if condition not in run_questions.conditions]:
         yield f"it lacks the condition{'s' if len(missing) > 1 else ''} {'; '.join(missing)}"
-    if more := [condition.words() for condition in mine.conditions if condition not in theirs.conditions]:
+    if more := [condition.words() for condition in run_questions.conditions if condition not in board_questions.conditions]:
         yield f"it has the condition{'s' if len(more) > 1 else ''} {'; '.join(more)}, not on the board"
-    if mine.repeats != theirs.repeats:
-        yield f"it asked {_times(mine.repeats)}, and the board asks {_times(theirs.repeats)}"
-    if mine.seed != theirs.seed:
-        yield f"its seed was {mine.seed}, and the board's is {theirs.seed}"
-    if mine.reask:
+    if run_questions.repeats != board_questions.repeats:
+        yield f"it asked {_times(run_questions.repeats)}, and the board asks {_times(board_questions.repeats)}"
+    if run_questions.seed != board_questions.seed:
+        yield f"its seed was {run_questions.seed}, and the board's is {board_questions.seed}"
+    if run_questions.reask:
         yield "it repeated refused calls (--reask)"
 
 
-def _set_differences(word: str, mine: Sequence[str], theirs: Sequence[str]) -> Iterator[str]:
-    if missing := [name for name in theirs if name not in mine]:
+def _set_differences(word: str, run_names: Sequence[str], board_names: Sequence[str]) -> Iterator[str]:
+    if missing := [name for name in board_names if name not in run_names]:
         yield f"without the {word}{'s' if len(missing) > 1 else ''} {', '.join(missing)}"
-    if more := [name for name in mine if name not in theirs]:
+    if more := [name for name in run_names if name not in board_names]:
         yield f"with the {word}{'s' if len(more) > 1 else ''} {', '.join(map(quote, more))}, not on the board"
 
 
@@ -343,13 +350,18 @@ def _digest(lines: Sequence[bytes]) -> str:
     return hashlib.sha256(b"".join(lines)).hexdigest()
 
 
-def _card(identity: JudgeIdentity, expected: ExpectedCalls, about: SubmitterStatement, **held: Any) -> JudgeCard:
+def _card(identity: JudgeIdentity, expected: ExpectedCalls, about: SubmitterStatement, **content: Any) -> JudgeCard:
     """The card of a judge; `held` is what it says of the submission's content."""
     stated: dict[str, Any] = {
         name: getattr(about, name) for name in ("title", "open_weights", "contact", "exposure", "exposure_note", "families")
     }
-    known: dict[str, Any] = {"provider": identity.provider, "model": identity.model, "settings": identity.settings, "board": expected.board}
-    return JudgeCard(name=identity.name, **stated, **known, **held)
+    identifying: dict[str, Any] = {
+        "provider": identity.provider,
+        "model": identity.model,
+        "settings": identity.settings,
+        "board": expected.board,
+    }
+    return JudgeCard(name=identity.name, **stated, **identifying, **content)
 
 
 def _rows(identity: JudgeIdentity, expected: ExpectedCalls, store: Store) -> Iterator[ReplyRow]:

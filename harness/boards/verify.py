@@ -189,8 +189,8 @@ def _find_folder(prepared: Prepared, board: str, submission: str) -> Path:
     for folder in (home / submission, Path(submission)):
         if (folder / CARD).is_file():
             return folder
-    known = sorted(path.name for path in home.glob("*") if path.is_dir())
-    raise UsageError(f"no submission '{submission}' on the board '{board}'.{choose_from(known, submission)}")
+    names = sorted(path.name for path in home.glob("*") if path.is_dir())
+    raise UsageError(f"no submission '{submission}' on the board '{board}'.{choose_from(names, submission)}")
 
 
 def _read_valid_card(prepared: Prepared, folder: Path) -> JudgeCard:

@@ -41,7 +41,7 @@ def draw_anchors(anchors: Sequence[Anchor], plan: WatchPlan, day: date) -> dict[
     for language in sorted({anchor.language for anchor in anchors}):
         pool = sorted({anchor.item_id for anchor in anchors if anchor.language == language})
         seed = [plan.options.seed, day.toordinal(), *language.encode()]
-        drawn.update(pool[place] for place in np.random.default_rng(seed).integers(0, len(pool), plan.options.per_day))
+        drawn.update(pool[number] for number in np.random.default_rng(seed).integers(0, len(pool), plan.options.per_day))
     return dict(drawn)
 
 
@@ -51,18 +51,18 @@ def answers_of(judgments: Judgments) -> dict[tuple[str, str], list[Score | None]
         zip(judgments.item, judgments.metric, (repeat or 0 for repeat in judgments.repeat), judgments.score, strict=True),
         key=lambda row: (row[0], row[1], row[2]),
     )
-    found: dict[tuple[str, str], list[Score | None]] = {}
+    answers: dict[tuple[str, str], list[Score | None]] = {}
     for item, metric, _, score in rows:
-        found.setdefault((item, metric), []).append(score)
-    return found
+        answers.setdefault((item, metric), []).append(score)
+    return answers
 
 
 def refuse_unanswered(anchors: Sequence[Anchor], times: Mapping[str, int], answers: Answers, where: str) -> None:
     """Raise UsageError for drawn anchors without an answer, with their ids."""
-    absent = sorted({each.item_id for each in anchors if each.item_id in times and (each.item_id, each.metric) not in answers})
+    absent = sorted({anchor.item_id for anchor in anchors if anchor.item_id in times and (anchor.item_id, anchor.metric) not in answers})
     if absent:
-        named = ", ".join(absent[:_NAMED]) + (f" and {len(absent) - _NAMED} more" if len(absent) > _NAMED else "")
-        problem = f"{where} has no answer of the judge on {len(absent)} of the anchors that are drawn: {named}"
+        listed = ", ".join(absent[:_NAMED]) + (f" and {len(absent) - _NAMED} more" if len(absent) > _NAMED else "")
+        problem = f"{where} has no answer of the judge on {len(absent)} of the anchors that are drawn: {listed}"
         raise UsageError(f"{problem}; an answer that cannot be read is a row without a score")
 
 
@@ -71,17 +71,17 @@ def see_anchors(cell: WatchedCell, anchors: Sequence[Anchor], times: Mapping[str
 
     The k-th draw of an anchor takes its k-th answer, or its last one where there are fewer.
     """
-    given = [
-        (anchor, answers[anchor.item_id, anchor.metric][min(place, len(answers[anchor.item_id, anchor.metric]) - 1)])
+    drawn_answers = [
+        (anchor, answers[anchor.item_id, anchor.metric][min(draw, len(answers[anchor.item_id, anchor.metric]) - 1)])
         for anchor in anchors
         if (anchor.language, anchor.metric) == (cell.language, cell.metric)
-        for place in range(times.get(anchor.item_id, 0))
+        for draw in range(times.get(anchor.item_id, 0))
     ]
-    agreement = Seen.of(cell.agreement(score, anchor) for anchor, score in given)
+    agreement = Seen.of(cell.agreement(score, anchor) for anchor, score in drawn_answers)
     if agreement is None:
         return None
-    read = [score for _, score in given if score is not None]
-    return SeenAnchors(len(given), len(given) - len(read), agreement, Seen.of(map(cell.level, read)))
+    read = [score for _, score in drawn_answers if score is not None]
+    return SeenAnchors(len(drawn_answers), len(drawn_answers) - len(read), agreement, Seen.of(map(cell.level, read)))
 
 
 Answer = tuple[Item, WatchedCell, Score | None]
@@ -129,11 +129,11 @@ def scores_by_group(
     source: Recording, judge: CertifiedJudge, cells: Collection[WatchedCell]
 ) -> Mapping[str, dict[str, list[float | None]]]:
     """`{cell: {group: levels of its answers}}`, None for an answer that cannot be read."""
-    found: dict[str, dict[str, list[float | None]]] = {cell.name: {} for cell in cells}
+    groups: dict[str, dict[str, list[float | None]]] = {cell.name: {} for cell in cells}
     cluster = dict(zip(source.data.by_id, source.data.clusters, strict=True))
     for item, cell, score in _answers(source, judge, cells):
-        found[cell.name].setdefault(cluster[item.item_id] or item.item_id, []).append(None if score is None else cell.level(score))
-    return found
+        groups[cell.name].setdefault(cluster[item.item_id] or item.item_id, []).append(None if score is None else cell.level(score))
+    return groups
 
 
 def certified_texts(source: Recording, judge: CertifiedJudge, cells: Collection[WatchedCell]) -> tuple[str, ...]:
@@ -148,19 +148,19 @@ def without_certified(source: Recording, plan: WatchPlan, certified: frozenset[s
     A text is known by its id and its outputs, by all that is read of it under whatever id, or by its id alone where the new scores come
     without texts. Raises UsageError where no other text is left.
     """
-    left_out, kept, known = Counter[str](), 0, dict[str, bool]()
+    left_out, n_new, is_certified = Counter[str](), 0, dict[str, bool]()
     for item, cell in _texts(_answers(source, plan.judge, plan.cells)):
-        if item.item_id not in known:
-            known[item.item_id] = not certified.isdisjoint(_keys(source.data, item))
-        left_out[cell.name] += known[item.item_id]
-        kept += not known[item.item_id]
-    if not any(known.values()):
+        if item.item_id not in is_certified:
+            is_certified[item.item_id] = not certified.isdisjoint(_keys(source.data, item))
+        left_out[cell.name] += is_certified[item.item_id]
+        n_new += not is_certified[item.item_id]
+    if not any(is_certified.values()):
         return source, left_out
-    if not kept:
+    if not n_new:
         raise UsageError(
-            f"all {len(known):,} texts of {source.name} are those that the certificate was made from; name texts that came later"
+            f"all {len(is_certified):,} texts of {source.name} are those that the certificate was made from; name texts that came later"
         )
-    new = (item.item_id for item in source.data.items if not known.get(item.item_id))
+    new = (item.item_id for item in source.data.items if not is_certified.get(item.item_id))
     return msgspec.structs.replace(source, judgments=source.judgments.for_items(new)), left_out
 
 

@@ -50,14 +50,14 @@ class WatchStart(msgspec.Struct, frozen=True):
     run: str | None
 
 
-def refuse_unfit(start: WatchStart, asked: JudgedRun | None) -> None:
+def refuse_unfit(start: WatchStart, judged_run: JudgedRun | None) -> None:
     """Raise StaleCertificate where a certificate is not of this source or does not hold, UseForbidden where it allows nothing."""
-    held, name = start.certificate, start.source.name
-    if held.watch is not None and held.watch.ended is not None:
-        raise StaleCertificate(f"the certificate does not hold any more: its watch found: {held.watch.ended}; {AGAIN}")
-    for problem in staleness(held, start.source, asked):
+    certificate, name = start.certificate, start.source.name
+    if certificate.watch is not None and certificate.watch.ended is not None:
+        raise StaleCertificate(f"the certificate does not hold any more: its watch found: {certificate.watch.ended}; {AGAIN}")
+    for problem in staleness(certificate, start.source, judged_run):
         raise StaleCertificate(f"the certificate is not of {name} as it is: {problem}")
-    if asked is None and (stated := stated_of_asking(held)):
+    if judged_run is None and (stated := stated_of_asking(certificate)):
         raise StaleCertificate(f"the certificate is of a run, and {name} does not show {', '.join(stated)}; name the run")
     if not start.certificate.allowed:
         raise UseForbidden("the certificate allows nothing, so there is nothing to watch")
@@ -65,14 +65,16 @@ def refuse_unfit(start: WatchStart, asked: JudgedRun | None) -> None:
 
 def choose_anchors(start: WatchStart, options: WatchOptions) -> tuple[Anchor, ...]:
     """Draw the anchors of each language among its labelled texts, as `labels plan` draws texts, with all labels that are watched."""
-    labelled, found = _labels(start), list[Anchor]()
+    labelled, anchors = _labels(start), list[Anchor]()
     for language in dict.fromkeys(cell.language for cell in start.certificate.allowed):
         metrics = [cell.metric for cell in start.certificate.allowed if cell.language == language]
         native = start.source.data.labels.native_items([metrics[0]])
-        there = [one for (tag, metric, item_id), one in labelled.items() if (tag, metric) == (language, metrics[0]) and item_id in native]
+        candidates = [
+            anchor for (tag, metric, item_id), anchor in labelled.items() if (tag, metric) == (language, metrics[0]) and item_id in native
+        ]
         sample = SampleOptions(
             language=language,
-            budget=max(1, min(options.anchors, len(there))),
+            budget=max(1, min(options.anchors, len(candidates))),
             judge=start.certificate.judge.name,
             metric=metrics[0],
             least=1,
@@ -80,28 +82,28 @@ def choose_anchors(start: WatchStart, options: WatchOptions) -> tuple[Anchor, ..
             labelled=True,
         )
         for drawn in sorted(draw_label_sample(start.source, sample).items, key=lambda item: item.item_id):
-            found += [labelled[place] for metric in metrics if (place := (language, metric, drawn.item_id)) in labelled]
-    return tuple(found)
+            anchors += [labelled[key] for metric in metrics if (key := (language, metric, drawn.item_id)) in labelled]
+    return tuple(anchors)
 
 
 def _labels(start: WatchStart) -> dict[tuple[str, str, str], Anchor]:
     """`{(language, metric, item_id): the item with its labels}` of what the certified judge has judged."""
     [judged] = align([start.source], CompareOptions(annotators=Annotators(1), judges=(start.certificate.judge.name,))).judged
-    wanted, found = start.certificate.judge.condition, dict[tuple[str, str, str], Anchor]()
+    wanted, labelled = start.certificate.judge.condition, dict[tuple[str, str, str], Anchor]()
     for cell in (cell for cell in item_tables(judged) if JudgeCondition.of(cell.key) == wanted):
         language, metric = cell.key["language"], cell.key["metric"]
         means = cell.means[0] if cell.means is not None and cell.classes.kind == "interval" else None
         for row in np.flatnonzero(cell.labelled).tolist():
             item_id = judged.data.items[cell.item[row]].item_id
             counts = zip(cell.classes.scores, cell.labels[row].tolist(), strict=True)
-            found[language, metric, item_id] = Anchor(
+            labelled[language, metric, item_id] = Anchor(
                 item_id=item_id,
                 language=language,
                 metric=metric,
                 labels={str(score): count for score, count in counts if count},
                 mean_label=None if means is None else float(means[row]),
             )
-    return found
+    return labelled
 
 
 def make_watch_plan(
@@ -116,9 +118,9 @@ def make_watch_plan(
     bare = {(cell.language, cell.metric): _watched(cell) for cell in allowed}
     before = scores_by_group(start.source, start.certificate.judge, bare.values())
     cells = []
-    for place, cell in bare.items():
-        own = [anchor for anchor in anchors if (anchor.language, anchor.metric) == place]
-        references = tuple(_references(cell, own, answers, before[cell.name], options.alpha / len(allowed)))
+    for key, cell in bare.items():
+        cell_anchors = [anchor for anchor in anchors if (anchor.language, anchor.metric) == key]
+        references = tuple(_references(cell, cell_anchors, answers, before[cell.name], options.alpha / len(allowed)))
         cells.append(msgspec.structs.replace(cell, references=references))
     certified = certified_texts(start.source, start.certificate.judge, cells)
     plan = WatchPlan(
@@ -150,8 +152,8 @@ def _watched(cell: CertifiedCell) -> WatchedCell:
         numbers = np.asarray(cell.values if cell.values is not None else range(len(cell.classes)), np.float64)
         levels = tuple(((numbers - numbers.min()) / max(float(np.ptp(numbers)), 1.0)).tolist())
     else:
-        given = np.asarray(cell.confusion, np.int64).sum(axis=0)
-        watched = cell.classes[int(given.argmax())]
+        counts = np.asarray(cell.confusion, np.int64).sum(axis=0)
+        watched = cell.classes[int(counts.argmax())]
         levels = tuple(float(score == watched) for score in cell.classes)
     return WatchedCell(
         language=cell.language,
@@ -167,14 +169,14 @@ def _watched(cell: CertifiedCell) -> WatchedCell:
 def _references(
     cell: WatchedCell, anchors: Sequence[Anchor], answers: Answers, before: Mapping[str, list[float | None]], alpha: float
 ) -> Iterator[Reference]:
-    asked = [answers[anchor.item_id, anchor.metric] for anchor in anchors]
-    agreement = [[cell.agreement(score, anchor) for score in given] for anchor, given in zip(anchors, asked, strict=True)]
-    level = [[cell.level(score) for score in given if score is not None] for given in asked]
-    groups = [[one for one in levels if one is not None] for levels in before.values()]
+    anchor_answers = [answers[anchor.item_id, anchor.metric] for anchor in anchors]
+    agreement = [[cell.agreement(score, anchor) for score in scores] for anchor, scores in zip(anchors, anchor_answers, strict=True)]
+    level = [[cell.level(score) for score in scores if score is not None] for scores in anchor_answers]
+    groups = [[level_or_none for level_or_none in levels if level_or_none is not None] for levels in before.values()]
     yield _reference(cell, "anchors", "agreement", agreement, alpha)
     yield _reference(cell, "anchors", "level", level, alpha)
     yield _reference(cell, "production", "level", [[sum(group) / len(group)] for group in groups if group], alpha)
-    read = [[sum(one is not None for one in levels) / len(levels)] for levels in before.values()]
+    read = [[sum(level_or_none is not None for level_or_none in levels) / len(levels)] for levels in before.values()]
     yield _reference(cell, "production", "readable", read, alpha)
 
 
@@ -184,10 +186,10 @@ def _reference(cell: WatchedCell, stream: Stream, quantity: Quantity, values: Se
     Anchors are fixed texts with several answers each, so only the spread of answers on one text moves their mean; n counts the answers.
     Groups of production texts are a sample; n counts the groups.
     """
-    known = [each for each in values if each]
-    if not known:
+    readable = [unit for unit in values if unit]
+    if not readable:
         raise UsageError(f"no answer of the judge in {cell.name} can be read, so there is no reference level")
     alpha = alpha / 4 / TESTS[stream]
-    mean, n = sum(sum(each) / len(each) for each in known) / len(known), sum(map(len, known))
-    limits = limits_of_repeats(known, alpha) if stream == "anchors" else reference_limits(mean, n, alpha)
+    mean, n = sum(sum(unit) / len(unit) for unit in readable) / len(readable), sum(map(len, readable))
+    limits = limits_of_repeats(readable, alpha) if stream == "anchors" else reference_limits(mean, n, alpha)
     return Reference(stream=stream, quantity=quantity, mean=mean, n=n, lower=limits.lower, upper=limits.upper)

@@ -98,13 +98,13 @@ class WatchCheck(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def answer(self) -> WatchAnswer:
         """Of all cells: a change of the judge and one of the texts, in whatever cells, are both."""
-        found = {cell.answer for cell in self.cells}
-        judge, texts = "the judge changed" in found, "the texts changed" in found
-        if "both" in found or (judge and texts):
+        answers = {cell.answer for cell in self.cells}
+        judge, texts = "the judge changed" in answers, "the texts changed" in answers
+        if "both" in answers or (judge and texts):
             return "both"
         if judge or texts:
             return "the judge changed" if judge else "the texts changed"
-        return "not yet known" if "not yet known" in found else "nothing shown"
+        return "not yet known" if "not yet known" in answers else "nothing shown"
 
     @property
     def changed(self) -> bool:
@@ -124,11 +124,11 @@ def check_watch(plan: WatchPlan, days: Sequence[Day], today: date, earlier: tupl
     cells = []
     for cell in plan.cells:
         states: dict[str, Any] = {
-            stream: _state(found[cell.name], alarms[stream].get(cell.name), len(plan.cells) / alpha) for stream, found in streams.items()
+            stream: _state(check[cell.name], alarms[stream].get(cell.name), len(plan.cells) / alpha) for stream, check in streams.items()
         }
-        known = {name: getattr(cell, name) for name in ("language", "metric", "watched_class", "references")}
-        cells.append(CellState(answer=_answer(**states, guard=plan.options.guard), **known, **states))
-    found = WatchCheck(
+        identity = {name: getattr(cell, name) for name in ("language", "metric", "watched_class", "references")}
+        cells.append(CellState(answer=_answer(**states, guard=plan.options.guard), **identity, **states))
+    check = WatchCheck(
         judge=plan.judge.name,
         data=plan.data,
         since=plan.since,
@@ -141,16 +141,16 @@ def check_watch(plan: WatchPlan, days: Sequence[Day], today: date, earlier: tupl
         expired=None,
         earlier=earlier,
     )
-    return msgspec.structs.replace(found, expired=watch_record(plan, found, earlier).expired(today))
+    return msgspec.structs.replace(check, expired=watch_record(plan, check, earlier).expired(today))
 
 
-def watch_record(plan: WatchPlan, found: WatchCheck, earlier: tuple[EarlierWatch, ...]) -> CertifiedWatch:
+def watch_record(plan: WatchPlan, check: WatchCheck, earlier: tuple[EarlierWatch, ...]) -> CertifiedWatch:
     """What the certificate says of its watch after a check."""
-    first = min((alarm for cell in found.cells for alarm in (cell.anchors.alarm, cell.production.alarm) if alarm), default=None)
-    what = "a change, and not yet known of what" if found.answer == "not yet known" else found.answer
+    first = min((alarm for cell in check.cells for alarm in (cell.anchors.alarm, cell.production.alarm) if alarm), default=None)
+    what = "a change, and not yet known of what" if check.answer == "not yet known" else check.answer
     return CertifiedWatch(
         since=plan.since,
-        checked_to=found.last_day or plan.since,
+        checked_to=check.last_day or plan.since,
         max_age=plan.options.max_age,
         ended=None if first is None else f"{what}; the first alarm was on {first}",
         recalibrated=plan.since if earlier else None,
@@ -158,9 +158,9 @@ def watch_record(plan: WatchPlan, found: WatchCheck, earlier: tuple[EarlierWatch
     )
 
 
-def watched(certificate: Certificate, plan: WatchPlan, found: WatchCheck) -> Certificate:
+def watched(certificate: Certificate, plan: WatchPlan, check: WatchCheck) -> Certificate:
     """The certificate with its watch as the check found it."""
-    return msgspec.structs.replace(certificate, watch=watch_record(plan, found, found.earlier)).sealed()
+    return msgspec.structs.replace(certificate, watch=watch_record(plan, check, check.earlier)).sealed()
 
 
 class _Evidence(msgspec.Struct, frozen=True):
@@ -171,8 +171,8 @@ class _Evidence(msgspec.Struct, frozen=True):
 
     def at(self, day: date) -> float:
         """The e-value after the last of its days up to this one; 1 before the first."""
-        place = bisect_right(self.days, day, key=lambda own: own.date)
-        return self.days[place - 1].e if place else 1.0
+        n_days = bisect_right(self.days, day, key=lambda watched_day: watched_day.date)
+        return self.days[n_days - 1].e if n_days else 1.0
 
 
 def _evidence(cell: WatchedCell, stream: Stream, days: Sequence[Day], plan: WatchPlan) -> _Evidence:
@@ -182,17 +182,22 @@ def _evidence(cell: WatchedCell, stream: Stream, days: Sequence[Day], plan: Watc
         return _Evidence((), {})
     sides = ((1, "fell"), (-1, "rose"))
     tests = {
-        f"{one.quantity} {words}": (one, sign) for one in references for sign, words in sides if (one.quantity, sign) != ("readable", -1)
+        f"{reference.quantity} {words}": (reference, sign)
+        for reference in references
+        for sign, words in sides
+        if (reference.quantity, sign) != ("readable", -1)
     }
-    counted = {one.quantity: _counted([seen.get(one.quantity) for _, seen in with_values]) for one in references}
-    factors = np.stack([_factors(*counted[one.quantity], one, sign, plan.options.tolerance) for one, sign in tests.values()], axis=1)
-    every = mixed_wealth(factors).log_e  # (days, tests)
-    mean = np.logaddexp.reduce(every, axis=1) - math.log(len(tests))
-    shown = []
+    counted = {reference.quantity: _counted([seen.get(reference.quantity) for _, seen in with_values]) for reference in references}
+    factors = np.stack(
+        [_factors(*counted[reference.quantity], reference, sign, plan.options.tolerance) for reference, sign in tests.values()], axis=1
+    )
+    log_wealth = mixed_wealth(factors).log_e  # (days, tests)
+    mean = np.logaddexp.reduce(log_wealth, axis=1) - math.log(len(tests))
+    watched_days = []
     for (when, seen), log_e in zip(with_values, mean.tolist(), strict=True):
-        means = {quantity: one.mean for quantity, one in seen.items()}
-        shown.append(WatchedDay(when, max(one.n for one in seen.values()), means, math.exp(min(log_e, _MOST))))
-    return _Evidence(tuple(shown), dict(zip(tests, every[-1].tolist(), strict=True)))
+        means = {quantity: reference.mean for quantity, reference in seen.items()}
+        watched_days.append(WatchedDay(when, max(reference.n for reference in seen.values()), means, math.exp(min(log_e, _MOST))))
+    return _Evidence(tuple(watched_days), dict(zip(tests, log_wealth[-1].tolist(), strict=True)))
 
 
 def _seen(day: Day, cell: WatchedCell, stream: Stream) -> dict[Quantity, Seen]:
@@ -219,16 +224,16 @@ def _counted(of_days: Sequence[Seen | None]) -> tuple[Floats, Floats]:
 def _factors(values: Floats, counts: Floats, reference: Reference, sign: int, tolerance: float) -> Floats:
     """(days, bets) by what days multiply the wealth against "no lower than the reference" (sign 1), or "no higher" (-1)."""
     null = max(0.0, (reference.lower if sign > 0 else 1 - reference.upper) - tolerance)
-    own = values if sign > 0 else 1 - values
-    return np.asarray(counts @ log_factors(own[:, None], null))
+    towards_change = values if sign > 0 else 1 - values
+    return np.asarray(counts @ log_factors(towards_change[:, None], null))
 
 
 def _alarms(of_cells: Mapping[str, _Evidence], days: Sequence[Day], alpha: float) -> dict[str, date]:
-    names, found = list(of_cells), dict[str, date]()
+    names, alarms = list(of_cells), dict[str, date]()
     for day in days:
-        for place in e_benjamini_hochberg([of_cells[name].at(day.date) for name in names], alpha):
-            found.setdefault(names[place], day.date)
-    return found
+        for number in e_benjamini_hochberg([of_cells[name].at(day.date) for name in names], alpha):
+            alarms.setdefault(names[number], day.date)
+    return alarms
 
 
 def _state(evidence: _Evidence, alarm: date | None, limit: float) -> StreamState:
@@ -241,9 +246,9 @@ def _answer(anchors: StreamState, production: StreamState, guard: int) -> WatchA
     """The answer of one cell. Days are counted by those on which the judge was asked about anchors."""
     if not anchors.days and not production.days:
         return "not yet known"
-    asked = [day.date for day in anchors.days]
-    new, again = (None if one.alarm is None else sum(day <= one.alarm for day in asked) for one in (production, anchors))
-    return who_changed(new, again, len(asked), guard)
+    asked_days = [day.date for day in anchors.days]
+    new, again = (None if stream.alarm is None else sum(day <= stream.alarm for day in asked_days) for stream in (production, anchors))
+    return who_changed(new, again, len(asked_days), guard)
 
 
 def who_changed(production: int | None, anchors: int | None, last_day: int, guard: int) -> WatchAnswer:

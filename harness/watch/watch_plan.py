@@ -201,13 +201,13 @@ def read_plan(folder: Path) -> WatchPlan:
 def read_anchors(folder: Path, plan: WatchPlan) -> tuple[Anchor, ...]:
     """Read `anchors.jsonl`. Raises ContentError if it is not the file that the watch began with."""
     path = folder / ANCHORS
-    found = []
+    rows = []
     for line, row in read_rows(path):
         try:
-            found.append(msgspec.convert(row, Anchor))
+            rows.append(msgspec.convert(row, Anchor))
         except msgspec.ValidationError as err:
             raise ContentError(f"not an anchor: {err}", path, line) from None
-    anchors = tuple(found)
+    anchors = tuple(rows)
     if hashlib.sha256(path.read_bytes()).hexdigest() != plan.anchors:
         raise ContentError("the anchors are not those that the watch began with; restore the file, or begin another watch", path)
     return anchors

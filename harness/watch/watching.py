@@ -98,11 +98,11 @@ def open_watch(folder: Path) -> StartedWatch:
     plan = read_plan(folder)
     number, since, earlier = 1, 0, list[EarlierWatch]()
     log = read_log(folder, plan.sha256)
-    for place, day in enumerate(log):
+    for position, day in enumerate(log):
         if day.restart is None:
             continue
         earlier.append(EarlierWatch(since=plan.since, until=day.date, ended=day.restart.because, certificate=plan.certificate))
-        number, since = number + 1, place + 1
+        number, since = number + 1, position + 1
         path = home_of(folder, number) / PLAN
         if not path.is_file() or (plan := read_plan(path.parent)).sha256 != day.restart.plan:
             raise ContentError(f"not the plan with which the watch was started again on {day.date}; restore it", path)
@@ -111,13 +111,13 @@ def open_watch(folder: Path) -> StartedWatch:
 
 def why_ended(watch: StartedWatch, today: date) -> str:
     """What the last start of a watch found. Raises UsageError where it found nothing: then there is no reason to begin again."""
-    found = watch_record(watch.plan, check_watch(watch.plan, watch.days, today), watch.earlier).ended
-    if found is None:
+    ended = watch_record(watch.plan, check_watch(watch.plan, watch.days, today), watch.earlier).ended
+    if ended is None:
         raise UsageError(
             f"the watch in {watch.folder} has found no change since {watch.plan.since}; go on with 'harness watch add'. Only an alarm ends "
             "a watch: starting again without one would throw away what its days have shown so far"
         )
-    return found
+    return ended
 
 
 def record_restart(watch: StartedWatch, plan: WatchPlan, because: str) -> None:
@@ -180,23 +180,23 @@ def _start(
     if ask is None:
         rows = judged_rows(start.source, start.certificate.judge.condition)
     else:
-        asked = folder / ASKED / ("first" if number == 1 else f"first-{number}")
-        rows = ask({anchor.item_id: options.repeats for anchor in anchors}, asked)
+        run_folder = folder / ASKED / ("first" if number == 1 else f"first-{number}")
+        rows = ask({anchor.item_id: options.repeats for anchor in anchors}, run_folder)
     answers = answers_of(rows)
     refuse_unanswered(anchors, {anchor.item_id: 1 for anchor in anchors}, answers, start.source.name)
     _refuse_unread(rows, anchors, start.certificate.judge.name)
     plan, certified = make_watch_plan(start, anchors, answers, options, since)
-    held = watched(start.certificate, plan, check_watch(plan, [], since, earlier))
+    certificate_with_watch = watched(start.certificate, plan, check_watch(plan, [], since, earlier))
     if number == 1:
         write_head(folder, Head(0, plan.sha256))  # before the plan, without which a folder is no watch
-    write_plan(home_of(folder, number), plan, anchors, certified, to_json(held))
+    write_plan(home_of(folder, number), plan, anchors, certified, to_json(certificate_with_watch))
     return plan
 
 
 def _refuse_unread(rows: Judgments, anchors: Sequence[Anchor], judge: str) -> None:
     """Raise JudgeError where most answers on the anchors cannot be read: days would be held against a set-up that does not work."""
     watched_places = {(anchor.item_id, anchor.metric) for anchor in anchors}
-    of_anchors = np.array([place in watched_places for place in zip(rows.item, rows.metric, strict=True)], bool)
+    of_anchors = np.array([key in watched_places for key in zip(rows.item, rows.metric, strict=True)], bool)
     answers = count_all_answers(rows.take(of_anchors))
     if answers.mostly_unread:
         raise JudgeError(unread_sentence(answers, f"no watch of {judge} begins with them; after the repair, begin it in another folder"))
@@ -270,8 +270,8 @@ def _anchors_of(
         assert ask is not None
         answers, where = answers_of(ask(times, folder / ASKED / str(day))), f"the run of {day}"
     refuse_unanswered(anchors, times, answers, where)
-    found = {cell.name: see_anchors(cell, anchors, times, answers) for cell in plan.cells}
-    return {name: seen for name, seen in found.items() if seen is not None}
+    seen_anchors = {cell.name: see_anchors(cell, anchors, times, answers) for cell in plan.cells}
+    return {name: seen for name, seen in seen_anchors.items() if seen is not None}
 
 
 def _groups_file(folder: Path, day: date) -> Path:
@@ -280,14 +280,14 @@ def _groups_file(folder: Path, day: date) -> Path:
 
 def _known_groups(folder: Path, days: Sequence[Day]) -> set[str]:
     """The groups of these days, of which each that had new ones has a file of them. Raises ContentError for a changed file."""
-    known: set[str] = set()
+    groups: set[str] = set()
     for day in days:
         path = _groups_file(folder, day.date)
         if day.groups and (not path.is_file() or sha256_of(path) != day.groups):
             gone = "was changed" if path.is_file() else "is gone"
             raise ContentError(f"this file {gone}, which says what texts the day had; restore it, or texts would count twice", path)
-        known.update(path.read_text("ascii").split() if day.groups else ())
-    return known
+        groups.update(path.read_text("ascii").split() if day.groups else ())
+    return groups
 
 
 def check(folder: Path, today: date) -> WatchCheck:
@@ -297,22 +297,22 @@ def check(folder: Path, today: date) -> WatchCheck:
     """
     watch = open_watch(folder)
     plan = watch.plan
-    found = check_watch(plan, watch.days, today, watch.earlier)
+    result = check_watch(plan, watch.days, today, watch.earlier)
     path = folder / CERTIFICATE
-    held = certificate.load(path)
-    if held.watch is not None and held.watch.since != plan.since and watch.number > 1:  # a restart was killed before its certificate
-        held = copy_certificate(folder, watch.home)
-    if held.watch is None or held.judge != plan.judge:
+    stored = certificate.load(path)
+    if stored.watch is not None and stored.watch.since != plan.since and watch.number > 1:  # a restart was killed before its certificate
+        stored = copy_certificate(folder, watch.home)
+    if stored.watch is None or stored.judge != plan.judge:
         raise ContentError(f"this is not the certificate that the watch in {folder} was begun with; restore it", path)
-    again = watched(held, plan, found)
+    again = watched(stored, plan, result)
     assert again.watch is not None
-    if again.watch.checked_to < held.watch.checked_to:
+    if again.watch.checked_to < stored.watch.checked_to:
         raise ContentError(
-            f"the log was checked to {held.watch.checked_to}, and now ends on {again.watch.checked_to}; restore it", folder / LOG
+            f"the log was checked to {stored.watch.checked_to}, and now ends on {again.watch.checked_to}; restore it", folder / LOG
         )
-    if again != held:
+    if again != stored:
         write_atomic(path, to_json(again), private=True)
-    return found
+    return result
 
 
 def record_beside(path: Path) -> CertifiedWatch | None:
@@ -325,15 +325,15 @@ def record_beside(path: Path) -> CertifiedWatch | None:
 
 def keep_certificate(watch: StartedWatch) -> None:
     """Keep the certificate of the last start, with the alarm that ended it."""
-    make_folder(kept := watch.folder / STARTS / str(watch.number), private=True)
-    write_atomic(kept / CERTIFICATE, to_json(certificate.load(watch.folder / CERTIFICATE)), private=True)
+    make_folder(start_folder := watch.folder / STARTS / str(watch.number), private=True)
+    write_atomic(start_folder / CERTIFICATE, to_json(certificate.load(watch.folder / CERTIFICATE)), private=True)
 
 
 def copy_certificate(folder: Path, home: Path) -> certificate.Certificate:
     """Put the certificate of a restart where programs load it from; that of the start before stays in its own place."""
-    held = certificate.load(home / CERTIFICATE)
-    write_atomic(folder / CERTIFICATE, to_json(held), private=True)
-    return held
+    restarted = certificate.load(home / CERTIFICATE)
+    write_atomic(folder / CERTIFICATE, to_json(restarted), private=True)
+    return restarted
 
 
 def drawn(folder: Path, day: date) -> dict[str, int]:
