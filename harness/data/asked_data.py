@@ -94,8 +94,8 @@ def quality_of(metric: str, card: DatasetCard, library: Library) -> str:
     'summary'
     """
     compared = library.rubric(metric).compared_with if metric in library.rubric_files else ""
-    ours = {ours: theirs for theirs, ours in card.rubrics.items()}
-    return card.qualities.get(ours.get(metric, compared or metric), "")
+    data_metrics = {data_metrics: theirs for theirs, data_metrics in card.rubrics.items()}
+    return card.qualities.get(data_metrics.get(metric, compared or metric), "")
 
 
 def _renamed(labels: Labels, names: Mapping[str, str]) -> Labels:

@@ -366,8 +366,8 @@ def checked_columns(source: Mapping[str, CodedColumn], rows: int, row: type[Row]
         column = columns[name] = column.in_nfc() if name in _NAMES else column
         if field.type is msgspec.Raw:
             continue
-        used, at = np.unique(column.codes, return_index=True)
-        first = dict(zip(used.tolist(), (at + 1).tolist(), strict=True))  # the row of each code's first use
+        used, first_rows = np.unique(column.codes, return_index=True)
+        first = dict(zip(used.tolist(), (first_rows + 1).tolist(), strict=True))  # the row of each code's first use
         for code, value in enumerate(column.values):
             try:
                 msgspec.convert(dict(value) if _is_object(value) else value, field.type)

@@ -152,8 +152,8 @@ def split_cascade(
         tests |= True
     else:
         path = risk_path(sure[:, ~tests], correct[:, ~tests])
-    given = list(sure[:, tests]), list(correct[:, tests])
-    return joint_cascade(*given, index[tests], path=path, promise=promise, seed=seed)
+    judge_scores = list(sure[:, tests]), list(correct[:, tests])
+    return joint_cascade(*judge_scores, index[tests], path=path, promise=promise, seed=seed)
 
 
 def equal_path(confidence: Floats) -> list[tuple[float, ...]]:
@@ -176,12 +176,14 @@ def risk_path(confidence: Floats, right: Floats) -> list[tuple[float, ...]]:
     >>> risk_path(sure, is_right)[3:5]  # the weak judge answers from a higher confidence on
     [(0.9, 0.7), (0.9, 0.6)]
     """
-    chance = np.vstack([_chance_right(own, agrees) for own, agrees in zip(confidence, right, strict=True)])
+    chance = np.vstack([_chance_right(judge_confidence, agrees) for judge_confidence, agrees in zip(confidence, right, strict=True)])
     chance[:-1] -= math.log(SURER)
-    every, count, steps = chance[np.isfinite(chance)], STEPS * len(chance), np.empty(0)
-    if len(every):
-        steps = np.unique([np.quantile(every, step / count, method="higher") for step in range(count)])[::-1]
-    return [tuple(_lowest(own, odds >= step) for own, odds in zip(confidence, chance, strict=True)) for step in steps]
+    finite_odds, count, steps = chance[np.isfinite(chance)], STEPS * len(chance), np.empty(0)
+    if len(finite_odds):
+        steps = np.unique([np.quantile(finite_odds, step / count, method="higher") for step in range(count)])[::-1]
+    return [
+        tuple(_lowest(judge_confidence, odds >= step) for judge_confidence, odds in zip(confidence, chance, strict=True)) for step in steps
+    ]
 
 
 def _chance_right(confidence: Floats, right: Floats) -> Floats:
@@ -191,13 +193,13 @@ def _chance_right(confidence: Floats, right: Floats) -> Floats:
     """
     from scipy.stats import rankdata
 
-    found = np.full(len(confidence), -math.inf)
+    chances = np.full(len(confidence), -math.inf)
     answered = ~np.isnan(confidence)
     if answered.any():
         ranks = (rankdata(confidence[answered]) / answered.sum() - 0.5) * math.sqrt(12)  # of unit variance
         start, slope = fit_logistic(np.append(ranks, [0, 0])[:, None], np.append(right[answered], [0, 1]), penalty=1)
-        found[answered] = start + max(slope, 0.0) * ranks
-    return found
+        chances[answered] = start + max(slope, 0.0) * ranks
+    return chances
 
 
 def _lowest(confidence: Floats, accepted: Flags) -> float:
@@ -216,14 +218,14 @@ def _labelled(confidence: Sequence[ArrayLike], right: Sequence[ArrayLike], group
     sure, correct = np.asarray(confidence, np.float64), np.asarray(right, np.float64)
     if sure.ndim != 2 or sure.shape != correct.shape:
         raise ShapeError(f"confidence {sure.shape} and right {correct.shape} must be of the same judges and texts")
-    known = ~np.isnan(correct).any(axis=0)
+    is_labelled = ~np.isnan(correct).any(axis=0)
     index = np.arange(sure.shape[1]) if groups is None else as_index(groups, sure.shape[1], "groups")
-    return sure[:, known], correct[:, known], index[known]
+    return sure[:, is_labelled], correct[:, is_labelled], index[is_labelled]
 
 
 def _quantile(confidence: Floats, share: float) -> float:
-    known = confidence[~np.isnan(confidence)]
-    return float(np.quantile(known, share, method="higher")) if len(known) else math.inf
+    finite = confidence[~np.isnan(confidence)]
+    return float(np.quantile(finite, share, method="higher")) if len(finite) else math.inf
 
 
 def _any(of_judges: Flags) -> Flags:
