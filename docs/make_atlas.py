@@ -46,11 +46,11 @@ def wrong_use() -> str:
 def table() -> str:
     """A row for each of the nine languages, a column for each quality that one of them has a verdict on, and the other questions."""
     lines = rows(LANGUAGES)
-    kept = [place for place in range(len(QUALITIES)) if any(_is_judged(line.squares[place]) for line in lines)]
-    text = [f"| language | {' | '.join(QUALITIES[place] for place in kept)} | other |", f"| --- |{' --- |' * (len(kept) + 1)}"]
+    judged = [quality for quality in QUALITIES if any(_is_judged(line.squares.get(quality)) for line in lines)]
+    text = [f"| language | {' | '.join(judged)} | other |", f"| --- |{' --- |' * (len(judged) + 1)}"]
     for line in lines:
         others = " ".join(f"{sign} {count}" for style, sign, count in line.other_questions if style != "none")
-        text.append(f"| {line.name} | {' | '.join(_words(line.squares[place]) for place in kept)} | {others or _NONE} |")
+        text.append(f"| {line.name} | {' | '.join(_words(line.squares.get(quality)) for quality in judged)} | {others or _NONE} |")
     return "\n".join(text) + "\n"
 
 
@@ -59,12 +59,11 @@ def _is_judged(square: QualitySquare | None) -> bool:
 
 
 def _words(square: QualitySquare | None) -> str:
-    """`✓ comet-22, 2 of 3 metrics` where a judge may be used, else the sign."""
+    """`✓ comet-22` where a judge may be used for all metrics, `✓ 1 ✗ 7 comet-22` where for some, else the sign."""
     if square is None:
         return _NONE
-    if square.style != "good":
-        return square.sign
-    return f"{square.sign} {square.words}{'†' if square.gone else ''}{f', {square.part} metrics' if square.part else ''}"
+    uses = dict(square.styles).keys() & {"good", "gone"}
+    return f"{square.sign} {square.words}" if uses else square.sign
 
 
 def beginning(command: str) -> str:
@@ -76,7 +75,8 @@ def beginning(command: str) -> str:
 def digest() -> str:
     """The hash of what the picture shows, which it carries."""
     shown = [
-        (row.tag, row.other_questions, [square and (square.style, square.words, square.part) for square in row.squares]) for row in rows()
+        (row.tag, row.other_questions, [(quality, square.styles, square.words) for quality, square in row.squares.items()])
+        for row in rows()
     ]
     return hashlib.sha256(repr(shown).encode()).hexdigest()
 
@@ -86,8 +86,8 @@ def picture() -> bytes:
     from harness.render.figures.atlas import draw_matrix
 
     note = (
-        "✓ the judge may be used (for 1 of 8 metrics, where that stands beside it): it agrees with people about as well as they agree "
-        "with each other.  ✗ every verdict is against all judges.  ○ neither is shown.  · people's labels, no judge asked yet."
+        "✓ the judge may be used: it agrees with people about as well as they agree with each other.  (✓) only judges that are no longer "
+        "served.  ✗ no judge may be used.  ○ unknown.  ✓ 1 ✗ 7: for one metric, not for seven.  · people's labels, no judge asked yet."
     )
     return draw_matrix(rows(), "Which AI judge may score texts, in which language?", note, digest())
 

@@ -12,16 +12,17 @@ from harness.cli.streams import print_json
 from harness.cli.text_columns import columns, fitting, hanging, in_lines, known_width, step_lines
 from harness.errors import UsageError
 from harness.judge_atlas.atlas_file import FILE, Atlas, AtlasRow, read_atlas
-from harness.judge_atlas.quality_answers import QualityAnswer, answers_by_quality, select, tag_of
-from harness.reports.answer_parts import SIGNS
+from harness.judge_atlas.quality_answers import CORRECTED, USE, answers_by_quality, select, tag_of
 from harness.reports.atlas_answer import (
-    STYLES,
+    ATLAS_SIGNS,
     AtlasAnswer,
     evidence,
     full_sentence,
+    gone_judges,
     judge_answer,
     language_answer,
     metric_words,
+    quality_square,
     set_words,
     wrong_use_words,
 )
@@ -33,6 +34,7 @@ _TABLE = (
     "metric",
     "judge",
     "verdict",
+    "because",
     "judge agrees",
     "people agree",
     "difference",
@@ -42,7 +44,7 @@ _TABLE = (
     "released",
     "set",
 )
-_FIRST = ("language", "metric", "verdict", "judge", "difference", "at worst", "texts", "judge agrees", "people agree")
+_FIRST = ("language", "metric", "verdict", "judge", "because", "difference", "at worst", "texts", "judge agrees", "people agree")
 
 
 def show(arguments: ShowAtlas) -> int:
@@ -70,36 +72,39 @@ def _lines(atlas: Atlas, rows: Sequence[AtlasRow], arguments: ShowAtlas) -> Iter
         return _one(atlas, rows, language_answer(atlas, tag_of(atlas, arguments.lang), rows, today), today)
     if arguments.judge:
         return _one(atlas, rows, judge_answer(atlas, rows[0].judge, rows, today), today)
-    return _of_all(atlas, rows)
+    return _of_all(atlas, rows, today)
 
 
-def _one(atlas: Atlas, rows: Sequence[AtlasRow], told: AtlasAnswer, today: datetime.date) -> Iterator[str]:
+def _one(atlas: Atlas, rows: Sequence[AtlasRow], atlas_answer: AtlasAnswer, today: datetime.date) -> Iterator[str]:
     """A language or a judge: the answer, what would find out more, and the numbers. No line is broken inside a word or a command."""
-    width = known_width()
-    said = [told.answer.title, *(f"{SIGNS[card.style]} {full_sentence(card)}" for card in told.answer.cards)]
-    said += [*([] if rows else [told.lead]), *told.across, *([told.age] if told.age else [])]
-    for sentence in said:
+    width, answer = known_width(), atlas_answer.answer
+    sentences = [answer.title, atlas_answer.lead, *(f"{ATLAS_SIGNS[card.style]} {full_sentence(card)}" for card in answer.cards)]
+    for sentence in (*sentences, *atlas_answer.across, *([atlas_answer.age] if atlas_answer.age else [])):
         yield from in_lines(sentence, width)
-    for step in told.answer.steps:
+    for step in answer.steps:
         yield from step_lines(f"Next: {step.text}", step.command, width)
     if rows:
         head = _TABLE if len({row.language for row in rows}) > 1 else _TABLE[1:]
-        kept, absent = fitting([head, *([line[name] for name in head] for line in evidence(atlas, rows, today))], _FIRST, "judge", width)
-        yield from ("", *columns(kept), "")
+        table = [head, *([line[name] for name in head] for line in evidence(atlas, rows, today))]
+        fitting_table, absent = fitting(table, _FIRST, "judge", width)
+        yield from ("", *columns(fitting_table), "")
         notes = [f"Not in this width: {', '.join(absent)}. A wider window has them, and so has --json."] if absent else []
-        notes += [*_reading(), told.answer.sure, *(set_words(atlas, name) for name in sorted({row.set for row in rows}))]
+        notes += [_reading(), answer.sure, *(set_words(atlas, name) for name in sorted({row.set for row in rows}))]
         for note in notes:
             yield from in_lines(note, width)
 
 
-def _of_all(atlas: Atlas, rows: Sequence[AtlasRow]) -> Iterator[str]:
+def _of_all(atlas: Atlas, rows: Sequence[AtlasRow], today: datetime.date) -> Iterator[str]:
     """A line a language: the answer about each quality, and the judge where one may be used."""
     yield "Which judge may score texts, in which language?"
-    lines = []
-    for tag, name in sorted(atlas.languages.items(), key=lambda each: each[1]):
-        own = [row for row in rows if row.language == tag]
-        if own:
-            parts = [f"{SIGNS[STYLES[each.answer]]} {metric_words(each.quality)}{_judge(each)}" for each in answers_by_quality(own)]
+    lines, gone = [], gone_judges(atlas, today)
+    for tag, name in sorted(atlas.languages.items(), key=lambda language: language[1]):
+        parts = []
+        for quality in answers_by_quality((row for row in rows if row.language == tag), gone):
+            square = quality_square(quality)
+            judge = f": {square.words}" if quality.with_answers(USE, CORRECTED) else ""
+            parts.append(f"{square.sign} {metric_words(quality.quality)}{judge}")
+        if parts:
             lines.append((f"{name} ({tag})", parts))
     width = known_width()
     yield from hanging(lines, width)
@@ -108,21 +113,18 @@ def _of_all(atlas: Atlas, rows: Sequence[AtlasRow]) -> Iterator[str]:
         yield from in_lines(f"People's labels and no judge yet: {', '.join(unjudged)}", width)
     yield ""
     wrong = [words] if (words := wrong_use_words(rows)) else []
-    for note in (*_reading(), *wrong, "harness atlas --lang TAG has the numbers of a language, --json all rows, --html DIR makes pages."):
+    signs = "✓ a judge may be used, (✓) only one that is no longer served; ✗ no judge may be used; ○ unknown. Numbers count metrics."
+    for note in (
+        signs,
+        _reading(),
+        *wrong,
+        "harness atlas --lang TAG has the numbers of a language, --json all rows, --html DIR makes pages.",
+    ):
         yield from in_lines(note, width)
 
 
-def _judge(known: QualityAnswer) -> str:
-    """The judge that may be used, and for how many metrics if not for all."""
-    if not known.allowed:
-        return ""
-    part = f" {len(known.allowed)} of {known.metrics}" if len(known.allowed) < known.metrics else ""
-    return f"{part}: {known.best.judge}"
-
-
-def _reading() -> Iterator[str]:
-    yield "✓ a judge may be used for this, or for so many of its metrics, as tests show; ✗ every verdict is against it; ○ not shown."
-    yield "As if: for how many independent texts they stand; texts of one source say less. A verdict speaks for texts like these."
+def _reading() -> str:
+    return "As if: for how many independent texts they stand; texts of one source say less. A verdict speaks for texts like these."
 
 
 def _write_site(atlas: Atlas, arguments: ShowAtlas) -> int:
@@ -149,12 +151,12 @@ def _build(arguments: ShowAtlas) -> int:
     from harness.row_files import write_together
 
     path: Path = arguments.to or bundled_root() / FILE
-    kept = read_atlas(path) if path.is_file() else None
-    atlas, absent = api.build_atlas(kept, lambda name: print(f"comparing {name}", file=sys.stderr))
+    earlier_atlas = read_atlas(path) if path.is_file() else None
+    atlas, absent = api.build_atlas(earlier_atlas, lambda name: print(f"comparing {name}", file=sys.stderr))
     if not atlas.rows:
         raise UsageError("no published set with recorded judgments is here; 'harness data get --all' fetches them")
     write_together({path: atlas_bytes(atlas), path.with_suffix(".parquet"): parquet_bytes(atlas)})
-    earlier = [name for name in absent if kept and any(row.set == name for row in kept.rows)]
+    earlier = [name for name in absent if earlier_atlas and any(row.set == name for row in earlier_atlas.rows)]
     if earlier:
         print(f"not here, so the rows stay as they were: {', '.join(earlier)}", file=sys.stderr)
     if lost := [name for name in absent if name not in earlier]:

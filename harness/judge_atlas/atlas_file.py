@@ -13,8 +13,8 @@ from harness.errors import ContentError
 from harness.row_files import refuse_other_schema
 
 FILE = "leaderboards/atlas.json"
-SCHEMA_VERSION = 2
-_ARROW_TYPES = {str: "string", int: "int64", bool: "bool", float | None: "double"}
+SCHEMA_VERSION = 3
+_ARROW_TYPES = {str: "string", int: "int64", bool: "bool", float | None: "double", int | None: "int64"}
 _FACTS = dict.fromkeys(("between_sets", "between_sets_lo", "between_sets_hi"), "double")
 _FACTS |= dict.fromkeys(("labels", "annotators", "licence"), "string") | dict.fromkeys(("released", "served_until"), "date32")
 
@@ -82,9 +82,12 @@ class AtlasRow(msgspec.Struct, frozen=True, kw_only=True):
             where undefined.
         right, over_constant: agreement with the labels (closeness to them, where scores are numbers), and the same minus that of one
             constant answer.
-        gap_error: standard error of the difference, by groups; None in rows of atlases before it was kept.
+        gap_error: standard error of the difference, by groups.
         closeness: whether these are closeness of numbers and not shares of equal scores.
         texts, groups, effective_groups: labelled texts, independent groups of texts, and for how many equal groups they stand.
+        obstacles: what stands against `use`, as `VerdictWords.obstacles` names it, with blanks between the names.
+        needed: how many more labelled texts settle it, if the judge is as good as people; None where more labels would not help, where
+            none are needed, and where the number is beyond all that is tried.
     """
 
     language: str
@@ -106,6 +109,8 @@ class AtlasRow(msgspec.Struct, frozen=True, kw_only=True):
     groups: int
     effective_groups: float | None
     gap_error: float | None = None
+    obstacles: str = ""
+    needed: int | None = None
 
     @property
     def subject(self) -> str:

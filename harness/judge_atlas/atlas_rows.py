@@ -145,6 +145,8 @@ def _row(card: DatasetCard, verdict: Verdict) -> AtlasRow:
         groups=verdict.texts.groups,
         effective_groups=_short(verdict.effective_groups),
         gap_error=_short(verdict.agreement.error),
+        obstacles=" ".join(verdict.words.obstacles),
+        needed=verdict.settled_by,
     )
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -19,31 +20,67 @@ _NEAR = 30  # CLDR's distance of two languages; 20 for Galician and Spanish, or 
 
 
 @dataclass(frozen=True)
-class QualityAnswer:
-    """The answer about one quality in one language: `use`, `use corrected`, `do not use` or `not known yet`.
+class MetricAnswer:
+    """The answer about one metric of one set in one language: `use`, `use corrected`, `do not use` or `not known yet`.
+
+    It is `use` if some judge may be used, and `do not use` only if every verdict on every judge is.
 
     Attributes:
-        best: the judge that the answer names, on its metric with the most texts; of an answer against all judges, the closest one.
-        allowed: the metrics of this quality for which this judge, asked like this, has the answer in this set; empty if there are none.
-        metrics: how many metrics of this quality its set has.
-        rows: the rows of the quality that have a verdict; where none has one, all of them.
-        agreeing: how many of its sets have the answer about some judge.
-        differ: whether a judge may be used in one set and must not be used in another.
+        metric, set: of the rows.
+        best: the row of the judge that the answer names: of a use, a judge that is still served where there is one; else the judge whose
+            agreement with people comes closest to theirs, of an unknown metric among those that are not shown unfit.
+        gone: whether the judge of a use is no longer served.
+        rows: all rows of the metric.
+    """
+
+    metric: str
+    set: str
+    answer: str
+    best: AtlasRow
+    gone: bool
+    rows: tuple[AtlasRow, ...]
+
+    @property
+    def unfit(self) -> int:
+        """The number of judges that are shown unfit, whatever way they were asked."""
+        return len({row.judge for row in self.rows} - {row.judge for row in self.rows if row.verdict != AGAINST})
+
+
+@dataclass(frozen=True)
+class QualityAnswer:
+    """The answers about the metrics of one quality in one language, by metric and set.
+
+    `metrics` stand in the order *use*, *use corrected*, *do not use*, *not known yet*. Rows without a verdict say nothing where others of
+    the quality have one.
     """
 
     quality: str
-    answer: str
-    best: AtlasRow
-    allowed: tuple[str, ...]
-    metrics: int
-    rows: tuple[AtlasRow, ...]
-    agreeing: int
-    differ: bool
+    metrics: tuple[MetricAnswer, ...]
 
     @property
-    def sets(self) -> int:
-        """The number of sets with rows of the quality."""
-        return len({row.set for row in self.rows})
+    def answer(self) -> str:
+        """The answer if it is the same for all metrics; else empty."""
+        answers = {metric.answer for metric in self.metrics}
+        return answers.pop() if len(answers) == 1 else ""
+
+    @property
+    def rows(self) -> tuple[AtlasRow, ...]:
+        """The rows of all metrics."""
+        return tuple(row for metric in self.metrics for row in metric.rows)
+
+    @property
+    def sets(self) -> tuple[str, ...]:
+        """The names of the sets, sorted."""
+        return tuple(sorted({metric.set for metric in self.metrics}))
+
+    def with_answers(self, *answers: str) -> tuple[MetricAnswer, ...]:
+        """Return the metrics that have one of these answers."""
+        return tuple(metric for metric in self.metrics if metric.answer in answers)
+
+    @property
+    def is_settled(self) -> bool:
+        """True if a judge that is still served may be used for every metric."""
+        return all(metric.answer in (USE, CORRECTED) and not metric.gone for metric in self.metrics)
 
 
 class WrongUses(NamedTuple):
@@ -136,55 +173,58 @@ def _neighbour_hint(atlas: Atlas, tag: str) -> str:
         return ""
     hints = []
     for neighbour in near[:2]:
-        answers = answers_by_quality(row for row in atlas.rows if row.language == neighbour)
-        words = (f"{answer.quality} {f'use {answer.best.judge}' if answer.allowed else answer.answer}" for answer in answers)
+        words = []
+        for quality in answers_by_quality(row for row in atlas.rows if row.language == neighbour):
+            judges = dict.fromkeys(f"use {metric.best.judge}" for metric in quality.with_answers(USE, CORRECTED))
+            rest = dict.fromkeys(metric.answer for metric in quality.with_answers(AGAINST, OPEN))
+            words.append(f"{quality.quality} {' or '.join([*judges, *rest])}")
         hints.append(f"{atlas.languages[neighbour]}: {', '.join(words)}")
     return f" A hint only, because no verdict speaks for another language: of languages near it, this is known. {'; '.join(hints)}."
 
 
-def answers_by_quality(rows: Iterable[AtlasRow]) -> list[QualityAnswer]:
-    """Return the answers about the qualities of one language's rows: *use* first, then *use corrected*, *do not use*, *not known yet*.
+def answers_by_quality(rows: Iterable[AtlasRow], gone: Collection[str] = ()) -> list[QualityAnswer]:
+    """Return the answers about the qualities of one language's rows, those with a metric to be used first.
 
-    A quality is *use* if a judge may be used for one of its metrics or more; the answer names these metrics. It is *do not use* only if
-    every verdict is. Rows without a verdict say nothing where others have one.
+    `gone` names judges that are no longer served: where another judge may be used for a metric too, that one is named.
     """
     by_quality: dict[str, list[AtlasRow]] = {}
     for row in rows:
         by_quality.setdefault(row.subject, []).append(row)
     answers = [
-        _answer_of_quality(quality, [row for row in quality_rows if row.verdict != NO_VERDICT] or quality_rows)
+        _answer_of_quality(quality, [row for row in quality_rows if row.verdict != NO_VERDICT] or quality_rows, gone)
         for quality, quality_rows in by_quality.items()
     ]
-    return sorted(answers, key=lambda answer: (ORDER.index(answer.answer), answer.quality))
+    return sorted(answers, key=lambda answer: (ORDER.index(answer.metrics[0].answer), answer.quality))
 
 
-def _answer_of_quality(quality: str, rows: Sequence[AtlasRow]) -> QualityAnswer:
-    sides: dict[tuple[str, str, str], list[AtlasRow]] = {}
+def _answer_of_quality(quality: str, rows: Sequence[AtlasRow], gone: Collection[str]) -> QualityAnswer:
+    """Answer metric by metric. Of several judges that may be used, the one that may be used for most metrics is named for all of these."""
+    by_metric: dict[tuple[str, str], list[AtlasRow]] = {}
     for row in rows:
-        sides.setdefault((row.set, row.judge, row.condition), []).append(row)
-    allowed: list[AtlasRow] = []
-    for answer in (USE, CORRECTED):
-        fit = [[row for row in side if row.verdict == answer] for side in sides.values()]
-        allowed = max(fit, key=lambda rows_of_answer: (len(rows_of_answer), sum(row.texts for row in rows_of_answer)))
+        by_metric.setdefault((row.metric, row.set), []).append(row)
+    uses = Counter((row.judge, row.condition, row.verdict) for row in rows if row.verdict in (USE, CORRECTED))
+
+    def fitness(row: AtlasRow) -> tuple[bool, bool, int, int]:
+        return row.judge not in gone, row.verdict == USE, uses[row.judge, row.condition, row.verdict], row.texts
+
+    metrics = []
+    for (metric, name), metric_rows in by_metric.items():
+        allowed = [row for row in metric_rows if row.verdict in (USE, CORRECTED)]
         if allowed:
-            best = max(allowed, key=lambda row: row.texts)
-            break
-    else:
-        answer = AGAINST if all(row.verdict == AGAINST for row in rows) else OPEN
-        best = max(rows, key=lambda row: row.gap if row.gap is not None else -1.0 if row.right is None else row.right - 2.0)
-    agreeing = len({row.set for row in rows if answer in (row.verdict, OPEN)})
-    metrics = len({row.metric for row in rows if row.set == best.set})
-    return QualityAnswer(quality, answer, best, tuple(row.metric for row in allowed), metrics, tuple(rows), agreeing, _differ(rows))
+            best = max(allowed, key=fitness)
+            metrics.append(MetricAnswer(metric, name, best.verdict, best, best.judge in gone, tuple(metric_rows)))
+            continue
+        undecided = [row for row in metric_rows if row.verdict != AGAINST]
+        best = max(undecided or metric_rows, key=_closeness)
+        metrics.append(MetricAnswer(metric, name, OPEN if undecided else AGAINST, best, False, tuple(metric_rows)))
+    return QualityAnswer(quality, tuple(sorted(metrics, key=lambda metric: ORDER.index(metric.answer))))
 
 
-def _differ(rows: Sequence[AtlasRow]) -> bool:
-    """Return True if a judge may be used in one set and must not be used in another."""
-    for judge in {row.judge for row in rows}:
-        judge_rows = [row for row in rows if row.judge == judge]
-        for_it, against = ({row.set for row in judge_rows if row.verdict == verdict} for verdict in (USE, AGAINST))
-        if for_it and against - for_it:
-            return True
-    return False
+def _closeness(row: AtlasRow) -> float:
+    """Return how close a judge comes to people; where people cannot be compared with, below all others, how close to their labels."""
+    if row.gap is not None:
+        return row.gap
+    return -1.0 if row.right is None else row.right - 2.0
 
 
 def _rows_with(rows: Sequence[AtlasRow], what: str, wanted: str, value_of: Callable[[AtlasRow], str]) -> tuple[AtlasRow, ...]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
@@ -16,6 +17,7 @@ from harness.judge_atlas.quality_answers import (
     NO_VERDICT,
     OPEN,
     USE,
+    MetricAnswer,
     QualityAnswer,
     answers_by_quality,
     wrong_uses,
@@ -25,12 +27,14 @@ from harness.reports.tables.numbers import counted, difference, percent, points,
 
 QUALITIES: tuple[str, ...] = get_args(Quality)
 OTHER = "other questions"
-WAITING = "·"  # people's labels wait for a judge
 STYLES = {USE: "good", CORRECTED: "good", AGAINST: "bad", OPEN: "open"}
+ATLAS_SIGNS = {"good": SIGNS["good"], "gone": "(✓)", "bad": SIGNS["bad"], "open": SIGNS["open"], "none": "·"}
+"""Signs of the styles of squares and cards. `gone`: only judges that are no longer served may be used; `none`: labels wait for a judge."""
 _PEOPLE = {"native": "native speakers", "people": "people"}
-_SURE = "Each judge is tested by itself: a wrong 'use' has at most a 5 % chance over all its tests in one set."
+_SURE = "Each judge is tested by itself: a wrong 'use' has about a 5 % chance over all its tests in one set."
 _MODEL = "PROVIDER/MODEL"
-_FEW_METRICS = 2  # that are named where a judge may be used for some metrics of a quality only
+_NAMED = 8  # metrics that a card names; of more, the number
+_NAMED_IN_LEAD = 2
 
 
 @dataclass(frozen=True)
@@ -48,30 +52,60 @@ class AtlasAnswer:
 
 @dataclass(frozen=True)
 class QualitySquare:
-    """One quality in one language: `good`, `bad`, `open`, or `none` where people's labels wait for a judge; words and what they rest on.
+    """One quality in one language. `note` says what it rests on.
 
-    `part` is `1 of 8` where the judge may be used for some metrics only. `gone`: the judge that is named is no longer served.
+    `styles` has `(style, number of metrics)` of each of its answers: `good`, `gone`, `bad` and `open`, or `none` where people's labels wait
+    for a judge. `words` name the judge that may be used, if there is one.
     """
 
-    style: str
+    styles: tuple[tuple[str, int], ...]
     words: str
     note: str
-    part: str = ""
-    gone: bool = False
+
+    @property
+    def style(self) -> str:
+        """The style of all metrics; `split` where they differ."""
+        return self.styles[0][0] if len(self.styles) == 1 else "split"
+
+    @property
+    def signs(self) -> tuple[tuple[str, str], ...]:
+        """`(style, text)`: the sign of the style; of a split square, a sign with a number for each of its answers."""
+        if self.style != "split":
+            return ((self.style, ATLAS_SIGNS[self.style]),)
+        return tuple((style, f"{ATLAS_SIGNS[style]} {count}") for style, count in self.styles)
 
     @property
     def sign(self) -> str:
-        return SIGNS.get(self.style, WAITING)
+        """The signs in one text: `✓ 1 ✗ 7`."""
+        return " ".join(text for _, text in self.signs)
 
 
 @dataclass(frozen=True)
 class LanguageRow:
-    """A language with a square for each of `QUALITIES`, None where there are no labels, and the other questions by sign and count."""
+    """A language with a square for each quality that it has labels of: `QUALITIES` in their order, then other questions by name."""
 
     tag: str
     name: str
-    squares: tuple[QualitySquare | None, ...]
-    other_questions: tuple[tuple[str, str, int], ...]
+    squares: Mapping[str, QualitySquare]
+
+    @property
+    def uses(self) -> set[str]:
+        """`good` if a judge that is served may be used for some metric, and `gone` if one that is no longer served may be."""
+        return {style for square in self.squares.values() for style, _ in square.styles} & {"good", "gone"}
+
+    @property
+    def other_questions(self) -> tuple[tuple[str, str, int], ...]:
+        """`(style, sign, number of metrics)` of the questions that are not among `QUALITIES`."""
+        others = Counter[str]()
+        for quality, square in self.squares.items():
+            if quality not in QUALITIES:
+                others.update(dict(square.styles))
+        return tuple((style, sign, others[style]) for style, sign in ATLAS_SIGNS.items() if others[style])
+
+
+def gone_judges(atlas: Atlas, today: datetime.date) -> frozenset[str]:
+    """Return the names of the judges that are no longer served on a day."""
+    return frozenset(name for name, judge in atlas.judges.items() if judge.is_gone(today))
 
 
 def language_answer(atlas: Atlas, tag: str, rows: Sequence[AtlasRow], today: datetime.date) -> AtlasAnswer:
@@ -79,108 +113,155 @@ def language_answer(atlas: Atlas, tag: str, rows: Sequence[AtlasRow], today: dat
 
     `today` decides which judges are served no more.
     """
-    qualities, name = answers_by_quality(rows), atlas.languages[tag]
+    qualities, name = answers_by_quality(rows, gone_judges(atlas, today)), atlas.languages[tag]
     complete = len(rows) == sum(row.language == tag for row in atlas.rows)
-    cards = tuple(_quality_card(atlas, quality, today) for quality in qualities)
-    steps = tuple(_next_steps(atlas, tag, qualities, today)) if complete else ()
-    answer = Answer(f"{name}: which judge for what", cards, _SURE if qualities else "", steps)
+    cards = [card for quality in qualities for card in _quality_cards(atlas, quality)]
+    cards.sort(key=lambda card: list(ATLAS_SIGNS).index(card.style))
+    steps = tuple(_next_steps(atlas, tag, qualities)) if complete else ()
+    answer = Answer(f"{name}: which judge for what", tuple(cards), _SURE if qualities else "", steps)
     return AtlasAnswer(
-        _lead_sentence(atlas, tag, qualities, today), answer, _age_sentence(atlas, rows, today), tuple(_spread_sentences(atlas, rows))
+        _lead_sentence(atlas, tag, qualities), answer, _age_sentence(atlas, rows, today), tuple(_spread_sentences(atlas, rows))
     )
 
 
 def judge_answer(atlas: Atlas, judge: str, rows: Sequence[AtlasRow], today: datetime.date) -> AtlasAnswer:
-    """Return the answer about a judge from its rows, language by language; its lead alone says that it is no longer served."""
-    by_language = {
-        tag: answers_by_quality(row for row in rows if row.language == tag) for tag in dict.fromkeys(row.language for row in rows)
-    }
-    cards = tuple(
-        _quality_card(atlas, quality, datetime.date.min, f"{atlas.languages[tag]}, ")
-        for tag, qualities in by_language.items()
-        for quality in qualities
-    )
-    allowed_in = [atlas.languages[tag] for tag, qualities in by_language.items() if any(quality.allowed for quality in qualities)]
-    many = "" if len(allowed_in) <= 6 else f"{len(allowed_in)} of {len(by_language)} languages"
+    """Return the answer about a judge from its rows: of each quality, the metrics with the languages in which they have an answer."""
+    gone, tags = atlas.judge(judge).is_gone(today), {row.language for row in rows}
+    cells: dict[tuple[str, str], dict[str, list[str]]] = {}
+    answers: list[str] = []
+    for tag in sorted(tags, key=lambda tag: atlas.languages[tag]):
+        for quality in answers_by_quality(row for row in rows if row.language == tag):
+            for metric in quality.metrics:
+                by_metric = cells.setdefault((STYLES[metric.answer], quality.quality), {})
+                by_metric.setdefault(metric_words(metric.metric), []).append(atlas.languages[tag])
+                answers.append(STYLES[metric.answer])
+    heads = {"good": "use it for", "bad": "do not use it for", "open": "unknown for"}
+    cards = [
+        Card(
+            "gone" if gone and style == "good" else style, metric_words(quality), f"{heads[style]} {_with_languages(by_metric, len(tags))}."
+        )
+        for (style, quality), by_metric in cells.items()
+    ]
+    cards.sort(key=lambda card: (list(ATLAS_SIGNS).index(card.style), card.heading))
+    counts = [f"{answers.count(style)} {words}" for style, words in (("good", "use"), ("bad", "do not use"), ("open", "unknown"))]
     lead = (
-        f"{judge} may be used in {many or joined(allowed_in)}, for some qualities."
-        if allowed_in
-        else f"{judge} is shown fit for nothing yet."
+        f"{judge} in {counted(len(tags), 'language')}: {joined(counts)}, of {counted(len(answers), 'question')} (a metric in a language)."
     )
-    lead += " Its provider serves it no longer." if atlas.judge(judge).is_gone(today) else ""
-    answer = Answer(f"{judge}: where it may be used", cards, _SURE, ())
+    lead += " Its provider serves it no longer." if gone else ""
+    answer = Answer(f"{judge}: where it may be used", tuple(cards), _SURE, ())
     return AtlasAnswer(lead, answer, _age_sentence(atlas, rows, today), tuple(_spread_sentences(atlas, rows, with_language=True)))
+
+
+def _with_languages(by_metric: Mapping[str, Sequence[str]], languages: int) -> str:
+    """Return `insult in Danish and Thai; bias in 12 of 28 languages`, the metrics with the most languages first."""
+    parts = []
+    for metric, names in sorted(by_metric.items(), key=lambda metric: -len(set(metric[1]))):
+        names = list(dict.fromkeys(names))
+        parts.append(f"{metric} in {joined(names) if len(names) <= _NAMED else f'{len(names)} of {languages} languages'}")
+    return "; ".join(parts)
 
 
 def atlas_matrix(atlas: Atlas, today: datetime.date, tags: Sequence[str] | None = None) -> list[LanguageRow]:
     """Return a row for each language, by name; or for some, in their order."""
     order = sorted(atlas.languages, key=lambda tag: atlas.languages[tag]) if tags is None else tags
-    return [_language_row(atlas, tag, today) for tag in order]
+    gone = gone_judges(atlas, today)
+    rows = []
+    for tag in order:
+        qualities = answers_by_quality((row for row in atlas.rows if row.language == tag), gone)
+        squares = {quality.quality: quality_square(quality) for quality in qualities}
+        labelled = {quality for about in atlas.sets.values() if tag in about.languages for quality in about.qualities}
+        squares |= {quality: QualitySquare((("none", 1),), "no judge yet", "people's labels") for quality in labelled - squares.keys()}
+        names = [*(quality for quality in QUALITIES if quality in squares), *sorted(squares.keys() - {*QUALITIES})]
+        rows.append(LanguageRow(tag, atlas.languages[tag], {quality: squares[quality] for quality in names}))
+    return rows
 
 
-def _language_row(atlas: Atlas, tag: str, today: datetime.date) -> LanguageRow:
-    by_quality = {quality.quality: quality for quality in answers_by_quality(row for row in atlas.rows if row.language == tag)}
-    labelled = {quality for about in atlas.sets.values() if tag in about.languages for quality in about.qualities}
-    squares = tuple(
-        _quality_square(atlas, by_quality[quality], today)
-        if quality in by_quality
-        else QualitySquare("none", "no judge yet", "people's labels")
-        if quality in labelled
-        else None
-        for quality in QUALITIES
-    )
-    other_styles = [STYLES[quality.answer] for quality in by_quality.values() if quality.quality not in QUALITIES]
-    other_styles += ["none"] * len(labelled - by_quality.keys() - {*QUALITIES})
-    counts = tuple((style, sign, other_styles.count(style)) for style, sign in (*SIGNS.items(), ("none", WAITING)) if style in other_styles)
-    return LanguageRow(tag, atlas.languages[tag], squares, counts)
+def style_of(metric: MetricAnswer) -> str:
+    """Return `good`, `gone`, `bad` or `open`: how the answer about a metric is shown."""
+    return "gone" if metric.gone else STYLES[metric.answer]
 
 
-def _quality_square(atlas: Atlas, quality: QualityAnswer, today: datetime.date) -> QualitySquare:
-    style, sets = STYLES[quality.answer], counted(quality.sets, "set")
-    say = sets if quality.agreeing == quality.sets else f"{quality.agreeing} of {sets}"
-    if quality.allowed:
-        part = f"{len(quality.allowed)} of {quality.metrics}" if len(quality.allowed) < quality.metrics else ""
-        note = f"{part} metrics · {say}" if part else say
-        return QualitySquare(style, quality.best.judge, note, part, atlas.judge(quality.best.judge).is_gone(today))
-    judges = counted(len({row.judge for row in quality.rows}), "judge")
-    if quality.answer == AGAINST:
-        return QualitySquare(style, "use no judge", f"{judges} · {say}")
-    against = sum(row.verdict == AGAINST for row in quality.rows)
-    most = f"{against} of {len(quality.rows)} against · " if against else ""
-    return QualitySquare(style, "not known", f"{most}{judges} · {say}")
+def quality_square(quality: QualityAnswer) -> QualitySquare:
+    """Return the answers about a quality in one square."""
+    styles = Counter(map(style_of, quality.metrics))
+    counts = tuple((style, styles[style]) for style in ATLAS_SIGNS if styles[style])
+    uses = quality.with_answers(USE, CORRECTED)
+    judges, n = list(dict.fromkeys(metric.best.judge for metric in uses)), len({row.judge for row in quality.rows})
+    if uses:
+        words = judges[0] if len(judges) == 1 else f"{len(judges)} judges"
+    else:
+        words = {AGAINST: "use no judge", OPEN: "unknown"}.get(quality.answer, "")
+    sets = f" in {len(quality.sets)} sets" if len(quality.sets) > 1 else ""
+    return QualitySquare(counts, words, f"{counted(len(quality.metrics), 'metric')}, {counted(n, 'judge')}{sets}")
 
 
 def full_sentence(card: Card) -> str:
     """Return a card in one sentence, with its evidence."""
-    return f"{card.sentence.removesuffix('.')} ({card.note})."
+    return f"{card.sentence.removesuffix('.')} ({card.note})." if card.note else card.sentence
 
 
-def _quality_card(atlas: Atlas, quality: QualityAnswer, today: datetime.date, prefix: str = "") -> Card:
-    """Return the answer about one quality; its note is the evidence and what it rests on."""
-    gone = ", no longer served" if atlas.judge(quality.best.judge).is_gone(today) else ""
-    judge, names = f"{quality.best.judge}{gone}", {row.judge for row in quality.rows}
-    judges = quality.best.judge if len(names) == 1 else counted(len(names), "judge")
-    note = _evidence(atlas, quality.best)
-    closest = f"the closest: {note}" if len(names) == 1 else f"the closest: {judge}; {note}"
-    if all(row.verdict == NO_VERDICT for row in quality.rows):
-        text = f"not known of {judges}, because nobody can say how far people agree"
-    elif quality.allowed:
-        part = f" for {joined(list(map(metric_words, quality.allowed)))} only" if len(quality.allowed) < quality.metrics else ""
-        how = " with corrected means only" if quality.answer == CORRECTED else ""
-        text = f"use {quality.best.judge}{part}{how}{gone}{', but sets differ' if quality.differ else ''}"
-    elif quality.answer == AGAINST and len(names) == 1:
-        text = f"do not use {judge}"
-    elif quality.answer == AGAINST:
-        text, note = f"use no judge; every verdict on {judges} is against it", closest
-    else:
-        against = against_words(quality)
-        text, note = f"not known yet of {judge if len(names) == 1 else judges}{f'; {against}' if against else ''}", closest
-    return Card(STYLES[quality.answer], f"{prefix}{metric_words(quality.quality)}", f"{text}.", note)
+def _quality_cards(atlas: Atlas, quality: QualityAnswer) -> Iterator[Card]:
+    """Yield a card for each judge that may be used, one for all metrics for which no judge may be, and one for those that are unknown."""
+    uses: dict[tuple[str, str], list[MetricAnswer]] = {}
+    for metric in quality.with_answers(USE, CORRECTED):
+        uses.setdefault((metric.best.judge, metric.answer), []).append(metric)
+    for (judge, answer), metrics in uses.items():
+        how = " with corrected means only" if answer == CORRECTED else ""
+        gone = ", which is no longer served" if metrics[0].gone else ""
+        best = max((metric.best for metric in metrics), key=lambda row: row.texts)
+        yield _card(quality, metrics, style_of(metrics[0]), f"use {judge}{how}", f"{gone}.", _evidence(atlas, best))
+    judges = {row.judge for row in quality.rows}
+    if against := quality.with_answers(AGAINST):
+        closest = "" if len(judges) == 1 else "even the closest judge: "
+        reasons = [f"{metric_words(metric.metric)} {reason_words(metric.best)}" for metric in against[:3]]
+        more = f"; {len(against) - 3} more" if len(against) > 3 else ""
+        head = f"do not use {against[0].best.judge}" if len(judges) == 1 else "use no judge"
+        yield _card(quality, against, "bad", head, ".", f"{closest}{'; '.join(reasons)}{more}")
+    if unknown := quality.with_answers(OPEN):
+        by_cause: dict[str, list[str]] = {}
+        for metric in unknown:
+            by_cause.setdefault(cause_words(metric.best), []).append(metric_words(metric.metric))
+        causes = [cause if len(by_cause) == 1 else f"{joined(metrics)}: {cause}" for cause, metrics in by_cause.items()]
+        unfit = max(unknown, key=lambda metric: metric.unfit)
+        n_judges = len({row.judge for row in unfit.rows})
+        shown = f"; {unfit.unfit} of {counted(n_judges, 'judge')} {'is' if unfit.unfit == 1 else 'are'} shown unfit" if unfit.unfit else ""
+        head = f"unknown of {unknown[0].best.judge}" if len(judges) == 1 else "unknown"
+        yield _card(quality, unknown, "open", head, f"{shown}.", "; ".join(causes))
 
 
-def against_words(quality: QualityAnswer) -> str:
-    """Return how many verdicts speak against the judges; empty if none does."""
-    against, count = sum(row.verdict == AGAINST for row in quality.rows), len(quality.rows)
-    return f"{against} of {counted(count, 'verdict')} {'is' if against == 1 else 'are'} against use" if against else ""
+def _card(quality: QualityAnswer, metrics: Sequence[MetricAnswer], style: str, head: str, end: str, note: str) -> Card:
+    """Return the card of some metrics of a quality, which names them where they are not all."""
+    heading = metric_words(quality.quality)
+    if len(metrics) == len(quality.metrics):
+        return Card(style, heading, f"{head}{end}", note)
+    return Card(style, f"{heading}, {len(metrics)} of {len(quality.metrics)} metrics", f"{head} for {_name(quality, metrics)}{end}", note)
+
+
+def _name(quality: QualityAnswer, metrics: Sequence[MetricAnswer], most: int = _NAMED) -> str:
+    """Return the names of metrics, with their sets where the quality has several; of more than `most`, the first ones and the number."""
+    names = [metric_words(metric.metric) + (f" ({metric.set})" if len(quality.sets) > 1 else "") for metric in metrics]
+    return joined(names) if len(names) <= most else f"{', '.join(names[:most])} and {len(names) - most} more"
+
+
+def reason_words(row: AtlasRow, number: Callable[[float], str] = points) -> str:
+    """Return what is shown against a judge, with the number that decided, as `number` writes it."""
+    clauses = {
+        "worse": f"{number(-(row.gap or 0))} below people",
+        "base_worse": f"{number(-(row.over_constant or 0))} below a constant answer",
+        "below_bar": "below the bar",
+        "constant": "one class for nearly all texts",
+        "failures": "many answers cannot be read",
+    }
+    return joined([words for name, words in clauses.items() if name in row.obstacles.split()] or ["shown unfit"])
+
+
+def cause_words(row: AtlasRow) -> str:
+    """Return why it is unknown whether a judge may be used, with what would tell it."""
+    if row.verdict == NO_VERDICT:
+        return "most answers cannot be read" if "unread" in row.obstacles.split() else "one score a text, so people cannot be compared"
+    if row.needed:
+        return f"label {row.needed:,} more texts"
+    return "too few texts, far more labels are needed" if row.verdict == "too few labels" else "more labels will hardly help"
 
 
 def metric_words(metric: str) -> str:
@@ -208,7 +289,12 @@ def evidence(atlas: Atlas, rows: Iterable[AtlasRow], today: datetime.date) -> li
             "quality": metric_words(row.quality),
             "metric": metric_words(row.metric),
             "judge": condition_words(row),
-            "verdict": row.verdict,
+            "verdict": row.verdict if STYLES.get(row.verdict) else "unknown",
+            "because": reason_words(row, lambda share: str(whole_points(share)))
+            if row.verdict == AGAINST
+            else ""
+            if STYLES.get(row.verdict)
+            else cause_words(row).partition(",")[0],
             "judge agrees": percent(row.agreement),
             "people agree": percent(row.people),
             "difference": difference(row.gap),
@@ -233,8 +319,8 @@ def wrong_use_words(rows: Sequence[AtlasRow]) -> str:
     uses = sum(row.verdict == USE for row in rows)
     return (
         f"{uses} of {counted(len(rows), 'verdict')} {'is' if uses == 1 else 'are'} 'use'. Families of tests that could say so: "
-        f"{families:,}, each of one judge, asked in one way, in one set. In each, the chance of a wrong 'use' is at most "
-        f"{percent(ALPHA)}; so at most {round(expected, 2):g} of them {'is' if expected == 1 else 'are'} expected to have one."
+        f"{families:,}, each of one judge, asked in one way, in one set. In each, the chance of a wrong 'use' is about "
+        f"{percent(ALPHA)}; so about {round(expected, 2):g} of them {'is' if expected == 1 else 'are'} expected to have one."
     )
 
 
@@ -285,32 +371,34 @@ def _evidence(atlas: Atlas, row: AtlasRow) -> str:
     return f"{metric_words(row.metric)} in {row.set}: {agrees}; {counted(row.texts, 'text')}{groups}"
 
 
-def _lead_sentence(atlas: Atlas, tag: str, qualities: Sequence[QualityAnswer], today: datetime.date) -> str:
+def _lead_sentence(atlas: Atlas, tag: str, qualities: Sequence[QualityAnswer]) -> str:
     language = atlas.languages[tag]
     if not qualities:
         sets = [name for name, about in atlas.sets.items() if tag in about.languages]
         return f"Nothing is known of judges in {language} yet; {joined(sets)} {'has' if len(sets) == 1 else 'have'} labels of people."
-    uses: dict[str, list[str]] = {}
+    clauses: dict[str, list[str]] = {}
     for quality in qualities:
-        if quality.allowed:
-            few = f"only {joined(list(map(metric_words, quality.allowed)))}, " if len(quality.allowed) <= _FEW_METRICS else ""
-            part = f" ({few}{len(quality.allowed)} of {quality.metrics} metrics)" if len(quality.allowed) < quality.metrics else ""
-            gone = " (no longer served)" if atlas.judge(quality.best.judge).is_gone(today) else ""
-            uses.setdefault(f"{quality.best.judge}{gone}", []).append(f"{metric_words(quality.quality)}{part}")
-    clauses = [f"use {judge} for {joined(for_what)}" for judge, for_what in sorted(uses.items(), key=lambda use: -len(use[1]))]
-    for answer, words in ((AGAINST, "use no judge for {}"), (OPEN, "it is not known yet which judge may be used for {}")):
-        if matching := [metric_words(quality.quality) for quality in qualities if quality.answer == answer]:
-            clauses.append(words.format(joined(matching)))
-    return f"In {language}, {'; '.join(clauses)}."
+        by_head: dict[str, list[MetricAnswer]] = {}
+        for metric in quality.metrics:
+            gone = " (no longer served)" if metric.gone else ""
+            head = {AGAINST: "use no judge for {}", OPEN: "unknown: {}"}.get(metric.answer, f"use {metric.best.judge}{gone} for {{}}")
+            by_head.setdefault(head, []).append(metric)
+        for head, metrics in by_head.items():
+            what = metric_words(quality.quality)
+            if len(metrics) < len(quality.metrics):
+                named = f" ({_name(quality, metrics)})" if len(metrics) <= _NAMED_IN_LEAD else ""
+                what = f"{len(metrics)} of {len(quality.metrics)} metrics of {what}{named}"
+            clauses.setdefault(head, []).append(what)
+    order = sorted(clauses, key=lambda head: (head.startswith("unknown"), head.startswith("use no judge"), -len(clauses[head])))
+    return f"In {language}, {'; '.join(head.format(joined(clauses[head])) for head in order)}."
 
 
-def _next_steps(atlas: Atlas, tag: str, qualities: Sequence[QualityAnswer], today: datetime.date) -> Iterator[NextStep]:
+def _next_steps(atlas: Atlas, tag: str, qualities: Sequence[QualityAnswer]) -> Iterator[NextStep]:
     """Yield what would tell more: to ask a judge about existing labels, or to label texts of your own.
 
     Nothing is left to find out of a quality only where a judge that is still served may be used for all of its metrics.
     """
-    settled = (quality for quality in qualities if quality.allowed and len(quality.allowed) == quality.metrics)
-    answered = {quality.quality for quality in settled if not atlas.judge(quality.best.judge).is_gone(today)}
+    answered = {quality.quality for quality in qualities if quality.is_settled}
     labelled = {name: about for name, about in atlas.sets.items() if tag in about.languages}
     single = {row.set for quality in qualities for row in quality.rows if row.verdict == NO_VERDICT}
     open_ones: dict[str, list[str]] = {}

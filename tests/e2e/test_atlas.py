@@ -26,8 +26,9 @@ ATLAS = read_atlas(bundled_root() / FILE)
 
 def test_a_language_is_answered_from_the_file_alone(cli: Callable[..., Any]) -> None:
     shown = cli("atlas", "--lang", "Japanese")
-    assert shown.code == 0 and shown.out.startswith("Japanese: which judge for what\n○ harm: not known yet")
-    assert "native speakers" in shown.out and "nobody has labels of" in shown.out and "The newest judge here is" in shown.out
+    assert shown.code == 0 and shown.out.startswith("Japanese: which judge for what\nIn Japanese, use no judge for 6 of 8 metrics of harm;")
+    assert "✗ harm, 6 of 8 metrics: do not use gpt-4-turbo for bias" in shown.out
+    assert "points below people" in shown.out and "nobody has labels of" in shown.out and "The newest judge here is" in shown.out
     assert "insult" in shown.out and "rtp_lx" in shown.out
 
 
@@ -54,7 +55,9 @@ def test_no_line_is_wider_than_the_terminal_and_next_steps_are_commands(
     assert all(shlex.split(step) in said for step in steps) and bool(steps) == ("--lang" in asked)
     for row in ATLAS.rows if asked == ("--lang", "cs") else ():
         if row.language == "cs":
-            assert any(row.judge[:25] in line and row.verdict in line for line in lines), "each row has its judge and its verdict"
+            assert any(row.judge[:4] in line and (row.verdict if row.verdict == "do not use" else "unknown") in line for line in lines), (
+                "each row has its judge and its verdict"
+            )
 
 
 def test_rows_for_programs_are_those_of_the_notebook(cli: Callable[..., Any]) -> None:
@@ -66,7 +69,7 @@ def test_rows_for_programs_are_those_of_the_notebook(cli: Callable[..., Any]) ->
 
 def test_what_is_not_there_is_said(cli: Callable[..., Any]) -> None:
     near = cli("atlas", "--lang", "sk")
-    assert near.code == 2 and "A hint only" in near.err and "Czech: harm not known yet" in near.err and not near.out
+    assert near.code == 2 and "A hint only" in near.err and "Czech: harm do not use or not known yet" in near.err and not near.out
     alone = cli("atlas", "--lang", "gl")
     assert alone.code == 0 and "Nothing is known of judges in Galician yet" in alone.out and "truthfulqa_multi" in alone.out
     unknown = cli("atlas", "--lang", "tlh")
@@ -141,7 +144,7 @@ def test_a_language_is_found_by_typing_its_name_in_another_language(site: Path) 
         assert shown.said == [] and shown.elsewhere == []
         shown.page.fill("#search", "Japonšt")
         assert shown.page.inner_text("[role=status]") == "1 language"
-        assert shown.page.eval_on_selector_all("tr[data-tag]:not([hidden])", "all => all.map(row => row.dataset.tag)") == ["ja"]
+        assert shown.page.eval_on_selector_all("li[data-tag]:not([hidden])", "all => all.map(row => row.dataset.tag)") == ["ja"]
         shown.page.press("#search", "Enter")
         shown.page.wait_for_url("**/ja/index.html")
         assert "Japanese: which judge for what" in shown.page.inner_text("h1") and shown.said == []

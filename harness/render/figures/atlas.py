@@ -38,10 +38,10 @@ def draw_matrix(rows: Sequence[LanguageRow], title: str, note: str, about: str =
         for line, row in enumerate(rows):
             y = top + _LINE * line
             panel.text(0.05, y + _LINE / 2, row.name, fontsize=7, color=INK, va="center")
-            for column, square in enumerate(row.squares):
+            for column, square in enumerate(map(row.squares.get, QUALITIES)):
                 _draw_square(panel, _NAME + step * column, y, step, square)
             other_counts = "  ".join(f"{sign} {count}" for _, sign, count in row.other_questions)
-            panel.text(_NAME + step * len(row.squares) + 0.05, y + _LINE / 2, other_counts, fontsize=6.5, color=INK, va="center")
+            panel.text(_NAME + step * len(QUALITIES) + 0.05, y + _LINE / 2, other_counts, fontsize=6.5, color=INK, va="center")
         return _png(figure, _DPI, about)
 
 
@@ -53,32 +53,32 @@ def draw_share(title: str, lead: str, sentences: Sequence[Sentence]) -> bytes:
         panel = _canvas(figure, width, height)
         panel.text(0.6, 0.9, terminal_safe(title), fontsize=34, fontweight="bold", color=INK, va="center")
         panel.text(0.6, 1.5, "\n".join(textwrap.wrap(terminal_safe(lead), 62)[:6]), fontsize=21, color=INK, va="top", linespacing=1.35)
-        for index, (style, words) in enumerate((("good", "use"), ("bad", "do not use"), ("open", "not known"))):
-            count = sum(sentence_style == style for sentence_style, _ in sentences)
+        for index, (style, words) in enumerate((("good", "use"), ("bad", "do not use"), ("open", "unknown"))):
+            count = sum(sentence_style.replace("gone", "good") == style for sentence_style, _ in sentences)
             _box(panel, 0.6 + 3.7 * index, 4.8, 3.4, 0.9, style)
             panel.text(0.85 + 3.7 * index, 5.25, f"{SIGNS[style]} {count} {words}", fontsize=22, color=VERDICTS[style], va="center")
         return _png(figure, _SHARE_DPI, "")
 
 
 def _draw_square(panel: Any, x: float, y: float, step: float, square: QualitySquare | None) -> None:
-    """A square in full colour, or in half of it where the judge may be used for some metrics only."""
+    """A square on the ground of its style; one whose metrics differ, or whose judge is no longer served, has no ground."""
     if square is None:
         return
     style, middle = square.style, y + _LINE / 2
     if style in GROUNDS:
-        _box(panel, x, y + 0.01, step - 0.03, _LINE - 0.02, style, 0.45 if square.part else 1.0)
-    words = square.words if len(square.words) <= _LETTERS else f"{square.words[: _LETTERS - 1]}…"
-    weight = "bold" if style in ("good", "bad") and not square.part else "normal"
-    text = terminal_safe(f"{square.sign} {words}")
-    panel.text(x + 0.04, middle, text, fontsize=6.5, color=VERDICTS.get(style, "#6b7681"), va="center", fontweight=weight)
-    if square.part:
-        panel.text(x + step - 0.05, middle, square.part.replace(" of ", "/"), fontsize=6, color=INK, va="center", ha="right")
+        _box(panel, x, y + 0.01, step - 0.03, _LINE - 0.02, style)
+    words = "" if style == "split" else square.words
+    words = words if len(words) <= _LETTERS else f"{words[: _LETTERS - 1]}…"
+    colour = VERDICTS.get("good" if style == "gone" else style, INK if style == "split" else "#6b7681")
+    weight = "bold" if style in ("good", "bad") else "normal"
+    text = terminal_safe(f"{square.sign} {words}".rstrip())
+    panel.text(x + 0.04, middle, text, fontsize=6.5, color=colour, va="center", fontweight=weight)
 
 
-def _box(panel: Any, x: float, y: float, width: float, height: float, style: str, strength: float = 1.0) -> None:
+def _box(panel: Any, x: float, y: float, width: float, height: float, style: str) -> None:
     from matplotlib.patches import Rectangle
 
-    panel.add_patch(Rectangle((x, y), width, height, facecolor=GROUNDS[style], edgecolor="none", alpha=strength))
+    panel.add_patch(Rectangle((x, y), width, height, facecolor=GROUNDS[style], edgecolor="none"))
 
 
 def _canvas(figure: Any, width: float, height: float) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -15,10 +15,8 @@ from harness.errors import UsageError
 from harness.judge_atlas.atlas_file import Atlas, AtlasRow
 from harness.judge_atlas.quality_answers import neighbours
 from harness.render.html.shell import render, shell
-from harness.reports.answer_parts import SIGNS, Card
+from harness.reports.answer_parts import Card
 from harness.reports.atlas_answer import (
-    OTHER,
-    QUALITIES,
     AtlasAnswer,
     LanguageRow,
     atlas_matrix,
@@ -35,8 +33,15 @@ from harness.reports.tables.numbers import counted
 
 INDEX = "index.html"
 SHARE = "share.png"
-_GROUPS = (("good", "Use"), ("bad", "Do not use"), ("open", "Not known"))
+_GROUPS = (("good", "Use", ("good", "gone")), ("bad", "Do not use", ("bad",)), ("open", "Unknown", ("open",)))
+_WORDS = {"good": "use", "gone": "use, no longer served", "bad": "do not use", "open": "unknown", "none": "no judge yet"}
 _NUMBERS = ("judge agrees", "people agree", "difference", "at worst", "over a constant", "texts", "as if")
+_EVIDENCE: tuple[tuple[str, Callable[[LanguageRow, bool], bool]], ...] = (
+    ("A judge that is served today may be used", lambda row, _: "good" in row.uses),
+    ("Only judges that are no longer served may be used", lambda row, _: row.uses == {"gone"}),
+    ("No judge is shown fit", lambda row, judged: judged and not row.uses),
+    ("People's labels wait for a judge", lambda _, judged: not judged),
+)
 _ABOUT = "Which AI judge may score texts in which language: verdicts on published judges, on labels that people gave."
 
 
@@ -74,9 +79,7 @@ def _index(atlas: Atlas, today: datetime.date, other_pages: Mapping[str, str]) -
     judges = [_judge_line(atlas, judge, slug, today) for judge, slug in _slugs(atlas).items()]
     body = render(
         "atlas.html",
-        qualities=QUALITIES,
-        other=OTHER,
-        rows=rows,
+        groups=[(title, group) for title, belongs in _EVIDENCE if (group := [row for row in rows if belongs(row, row.tag in judged)])],
         judges=judges,
         beside=other_pages,
         sets=[set_words(atlas, name) for name in atlas.sets],
@@ -84,7 +87,7 @@ def _index(atlas: Atlas, today: datetime.date, other_pages: Mapping[str, str]) -
         verdicts=len(atlas.rows),
         wrong_use=wrong_use_words(atlas.rows),
         languages=len(judged),
-        signs=SIGNS,
+        words_of_style=_WORDS,
     )
     names = {tag: names_of(atlas, tag) for tag in atlas.languages}
     return shell(
@@ -99,19 +102,13 @@ def _index(atlas: Atlas, today: datetime.date, other_pages: Mapping[str, str]) -
 
 
 def _finding(rows: Sequence[LanguageRow]) -> str:
-    """In how many languages a judge may be used for any quality, and in how many of them only for some metrics of it."""
+    """In how many languages a judge that is served may be used for any metric, and in how many more only one that is served no longer."""
+    served, gone = (sum(row.uses in styles for row in rows) for styles in (({"good"}, {"good", "gone"}), ({"gone"},)))
     languages = counted(len(rows), "language")
-    squares = [[square for square in row.squares if square and square.style == "good"] for row in rows]
-    fit = [
-        language_square
-        for language_square, row in zip(squares, rows, strict=True)
-        if language_square or any(style == "good" for style, _, _ in row.other_questions)
-    ]
-    if not fit:
-        return f"No judge is shown fit for any quality in {languages}."
-    some = sum(bool(language_square) and all(square.part for square in language_square) for language_square in fit)
-    only = f", in {some} of these for some of its metrics only" if some else ""
-    return f"In {len(fit)} of {languages} a judge may be used for one quality or more{only}."
+    more = f" In {gone} more, only judges that are no longer served may be." if gone else ""
+    if not served:
+        return f"In none of {languages} may a judge be used that is served today.{more}"
+    return f"In {served} of {languages} a judge that is served today may be used for one metric or more.{more}"
 
 
 def names_of(atlas: Atlas, tag: str) -> list[str]:
@@ -140,7 +137,7 @@ def _common(atlas: Atlas, rows: Sequence[AtlasRow], answer: AtlasAnswer, today: 
     if len({row.language for row in rows}) < 2:
         lines = [{name: text for name, text in line.items() if name != "language"} for line in lines]
     return {
-        "told": answer,
+        "atlas_answer": answer,
         "groups": groups_of(answer.answer.cards),
         "index": f"{up}{INDEX}",
         "lines": [(verdict_style(row.verdict), line) for row, line in zip(rows, lines, strict=True)],
@@ -155,8 +152,8 @@ def _common(atlas: Atlas, rows: Sequence[AtlasRow], answer: AtlasAnswer, today: 
 
 
 def groups_of(cards: Sequence[Card]) -> list[tuple[str, str, list[Card]]]:
-    """`(style, title, cards)` of the three groups: use, do not use, not known."""
-    return [(style, title, [card for card in cards if card.style == style]) for style, title in _GROUPS]
+    """Return `(style, title, cards)` of the three groups: use, do not use, unknown."""
+    return [(style, title, [card for card in cards if card.style in styles]) for style, title, styles in _GROUPS]
 
 
 def _slugs(atlas: Atlas) -> dict[str, str]:

@@ -141,7 +141,7 @@ def _describe_error_rate(sides: Sides) -> str:
     chance = percent(float(setting(verdicts[0], "alpha")))
     groups = any(verdict.basis == "bar" and verdict.texts.groups < verdict.texts.labelled for verdict in verdicts)
     more = " (more with few large groups of texts: docs/error-rates.md)" if groups else ""
-    return f"A wrong 'use' has at most a {chance} chance {_describe_family(sides, tests)}{more}. {means}"
+    return f"A wrong 'use' has about a {chance} chance {_describe_family(sides, tests)}{more}. {means}"
 
 
 def _as_good_as_people(margin: str) -> str:

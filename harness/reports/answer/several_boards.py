@@ -112,4 +112,4 @@ def _describe_error_rate(verdicts: Sequence[Verdict]) -> str:
     margin = percent(verdicts[0].margin).removesuffix("%").strip()
     chance = percent(float(setting(verdicts[0], "alpha")))
     less = f"'as good as people' allows {margin} points less"
-    return f"A wrong 'use' has at most a {chance} chance over the tests of a judge on one board; {less}."
+    return f"A wrong 'use' has about a {chance} chance over the tests of a judge on one board; {less}."

@@ -11,36 +11,58 @@ import pytest
 from harness.decide.options import DecisionOptions
 from harness.errors import ContentError, UsageError
 from harness.judge_atlas.atlas_file import AtlasJudge, atlas_bytes, parquet_bytes, read_atlas
-from harness.judge_atlas.quality_answers import ALPHA, LEAST_GROUPS, LEAST_TEXTS, answers_by_quality, neighbours, select, wrong_uses
+from harness.judge_atlas.quality_answers import (
+    ALPHA,
+    LEAST_GROUPS,
+    LEAST_TEXTS,
+    QualityAnswer,
+    answers_by_quality,
+    neighbours,
+    select,
+    wrong_uses,
+)
 from harness.row_files import parquet_table
 from tests.unit.judge_atlas.atlases import about, atlas, row
 
 
+def answers(quality: QualityAnswer) -> dict[str, tuple[str, str]]:
+    return {metric.metric: (metric.answer, metric.best.judge) for metric in quality.metrics}
+
+
 def test_a_judge_that_may_be_used_for_one_metric_is_not_used_for_the_quality() -> None:
-    [known] = answers_by_quality([row(), row(metric="bias", verdict="do not use"), row(metric="bias", judge="other", verdict="not shown")])
-    assert (known.answer, known.allowed, known.metrics, known.best.judge) == ("use", ("insult",), 2, "gpt")
+    rows = [row(), row(metric="bias", verdict="do not use"), row(metric="noise", verdict="do not use")]
+    [quality] = answers_by_quality([*rows, row(metric="noise", judge="other", verdict="not shown")])
+    assert answers(quality) == {"insult": ("use", "gpt"), "bias": ("do not use", "gpt"), "noise": ("not known yet", "other")}
+    assert quality.answer == "" and not quality.is_settled and quality.metrics[2].unfit == 1
 
 
 def test_the_judge_with_most_metrics_is_named_whatever_the_texts() -> None:
     wide = [row(judge="wide", metric=metric, texts=50) for metric in ("insult", "bias")]
-    [known] = answers_by_quality([row(judge="one", texts=9000), *wide])
-    assert known.best.judge == "wide" and known.allowed == ("insult", "bias")
+    [quality] = answers_by_quality([row(judge="one", texts=9000), *wide])
+    assert answers(quality) == {"insult": ("use", "wide"), "bias": ("use", "wide")} and quality.answer == "use" and quality.is_settled
+
+
+def test_a_judge_that_is_still_served_is_named_before_one_that_is_not() -> None:
+    rows = [row(judge="old", metric=metric) for metric in ("insult", "bias")] + [row(judge="new")]
+    [quality] = answers_by_quality(rows, gone={"old"})
+    assert answers(quality) == {"insult": ("use", "new"), "bias": ("use", "old")}
+    assert [metric.gone for metric in quality.metrics] == [False, True] and not quality.is_settled
+    [quality] = answers_by_quality([row(judge="old"), row(judge="new", verdict="use corrected")], gone={"old"})
+    assert answers(quality) == {"insult": ("use corrected", "new")}
 
 
 def test_against_all_only_if_every_verdict_is_against() -> None:
     against = [row(verdict="do not use", gap=-0.3), row(judge="two", verdict="do not use", gap=-0.1)]
-    [known] = answers_by_quality(against)
-    assert known.answer == "do not use" and known.best.judge == "two" and not known.allowed
-    [known] = answers_by_quality([*against, row(judge="three", verdict="too few labels", gap=None)])
-    assert known.answer == "not known yet"
+    [quality] = answers_by_quality(against)
+    assert answers(quality) == {"insult": ("do not use", "two")} and quality.metrics[0].unfit == 2
+    [quality] = answers_by_quality([*against, row(judge="three", verdict="too few labels", gap=None)])
+    assert answers(quality) == {"insult": ("not known yet", "three")}, "of judges that are not shown unfit the closest is named"
 
 
-def test_corrected_means_come_after_use_and_sets_that_disagree_are_told() -> None:
-    [known] = answers_by_quality([row(verdict="use corrected"), row(set="two", verdict="do not use")])
-    assert known.answer == "use corrected" and not known.differ
-    [known] = answers_by_quality([row(), row(set="two", verdict="do not use")])
-    assert known.differ and known.metrics == 1, "metrics are those of the set of the judge that is named"
-    assert (known.agreeing, known.sets) == (1, 2)
+def test_sets_of_one_quality_are_answered_each_by_itself() -> None:
+    [quality] = answers_by_quality([row(), row(set="two", verdict="do not use")])
+    assert [(metric.set, metric.answer) for metric in quality.metrics] == [("one", "use"), ("two", "do not use")]
+    assert quality.sets == ("one", "two") and quality.answer == ""
 
 
 def test_a_language_is_found_by_tag_and_name_and_never_guessed() -> None:
@@ -68,12 +90,12 @@ def test_of_a_language_that_is_not_there_its_neighbours_are_a_hint() -> None:
 
 def test_without_anybody_to_compare_with_the_closest_to_the_labels_is_named() -> None:
     alone = {"verdict": "no verdict", "agreement": None, "people": None, "gap": None, "bound": None}
-    [known] = answers_by_quality([row(judge="far", right=0.4, **alone), row(judge="near", right=0.6, **alone)])
-    assert (known.answer, known.best.judge, known.agreeing) == ("not known yet", "near", 1)
-    [known] = answers_by_quality([row(judge="near", right=0.9, **alone), row(judge="compared", verdict="not shown", gap=-0.5)])
-    assert known.best.judge == "compared", "a comparison with people says more"
-    [known] = answers_by_quality([row(judge="near", **alone), row(judge="compared", verdict="do not use", gap=-0.5)])
-    assert known.answer == "do not use" and len(known.rows) == 1, "who was not tested takes nothing back"
+    [quality] = answers_by_quality([row(judge="far", right=0.4, **alone), row(judge="near", right=0.6, **alone)])
+    assert answers(quality) == {"insult": ("not known yet", "near")}
+    [quality] = answers_by_quality([row(judge="near", right=0.9, **alone), row(judge="compared", verdict="not shown", gap=-0.5)])
+    assert quality.metrics[0].best.judge == "compared", "a comparison with people says more"
+    [quality] = answers_by_quality([row(judge="near", **alone), row(judge="compared", verdict="do not use", gap=-0.5)])
+    assert answers(quality) == {"insult": ("do not use", "compared")} and len(quality.rows) == 1, "who was not tested takes nothing back"
 
 
 def test_a_language_with_labels_and_no_judge_has_no_rows() -> None:
@@ -104,7 +126,7 @@ def test_the_parquet_has_the_same_rows_with_gaps_and_days(tmp_path: Path) -> Non
         (b"[]", "this is no atlas"),
         (
             atlas_bytes(msgspec.structs.replace(atlas(), schema_version=9)),
-            "schema version 9; this program reads version 2 only; build it again",
+            "schema version 9; this program reads version 3 only; build it again",
         ),
     ],
 )

@@ -10,7 +10,6 @@ from harness.judge_atlas.atlas_file import AtlasJudge, AtlasRow, atlas_bytes, re
 from harness.judge_atlas.atlas_rows import ComparedSet, across_sets, joined
 from harness.render.html.atlas_site import atlas_site
 from harness.reports.atlas_answer import (
-    QUALITIES,
     AtlasAnswer,
     atlas_matrix,
     evidence,
@@ -32,14 +31,15 @@ def sentences(told: AtlasAnswer) -> list[tuple[str, str]]:
 
 def test_a_judge_that_is_gone_is_marked_in_the_sentence_the_lead_and_the_table() -> None:
     every = atlas(row(), judges=GONE)
-    told = language_answer(every, "ja", every.rows, TODAY)
-    [(style, sentence)] = sentences(told)
-    assert style == "good" and sentence.startswith("harm: use gpt, no longer served (insult in one: agreement with native speakers 80 %")
-    assert told.lead == "In Japanese, use gpt (no longer served) for harm."
-    assert told.age == "The newest judge here is gpt, released on 2023-03-14, 2 years ago; its provider served it until 2025-06-06."
+    shown = language_answer(every, "ja", every.rows, TODAY)
+    [(style, sentence)] = sentences(shown)
+    words = "harm: use gpt, which is no longer served (insult in one: agreement with native speakers 80 %"
+    assert style == "gone" and sentence.startswith(words)
+    assert shown.lead == "In Japanese, use gpt (no longer served) for harm."
+    assert shown.age == "The newest judge here is gpt, released on 2023-03-14, 2 years ago; its provider served it until 2025-06-06."
     assert evidence(every, every.rows, TODAY)[0]["released"] == "2023-03-14, served until 2025-06-06"
     before = language_answer(every, "ja", every.rows, datetime.date(2025, 6, 6))
-    assert "no longer" not in before.lead + before.age + sentences(before)[0][1]
+    assert sentences(before)[0][0] == "good" and "no longer" not in before.lead + before.age + sentences(before)[0][1]
 
 
 def of_sets(*gaps: float, judge: str = "gpt") -> list[AtlasRow]:
@@ -72,11 +72,23 @@ def test_several_metrics_of_a_set_count_as_one_with_the_largest_error() -> None:
     assert across_sets([row(set=f"set{n}", gap_error=None) for n in range(3)]) == ()
 
 
-def test_metrics_are_named_where_a_judge_may_be_used_for_some_only() -> None:
-    every = atlas(row(), *(row(metric=metric, verdict="not shown") for metric in ("bias", "self_harm")), judges=GONE)
-    told = language_answer(every, "ja", every.rows, TODAY)
-    assert sentences(told)[0][1].startswith("harm: use gpt for insult only, no longer served (insult in one:")
-    assert told.lead == "In Japanese, use gpt (no longer served) for harm (only insult, 1 of 3 metrics)."
+def test_metrics_are_named_and_counted_where_their_answers_differ() -> None:
+    against = {"verdict": "do not use", "gap": -0.02, "over_constant": -0.12, "obstacles": "base_worse baseline"}
+    rows = [row(), row(metric="bias", **against), row(metric="self_harm", verdict="too few labels", needed=250)]
+    every = atlas(*rows, judges=GONE)
+    shown = language_answer(every, "ja", every.rows, TODAY)
+    gone, bad, unknown = sentences(shown)
+    assert gone[1].startswith("harm, 1 of 3 metrics: use gpt for insult, which is no longer served (insult in one:")
+    assert bad == ("bad", "harm, 1 of 3 metrics: do not use gpt for bias (bias 12 points below a constant answer).")
+    assert unknown == ("open", "harm, 1 of 3 metrics: unknown of gpt for self harm (label 250 more texts).")
+    lead = "In Japanese, use gpt (no longer served) for 1 of 3 metrics of harm (insult); use no judge for 1 of 3 metrics of harm (bias); "
+    assert shown.lead == lead + "unknown: 1 of 3 metrics of harm (self harm)."
+    lines = {line["metric"]: (line["verdict"], line["because"]) for line in evidence(every, every.rows, TODAY)}
+    assert lines == {
+        "insult": ("use", ""),
+        "bias": ("do not use", "12 below a constant answer"),
+        "self harm": ("unknown", "label 250 more texts"),
+    }
 
 
 def test_an_age_that_nobody_states_is_unknown() -> None:
@@ -87,22 +99,27 @@ def test_an_age_that_nobody_states_is_unknown() -> None:
     assert evidence(every, every.rows, TODAY)[0]["released"] == "unknown"
 
 
-def test_several_judges_are_counted_and_the_closest_is_named() -> None:
-    every = atlas(row(verdict="do not use", gap=-0.3), row(judge="near", verdict="do not use", gap=-0.1))
+def test_of_several_judges_the_closest_one_says_why_none_may_be_used() -> None:
+    worse = {"verdict": "do not use", "obstacles": "worse base_worse"}
+    every = atlas(row(gap=-0.3, over_constant=-0.2, **worse), row(judge="near", gap=-0.15, over_constant=-0.05, **worse))
     [(style, sentence)] = sentences(language_answer(every, "ja", every.rows, TODAY))
-    assert style == "bad" and sentence.startswith("harm: use no judge; every verdict on 2 judges is against it (the closest: near;")
-    every = atlas(row(verdict="do not use", gap=-0.3), row(metric="bias", verdict="not shown", gap=-0.1))
+    assert style == "bad"
+    assert sentence == (
+        "harm: use no judge (even the closest judge: insult 15 points below people and 5 points below a constant answer)."
+    )
+    every = atlas(row(gap=-0.3, **worse), row(judge="open", verdict="not shown", gap=-0.1))
     [(style, sentence)] = sentences(language_answer(every, "ja", every.rows, TODAY))
-    assert style == "open" and sentence.startswith("harm: not known yet of gpt; 1 of 2 verdicts is against use (the closest: bias in one:")
+    assert style == "open" and sentence == "harm: unknown; 1 of 2 judges is shown unfit (more labels will hardly help)."
 
 
-def test_where_nobody_can_be_compared_with_the_labels_alone_are_shown_and_no_agreement() -> None:
+def test_where_nobody_can_be_compared_with_that_is_said_and_no_agreement_is_shown() -> None:
     every = atlas(row(closeness=True, over_constant=-0.02, **ALONE))
     [(style, sentence)] = sentences(language_answer(every, "ja", every.rows, TODAY))
-    assert style == "open" and "nobody can say how far people agree" in sentence
-    assert "closeness to the labels 70 %, −2 points beside one constant answer; 100 texts" in sentence
+    assert style == "open" and sentence == "harm: unknown of gpt (one score a text, so people cannot be compared)."
     line = evidence(every, every.rows, TODAY)[0]
     assert line["judge agrees"] == line["people agree"] == line["difference"] == line["as if"] == "–" and line["over a constant"] == "−2"
+    [(_, sentence)] = sentences(language_answer(atlas(row(obstacles="unread", **ALONE)), "ja", (row(obstacles="unread", **ALONE),), TODAY))
+    assert "most answers cannot be read" in sentence
 
 
 def test_what_is_missing_comes_with_the_command_that_finds_out() -> None:
@@ -133,27 +150,29 @@ def test_a_language_with_labels_only_says_whose_set_waits_for_a_judge() -> None:
     assert told.answer.steps and told.age == "" == told.answer.sure
 
 
-def test_a_judge_is_told_language_by_language() -> None:
-    every = atlas(row(), row(language="pt-BR", verdict="do not use"))
-    told = judge_answer(every, "gpt", every.rows, TODAY)
-    assert told.lead == "gpt may be used in Japanese, for some qualities."
-    assert [sentence.partition(":")[0] for _, sentence in told.answer.sentences] == ["Japanese, harm", "Portuguese (Brazil), harm"]
+def test_of_a_judge_each_metric_has_its_languages() -> None:
+    every = atlas(row(), row(language="pt-BR", verdict="do not use"), row(metric="bias", verdict="not shown"))
+    shown = judge_answer(every, "gpt", every.rows, TODAY)
+    assert shown.lead == "gpt in 2 languages: 1 use, 1 do not use and 1 unknown, of 3 questions (a metric in a language)."
+    assert sentences(shown) == [
+        ("good", "harm: use it for insult in Japanese."),
+        ("bad", "harm: do not use it for insult in Portuguese (Brazil)."),
+        ("open", "harm: unknown for bias in Japanese."),
+    ]
     gone = judge_answer(atlas(*every.rows, judges=GONE), "gpt", every.rows, TODAY)
-    assert gone.lead.endswith("for some qualities. Its provider serves it no longer.") and gone.answer.sentences == told.answer.sentences
-    none = judge_answer(every, "gpt", every.rows[1:], TODAY)
-    assert none.lead == "gpt is shown fit for nothing yet."
+    assert gone.lead.endswith("Its provider serves it no longer.") and [style for style, _ in sentences(gone)] == ["gone", "bad", "open"]
 
 
-def test_the_matrix_says_how_many_sets_say_so_and_where_labels_wait() -> None:
+def test_a_square_has_one_colour_only_if_all_metrics_agree() -> None:
     two = about(qualities=("preference", "tone"))
     rows = (row(), row(metric="bias", verdict="not shown"), row(set="two", verdict="do not use"), row(quality="", metric="noise"))
     [line] = atlas_matrix(atlas(*rows, judges=GONE, sets={"two": two}), TODAY)
-    squares = dict(zip(QUALITIES, line.squares, strict=True))
-    harm, waiting = squares["harm"], squares["preference"]
-    assert harm and (harm.style, harm.sign, harm.words, harm.gone) == ("good", "✓", "gpt", True)
-    assert harm.note == "1 of 2 metrics · 1 of 2 sets"
-    assert waiting and (waiting.style, waiting.words) == ("none", "no judge yet")
-    assert squares["story"] is None and line.other_questions == (("good", "✓", 1), ("none", "·", 1))
+    harm, waiting = line.squares["harm"], line.squares["preference"]
+    assert (harm.style, harm.sign, harm.words) == ("split", "(✓) 1 ✗ 1 ○ 1", "gpt") and harm.note == "3 metrics, 1 judge in 2 sets"
+    assert (waiting.style, waiting.sign, waiting.words) == ("none", "·", "no judge yet")
+    assert "story" not in line.squares and line.other_questions == (("gone", "(✓)", 1), ("none", "·", 1)) and line.uses == {"gone"}
+    [line] = atlas_matrix(atlas(*(row(metric=metric, verdict="do not use") for metric in ("bias", "insult"))), TODAY)
+    assert (line.squares["harm"].style, line.squares["harm"].sign, line.uses) == ("bad", "✗", set())
 
 
 def test_beside_the_number_of_uses_stands_how_many_wrong_ones_to_expect() -> None:
@@ -161,7 +180,7 @@ def test_beside_the_number_of_uses_stands_how_many_wrong_ones_to_expect() -> Non
     words = wrong_use_words(every.rows)
     assert words == (
         "2 of 4 verdicts are 'use'. Families of tests that could say so: 3, each of one judge, asked in one way, in one set. In each, the "
-        "chance of a wrong 'use' is at most 5 %; so at most 0.15 of them are expected to have one."
+        "chance of a wrong 'use' is about 5 %; so about 0.15 of them are expected to have one."
     )
     assert words.replace("'", "&#39;") in str(atlas_site(every, TODAY)["index.html"])
     nobody = atlas(row(verdict="no verdict", groups=0))

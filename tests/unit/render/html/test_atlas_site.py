@@ -73,13 +73,36 @@ def test_a_page_keeps_to_itself_and_names_its_picture_only_where_it_has_an_addre
 
 def test_a_language_is_listed_without_a_script_and_found_by_its_names() -> None:
     page = pages_of(small())["index.html"]
-    [listed] = re.findall(r'<table class="quality-matrix blocks">(.*?)</table>', page, re.DOTALL)
-    assert re.findall(r'data-tag="([^"]+)"><th scope="row"><a href="([^"]+)"', listed) == [
-        (tag, f"{tag}/index.html") for tag in ("ca", "ja", "pt-BR")
-    ]
+    groups = re.findall(r'<h2>([^<]+)</h2>\s*<ul class="by-language">(.*?)</ul>', page, re.DOTALL)
+    listed = {title: re.findall(r'<li data-tag="([^"]+)"><a href="([^"]+)"', group) for title, group in groups}
+    assert listed == {
+        "A judge that is served today may be used": [("ja", "ja/index.html")],
+        "No judge is shown fit": [("pt-BR", "pt-BR/index.html")],
+        "People's labels wait for a judge".replace("'", "&#39;"): [("ca", "ca/index.html")],
+    }
     [names] = re.findall(r'<script type="application/json" id="language-names">(.*?)</script>', page)
     assert {"japanese", "日本語", "japonština", "japonais", "японский"} <= {*json.loads(names)["ja"]}
     assert len(names_of(small(), "ja")) > 50
+
+
+def test_the_front_page_counts_judges_that_are_served_today_apart() -> None:
+    gone = AtlasJudge(served_until=TODAY.replace(year=2025))
+    every = atlas(row(), row(language="pt-BR", judge="old"), judges={"old": gone})
+    page = pages_of(every)["index.html"]
+    assert "In 1 of 2 languages a judge that is served today may be used for one metric or more." in page
+    assert "In 1 more, only judges that are no longer served may be." in page
+    assert re.findall(r'class="chip (\w+)"', page) == ["good", "gone"]
+    page = pages_of(atlas(row(judge="old"), judges={"old": gone}))["index.html"]
+    assert "In none of 1 language may a judge be used that is served today." in page
+
+
+def test_what_is_against_some_metrics_stands_under_do_not_use() -> None:
+    rows = [row(), row(metric="bias", verdict="do not use", gap=-0.3, obstacles="worse people"), row(metric="noise", verdict="not shown")]
+    page = pages_of(atlas(*rows))["ja/index.html"]
+    cards = dict(re.findall(r'<div class="(\w+)">\s*<h2 class="plain">[^<]+</h2>(.*?)</div>', page, re.DOTALL))
+    assert "1 of 3 metrics" in cards["good"] and "use gpt for insult" in cards["good"]
+    assert "do not use gpt for bias" in cards["bad"] and "Bias 30 points below people" in cards["bad"] and "Nothing" not in cards["bad"]
+    assert "unknown of gpt for noise" in cards["open"] and "More labels will hardly help" in cards["open"]
 
 
 def test_an_answer_stands_in_three_cards_and_equal_atlases_give_equal_pages() -> None:
@@ -87,6 +110,6 @@ def test_an_answer_stands_in_three_cards_and_equal_atlases_give_equal_pages() ->
     assert re.findall(r'<div class="(\w+)">\s*<h2 class="plain">([^<]+)', page) == [
         ("good", "Use"),
         ("bad", "Do not use"),
-        ("open", "Not known"),
+        ("open", "Unknown"),
     ]
     assert "2 verdicts" not in page and page == pages_of(small())["ja/index.html"]
