@@ -13,6 +13,7 @@ from harness.content.specs import DatasetCard
 from harness.content.tags import english_name
 from harness.data.named_folders import how_to_get
 from harness.engines import Settings, check_engine
+from harness.errors import MissingData
 from harness.model import Message
 from harness.offensive import hides_texts, shown
 from harness.row_files import to_json
@@ -120,13 +121,21 @@ def plan_of_collection(title: str, specs: Sequence[RunSpec], library: Library, s
     absent = absent_cards(specs, library)
     chosen = {str(spec.board): spec for spec in specs}
     further = {name: _calls_by_card(chosen[name], library.board(name), card) for name, card in absent.items()}
+    left_out = [
+        f"{name}: at most {further[name]:,} calls of each judge, by its card: its data are not here; {how_to_get(card)}"
+        for name, card in absent.items()
+    ]
     boards: list[dict[str, Any]] = []
     languages: dict[tuple[str, str], CostEstimate] = {}
     judges: dict[str, CostEstimate] = {}
     for spec in specs:
         if spec.board in absent:
             continue
-        prepared = prepare(spec, library)
+        try:
+            prepared = prepare(spec, library)
+        except MissingData as err:
+            left_out.append(f"{spec.board}: not counted: {err}")
+            continue
         opened = open_judges(spec, prepared)
         check_engine(settings, opened)
         for judge, calls in zip(opened, planned_calls(prepared, opened).values(), strict=True):
@@ -141,10 +150,7 @@ def plan_of_collection(title: str, specs: Sequence[RunSpec], library: Library, s
         boards,
         [{"language": tag, "judge": name, **msgspec.structs.asdict(each)} for (tag, name), each in sorted(languages.items())],
         [{"judge": name, **msgspec.structs.asdict(each)} for name, each in judges.items()],
-        [
-            f"{name}: at most {further[name]:,} calls of each judge, by its card: its data are not here; {how_to_get(card)}"
-            for name, card in absent.items()
-        ],
+        left_out,
         further,
     )
 

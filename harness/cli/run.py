@@ -87,7 +87,7 @@ def _run_collection(library: Library, spec: RunSpec, settings: Settings, argumen
     if not asked:
         raise UsageError("\n         ".join(["no board can be asked:", *left_out]))
     done = run_together(asked, arguments.out, TerminalWatcher(assume_yes=arguments.yes), settings)
-    _show_collection(collection.title, done, left_out, arguments)
+    _show_collection(collection.title, done, [*left_out, *done.left_out], arguments)
     if done.unfinished:
         raise IncompleteRun(done.unfinished, interrupted=done.interrupted)
     return 0

@@ -157,6 +157,15 @@ def read_record(folder: Path) -> FetchRecord:
         raise ContentError(f"is no folder that 'harness data get' wrote: it has no {RECORD} that can be read", folder) from None
 
 
+def partial_words(folder: Path) -> str:
+    """Return how much of a fetched set was out of reach when it was converted; empty for a whole set, and for another folder."""
+    if not (folder / RECORD).is_file():
+        return ""
+    missing = len(read_record(folder).missing)
+    files = "1 raw file" if missing == 1 else f"{missing} raw files"
+    return f"{files} could not be reached when it was fetched; 'harness data get {folder.name}' tries again" if missing else ""
+
+
 def remove(name: str, home: Path) -> bool:
     """Remove a fetched set with its raw files; whether there was anything. Folders that `get` did not write stay."""
     folder = home / name

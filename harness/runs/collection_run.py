@@ -12,7 +12,7 @@ from harness.content import Library
 from harness.content.specs import BoardCollection, BoardData, DatasetCard
 from harness.content.tags import choose_from, resolve
 from harness.engines import Settings
-from harness.errors import IncompleteRun, UsageError
+from harness.errors import IncompleteRun, MissingData, UsageError
 from harness.model import JudgeIdentity
 from harness.runs.asking import AskingPlace, CostEstimate, Watcher, calls_to_ask, estimate_cost, price_for_engine, reading_of
 from harness.runs.plan import Plan
@@ -72,19 +72,32 @@ def absent_cards(specs: Sequence[ChosenTexts], library: Library) -> dict[str, Da
 
 
 class Together(msgspec.Struct, frozen=True):
-    """The runs of a collection's boards, by board. `unfinished` says why calls have no answer; empty if all have one."""
+    """The runs of a collection's boards, by board. `unfinished` says why calls have no answer; empty if all have one.
+
+    `left_out` says of boards that need all of a set why they were not asked: only a part of it is here.
+    """
 
     results: dict[str, RunResult]
     unfinished: str = ""
     interrupted: bool = False
+    left_out: tuple[str, ...] = ()
 
 
 def run_together(specs: Sequence[RunSpec], out: Path, watcher: Watcher, settings: Settings) -> Together:
     """Ask the boards one after the other, after one plan of all of them; what a limit leaves out is read as far as it is stored.
 
-    `watcher` is told what each judge is asked in all before anything is asked. Raises as `run`, except IncompleteRun.
+    `watcher` is told what each judge is asked in all before anything is asked. Raises as `run`, except IncompleteRun; MissingData if no
+    board has all of its data.
     """
-    opened = {str(spec.board): open_run(spec, out, settings) for spec in specs}
+    opened: dict[str, OpenedRun] = {}
+    left_out: list[str] = []
+    for spec in specs:
+        try:
+            opened[str(spec.board)] = open_run(spec, out, settings)
+        except MissingData as err:
+            left_out.append(f"{spec.board} is left out: {err}")
+    if not opened:
+        raise MissingData("\n         ".join(["no board can be asked:", *left_out]))
     settings = msgspec.structs.replace(settings, shared_budget=settings.budget)
     results: dict[str, RunResult] = {}
     unfinished, interrupted = [], False
@@ -104,7 +117,7 @@ def run_together(specs: Sequence[RunSpec], out: Path, watcher: Watcher, settings
                 interrupted = err.exit_code != IncompleteRun.exit_code
                 if interrupted:
                     break
-    return Together(results, "\n         ".join(unfinished), interrupted)
+    return Together(results, "\n         ".join(unfinished), interrupted, tuple(left_out))
 
 
 def _in_all(

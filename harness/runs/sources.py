@@ -22,6 +22,7 @@ from harness.data.named_folders import fetched_folder, how_to_get, say_which_is_
 from harness.errors import ContentError, MissingData, UsageError
 from harness.exchange.labels.hub import fetch_folder
 from harness.model import Item
+from harness.published.folders import partial_words
 from harness.row_files import find_table
 
 
@@ -93,6 +94,8 @@ def _from_folder(board: Board, data: BoardData, library: Library, data_folder: P
         # The hash must be the same for those who hold the sealed labels.
         loaded = without_labels(loaded, [item for item in loaded.items if _is_judged(item, data)])
     if data.sha256 and loaded.sha256 != data.sha256:
+        if folder == fetched_folder(data.card) and (part := partial_words(folder)):
+            raise MissingData(f"the board '{board.id}' needs all of '{data.card}', and only a part of it is here: {part}")
         raise ContentError(
             f"these are not the data of the board '{board.id}': their content hash should be {data.sha256}, but is {loaded.sha256}; "
             f"{_how_to_get(data, library)}",

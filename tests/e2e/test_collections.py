@@ -325,6 +325,30 @@ def test_boards_that_cannot_be_asked_here_are_left_out_and_named(
     refused(none, 2, "no board can be asked", "made-insults is left out", "made-pairs is left out: its data are not here")
 
 
+def test_a_board_whose_set_is_here_in_part_is_left_out_and_named(cli: Cli, endpoint: Endpoint, content: Path) -> None:
+    """A mirror lacks one of two raw files: the other board is asked, built and counted, and no hash is shown to anybody."""
+    endpoint.script = copying(endpoint, "p3")
+    pairs, home = content / "catalog" / "made_pairs" / "dataset.toml", content.parent / "mirror" / "made" / "made_pairs" / COMMIT
+    head, *lines = (home / "table.csv").read_bytes().splitlines(keepends=True)
+    files = []
+    for name, part in (("first.csv", lines[:TEXTS]), ("second.csv", lines[TEXTS:])):
+        (home / name).write_bytes(head + b"".join(part))
+        size, digest = (home / name).stat().st_size, hashlib.sha256((home / name).read_bytes()).hexdigest()
+        files.append(f'{{ path = "{name}", bytes = {size}, sha256 = "{digest}" }}')
+    write(pairs, re.sub(r"files = \[.*?\]", f"files = [{', '.join(files)}]", pairs.read_text("utf-8")))
+    (home / "second.csv").unlink()
+    place = ("--content", content)
+    assert cli("data", "get", "made_pairs", "--partial", "--yes", *place).code == 0
+    done = cli(*asked(endpoint, content, *COPY, "--yes"))
+    assert done.code == 0, done.err
+    assert "made-pairs is left out: the board 'made-pairs' needs all of 'made_pairs', and only a part of it is here: 1 raw file" in done.out
+    assert len(endpoint.requests) == 2 * TEXTS and "content hash" not in done.out + done.err
+    plan = cli(*asked(endpoint, content, *COPY, "--dry-run"))
+    assert plan.code == 0 and "made-pairs: not counted: the board 'made-pairs' needs all" in plan.out
+    named = cli("board", "show", "made-pairs", *place)
+    assert named.code == 2 and "only a part of it is here" in named.err
+
+
 @pytest.mark.slow
 def test_a_live_judge_is_submitted_checked_and_recomputed(cli: Cli, endpoint: Endpoint, content: Path) -> None:
     endpoint.script = copying(endpoint, "p1")

@@ -104,9 +104,7 @@ def test_of_several_judges_the_closest_one_says_why_none_may_be_used() -> None:
     every = atlas(row(gap=-0.3, over_constant=-0.2, **worse), row(judge="near", gap=-0.15, over_constant=-0.05, **worse))
     [(style, sentence)] = sentences(language_answer(every, "ja", every.rows, TODAY))
     assert style == "bad"
-    assert sentence == (
-        "harm: use no judge (even the closest judge: insult 15 points below people and 5 points below a constant answer)."
-    )
+    assert sentence == ("harm: use no judge (even the closest judge: insult 15 points below people and 5 points below a constant answer).")
     every = atlas(row(gap=-0.3, **worse), row(judge="open", verdict="not shown", gap=-0.1))
     [(style, sentence)] = sentences(language_answer(every, "ja", every.rows, TODAY))
     assert style == "open" and sentence == "harm: unknown; 1 of 2 judges is shown unfit (more labels will hardly help)."
