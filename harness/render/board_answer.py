@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import msgspec
 
@@ -13,6 +14,7 @@ from harness.content.tags import english_name
 from harness.decide.sentences import unread_words
 from harness.measure.options import POOLED
 from harness.measure.rankings.ranked import RankedJudge, Ranking
+from harness.measure.rankings.score_ranking import RANKED_BY_ORDER
 from harness.render.verdicts import sides_of_verdicts
 from harness.reports.answer.build_answer import build_answer
 from harness.reports.answer.steps import LabelPages
@@ -58,22 +60,38 @@ def _answer(standings: Standings, tag: str | None, sentences: Iterable[Sentence]
     return replace(answer, cards=(*answer.cards, *plain_cards(sentences)), steps=())
 
 
+class _Yardstick(NamedTuple):
+    """What judges are compared with on a board, as words behind "shown to"."""
+
+    better: str
+    worse: str
+
+
+_CONSTANT = _Yardstick("beat the baseline", "be below the baseline")
+_CHANCE = _Yardstick("order texts better than chance", "order texts worse than chance")
+
+
+def _yardstick(standings: Standings) -> _Yardstick:
+    """Return the baseline, or an order by chance where a board ranks by order: one answer for all texts orders none."""
+    return _CHANCE if standings.rank_by in RANKED_BY_ORDER else _CONSTANT
+
+
 def _in_language(standings: Standings, tag: str) -> list[Sentence]:
-    rows = _rows(standings, tag)
+    rows, yardstick = _rows(standings, tag), _yardstick(standings)
     names = {judge.id: judge.display_name for judge in competitors(standings)}
     judged_rows = [row for row in rows if row.judge in names]
     if not judged_rows:
         return []
     ahead = [names[row.judge] for row in judged_rows if row.beats_baseline]
     if ahead:
-        return [("good", f"{_listed(ahead)} {'is' if len(ahead) == 1 else 'are'} shown to beat the baseline in {english_name(tag)}.")]
+        return [("good", f"{_listed(ahead)} {'is' if len(ahead) == 1 else 'are'} shown to {yardstick.better} in {english_name(tag)}.")]
     if all(row.unread for row in judged_rows):
         return [("open", f"In {english_name(tag)}, most answers of every judge cannot be read.")]
     if all(row.beats_baseline is None for row in judged_rows):
-        return [("open", f"In {english_name(tag)} there are too few independent texts to tell whether a judge beats the baseline.")]
+        return [("open", f"In {english_name(tag)} there are too few independent texts to show a judge to {yardstick.better}.")]
     below = [names[row.judge] for row in judged_rows if row.beside_baseline == "below"]
-    behind = f" {_listed(below)} {'is' if len(below) == 1 else 'are'} shown to be below it." if below else ""
-    return [("bad" if below else "open", f"No judge is shown to beat the baseline in {english_name(tag)}.{behind}")]
+    behind = f" {_listed(below)} {'is' if len(below) == 1 else 'are'} shown to {yardstick.worse}." if below else ""
+    return [("bad" if below else "open", f"No judge is shown to {yardstick.better} in {english_name(tag)}.{behind}")]
 
 
 def board_facts(standings: Standings) -> str:
@@ -121,31 +139,42 @@ def _beside_baseline(standings: Standings, judges: Sequence[Contender]) -> Itera
         return
     ahead = {judge.id: _languages(standings, judge, "above") for judge in judges}
     tested = [tag for tag in standings.languages if any(row.beats_baseline is not None for row in _rows(standings, tag))]
-    languages = f"{in_words(len(standings.languages))} language{'' if len(standings.languages) == 1 else 's'}"
+    better = _yardstick(standings).better
     if not tested:
-        yield "open", f"There are too few independent texts to tell whether a judge beats the baseline, in any of {languages}."
+        yield "open", f"There are too few independent texts to show a judge to {better}{_in_any(standings)}."
         return
     if not any(ahead.values()):
-        yield "open", f"No judge is shown to beat the baseline in any of {languages}."
-        yield from _below_baseline(standings, judges, languages)
+        yield "open", f"No judge is shown to {better}{_in_any(standings)}."
+        yield from _below_baseline(standings, judges)
         return
     together: dict[tuple[str, ...], list[str]] = {}
     for judge in sorted(judges, key=lambda judge: -len(ahead[judge.id])):
         together.setdefault(tuple(ahead[judge.id]), []).append(judge.display_name)
     behind = together.pop((), [])
     for tags, names in together.items():
-        yield "good", f"{_who(names)} shown to beat the baseline in {in_words(len(tags))} of {languages}{_named(standings, tags)}."
+        yield "good", f"{_who(names)} shown to {better} in {_in_some(standings, tags)}."
     if behind:
-        yield "open", f"{_who(behind)} shown to beat it in none."
-    yield from _below_baseline(standings, judges, languages)
+        yield "open", f"{_who(behind)} not shown to {better} in any."
+    yield from _below_baseline(standings, judges)
 
 
-def _below_baseline(standings: Standings, judges: Sequence[Contender], languages: str) -> Iterator[Sentence]:
+def _in_any(standings: Standings) -> str:
+    if len(standings.languages) == 1:
+        return f" in {english_name(standings.languages[0])}"
+    return f" in any of {in_words(len(standings.languages))} languages"
+
+
+def _in_some(standings: Standings, tags: Sequence[str]) -> str:
+    if len(standings.languages) == 1:
+        return english_name(standings.languages[0])
+    return f"{in_words(len(tags))} of {in_words(len(standings.languages))} languages{_named(standings, tags)}"
+
+
+def _below_baseline(standings: Standings, judges: Sequence[Contender]) -> Iterator[Sentence]:
     """Yield a sentence for each judge that is shown to be below the baseline in some language."""
     for judge in judges:
         if tags := _languages(standings, judge, "below"):
-            where = f"{in_words(len(tags))} of {languages}{_named(standings, tags)}"
-            yield "bad", f"{judge.display_name} is shown to be below the baseline in {where}."
+            yield "bad", f"{judge.display_name} is shown to {_yardstick(standings).worse} in {_in_some(standings, tags)}."
 
 
 def _languages(standings: Standings, judge: Contender, side: str) -> list[str]:

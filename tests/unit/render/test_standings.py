@@ -16,7 +16,7 @@ from harness.boards.probes import Finding
 from harness.decide.verdicts import Verdict
 from harness.measure.answer_counts import AnswerCounts
 from harness.measure.rankings.ranked import AnnotatorFigures, MatchedPair, RankedJudge, Ranking
-from harness.render.board_answer import board_facts, language_answer
+from harness.render.board_answer import board_answer, board_facts, language_answer
 from harness.render.html.boards import board_pages
 from harness.render.markdown import escape, standings_markdown
 from harness.render.standings import heading, print_standings, render_standings, standings_notes, verdict_table
@@ -331,10 +331,10 @@ class TestBelowTheBaseline:
             assert "below the baseline" in text.partition("Notes")[0]
 
     def test_on_the_pages_of_a_language(self, worst: Standings) -> None:
-        assert any("is shown to be below it." in sentence for _, sentence in language_answer(worst, "ja").sentences)
+        assert any("is shown to be below the baseline." in sentence for _, sentence in language_answer(worst, "ja").sentences)
         pages = board_pages([(worst, ())])
         assert "1 [1–1] ▼" in pages["mini-ja.html"]
-        assert "is shown to be below it</h1>" in pages["mini-ja.html"]
+        assert "is shown to be below the baseline</h1>" in pages["mini-ja.html"]
         assert "is shown to be below the baseline in two of two languages." in pages["mini.html"] and "below" in pages["mini.html"]
 
 
@@ -361,3 +361,12 @@ def test_on_peoples_labels_verdicts_come_first_by_language_and_metric(make_verdi
     text = standings_markdown(standing)
     assert text.index("## Verdicts") < text.index("## All languages")
     assert verdict_table(made(constructed=True, verdicts=given)) is None and verdict_table(made(constructed=False)) is None
+
+
+def test_a_board_that_ranks_by_order_speaks_of_chance_and_not_of_the_baseline() -> None:
+    """One answer for all texts orders none of them: on the page of the set the same judges are held against a constant answer."""
+    ordered = msgspec.structs.replace(made(), rank_by="kendall_tau_within")
+    sentences = " ".join(sentence for _, sentence in board_answer(ordered).sentences)
+    assert "openai/one is shown to order texts better than chance in two of two languages." in sentences and "baseline" not in sentences
+    single = msgspec.structs.replace(ordered, languages=("ja",))
+    assert "shown to order texts better than chance in Japanese." in " ".join(words for _, words in board_answer(single).sentences)
