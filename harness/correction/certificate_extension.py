@@ -103,7 +103,7 @@ class CertifiedWatch(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError("a watch has a maximal age of a day or more, and was not checked before it began")
 
     def expired(self, today: date) -> str | None:
-        """Why the certificate does not hold on this day; None if it does."""
+        """Return why the certificate does not hold on this day; None if it does."""
         if self.ended is not None:
             return f"its watch found: {self.ended}"
         if today < self.checked_to:

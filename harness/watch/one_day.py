@@ -17,7 +17,7 @@ import numpy as np
 
 from harness.correction.cell_results import judged_rows
 from harness.correction.certificate import CertifiedJudge
-from harness.correction.stale_certificate import other_condition
+from harness.correction.stale_certificate import condition_changes
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.data.same_texts import text_key
@@ -100,7 +100,7 @@ def see_production(
     A group enters as one value, the mean of its texts; one that an earlier day had (`known`, as `group_key`) does not enter again, as it
     says the same twice. Raises UsageError for scores of another judge or condition, an empty day, and scores off the scale.
     """
-    for problem in other_condition(judge, source):
+    for problem in condition_changes(judge, source):
         raise UsageError(f"{source.name} holds no scores to watch: {problem}")
     by_group = scores_by_group(source, judge, cells)
     if not any(by_group.values()):

@@ -15,7 +15,7 @@ from harness.correction.certificate import Certificate
 from harness.correction.certified_cell import AGAIN, CertifiedCell
 from harness.correction.certify import JudgedRun
 from harness.correction.label_sample import SampleOptions, draw_label_sample
-from harness.correction.stale_certificate import staleness, stated_of_asking
+from harness.correction.stale_certificate import staleness, certified_run_settings
 from harness.errors import StaleCertificate, UsageError, UseForbidden
 from harness.measure.compare import Recording, align
 from harness.measure.item_table import item_tables
@@ -57,7 +57,7 @@ def refuse_unfit(start: WatchStart, judged_run: JudgedRun | None) -> None:
         raise StaleCertificate(f"the certificate does not hold any more: its watch found: {certificate.watch.ended}; {AGAIN}")
     for problem in staleness(certificate, start.source, judged_run):
         raise StaleCertificate(f"the certificate is not of {name} as it is: {problem}")
-    if judged_run is None and (stated := stated_of_asking(certificate)):
+    if judged_run is None and (stated := certified_run_settings(certificate)):
         raise StaleCertificate(f"the certificate is of a run, and {name} does not show {', '.join(stated)}; name the run")
     if not start.certificate.allowed:
         raise UseForbidden("the certificate allows nothing, so there is nothing to watch")

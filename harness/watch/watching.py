@@ -19,7 +19,7 @@ import numpy as np
 from harness.correction import certificate
 from harness.correction.cell_results import judged_rows
 from harness.correction.certificate_extension import CertifiedWatch, EarlierWatch
-from harness.correction.stale_certificate import other_condition
+from harness.correction.stale_certificate import condition_changes
 from harness.data.judgments import Judgments
 from harness.decide.sentences import unread_sentence
 from harness.errors import ContentError, JudgeError, UsageError
@@ -263,7 +263,7 @@ def _anchors_of(
         return {}
     times = draw_anchors(anchors, plan, day)
     if recorded is not None:
-        for problem in other_condition(plan.judge, recorded):
+        for problem in condition_changes(plan.judge, recorded):
             raise UsageError(f"{recorded.name} holds no answers on anchors: {problem}")
         answers, where = answers_of(judged_rows(recorded, plan.judge.condition)), recorded.name
     else:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from harness.correction.calibrate import CalibrateOptions, calibrated_metric
+from harness.correction.calibrate import CalibrateOptions, calibrate_metric
 from harness.correction.label_sets import LabelSets, SetMaker, SetOptions, sets_at
 from harness.correction.map_input import MapInput
 from harness.correction.mean_estimates import Sample, mean_estimates
@@ -55,7 +55,7 @@ def false_gains(world: ScoreWorld, draws: int, seed: int = 0) -> tuple[float, fl
     """Share of draws in which a gain is shown in any language, and over raw scores alone in all languages together."""
     rng, shown, over_raw = np.random.default_rng(seed), 0, 0
     for _ in range(draws):
-        found = calibrated_metric(draw_input(world, [30] * 8, rng), CalibrateOptions())
+        found = calibrate_metric(draw_input(world, [30] * 8, rng), CalibrateOptions())
         shown += any(cell.shown for cell in found.cells) or found.overall.shown
         over_raw += (found.overall.over_scores or 0) > 0
     return shown / draws, over_raw / draws
