@@ -39,7 +39,7 @@ def samples_of(source: str, judge: str | None, metrics: Sequence[str] | None, mo
     where = {"metric": tuple(metrics)} if metrics else {}
     options = compare_options(judge, "1+", where)
     cells: dict[tuple[Any, ...], list[ItemTable]] = {}
-    for cell in item_tables(align([opened.recording], options).judged[0]):
+    for cell in item_tables(align([opened.recording], options).tables[0]):
         cells.setdefault((cell.key["metric"], cell.key["judge"]), []).append(cell)
     for (metric, name), alike in cells.items():
         chosen = sorted(alike, key=lambda cell: str(cell.key["language"]))

@@ -18,7 +18,7 @@ from harness.decide.sentences import unread_words
 from harness.errors import UsageError
 from harness.measure.answer_counts import total_answers
 from harness.measure.cells import number, sort_key
-from harness.measure.compare import AlignedData, Recording, align
+from harness.measure.compare import JudgedTables, Recording, align
 from harness.measure.item_table import ItemTable, item_tables
 from harness.measure.options import CompareOptions
 from harness.model import CONDITION
@@ -119,16 +119,16 @@ def accept(sources: Sequence[Recording], compare: CompareOptions, options: Accep
     and there is only one judge; and as `measure.compare` does. Raises JudgeError where most answers of every judge cannot be read.
     """
     assumed = [assumption(source.data.about, options, "no automatic acceptance") for source in sources]
-    laid_out = align(sources, compare)
-    cells = [cell for judged in laid_out.judged for cell in item_tables(judged, by_source="source" in laid_out.by)]
+    aligned = align(sources, compare)
+    cells = [cell for judged in aligned.tables for cell in item_tables(judged, by_source="source" in aligned.by)]
     cells, unread = refuse_unread(cells, "nothing is accepted by the scores")
     if options.confidence == "votes":
         cells = list(_panels(cells))
     if not cells:
         raise UsageError("nothing to accept: no judge has scores on a metric that people labelled")
     thresholds = sorted((accepted_from(cell, compare, options) for cell in cells), key=lambda each: sort_key(each.key))
-    notes = (*laid_out.notes, *_left_out_notes(thresholds), GUARANTEE, *dict.fromkeys(filter(None, assumed)))
-    return Acceptances(laid_out.signed(use=str(options)), options.alpha, options.delta, tuple(thresholds), notes, unread)
+    notes = (*aligned.notes, *_left_out_notes(thresholds), GUARANTEE, *dict.fromkeys(filter(None, assumed)))
+    return Acceptances(aligned.signed(use=str(options)), options.alpha, options.delta, tuple(thresholds), notes, unread)
 
 
 def assumption(about: DatasetCard, options: AcceptOptions, what: str) -> str | None:
@@ -144,12 +144,12 @@ def assumption(about: DatasetCard, options: AcceptOptions, what: str) -> str | N
     return f"--sampling random: the dataset card of '{about.id}' {stated}. The promise holds {ONLY_IF}."
 
 
-def acceptances_laid_out(laid_out: AlignedData, compare: CompareOptions) -> tuple[AcceptedFrom, ...]:
-    """The threshold of every cell of sources that are laid out; none, with the reason, where labels are no random sample."""
+def acceptances_of_tables(aligned: JudgedTables, compare: CompareOptions) -> tuple[AcceptedFrom, ...]:
+    """The threshold of every cell of aligned sources; none, with the reason, where labels are no random sample."""
     thresholds = []
-    for judged in laid_out.judged:
+    for judged in aligned.tables:
         is_random = judged.data.about.sampling == "random"
-        for cell in item_tables(judged, by_source="source" in laid_out.by):
+        for cell in item_tables(judged, by_source="source" in aligned.by):
             nothing = AcceptedFrom(key=cell.key, confidence="none", reason=NOT_RANDOM)
             thresholds.append(accepted_from(cell, compare, AcceptOptions()) if is_random else nothing)
     return tuple(sorted(thresholds, key=lambda each: sort_key(each.key)))

@@ -21,7 +21,7 @@ from harness.correction.score_maps import METHODS, cross_fitted
 from harness.correction.unread_cells import UnreadCells, refuse_unread, split_unread
 from harness.data.dataset import Dataset
 from harness.errors import UsageError
-from harness.measure.compare import Recording, align, judged_data
+from harness.measure.compare import Recording, align, judged_tables
 from harness.measure.item_table import ItemTable, item_tables
 from harness.measure.judged_table import JudgedTable
 from harness.measure.options import POOLED, Annotators, CompareOptions
@@ -142,8 +142,8 @@ def calibrate(source: Recording, compare: CompareOptions, options: CalibrateOpti
     Raises JudgeError where most of the judge's answers cannot be read.
     """
     compare = _count_single_labels(compare)
-    laid_out = align([source], compare)
-    judged = laid_out.judged[0]
+    aligned = align([source], compare)
+    judged = aligned.tables[0]
     inputs, unread = judge_inputs(judged, compare, options)
     metrics = [calibrate_metric(map_input, options) for map_input in inputs]
     if not metrics:
@@ -151,14 +151,14 @@ def calibrate(source: Recording, compare: CompareOptions, options: CalibrateOpti
     sampling = source.data.about.sampling
     few = any(cell.advice == "too few groups" for metric in metrics for cell in metric.cells)
     notes = (
-        *laid_out.notes,
+        *aligned.notes,
         *_left_out_notes(inputs),
         *([FEW_GROUPS] if few else []),
         GAIN_RULE,
         NO_TAU,
         *([] if sampling == "random" else [NOT_DECLARED]),
     )
-    return Calibrated(laid_out.signed(use=str(options)), sampling, options.sets.level, options.sets.promise, tuple(metrics), notes, unread)
+    return Calibrated(aligned.signed(use=str(options)), sampling, options.sets.level, options.sets.promise, tuple(metrics), notes, unread)
 
 
 def _left_out_notes(inputs: Sequence[MapInput]) -> Iterator[str]:
@@ -172,7 +172,7 @@ def _left_out_notes(inputs: Sequence[MapInput]) -> Iterator[str]:
 
 def metrics_of_all_judges(source: Recording, compare: CompareOptions, options: CalibrateOptions) -> list[CalibratedMetric]:
     """Return every metric of every judge and condition but baselines, as `calibrate` has it. Raises UsageError as `measure.compare`."""
-    [judged] = judged_data([source], _count_single_labels(compare))
+    [judged] = judged_tables([source], _count_single_labels(compare))
     by_condition: dict[JudgeCondition, list[ItemTable]] = {}
     for cell in split_unread(item_tables(judged))[0]:
         if not cell.is_baseline:

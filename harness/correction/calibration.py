@@ -11,7 +11,7 @@ import numpy as np
 from harness.correction.cell_results import KeyedRow
 from harness.decide.options import DecisionOptions
 from harness.measure.cells import bounds, number, sort_key
-from harness.measure.compare import AlignedData
+from harness.measure.compare import JudgedTables
 from harness.measure.judged_table import JudgedTable
 from harness.measure.options import CompareOptions
 from harness.stats import (
@@ -71,9 +71,9 @@ class Calibration(KeyedRow, frozen=True, kw_only=True):
     reason: str | None = None
 
 
-def calibrations(laid_out: AlignedData, compare: CompareOptions, options: DecisionOptions) -> tuple[Calibration, ...]:
+def calibrations(aligned: JudgedTables, compare: CompareOptions, options: DecisionOptions) -> tuple[Calibration, ...]:
     """Return the calibration of every judge, by language and metric; fewer independent texts than `options.groups` are not recalibrated."""
-    results = [calibration for judged in laid_out.judged for calibration in _of_data(judged, "source" in laid_out.by, compare, options)]
+    results = [calibration for judged in aligned.tables for calibration in _of_data(judged, "source" in aligned.by, compare, options)]
     return tuple(sorted(results, key=lambda calibration: sort_key(calibration.key)))
 
 

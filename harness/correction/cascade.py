@@ -173,8 +173,8 @@ def accept_cascade(
     if len(names) < 2:
         raise UsageError(f"a cascade has two judges or more; {ORDER}")
     assumed = assumption(source.data.about, options, "no cascade")
-    laid_out = align([source], compare)
-    cells = list(item_tables(laid_out.judged[0]))
+    aligned = align([source], compare)
+    cells = list(item_tables(aligned.tables[0]))
     chain = [choose_condition([cell.condition for cell in cells], (name,), "accept") for name in names]
     for left_out in refuse_unread((cell for cell in cells if cell.condition in chain), "nothing is accepted by the scores")[1]:
         raise JudgeError(left_out.sentence())
@@ -189,9 +189,9 @@ def accept_cascade(
         raise UsageError(f"no language and metric has scores of all judges: {', '.join(names)}")
     cascades = tuple(_accept_in_cell(own, options, units, prices) for own in complete)
     use = f"{options} cascade={' then '.join(each.judge for each in chain)} units={units}"
-    notes = (*laid_out.notes, *_price_notes(chain, prices, order), GUARANTEE, *filter(None, (assumed,)))
+    notes = (*aligned.notes, *_price_notes(chain, prices, order), GUARANTEE, *filter(None, (assumed,)))
     only_if = ONLY_IF if assumed else None
-    return AcceptedCascades(laid_out.signed(use=use), options.alpha, options.delta, units, cascades, notes, only_if)
+    return AcceptedCascades(aligned.signed(use=use), options.alpha, options.delta, units, cascades, notes, only_if)
 
 
 def _price_notes(chain: Sequence[JudgeCondition], prices: Mapping[str, AnswerPrice], order: Order) -> Iterator[str]:

@@ -25,9 +25,9 @@ from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.decide.options import DecisionOptions
 from harness.decide.sentences import unread_words
-from harness.decide.verdicts import Verdict, verdicts_laid_out
+from harness.decide.verdicts import Verdict, verdicts_of_tables
 from harness.measure.cells import number
-from harness.measure.compare import Recording, align, judged_data
+from harness.measure.compare import Recording, align, judged_tables
 from harness.measure.item_table import ItemTable, item_tables
 from harness.measure.judged_table import JudgedTable
 from harness.measure.options import Annotators, CompareOptions
@@ -103,14 +103,14 @@ def certify(
     Raises UsageError for several judges or conditions, with what to choose; for lengths without texts; and as `measure.compare` does.
     Raises JudgeError where most of the judge's answers cannot be read.
     """
-    laid_out = align([source], msgspec.structs.replace(compare, judges=None))
-    verdicts = verdicts_laid_out(laid_out, compare, decision)
+    aligned = align([source], msgspec.structs.replace(compare, judges=None))
+    verdicts = verdicts_of_tables(aligned, compare, decision)
     condition = condition or choose_condition([JudgeCondition.of(verdict.key) for verdict in verdicts], compare.judges, "certify")
     sets, about = maps.sets, source.data.about
     chosen = {(v.key["language"], v.key["metric"]): v for v in verdicts if JudgeCondition.of(v.key) == condition}
     of_judge = msgspec.structs.replace(compare, judges=(condition.judge,))
-    [judged] = judged_data([source], msgspec.structs.replace(of_judge, annotators=compare.annotators or Annotators(1)))
-    [aggregated] = judged_data([source], of_judge)
+    [judged] = judged_tables([source], msgspec.structs.replace(of_judge, annotators=compare.annotators or Annotators(1)))
+    [aggregated] = judged_tables([source], of_judge)
     counted = {cell.place: cell for cell in item_tables(aggregated) if cell.condition == condition}
     scored = [cell for cell in item_tables(judged) if cell.condition == condition]
     readable, unread = refuse_unread(scored, "nothing is certified")
@@ -135,7 +135,7 @@ def certify(
         data=certified_data(source.data),
         prompt=judged_run.prompt(condition.variant) if judged_run else None,
         thresholds=decision,
-        signature=laid_out.signed(judges=(condition.judge,), decide=decision.signed([about]), use=use),
+        signature=aligned.signed(judges=(condition.judge,), decide=decision.signed([about]), use=use),
         unchecked=() if judged_run else ("prompt", "rubric", "settings of the judge"),
         cells=tuple(sorted(cells, key=lambda certified: (certified.language, certified.metric))),
         options=CertifiedOptions.of(

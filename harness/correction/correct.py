@@ -109,15 +109,15 @@ def correct(sources: Sequence[Recording], compare: CompareOptions, options: Corr
     for source in sources:
         refuse_unless_random(source.data.about, "no corrected numbers")
     compare = msgspec.structs.replace(compare, annotators=compare.annotators or Annotators(1), by=options.by)
-    laid_out = align(sources, compare)
+    aligned = align(sources, compare)
     _refuse_unknown_versus(options)
     numbers: list[CorrectedNumber] = []
     samples: dict[int, Sample] = {}
     cells: list[ItemTable] = []
     keys: dict[int, Mapping[str, CodedColumn]] = {}
-    for judged in laid_out.judged:
+    for judged in aligned.tables:
         of_items = {name: item_key(judged.data, name) for name in options.by if name not in CELL}
-        of_data = list(item_tables(judged, by_source="source" in laid_out.by))
+        of_data = list(item_tables(judged, by_source="source" in aligned.by))
         keys |= dict.fromkeys(map(id, of_data), of_items)
         cells += of_data
     readable, unread = refuse_unread(cells, "no number is corrected by the scores")
@@ -126,7 +126,7 @@ def correct(sources: Sequence[Recording], compare: CompareOptions, options: Corr
             raise UsageError(f"{cell.key['metric']}: continuous scores have no classes: only their mean and differences are corrected")
         numbers += _cell_numbers(cell, keys[id(cell)], options, compare, samples)
     if options.share_of is not None and not numbers:
-        counted = [votes for judged in laid_out.judged for votes in judged.labels.values()]
+        counted = [votes for judged in aligned.tables for votes in judged.labels.values()]
         classes = sorted({as_text(score) for votes in counted for score in votes.classes.scores})
         raise UsageError(f"no class '{options.share_of}'.{choose_from(classes, options.share_of)}")
     if not numbers:
@@ -135,8 +135,8 @@ def correct(sources: Sequence[Recording], compare: CompareOptions, options: Corr
     if options.borrow:
         numbers = _with_others(numbers, samples)
     numbers.sort(key=lambda each: (*sort_key(each.key), each.versus is not None, *sort_key({"class": each.share_of})))
-    notes = (*laid_out.notes, SHIFTED if options.prevalence_shift else BIAS_UNKNOWN, *([AVERAGE] if options.borrow else []))
-    return Corrected(laid_out.signed(use=str(options)), "random", options.prevalence_shift, tuple(numbers), notes, unread)
+    notes = (*aligned.notes, SHIFTED if options.prevalence_shift else BIAS_UNKNOWN, *([AVERAGE] if options.borrow else []))
+    return Corrected(aligned.signed(use=str(options)), "random", options.prevalence_shift, tuple(numbers), notes, unread)
 
 
 def _refuse_unknown_versus(options: CorrectOptions) -> None:

@@ -188,7 +188,7 @@ def with_extensions(certificate: Certificate, result: ExtensionResult, today: da
 
 def _list_probes(certificate: Certificate, source: Recording, compare: CompareOptions, options: ExtendOptions) -> Iterator[_Probe]:
     single = msgspec.structs.replace(compare, annotators=compare.annotators or Annotators(1), judges=(certificate.judge.name,))
-    [judged] = align([source], single).judged
+    [judged] = align([source], single).tables
     keys = {name: item_key(judged.data, name) for name in options.by if name not in ("language", "metric")}
     wanted = certificate.judge.condition
     metrics = {cell.metric for cell in certificate.cells}

@@ -11,7 +11,7 @@ from harness.correction.with_others import NewLanguage, new_languages
 from harness.decide.cell_tests import CellTests
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import NOBODY, VerdictName
-from harness.decide.verdicts import Verdict, tests_of_aligned, verdicts_of_tests
+from harness.decide.verdicts import Verdict, tests_of_tables, verdicts_of_tests
 from harness.errors import UsageError
 from harness.measure.cells import number
 from harness.measure.compare import Recording, align
@@ -85,13 +85,13 @@ def label_budget(
     """
     if not 0 < half_width < 0.5:
         raise UsageError(f"a half-width is a share between 0 and 0.5, such as 0.05 for 5 points; got {half_width:g}")
-    laid_out = align(sources, options)
-    tests = tests_of_aligned(laid_out, decision)
+    aligned = align(sources, options)
+    tests = tests_of_tables(aligned, decision)
     tests_by_key = {tuple(tests_of_cell.key.values()): tests_of_cell for tests_of_cell in tests}
     verdicts = verdicts_of_tests(tests, decision)
     cells = tuple(_labels_of_cell(tests_by_key[tuple(verdict.key.values())], verdict, half_width) for verdict in verdicts)
-    signature = laid_out.signed(decide=decision.signed(judged.data.about for judged in laid_out.judged))
-    return LabelBudget(signature, half_width, cells, new_languages(laid_out, half_width) if borrow else None)
+    signature = aligned.signed(decide=decision.signed(judged.data.about for judged in aligned.tables))
+    return LabelBudget(signature, half_width, cells, new_languages(aligned, half_width) if borrow else None)
 
 
 def _labels_of_cell(cell_tests: CellTests, verdict: Verdict, half_width: float) -> LabelsNeeded:

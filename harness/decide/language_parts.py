@@ -131,10 +131,10 @@ def without_language(key: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
 
 
 def language_parts(
-    judged_data: Iterable[JudgedTable], by_source: bool, names: Collection[str] = COMPARISONS
+    judged_tables: Iterable[JudgedTable], by_source: bool, names: Collection[str] = COMPARISONS
 ) -> Iterator[tuple[tuple[Any, ...], LanguageParts]]:
     """Yield the parts of these names, of every judge, metric and condition, with the sorted pairs of its key."""
-    for judged in judged_data:
+    for judged in judged_tables:
         rows: dict[tuple[Any, ...], list[Ints]] = {}
         for key, cell_rows in judged.rows_by_cell(by_source):
             rows.setdefault(without_language(key), []).append(cell_rows)

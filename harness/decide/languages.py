@@ -26,7 +26,7 @@ from harness.decide.language_parts import (
 )
 from harness.decide.options import DecisionOptions
 from harness.measure.cells import number, sort_key
-from harness.measure.compare import AlignedData
+from harness.measure.compare import JudgedTables
 from harness.measure.options import CompareOptions
 from harness.stats import meta_analysis
 from harness.stats.intervals.cluster_mean import ClusterMean
@@ -99,20 +99,20 @@ class LanguageComparison(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def language_comparisons(
-    laid_out: AlignedData, tests: Sequence[CellTests], compare: CompareOptions, options: DecisionOptions, *, full: bool = False
+    aligned: JudgedTables, tests: Sequence[CellTests], compare: CompareOptions, options: DecisionOptions, *, full: bool = False
 ) -> tuple[LanguageComparison, ...]:
     """Return what is seen of every judge, metric and condition over languages, sorted by metric and judge.
 
     Args:
-        laid_out: judgments laid beside labels.
+        aligned: judgments beside labels.
         tests: the tests of its cells.
         compare: the rule of the aggregate.
         options: the level of the tests.
         full: whether to compute the parts that need regressions too.
     """
-    directions = {metric: votes.classes.direction for judged in laid_out.judged for metric, votes in judged.labels.items()}
+    directions = {metric: votes.classes.direction for judged in aligned.tables for metric, votes in judged.labels.items()}
     comparisons = []
-    parts = dict(language_parts(laid_out.judged, "source" in laid_out.by)) if full else {}
+    parts = dict(language_parts(aligned.tables, "source" in aligned.by)) if full else {}
     for key, cells in _by_judge(tests):
         rows = tuple(_language(cell, directions.get(key["metric"]), options) for cell in cells)
         gap, why = _gap_over_languages(cells)

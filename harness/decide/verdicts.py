@@ -30,7 +30,7 @@ from harness.decide.verdict_parts import (
 )
 from harness.measure.answer_counts import AnswerCounts
 from harness.measure.cells import number, sort_key
-from harness.measure.compare import AlignedData, Recording, align
+from harness.measure.compare import JudgedTables, Recording, align
 from harness.measure.options import CompareOptions
 from harness.model import BY_PEOPLE, SIDE
 from harness.stats import benjamini_yekutieli, holm
@@ -205,19 +205,19 @@ def verdicts(sources: Sequence[Recording], compare: CompareOptions, options: Dec
         compare: which items and judges, and how annotators become one reference; its keys to group by are not used.
         options: the thresholds.
     """
-    return verdicts_laid_out(align(sources, compare), compare, options)
+    return verdicts_of_tables(align(sources, compare), compare, options)
 
 
-def verdicts_laid_out(laid_out: AlignedData, compare: CompareOptions, options: DecisionOptions) -> tuple[Verdict, ...]:
-    """Return the same of sources that are laid out already."""
-    return verdicts_of_tests(tests_of_aligned(laid_out, options), options)
+def verdicts_of_tables(aligned: JudgedTables, compare: CompareOptions, options: DecisionOptions) -> tuple[Verdict, ...]:
+    """Return the verdicts on tables that are aligned already. Raises as `verdicts`."""
+    return verdicts_of_tests(tests_of_tables(aligned, options), options)
 
 
-def tests_of_aligned(laid_out: AlignedData, options: DecisionOptions) -> tuple[CellTests, ...]:
+def tests_of_tables(aligned: JudgedTables, options: DecisionOptions) -> tuple[CellTests, ...]:
     """Return the tests of every cell, uncorrected. Raises UsageError if a bar names a class that no source has."""
     if options.bar:
-        refuse_unknown_classes(options.bar, (labels for judged in laid_out.judged for labels in judged.labels.values()))
-    return tuple(tests for judged in laid_out.judged for tests in cell_tests(judged, "source" in laid_out.by, options))
+        refuse_unknown_classes(options.bar, (labels for judged in aligned.tables for labels in judged.labels.values()))
+    return tuple(tests for judged in aligned.tables for tests in cell_tests(judged, "source" in aligned.by, options))
 
 
 def verdicts_of_tests(tests: Sequence[CellTests], options: DecisionOptions) -> tuple[Verdict, ...]:

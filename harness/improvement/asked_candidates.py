@@ -131,7 +131,7 @@ class AskedCandidates:
         self._kept: dict[tuple[tuple[int, ...], tuple[str, ...]], Recording] = {}
 
     def right(self, candidates: Sequence[int], questions: LabelledQuestions) -> Floats:
-        rows = dict(answers_by_question(align([self.recording(candidates, questions)], self._asked.compare).judged[0]))
+        rows = dict(answers_by_question(align([self.recording(candidates, questions)], self._asked.compare).tables[0]))
         chosen = [self.candidates[index] for index in candidates]
         for question in questions.questions:
             for candidate in chosen:

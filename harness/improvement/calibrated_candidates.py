@@ -110,7 +110,7 @@ class CalibratedCandidates:
 
     def unread(self, candidates: Sequence[int], questions: LabelledQuestions) -> dict[int, UnreadCells]:
         """Return the cells of the candidates most of whose answers cannot be read."""
-        judged = align([self._recording(candidates, questions)], self._compare).judged[0]
+        judged = align([self._recording(candidates, questions)], self._compare).tables[0]
         broken = {JudgeCondition.of(cells.key): cells for cells in split_unread(item_tables(judged))[1] if cells.of_all}
         read = {index: self.candidates[self._base[index]] for index in candidates}
         return {index: broken[condition] for index, condition in read.items() if condition in broken}
@@ -166,7 +166,7 @@ class CalibratedCandidates:
 
     def _mapped_cells(self, candidate: int, questions: LabelledQuestions) -> Iterator[_MappedCell]:
         condition, chooses = self.candidates[self._base[candidate]], self._chooses(questions)
-        judged = align([self._recording([candidate], questions)], self._compare).judged[0]
+        judged = align([self._recording([candidate], questions)], self._compare).tables[0]
         cells = [cell for cell in item_tables(judged) if JudgeCondition.of(cell.key) == condition and not cell.classes.continuous]
         learnt_on = set((questions if chooses else self._choosing.texts).questions)
         ids = [item.item_id for item in judged.data.items]

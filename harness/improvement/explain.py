@@ -140,8 +140,8 @@ def explain(source: Recording, compare: CompareOptions, options: ExplainOptions 
     answers of every judge cannot be read.
     """
     compare = msgspec.structs.replace(compare, annotators=compare.annotators or Annotators(1))
-    laid_out = align([source], compare)
-    judged = laid_out.judged[0]
+    aligned = align([source], compare)
+    judged = aligned.tables[0]
     by_judges = (cell for cell in item_tables(judged) if not cell.is_baseline)
     readable, unread = refuse_unread(by_judges, "no error is explained by the scores")
     cells = over_languages(readable)
@@ -150,9 +150,9 @@ def explain(source: Recording, compare: CompareOptions, options: ExplainOptions 
     pairs = tuple(pair for pair in explain_pairs(judged) if JudgeCondition.of(pair.key) not in broken)
     if not usable and not pairs:
         raise UsageError("nothing to explain: no metric has scores that are numbers, on one scale for judges and people")
-    signature = laid_out.signed(use=str(options))
+    signature = aligned.signed(use=str(options))
     if not usable:
-        return Explained(signature, (LENGTH,), (), (*laid_out.notes, PAIRS_HOW), pairs, unread)
+        return Explained(signature, (LENGTH,), (), (*aligned.notes, PAIRS_HOW), pairs, unread)
     covariates = _Covariates(judged.data, options.by)
     metrics = [errors for alike in usable if (errors := _explain_cells(alike, covariates)) is not None]
     if not metrics:
@@ -166,7 +166,7 @@ def explain(source: Recording, compare: CompareOptions, options: ExplainOptions 
     notes: tuple[str, ...] = (f"Without scores that are numbers, so left out: {', '.join(without)}.",) if without else ()
     noisy = any(effect.noise is not None for metric in metrics for effect in metric.effects)
     notes += (HOW, *([NOISE] if noisy else []), ASSOCIATION, *([PAIRS_HOW] if pairs else []))
-    return Explained(signature, covariates.by, tuple(metrics), (*laid_out.notes, *notes), pairs, unread)
+    return Explained(signature, covariates.by, tuple(metrics), (*aligned.notes, *notes), pairs, unread)
 
 
 class _Covariates:

@@ -149,7 +149,7 @@ def recorded_candidates(source: Recording, compare: CompareOptions, least: int =
 
     Raises UsageError with fewer candidates than `least`, where no question was put to all of them, and as `measure.align` does.
     """
-    rows = dict(answers_by_question(align([source], compare).judged[0]))
+    rows = dict(answers_by_question(align([source], compare).tables[0]))
     candidates = tuple(dict.fromkeys(candidate for row in rows.values() for candidate in row.right))
     if len(candidates) < least:
         raise UsageError(_too_few(source.name, candidates))

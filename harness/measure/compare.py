@@ -95,11 +95,11 @@ class Comparison(msgspec.Struct, frozen=True):
         return pd.DataFrame([{name: value for name, value in row.items() if value != {}} for row in rows])
 
 
-class AlignedData(msgspec.Struct, frozen=True):
-    """The sources of a comparison, restricted and laid out: what cells and verdicts are computed from."""
+class JudgedTables(msgspec.Struct, frozen=True):
+    """The judged tables of a comparison, one for each data set, restricted; cells and verdicts are computed from them."""
 
     by: tuple[str, ...]  # the keys to group by: those of the options, with `source` first where there are several
-    judged: tuple[JudgedTable, ...]
+    tables: tuple[JudgedTable, ...]
     notes: tuple[str, ...]
     signature: str
     sources: tuple[Recording, ...] = ()  # what the options keep of each source, under distinct names
@@ -115,24 +115,24 @@ def compare(sources: Sequence[Recording], options: CompareOptions) -> Comparison
     With several sources every cell names its `source`. Raises UsageError for unknown names, metrics that have no median, and
     sources without judgments or labels.
     """
-    return compare_aligned(align(sources, options), options)
+    return compare_tables(align(sources, options), options)
 
 
-def align(sources: Sequence[Recording], options: CompareOptions) -> AlignedData:
+def align(sources: Sequence[Recording], options: CompareOptions) -> JudgedTables:
     """Lay the judgments of each source beside its labels. Raises as `compare`."""
     parts = _restricted(sources, options)
     by = ("source", *options.by) if len(sources) > 1 else options.by
     if "temperature" in by:
         by = (*by, *(name for name in SAMPLING[1:] if any(part.judgments.columns[name].values for part in parts)))
-    judged = tuple(_judged_data(same, options) for same in _same_data(parts))
+    judged = tuple(_table_of_parts(same, options) for same in _same_data(parts))
     notes = dict.fromkeys(note for part in parts for note in part.whole.notes)
     selected = tuple(msgspec.structs.replace(part.whole, name=part.name, data=part.data, judgments=part.judgments) for part in parts)
-    return AlignedData(by, judged, tuple(notes), _signature(parts, judged, options), selected)
+    return JudgedTables(by, judged, tuple(notes), _signature(parts, judged, options), selected)
 
 
-def judged_data(sources: Sequence[Recording], options: CompareOptions) -> tuple[JudgedTable, ...]:
+def judged_tables(sources: Sequence[Recording], options: CompareOptions) -> tuple[JudgedTable, ...]:
     """Return the judgments of each source beside its labels, without the signature, whose hashes read every row. Raises as `compare`."""
-    return tuple(_judged_data(same, options) for same in _same_data(_restricted(sources, options)))
+    return tuple(_table_of_parts(same, options) for same in _same_data(_restricted(sources, options)))
 
 
 def table_of_all(source: Recording, options: CompareOptions) -> JudgedTable:
@@ -145,21 +145,21 @@ def table_of_all(source: Recording, options: CompareOptions) -> JudgedTable:
     needed = annotators_needed(options, data.labels.max_annotators)
     continuous = continuous_metrics(source.data, clean)
     labels = count_labels(data, selected.clean, needed, options.majority, continuous=continuous) if len(data.labels) else {}
-    table = JudgedTable.lay_out(data, source.judgments, labels, source.name, options).take(rows)
+    table = JudgedTable.align(data, source.judgments, labels, source.name, options).take(rows)
     unchanged = selected.is_clean
     return JudgedTable.concatenate([with_missing(table.take(unchanged), source.asked, clean), table.take(~unchanged)])
 
 
-def compare_aligned(laid_out: AlignedData, options: CompareOptions) -> Comparison:
+def compare_tables(aligned: JudgedTables, options: CompareOptions) -> Comparison:
     """Return the comparison of what `align` gave. Raises as `compare`."""
-    by = laid_out.by
-    several_scales = "metric" not in by and any(pools_scales(judged, by) for judged in laid_out.judged)
+    by = aligned.by
+    several_scales = "metric" not in by and any(pools_scales(judged, by) for judged in aligned.tables)
     options = msgspec.structs.replace(options, by=(*by, "metric") if several_scales else by)
-    parts = [_cells(judged, options) for judged in laid_out.judged]
+    parts = [_cells(judged, options) for judged in aligned.tables]
     cells = sorted((cell for cells_of_part, _ in parts for cell in cells_of_part), key=lambda cell: sort_key(cell.key))
-    notes = tuple(dict.fromkeys(chain(laid_out.notes, [_APART] if several_scales else [], *(notes for _, notes in parts))))
+    notes = tuple(dict.fromkeys(chain(aligned.notes, [_APART] if several_scales else [], *(notes for _, notes in parts))))
     cells = with_q(cells) if options.level == "item" else cells
-    return Comparison(laid_out.signature, CI_METHOD, tuple(cells), options.level, notes)
+    return Comparison(aligned.signature, CI_METHOD, tuple(cells), options.level, notes)
 
 
 class _Part(msgspec.Struct, frozen=True):
@@ -202,7 +202,7 @@ def _same_data(parts: Sequence[_Part]) -> list[list[_Part]]:
     return list(by_data.values())
 
 
-def _judged_data(parts: Sequence[_Part], options: CompareOptions) -> JudgedTable:
+def _table_of_parts(parts: Sequence[_Part], options: CompareOptions) -> JudgedTable:
     """Return parts on the same data as one."""
     first = parts[0]
     data, judgments = first.data, Judgments.concatenate([part.judgments for part in parts])
@@ -211,7 +211,7 @@ def _judged_data(parts: Sequence[_Part], options: CompareOptions) -> JudgedTable
     refuse_median_of_names(counted, options)
     tables = []
     for part in parts:
-        table = JudgedTable.lay_out(data, part.judgments, counted, part.name, options)
+        table = JudgedTable.align(data, part.judgments, counted, part.name, options)
         tables.append(with_missing(table, part.whole.asked, part.whole.judgments.clean))
     design, why = design_of(data, counted) if options.level == "item" else (None, ())
     return replace(JudgedTable.concatenate(tables), learnt=_baseline(parts), design=design, design_notes=why)

@@ -60,7 +60,7 @@ class JudgedTable:
         judgments: the columns of the judgments, with the failure `missing` where a judge was asked and gave no answer.
         item: positions among the items of the data.
         source: the names of the sources.
-        row: of the judgments that the table was laid out from; -1 where there is none.
+        row: of the judgments that the table was made from; -1 where there is none.
         groups: (items,) codes of the independent texts.
         level: of the comparison; see `counted`.
         drawing: the seed and the resamples of intervals.
@@ -88,7 +88,7 @@ class JudgedTable:
     unasked: JudgedTable | None = None
 
     @classmethod
-    def lay_out(
+    def align(
         cls,
         data: Dataset,
         judgments: Judgments,
@@ -489,7 +489,7 @@ def ordered_table(data: Dataset, judgments: Judgments, options: CompareOptions) 
         if metric not in labels:
             classes = classes_of(data.scales[metric], judgments.score.take(judgments.metric.equals(metric)).used)
             labels[metric] = LabelCounts(classes, np.zeros((len(data.items), len(classes.scores)), np.int64), options.majority)
-    table = JudgedTable.lay_out(data, judgments, labels, options=options)
+    table = JudgedTable.align(data, judgments, labels, options=options)
     if (table.item < 0).any():
         table = table.take(table.item >= 0)
     names = ("metric", *CONDITION, "repeat", "order", "perturbation", "failure", "justification", "asked_language", "detected_language")

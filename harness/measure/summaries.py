@@ -9,7 +9,7 @@ import numpy as np
 
 from harness.data.columns import combination_ids, rows_by_number
 from harness.measure.cells import BASELINE, Cell, bounds, number
-from harness.measure.compare import Recording, judged_data
+from harness.measure.compare import Recording, judged_tables
 from harness.measure.judged_table import means_by
 from harness.measure.options import CompareOptions
 from harness.model import CONDITION, ConditionRow
@@ -44,7 +44,7 @@ def pooled_differences(source: Recording, options: CompareOptions) -> dict[tuple
     Questions that share a text are one group, whatever metric they are about. The same answers give the same numbers on a board. Raises
     UsageError as `compare` does.
     """
-    [judged] = judged_data([source], options)
+    [judged] = judged_tables([source], options)
     diff = judged.hit - judged.baseline_hits()
     question = combination_ids([judged.judgments.metric], judged.item)
     keys, which = judged.keyed(OVERALL)

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from harness.content.tags import english_name
 from harness.correction.calibration import Calibration
-from harness.correction.labels_before_a_run import PlannedLabels, People
+from harness.correction.labels_before_a_run import People, PlannedLabels
 from harness.correction.labels_budget import LabelBudget
 from harness.decide.languages import LanguageComparison
 from harness.decide.more_labels import MORE_THAN

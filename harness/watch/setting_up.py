@@ -15,7 +15,7 @@ from harness.correction.certificate import Certificate
 from harness.correction.certified_cell import AGAIN, CertifiedCell
 from harness.correction.certify import JudgedRun
 from harness.correction.label_sample import SampleOptions, draw_label_sample
-from harness.correction.stale_certificate import staleness, certified_run_settings
+from harness.correction.stale_certificate import certified_run_settings, staleness
 from harness.errors import StaleCertificate, UsageError, UseForbidden
 from harness.measure.compare import Recording, align
 from harness.measure.item_table import item_tables
@@ -88,7 +88,7 @@ def choose_anchors(start: WatchStart, options: WatchOptions) -> tuple[Anchor, ..
 
 def _labels(start: WatchStart) -> dict[tuple[str, str, str], Anchor]:
     """`{(language, metric, item_id): the item with its labels}` of what the certified judge has judged."""
-    [judged] = align([start.source], CompareOptions(annotators=Annotators(1), judges=(start.certificate.judge.name,))).judged
+    [judged] = align([start.source], CompareOptions(annotators=Annotators(1), judges=(start.certificate.judge.name,))).tables
     wanted, labelled = start.certificate.judge.condition, dict[tuple[str, str, str], Anchor]()
     for cell in (cell for cell in item_tables(judged) if JudgeCondition.of(cell.key) == wanted):
         language, metric = cell.key["language"], cell.key["metric"]

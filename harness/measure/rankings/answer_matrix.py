@@ -132,7 +132,7 @@ def answer_matrix(questions: Questions, judgments: Mapping[str, Judgments], vari
     question_of = np.full((len(questions.metrics) + 1, len(questions.data.items) + 1), -1, np.int64)
     question_of[questions.metric, questions.item] = np.arange(len(questions))
     for number, answers in enumerate(judgments.values()):
-        table = JudgedTable.lay_out(questions.data, answers.clean, questions.votes)
+        table = JudgedTable.align(questions.data, answers.clean, questions.votes)
         rows = table.judgments
         metric = rows.metric.recode({name: code for code, name in enumerate(questions.metrics)})
         unit = question_of[metric, table.item]

@@ -285,7 +285,7 @@ class _ScoreTables(RankedTables):
         )
         labelled = (q.labels[metric].n > 0).astype(np.int64)[:, None]
         labels = LabelCounts(classes, labelled, self.options.majority, q.labels[metric])
-        judged = JudgedTable.lay_out(q.data, answers, {metric: labels})
+        judged = JudgedTable.align(q.data, answers, {metric: labels})
         cells = ScoreCells(judged, [metric], CompareOptions(by=KEYS, **self.options.drawing))
         key = {"language": self.language, "task": POOLED, "metric": metric, "judge": judge, "variant": self.variant}
         [scored] = cells.cells([key], [np.arange(len(judged))])

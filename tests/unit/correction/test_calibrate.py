@@ -29,7 +29,7 @@ Cli = Callable[..., Any]
 def input_of(folder: Path, **options: Any) -> MapInput:
     [source] = open_sources([folder], None, folder)
     compare = compare_options(None, "1+", {})
-    [[given], _] = judge_inputs(align([source.recording], compare).judged[0], compare, CalibrateOptions(**options))
+    [[given], _] = judge_inputs(align([source.recording], compare).tables[0], compare, CalibrateOptions(**options))
     return given
 
 
