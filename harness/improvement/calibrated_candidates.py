@@ -94,7 +94,7 @@ class CalibratedCandidates:
         self._choosing = choosing
         self._compare = compare
         self._seed = seed
-        self._kept: dict[tuple[int, tuple[str, ...]], list[_MappedCell]] = {}
+        self._mapped: dict[tuple[int, tuple[str, ...]], list[_MappedCell]] = {}
 
     def right(self, candidates: Sequence[int], questions: LabelledQuestions) -> Floats:
         base = list(dict.fromkeys(self._base[candidate] for candidate in candidates))
@@ -160,9 +160,9 @@ class CalibratedCandidates:
     def _maps(self, candidate: int, questions: LabelledQuestions) -> list[_MappedCell]:
         """Return every cell with classes of a candidate of calibrated scores."""
         key = candidate, questions.items
-        if key not in self._kept:
-            self._kept[key] = list(self._mapped_cells(candidate, questions))
-        return self._kept[key]
+        if key not in self._mapped:
+            self._mapped[key] = list(self._mapped_cells(candidate, questions))
+        return self._mapped[key]
 
     def _mapped_cells(self, candidate: int, questions: LabelledQuestions) -> Iterator[_MappedCell]:
         condition, chooses = self.candidates[self._base[candidate]], self._chooses(questions)
