@@ -34,7 +34,7 @@ FOLDS = 5
 
 
 class Calibration(KeyedRow, frozen=True, kw_only=True):
-    """How far one judge's confidence can be believed in one language on one metric. Undefined numbers are None, with a `reason`.
+    """The calibration of one judge's confidence in one language on one metric. Undefined numbers are None, with a `reason`.
 
     Attributes:
         n, groups: answers with a probability and an aggregate of labels, and independent texts among them.

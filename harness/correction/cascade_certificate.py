@@ -130,7 +130,7 @@ class CascadeCertificate(SealedFile, frozen=True, kw_only=True):
 
     @property
     def only_if(self) -> str | None:
-        """What the promise rests on beside the labels: None if the data say that they are a random sample."""
+        """The assumption of the promise beside the labels: None if the data say that they are a random sample."""
         return ONLY_IF if self.data.sampling != "random" else None
 
     def cell(self, language: str, metric: str) -> CertifiedChain:

@@ -38,7 +38,7 @@ class CascadedAnswer(msgspec.Struct, frozen=True):
 
 
 class CascadedStep(msgspec.Struct, frozen=True):
-    """How many questions one judge was asked, and how many of its answers were accepted; `run` is the name of its run."""
+    """The number of questions that one judge was asked, and of its answers that were accepted; `run` is the name of its run."""
 
     judge: str
     run: str | None

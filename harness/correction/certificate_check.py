@@ -26,7 +26,7 @@ class Probe(NamedTuple):
 
 
 class CertificateCheck(msgspec.Struct, frozen=True):
-    """What a check of a certificate found.
+    """The result of a check of a certificate.
 
     Attributes:
         stale: why it does not hold, in sentences; empty if nothing against it was found.
@@ -80,8 +80,8 @@ def _list_unprobed(certificate: Certificate, probes: Sequence[Probe]) -> Iterato
     """Yield the extensions that none of the probes showed, with what would show them, each once."""
     data = {(probe.source.data.about.id, probe.source.data.sha256) for probe in probes}
     shown_by = {line.place: line.data for line in certificate.extensions if (line.data, line.sha256) not in data}
-    for place, name in shown_by.items():
-        yield f"the extension to {place} (name the run or data folder of {name} with --probe)"
+    for extended_to, name in shown_by.items():
+        yield f"the extension to {extended_to} (name the run or data folder of {name} with --probe)"
 
 
 def _check_extensions(certificate: Certificate, probes: Sequence[Probe], today: date) -> Iterator[str]:

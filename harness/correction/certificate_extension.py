@@ -1,4 +1,4 @@
-"""Where and how long a certificate holds: other texts that it was extended to, and the watch that it depends on."""
+"""The scope of a certificate: other texts that it was extended to, and the watch that it depends on."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ShownWithin(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ExtendedWith(ComparedBy, frozen=True):
-    """What a probe was tested with: the options of its comparison, and those of `harness.correction.extension.ExtendOptions`."""
+    """The options that a probe was tested with: those of its comparison, and those of `harness.correction.extension.ExtendOptions`."""
 
     by: tuple[str, ...]
     from_language: str | None
@@ -66,7 +66,7 @@ class Extension(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def target(self) -> tuple[str, str, str, tuple[tuple[str, str], ...]]:
-        """What tells one extension from another of the same certificate."""
+        """A key that is unique among the extensions of a certificate."""
         return self.language, self.metric, self.from_language, tuple(sorted(self.where.items()))
 
 

@@ -33,10 +33,10 @@ class ComparedBy(msgspec.Struct, frozen=True):
     standardise: Standardise
 
     @classmethod
-    def of(cls, compare: CompareOptions, **further: Any) -> Self:
+    def of(cls, compare: CompareOptions, **options: Any) -> Self:
         annotators = None if compare.annotators is None else str(compare.annotators)
         where = {name: tuple(values) for name, values in sorted(compare.where.items())}
-        return cls(annotators, compare.majority, where, compare.standardise, **further)
+        return cls(annotators, compare.majority, where, compare.standardise, **options)
 
     def compare(self, judges: tuple[str, ...]) -> CompareOptions:
         """Return the same comparison of these judges."""
@@ -63,7 +63,7 @@ class SealedFile(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_sealed(self) -> bool:
-        """Whether its hash is that of its content."""
+        """True if its hash is that of its content."""
         return self.sha256 == self._content_hash()
 
     def _content_hash(self) -> str:

@@ -65,8 +65,8 @@ class Correction(msgspec.Struct, frozen=True):
             raise ValueError(f"the sizes in spread are not of {self.groups} groups")
         if not math.isclose(sum(size * times for size, times in zip(spread.sizes, spread.times, strict=True)), self.n, rel_tol=1e-6):
             raise ValueError(f"the sizes in spread do not add up to {self.n} labels")
-        for squares, products, others in (spread.between, spread.within):
-            if min(squares, others) < 0 or products**2 > squares * others * (1 + 1e-6) + _ROUNDING:
+        for squares, products, squares_of_judge in (spread.between, spread.within):
+            if min(squares, squares_of_judge) < 0 or products**2 > squares * squares_of_judge * (1 + 1e-6) + _ROUNDING:
                 raise ValueError("these are no sums of squares and products")
 
     @property
@@ -222,7 +222,7 @@ class CorrectedMean(msgspec.Struct, frozen=True):
 
 
 class AcceptedScores(msgspec.Struct, frozen=True, eq=False):
-    """Which new scores can be accepted without a person.
+    """The new scores that can be accepted without a person.
 
     Attributes:
         accepted: (items,) booleans, all false where nothing is certified; then the `reason` says why.

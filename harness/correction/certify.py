@@ -54,7 +54,7 @@ class PromptHashes(msgspec.Struct, frozen=True):
 
 
 class JudgedRun(msgspec.Struct, frozen=True):
-    """How a run asked its judges: its protocol, and the content that it was asked with."""
+    """A run's way of asking: its protocol, and the content that it was asked with."""
 
     protocol: RunProtocol
     library: Library

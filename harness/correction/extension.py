@@ -178,11 +178,11 @@ def with_extensions(certificate: Certificate, result: ExtensionResult, today: da
     """Return the certificate with a line for each target that it was extended to; lines on the same texts are replaced."""
     options = ExtendedWith(**msgspec.structs.asdict(result.compared), **msgspec.structs.asdict(result.options))
     shared: dict[str, Any] = {"data": result.data, "sha256": result.sha256, "date": today, "options": options}
-    shown = (target for target in result.targets if target.outcome == "extended")
-    new = [Extension(**{name: getattr(target, name) for name in _OF_TARGET}, **shared) for target in shown]
+    extended = (target for target in result.targets if target.outcome == "extended")
+    new = [Extension(**{name: getattr(target, name) for name in _OF_TARGET}, **shared) for target in extended]
     replaced = {line.target for line in new}
-    others = [line for line in certificate.extensions if line.target not in replaced]
-    lines = (*others, *new)
+    unchanged = [line for line in certificate.extensions if line.target not in replaced]
+    lines = (*unchanged, *new)
     return msgspec.structs.replace(certificate, extensions=lines, extended=len(lines)).sealed()
 
 

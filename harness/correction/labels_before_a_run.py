@@ -26,7 +26,7 @@ LEAST_TEXTS = 10
 
 
 class People(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known or assumed of the people who label: how often they give each class, how often two agree, how many label a text.
+    """The people who label, as known or assumed: how often they give each class, how often two agree, how many label a text.
 
     `texts` is the number of texts with two annotators that this was read from; None where it is assumed.
     """

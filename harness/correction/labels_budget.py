@@ -27,7 +27,7 @@ NO_NUMBER = "at what was seen, no number of labels would do"
 
 
 class LabelsNeeded(KeyedRow, frozen=True, kw_only=True):
-    """What is labelled of one cell, and what is missing. Undefined numbers are None, and `reasons` says why.
+    """The labels of one cell, and those that are missing. Undefined numbers are None, and `reasons` says why.
 
     Attributes:
         n, groups: texts with two annotators, and independent ones among them.
@@ -54,7 +54,7 @@ class LabelsNeeded(KeyedRow, frozen=True, kw_only=True):
 
 
 class LabelBudget(CellResults, frozen=True):
-    """What is needed of every cell, for the wanted `half_width` and for verdicts.
+    """The labels needed in every cell, for the wanted `half_width` and for verdicts.
 
     `new_languages` is what a new language needs if the others help it; None where it was not asked for.
     """

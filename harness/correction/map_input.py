@@ -106,8 +106,8 @@ def values_of(cell: ItemTable) -> Floats | None:
     """Return (k,) numbers of a cell's classes as maps read them; 0 and 1 where two classes have names only."""
     if cell.classes.continuous:
         return None
-    named = cell.values is None and len(cell.classes.scores) == 2
-    return np.arange(2.0) if named else cell.values
+    is_named = cell.values is None and len(cell.classes.scores) == 2
+    return np.arange(2.0) if is_named else cell.values
 
 
 def _kind_of_map(cell: ItemTable) -> MapKind:

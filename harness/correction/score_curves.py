@@ -14,7 +14,7 @@ from harness.stats.estimation.class_maps import class_probabilities_at
 
 
 class LengthScale(msgspec.Struct, frozen=True):
-    """How a map reads the length of a text: its logarithm in standard deviations from the mean of the labelled texts."""
+    """The length of a text as a map reads it: its logarithm in standard deviations from the mean of the labelled texts."""
 
     mean: float
     sd: float
@@ -28,8 +28,8 @@ class LengthScale(msgspec.Struct, frozen=True):
     def of(cls, characters: ArrayLike) -> LengthScale:
         """Return that of labelled texts with so many characters; NaN where there is no text."""
         logs = np.log1p(np.asarray(characters, np.float64))
-        present = logs[~np.isnan(logs)]
-        return cls(float(present.mean()), float(present.std()) or 1.0) if len(present) else cls(0.0, 1.0)
+        known_logs = logs[~np.isnan(logs)]
+        return cls(float(known_logs.mean()), float(known_logs.std()) or 1.0) if len(known_logs) else cls(0.0, 1.0)
 
     def read(self, characters: ArrayLike) -> Floats:
         """Return (n, 1) lengths as maps read them, to a tenth; the mean where a length is NaN.

@@ -81,15 +81,15 @@ def cross_fitted(map_input: MapInput, folds: Ints, *, rule: NumberRule = "linear
     """Return the predictions by the other folds for each text, (n, k) or (n,), and the map of all texts; args as `learn`."""
     if map_input.kind == "ordered":
         centre, unit = _centre_and_unit(map_input.x)
-        out, fitted = cross_fitted_map(_labelled_scores(map_input, centre, unit), folds, with_score=with_score)
-        return out, _fitted_map(map_input, fitted, centre, unit)
-    whole = learn(map_input, rule=rule, with_score=with_score)
-    out = whole.predict(map_input)
+        predicted, fitted = cross_fitted_map(_labelled_scores(map_input, centre, unit), folds, with_score=with_score)
+        return predicted, _fitted_map(map_input, fitted, centre, unit)
+    learnt = learn(map_input, rule=rule, with_score=with_score)
+    predicted = learnt.predict(map_input)
     for fold in np.unique(folds):
         in_fold = folds == fold
         if not in_fold.all():
-            out[in_fold] = learn(map_input.take(~in_fold), rule=rule, with_score=with_score).predict(map_input.take(in_fold))
-    return out, whole
+            predicted[in_fold] = learn(map_input.take(~in_fold), rule=rule, with_score=with_score).predict(map_input.take(in_fold))
+    return predicted, learnt
 
 
 def _fitted_map(map_input: MapInput, fitted: OrdinalMap | NominalMap | NumberMap, centre: float, unit: float) -> LearntMap:

@@ -28,7 +28,7 @@ class UnreadCells(msgspec.Struct, frozen=True):
 
     @property
     def of_all(self) -> bool:
-        """Whether it is about all cells of the judge."""
+        """True if it is about all cells of the judge."""
         return "metric" not in self.key
 
     @property

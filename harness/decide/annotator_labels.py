@@ -47,8 +47,8 @@ class AnnotatorLabels:
             if metric in counted:
                 rows = np.flatnonzero(data.labels.metric.codes == code)
                 rows = rows[np.argsort(item[rows], kind="stable")]
-                given, classes = data.labels.score.take(rows), counted[metric].classes
-                score = numbers(given) if classes.continuous else given.recode(classes.index()).astype(np.int64)
+                scores, classes = data.labels.score.take(rows), counted[metric].classes
+                score = numbers(scores) if classes.continuous else scores.recode(classes.index()).astype(np.int64)
                 self._rows[metric] = (item[rows], self._annotator[rows].astype(np.int64), score)
 
     def _labels_of(self, metric: str, items: Ints) -> tuple[Ints, Ints]:

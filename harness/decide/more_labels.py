@@ -41,11 +41,11 @@ def labels_needed(cells: Sequence[tuple[CellTests, float]], options: DecisionOpt
         cells: the tests of each cell, and the level that the correction leaves to one further cell.
         options: margin, power and the least numbers of texts.
     """
-    further: list[FurtherTexts | None] = [None] * len(cells)
+    needed: list[FurtherTexts | None] = [None] * len(cells)
     plans: dict[int, CellToPlan] = {}
     for number, (tests, level) in enumerate(cells):
         if tests.basis == "bar":
-            further[number] = _for_bar(tests, level, options)
+            needed[number] = _for_bar(tests, level, options)
             continue
         if tests.gap.mean <= -options.margin or tests.baseline.mean <= 0:
             continue
@@ -55,15 +55,15 @@ def labels_needed(cells: Sequence[tuple[CellTests, float]], options: DecisionOpt
                 items = math.ceil(GROWTH * tests.texts.n) if enough else options.items
                 plans[number] = CellToPlan(judge_sums(*tests.differences), level, items, options.groups)  # texts count once each
         else:
-            further[number] = _further(max(options.items, options.groups))
+            needed[number] = _further(max(options.items, options.groups))
 
     def rule(sums: JudgeSums) -> Floats:
         return use_p(sums, options.margin, options.alpha, options.effective_groups)
 
     planned = about_more_each(list(plans.values()), rule, margin=options.margin, power=options.power)
     for number, plan in zip(plans, planned, strict=True):
-        further[number] = MORE_THAN if plan.more is None else _further(plan.more)
-    return further
+        needed[number] = MORE_THAN if plan.more is None else _further(plan.more)
+    return needed
 
 
 def _for_bar(tests: CellTests, level: float, options: DecisionOptions) -> FurtherTexts | None:

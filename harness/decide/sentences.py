@@ -85,9 +85,9 @@ def equal_groups(groups: int, effective: float | None) -> str:
 
 
 class VerdictInWords(NamedTuple):
-    """What the words of a verdict are made of.
+    """The words of a verdict, from its tests and its decision.
 
-    `one` are the tests of the cell, `tested` what the decision table looked at and `decision` what it says; `controls` is the result on
+    `tests` are those of the cell, `tested` what the decision table looked at and `decision` what it says; `controls` is the result on
     constructed labels. `needed` are the texts still to be labelled, `family` is the number of cells that were corrected together.
     """
 
@@ -155,26 +155,28 @@ class VerdictInWords(NamedTuple):
 
     def _against_bar(self, reasons: Sequence[str]) -> str:
         """The sentence of a verdict that rests on a bar."""
-        tests, place, k = self.tests, self._place, self.needed
+        tests, where, k = self.tests, self._place, self.needed
         bars = {share.bar for share in tests.shares}
         bar = f"a bar of {_percent(bars.pop() or 0)}" if len(bars) == 1 else "the bars"
         among = f" ({self.family} cells were tested)" if self.family > 1 else ""
         texts = f"{tests.texts.labelled:,} texts"
         alone = " One person labelled each text, so how often two people agree is not known."
-        found = self.shares_words()
+        shares = self.shares_words()
         match self.decision.verdict:
             case "use":
-                return f"Use {place}, against {bar}: it finds {found}; {texts}{among}.{alone}"
+                return f"Use {where}, against {bar}: it finds {shares}; {texts}{among}.{alone}"
             case "use corrected":
                 worth = f"{tests.gain:.2f}" if math.isfinite(tests.gain) else "any number of"
                 many = f"With its scores of many further texts, each label counts as {worth} labels."
-                return f"Use {place} with corrected means only: it finds {found}, and {bar} is not shown to be passed. {many}{alone}"
+                return f"Use {where} with corrected means only: it finds {shares}, and {bar} is not shown to be passed. {many}{alone}"
             case "do not use":
-                return f"Do not use {place}, against {bar}: {reasons[0]}; it finds {found}; {texts}{among}.{alone}"
+                return f"Do not use {where}, against {bar}: {reasons[0]}; it finds {shares}; {texts}{among}.{alone}"
             case _ if k is None:
-                return f"Not shown, {place}, against {bar}: it finds {found}; {texts}. At what was seen, more labels would not change this."
+                return (
+                    f"Not shown, {where}, against {bar}: it finds {shares}; {texts}. At what was seen, more labels would not change this."
+                )
             case _:
-                return f"Too few labels, {place}, against {bar}: it finds {found}; {texts}. Label {self._more_of_class(k)}.{alone}"
+                return f"Too few labels, {where}, against {bar}: it finds {shares}; {texts}. Label {self._more_of_class(k)}.{alone}"
 
     def shares_words(self) -> str:
         """The shares of each class that the judge finds, with the limits that count."""
@@ -189,11 +191,11 @@ class VerdictInWords(NamedTuple):
         return " and ".join(parts)
 
     def _more_of_class(self, needed: FurtherTexts) -> str:
-        """How many texts of which class show the judge to be above the bar, and how many texts that are in all."""
+        """Return the texts of each class that show the judge to be above the bar, and how many texts that are in all."""
         shares = {str(share.score): share for share in self.tests.shares}
-        named = [f"about {count:,} more of {words_of_share(shares[name], 'the person')}" for name, count in needed.by_class.items()]
+        by_class = [f"about {count:,} more of {words_of_share(shares[name], 'the person')}" for name, count in needed.by_class.items()]
         total = f"{needed} more texts"
-        return f"{' and '.join(named)} ({total} of this mixture)" if named else total
+        return f"{' and '.join(by_class)} ({total} of this mixture)" if by_class else total
 
     def _too_few(self, reasons: Sequence[str]) -> str:
         where, k, why = self._place, self.needed, "; ".join(reasons)

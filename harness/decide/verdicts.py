@@ -117,12 +117,12 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     def from_flat(cls, row: Mapping[str, Any]) -> Verdict:
         """Return the verdict that `flat` made a row of, as JSON holds it."""
         fields: dict[str, Any] = {}
-        for name, (part, _, field) in _PLACES.items():
+        for name, (part, _, field) in _PATHS.items():
             if name in row and field:
                 fields.setdefault(part, {})[field] = row[name]
             elif name in row:
                 fields[part] = row[name]
-        key = {name: value for name, value in row.items() if name not in _PLACES and name != "answer"}
+        key = {name: value for name, value in row.items() if name not in _PATHS and name != "answer"}
         decision, needed = tuple(fields["decision"].values()), None if row["k"] is None else fields["needed"]
         return msgspec.convert(fields | {"key": key, "decision": decision, "needed": needed}, cls)
 
@@ -135,9 +135,9 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
         return {**self.key, "answer": self.answer, **{name: read(self) for name, read in _READ.items()}}
 
 
-_PLACES = {
-    name: place.partition(".")
-    for name, place in {
+_PATHS = {
+    name: path.partition(".")
+    for name, path in {
         "verdict": "decision.verdict",
         "reason": "decision.reason",
         "controls": "controls",
@@ -190,10 +190,10 @@ _PLACES = {
     }.items()
 }
 """The names of JSON and tables in their order, and where each value is in a `Verdict`."""
-_READ: dict[str, Callable[[Verdict], Any]] = {name: attrgetter("".join(place)) for name, place in _PLACES.items()} | {
-    "shares": lambda one: [msgspec.structs.asdict(share) for share in one.shares],
-    "k": lambda one: one.needed.texts if one.needed else None,
-    "more_than_k": lambda one: one.needed is not None and one.needed.more_than,
+_READ: dict[str, Callable[[Verdict], Any]] = {name: attrgetter("".join(path)) for name, path in _PATHS.items()} | {
+    "shares": lambda verdict: [msgspec.structs.asdict(share) for share in verdict.shares],
+    "k": lambda verdict: verdict.needed.texts if verdict.needed else None,
+    "more_than_k": lambda verdict: verdict.needed is not None and verdict.needed.more_than,
 }
 
 
@@ -239,9 +239,9 @@ def _unread_sides(tests: Sequence[CellTests]) -> set[tuple[Any, ...]]:
     """Return the judges with their conditions of whose answers more than half cannot be read, over all cells."""
     counts: dict[tuple[Any, ...], list[int]] = {}
     for cell in tests:
-        asked, unread = counts.setdefault(_side(cell), [0, 0])
-        counts[_side(cell)] = [asked + cell.coverage.all.asked, unread + sum(cell.coverage.all.unread.values())]
-    return {side for side, (asked, unread) in counts.items() if 2 * unread > asked}
+        answers, unread = counts.setdefault(_side(cell), [0, 0])
+        counts[_side(cell)] = [answers + cell.coverage.all.asked, unread + sum(cell.coverage.all.unread.values())]
+    return {side for side, (answers, unread) in counts.items() if 2 * unread > answers}
 
 
 def _side(cell: CellTests) -> tuple[Any, ...]:

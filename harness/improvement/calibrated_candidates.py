@@ -154,7 +154,7 @@ class CalibratedCandidates:
     def _recording(self, candidates: Sequence[int], questions: LabelledQuestions) -> Recording:
         """Return the uncalibrated answers of these candidates to these questions and to those that their maps are learnt on."""
         if any(map(self._is_mapped, candidates)) and not self._chooses(questions):
-            questions = questions.beside(self._choosing.texts)
+            questions = questions.concatenate(self._choosing.texts)
         return self._answers.recording(list(dict.fromkeys(self._base[index] for index in candidates)), questions)
 
     def _maps(self, candidate: int, questions: LabelledQuestions) -> list[_MappedCell]:

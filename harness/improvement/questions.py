@@ -93,7 +93,7 @@ class LabelledQuestions:
         chosen = np.flatnonzero(rows) if rows.dtype == bool else rows
         return replace(self, questions=tuple(self.questions[row] for row in chosen.tolist()), item=self.item[chosen])
 
-    def beside(self, other: LabelledQuestions) -> LabelledQuestions:
+    def concatenate(self, other: LabelledQuestions) -> LabelledQuestions:
         """Return these questions and then others, of the same data."""
         return replace(self, questions=(*self.questions, *other.questions), item=np.concatenate([self.item, other.item]))
 

@@ -125,8 +125,8 @@ def align(sources: Sequence[Recording], options: CompareOptions) -> JudgedTables
     if "temperature" in by:
         by = (*by, *(name for name in SAMPLING[1:] if any(part.judgments.columns[name].values for part in parts)))
     judged = tuple(_table_of_parts(same, options) for same in _same_data(parts))
-    notes = dict.fromkeys(note for part in parts for note in part.whole.notes)
-    selected = tuple(msgspec.structs.replace(part.whole, name=part.name, data=part.data, judgments=part.judgments) for part in parts)
+    notes = dict.fromkeys(note for part in parts for note in part.recording.notes)
+    selected = tuple(msgspec.structs.replace(part.recording, name=part.name, data=part.data, judgments=part.judgments) for part in parts)
     return JudgedTables(by, judged, tuple(notes), _signature(parts, judged, options), selected)
 
 
@@ -166,7 +166,7 @@ class _Part(msgspec.Struct, frozen=True):
     """The selected part of a recording, and the number of annotators that its items need."""
 
     name: str
-    whole: Recording
+    recording: Recording
     data: Dataset
     judgments: Judgments
     needed: Annotators
@@ -206,13 +206,13 @@ def _table_of_parts(parts: Sequence[_Part], options: CompareOptions) -> JudgedTa
     """Return parts on the same data as one."""
     first = parts[0]
     data, judgments = first.data, Judgments.concatenate([part.judgments for part in parts])
-    continuous = frozenset[str]().union(*(continuous_metrics(part.whole.data, part.whole.judgments.clean) for part in parts))
+    continuous = frozenset[str]().union(*(continuous_metrics(part.recording.data, part.recording.judgments.clean) for part in parts))
     counted = count_labels(data, judgments, first.needed, options.majority, options.standardise, continuous)
     refuse_median_of_names(counted, options)
     tables = []
     for part in parts:
         table = JudgedTable.align(data, part.judgments, counted, part.name, options)
-        tables.append(with_missing(table, part.whole.asked, part.whole.judgments.clean))
+        tables.append(with_missing(table, part.recording.asked, part.recording.judgments.clean))
     design, why = design_of(data, counted) if options.level == "item" else (None, ())
     return replace(JudgedTable.concatenate(tables), learnt=_baseline(parts), design=design, design_notes=why)
 
@@ -243,7 +243,7 @@ def _cells(judged: JudgedTable, options: CompareOptions) -> tuple[list[Cell], li
 
 def _baseline(parts: Sequence[_Part]) -> Mapping[tuple[str, str], Any] | None:
     """Return what the majority baseline has learnt for all of the parts; None if one of them has no baseline."""
-    learnt = [part.whole.baseline for part in parts]
+    learnt = [part.recording.baseline for part in parts]
     return None if None in learnt else {pair: score for guesses in learnt for pair, score in (guesses or {}).items()}
 
 
@@ -307,20 +307,20 @@ def refuse_median_of_names(counted: Mapping[str, LabelCounts], options: CompareO
 
 def _signature(parts: Sequence[_Part], judged: Sequence[JudgedTable], options: CompareOptions) -> str:
     """Return the signature: everything that can change a number of a comparison."""
-    abouts = [part.whole.data.about for part in parts]
+    abouts = [part.recording.data.about for part in parts]
     panels = (
         f"{name}@members={' + '.join(panel.members)}/rule={panel.rule}/ties={panel.ties}"
         for part in parts
-        for name, panel in part.whole.panels.items()
+        for name, panel in part.recording.panels.items()
     )
     return str(
         ComparisonSignature(
-            data=tuple(f"{a.id}@{a.version}+{p.whole.data.sha256[:12]}" for a, p in zip(abouts, parts, strict=True)),
-            judgments=tuple(part.whole.judgments.sha256[:12] for part in parts),
+            data=tuple(f"{a.id}@{a.version}+{p.recording.data.sha256[:12]}" for a, p in zip(abouts, parts, strict=True)),
+            judgments=tuple(part.recording.judgments.sha256[:12] for part in parts),
             judges=options.judges or ("all",),
             where=tuple(f"{name}={text}" for name, texts in options.where.items() for text in texts),
             by=options.by,
-            asked="/".join(dict.fromkeys(str(part.whole.asked or "plan") for part in parts)),
+            asked="/".join(dict.fromkeys(str(part.recording.asked or "plan") for part in parts)),
             annotators="/".join(dict.fromkeys(str(part.needed) for part in parts)),
             majority=options.majority,
             level=options.level,

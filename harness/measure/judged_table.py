@@ -524,8 +524,8 @@ def with_missing(table: JudgedTable, asked: Asked | None, all_judgments: Judgmen
     The rows that are added have the failure `missing`: a judge must not gain by leaving out hard items. Both are limited to the languages,
     tasks, metrics and conditions of which a judge has any judgment.
 
-    `asked` says which items count as asked besides those with a judgment; None if the judgments are complete, as in a run. `every` are all
-    judgments of unchanged texts, of which the table may have a part: the selection does not change which items were asked.
+    `asked` says which items count as asked besides those with a judgment; None if the judgments are complete, as in a run. Of
+    `all_judgments` of unchanged texts the table may have a part: the selection does not change which items were asked.
     """
     if asked is None:
         return table
@@ -567,9 +567,9 @@ def _without_score(table: JudgedTable, absent: Sequence[tuple[int, Ints]], failu
 class ShownToJudges:
     """The items that a judge was shown under each condition, whether it judged them or not."""
 
-    def __init__(self, asked: Asked, data: Dataset, every: Judgments) -> None:
-        self._asked, self._judgments = asked, every
-        self._item = every.item.recode(data.positions)
+    def __init__(self, asked: Asked, data: Dataset, all_judgments: Judgments) -> None:
+        self._asked, self._judgments = asked, all_judgments
+        self._item = all_judgments.item.recode(data.positions)
         self._column = [item.fields.get(asked.column) for item in data.items] if asked.column else []
         self._none = np.zeros(len(data.items), bool)
         self._masks: dict[JudgeCondition, NDArray[np.bool_]] = {}

@@ -116,8 +116,8 @@ def report(
     by_metric = compare([source], msgspec.structs.replace(rule, by=BY_METRIC.by)).cells if comparable else ()
     by_task = compare([source], rule) if comparable else None
     pooled = pooled_differences(source, rule) if comparable else {}
-    made = verdicts([source], rule, decision) if comparable else ()
-    signed = decision.with_bar() if any(verdict.basis == "bar" for verdict in made) else decision
+    verdicts_of_run = verdicts([source], rule, decision) if comparable else ()
+    signed = decision.with_bar() if any(verdict.basis == "bar" for verdict in verdicts_of_run) else decision
     decided = signed.signed([data.about]) if comparable else ""
     return Report(
         schema_version=SCHEMA_VERSION,
@@ -131,7 +131,7 @@ def report(
         },
         ci_method=CI_METHOD,
         summaries=summaries(by_metric, pooled),
-        verdicts=made,
+        verdicts=verdicts_of_run,
         by_metric=by_metric,
         cells=by_task.cells if by_task else (),
         missing=dict(answers.missing),

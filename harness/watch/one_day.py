@@ -1,4 +1,4 @@
-"""What one day brings to a watch: answers on anchors, which are labelled texts that the judge is asked again, and scores of new texts.
+"""One day of a watch: answers on anchors, which are labelled texts that the judge is asked again, and scores of new texts.
 
 The texts that the certificate was made from set the production level, so as new texts they would show that nothing has changed: they are
 left out.
@@ -33,7 +33,7 @@ _NAMED = 3  # anchors that a sentence names
 
 
 def draw_anchors(anchors: Sequence[Anchor], plan: WatchPlan, day: date) -> dict[str, int]:
-    """How often each anchor is drawn on a day: `per_day` draws a language, at random and with replacement.
+    """Return how often each anchor is drawn on a day: `per_day` draws a language, at random and with replacement.
 
     The draw depends on the plan's seed and the day alone, so a command that was killed draws the same anchors again.
     """
@@ -67,7 +67,7 @@ def refuse_unanswered(anchors: Sequence[Anchor], times: Mapping[str, int], answe
 
 
 def see_anchors(cell: WatchedCell, anchors: Sequence[Anchor], times: Mapping[str, int], answers: Answers) -> SeenAnchors | None:
-    """What the answers on the drawn anchors say in one cell; None where none of them is of it.
+    """Return the result of the answers on the drawn anchors in one cell; None where none of them is of it.
 
     The k-th draw of an anchor takes its k-th answer, or its last one where there are fewer.
     """
@@ -93,12 +93,12 @@ def group_key(cell: WatchedCell, group: str) -> str:
 
 
 def see_production(
-    source: Recording, judge: CertifiedJudge, cells: Collection[WatchedCell], known: Collection[str]
+    source: Recording, judge: CertifiedJudge, cells: Collection[WatchedCell], known_groups: Collection[str]
 ) -> tuple[dict[str, SeenProduction], list[str]]:
-    """What one day's scores say in each cell, and the groups that came for the first time.
+    """Return one day's scores in each cell, and the groups that came for the first time.
 
-    A group enters as one value, the mean of its texts; one that an earlier day had (`known`, as `group_key`) does not enter again, as it
-    says the same twice. Raises UsageError for scores of another judge or condition, an empty day, and scores off the scale.
+    A group enters as one value, the mean of its texts; one that an earlier day had (`known_groups`, as `group_key`) does not enter again,
+    as it says the same twice. Raises UsageError for scores of another judge or condition, an empty day, and scores off the scale.
     """
     for problem in condition_changes(judge, source):
         raise UsageError(f"{source.name} holds no scores to watch: {problem}")
@@ -110,7 +110,7 @@ def see_production(
     seen, new = dict[str, SeenProduction](), list[str]()
     for cell in cells:
         groups = by_group[cell.name]
-        first = {key: levels for group, levels in groups.items() if (key := group_key(cell, group)) not in known}
+        first = {key: levels for group, levels in groups.items() if (key := group_key(cell, group)) not in known_groups}
         read = {key: [level for level in levels if level is not None] for key, levels in first.items()}
         texts = sum(map(len, groups.values()))
         new += first
@@ -165,7 +165,7 @@ def without_certified(source: Recording, plan: WatchPlan, certified: frozenset[s
 
 
 def read_certified(home: Path, plan: WatchPlan) -> frozenset[str]:
-    """What `certified_texts` gave when the watch began. Raises ContentError for a changed file."""
+    """Return what `certified_texts` gave when the watch began. Raises ContentError for a changed file."""
     path = home / CERTIFIED
     keys = tuple(path.read_text("ascii", "replace").split()) if path.is_file() else ()
     if certified_hash(keys) != plan.certified:

@@ -42,7 +42,7 @@ fewer production answers can be read, which agreement on anchors shows too."""
 
 
 class WatchStart(msgspec.Struct, frozen=True):
-    """What a watch is kept of: the certificate and the text of its file, what it was made from, and the run to ask again (its folder)."""
+    """The start of a watch: the certificate and the text of its file, what it was made from, and the run to ask again (its folder)."""
 
     certificate: Certificate
     text: bytes

@@ -1,4 +1,4 @@
-"""What a watch has found: has the judge changed, have the texts, or both? From its plan and its log alone: every look gives the same.
+"""Tests whether the judge of a watch has changed, the texts, or both, from its plan and its log alone: every look gives the same.
 
 Each stream of a cell has half of alpha: a quarter of alpha for the error of its reference levels, a quarter for its tests. Its e-value is
 the mean of those of its one-sided tests. Over many cells e-BH says which e-values are an alarm.
@@ -97,7 +97,7 @@ class WatchCheck(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def answer(self) -> WatchAnswer:
-        """Of all cells: a change of the judge and one of the texts, in whatever cells, are both."""
+        """The change over all cells: a change of the judge and one of the texts, in whatever cells, are both."""
         answers = {cell.answer for cell in self.cells}
         judge, texts = "the judge changed" in answers, "the texts changed" in answers
         if "both" in answers or (judge and texts):
@@ -145,7 +145,7 @@ def check_watch(plan: WatchPlan, days: Sequence[Day], today: date, earlier: tupl
 
 
 def watch_record(plan: WatchPlan, check: WatchCheck, earlier: tuple[EarlierWatch, ...]) -> CertifiedWatch:
-    """What the certificate says of its watch after a check."""
+    """Return the certificate's statement about its watch after a check."""
     first = min((alarm for cell in check.cells for alarm in (cell.anchors.alarm, cell.production.alarm) if alarm), default=None)
     what = "a change, and not yet known of what" if check.answer == "not yet known" else check.answer
     return CertifiedWatch(
@@ -201,7 +201,7 @@ def _evidence(cell: WatchedCell, stream: Stream, days: Sequence[Day], plan: Watc
 
 
 def _seen(day: Day, cell: WatchedCell, stream: Stream) -> dict[Quantity, Seen]:
-    """What a day has of one stream, by quantity; empty if nothing."""
+    """Return a day's values of one stream, by quantity; empty if nothing."""
     of_day = day.cells.get(cell.name)
     if of_day is None:
         return {}

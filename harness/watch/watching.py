@@ -84,12 +84,12 @@ class StartedWatch:
 
     @property
     def previous(self) -> str:
-        """What the next line of the log is chained to."""
+        """The hash to which the next line of the log is chained."""
         return self.log[-1].hash if self.log else read_plan(self.folder).sha256
 
 
 def home_of(folder: Path, number: int) -> Path:
-    """Where the files of a start stand."""
+    """Return the folder of the files of a start."""
     return folder if number == 1 else folder / STARTS / str(number)
 
 
@@ -110,7 +110,7 @@ def open_watch(folder: Path) -> StartedWatch:
 
 
 def why_ended(watch: StartedWatch, today: date) -> str:
-    """What the last start of a watch found. Raises UsageError where it found nothing: then there is no reason to begin again."""
+    """Return what the last start of a watch found. Raises UsageError where it found nothing: then there is no reason to begin again."""
     ended = watch_record(watch.plan, check_watch(watch.plan, watch.days, today), watch.earlier).ended
     if ended is None:
         raise UsageError(
@@ -132,7 +132,7 @@ Asking = Callable[[Mapping[str, int], Path], Judgments]
 
 
 class NewScores(msgspec.Struct, frozen=True):
-    """What comes in on one day: production scores, and recorded answers on anchors where the judge is not asked; None for neither."""
+    """The input of one day: production scores, and recorded answers on anchors where the judge is not asked; None for neither."""
 
     production: Recording | None = None
     answers: Recording | None = None
@@ -258,7 +258,7 @@ def add_day(folder: Path, day: date, new: NewScores, today: date, ask: Asking | 
 def _anchors_of(
     folder: Path, plan: WatchPlan, anchors: tuple[Anchor, ...], day: date, recorded: Recording | None, ask: Asking | None
 ) -> dict[str, SeenAnchors]:
-    """What the drawn anchors say in each cell; nothing where the judge is not asked and no answers are recorded."""
+    """Return the result of the drawn anchors in each cell; nothing where the judge is not asked and no answers are recorded."""
     if recorded is None and ask is None:
         return {}
     times = draw_anchors(anchors, plan, day)
@@ -316,7 +316,7 @@ def check(folder: Path, today: date) -> WatchCheck:
 
 
 def record_beside(path: Path) -> CertifiedWatch | None:
-    """What the watch in whose folder a certificate stands says of it now; None for a certificate elsewhere. Raises as `open_watch`."""
+    """Return the present statement of the watch in whose folder a certificate stands; None without one. Raises as `open_watch`."""
     if path.name != CERTIFICATE or not (path.parent / HEAD).is_file():
         return None
     watch = open_watch(path.parent)
@@ -337,6 +337,6 @@ def copy_certificate(folder: Path, home: Path) -> certificate.Certificate:
 
 
 def drawn(folder: Path, day: date) -> dict[str, int]:
-    """How often each anchor is to be asked on a day, for judges that are asked by another program."""
+    """Return how often to ask each anchor on a day, for judges that are asked by another program."""
     watch = open_watch(folder)
     return draw_anchors(read_anchors(watch.home, watch.plan), watch.plan, day)

@@ -98,12 +98,12 @@ def score_questions(data: Dataset, training: Dataset, metrics: Sequence[str]) ->
     return ScoreQuestions(data, training, labels, source_texts(data), language.codes.astype(np.int64), tuple(language.values))
 
 
-def score_tables(given: RankingInput, on_label_scale: Collection[str] = ()) -> Iterator[RankedTables]:
+def score_tables(ranking_input: RankingInput, on_label_scale: Collection[str] = ()) -> Iterator[RankedTables]:
     """Yield the tables of a board of continuous scores; arguments as `ranking.rank`. Fewer than 20 independent texts: no ranks."""
-    questions = score_questions(given.data, given.training, given.metrics)
+    questions = score_questions(ranking_input.data, ranking_input.training, ranking_input.metrics)
     baseline = cache(partial(_baseline_scores, questions))
-    for language, variant in product(given.languages, given.variants):
-        yield _ScoreTables(questions, given, language, variant, baseline, on_label_scale)
+    for language, variant in product(ranking_input.languages, ranking_input.variants):
+        yield _ScoreTables(questions, ranking_input, language, variant, baseline, on_label_scale)
 
 
 def _baseline_scores(questions: ScoreQuestions, baseline: str, language: str) -> dict[str, Floats]:
@@ -132,7 +132,7 @@ class _ScoreTables(RankedTables):
     def __init__(
         self,
         questions: ScoreQuestions,
-        given: RankingInput,
+        ranking_input: RankingInput,
         language: str,
         variant: str,
         baseline: Callable[[str, str], dict[str, Floats]],
@@ -140,14 +140,18 @@ class _ScoreTables(RankedTables):
     ) -> None:
         self.questions, self.language, self.variant, self.on_label_scale = questions, language, variant, on_label_scale
         self.baseline = baseline
-        self.repeats, self.options, self.unread_judges = given.repeats, given.options, given.unread_judges
+        self.repeats, self.options, self.unread_judges = ranking_input.repeats, ranking_input.options, ranking_input.unread_judges
         self.items = {metric: questions.items(metric, language) for metric in questions.labels}
         self.items = {metric: items for metric, items in self.items.items() if len(items)}
-        clean = {judge: said.clean for judge, said in given.judgments.items()}
-        own = {judge: said.take(said.variant.equals(variant)) for judge, said in clean.items()}
-        asked = {judge: said for judge, said in own.items() if any(len(self._places(said, metric)[0]) for metric in self.items)}
-        self.judgments, self.judges, self.metrics = asked, tuple(asked), tuple(self.items)
-        self.answers = {judge: {m: self._answers(said, m) for m in self.items} for judge, said in asked.items()}
+        clean = {judge: judgments.clean for judge, judgments in ranking_input.judgments.items()}
+        of_variant = {judge: judgments.take(judgments.variant.equals(variant)) for judge, judgments in clean.items()}
+        with_items = {
+            judge: judgments
+            for judge, judgments in of_variant.items()
+            if any(len(self._places(judgments, metric)[0]) for metric in self.items)
+        }
+        self.judgments, self.judges, self.metrics = with_items, tuple(with_items), tuple(self.items)
+        self.answers = {judge: {m: self._answers(judgments, m) for m in self.items} for judge, judgments in with_items.items()}
 
     def _places(self, judgments: Judgments, metric: str) -> tuple[Ints, Ints]:
         """Return the rows of a metric that are about the items of the table, and the item of each as its place in `items`."""
@@ -224,9 +228,9 @@ class _ScoreTables(RankedTables):
         )
 
     def _is_unread(self, judge: str, metrics: Sequence[str]) -> bool:
-        """Whether most answers of a judge cannot be read, in this table or over all languages."""
-        asked = sum(len(self.items[metric]) for metric in metrics) * self.repeats
-        return judge in self.unread_judges or 2 * sum(self.answers[judge][metric].read for metric in metrics) < asked
+        """Return True if most answers of a judge cannot be read, in this table or over all languages."""
+        answers_expected = sum(len(self.items[metric]) for metric in metrics) * self.repeats
+        return judge in self.unread_judges or 2 * sum(self.answers[judge][metric].read for metric in metrics) < answers_expected
 
     def _ranks(self, credits: Floats, cluster: Ints) -> Ranks:
         """Return the ranks of credits brought to 0 … 1, whose order and differences are the same."""
@@ -246,7 +250,7 @@ class _ScoreTables(RankedTables):
         mean = mean_of_segments(credits, cluster)
         ci = bounds(mean.interval)
         answers = [self.answers[self.judges[j]][metric] for metric in metrics]
-        asked, read = sum(len(answer.scores) for answer in answers) * self.repeats, sum(answer.read for answer in answers)
+        answers_expected, read = sum(len(answer.scores) for answer in answers) * self.repeats, sum(answer.read for answer in answers)
         same = [answer.same for answer in answers if answer.same is not None]
         return RankedJudge(
             judge=self.judges[j],
@@ -258,9 +262,9 @@ class _ScoreTables(RankedTables):
             baseline_diff=mean.value,
             baseline_ci=ci,
             beats_baseline=None if ci is None else ci[0] > 0,
-            n_ref=asked,
+            n_ref=answers_expected,
             n=read,
-            coverage=read / asked,
+            coverage=read / answers_expected,
             failures=dict(sorted(sum((answer.failures for answer in answers), Counter[str]()).items())),
             statistics=statistics,
             matched=None,
