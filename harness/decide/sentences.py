@@ -144,7 +144,7 @@ class VerdictInWords(NamedTuple):
                 return f"{self._too_few(reasons)}{as_if}"
 
     def _beside_bar(self) -> str:
-        """A further sentence where a bar was asked for beside people's agreement: it is tested alone, and no condition of the verdict."""
+        """Return a sentence where a bar was asked for beside people's agreement: it is tested alone, and no condition of the verdict."""
         shares, alpha = self.tests.shares, self.options.alpha
         if self.tests.basis == "bar" or not self.options.bar or not shares:
             return ""
@@ -154,7 +154,7 @@ class VerdictInWords(NamedTuple):
         return f" Against the bar ({self.options.bar}) it finds {self.shares_words()}: {side}, tested alone."
 
     def _against_bar(self, reasons: Sequence[str]) -> str:
-        """The sentence of a verdict that rests on a bar."""
+        """Return the sentence of a verdict that rests on a bar."""
         tests, where, k = self.tests, self._place, self.needed
         bars = {share.bar for share in tests.shares}
         bar = f"a bar of {_percent(bars.pop() or 0)}" if len(bars) == 1 else "the bars"
@@ -179,7 +179,7 @@ class VerdictInWords(NamedTuple):
                 return f"Too few labels, {where}, against {bar}: it finds {shares}; {texts}. Label {self._more_of_class(k)}.{alone}"
 
     def shares_words(self) -> str:
-        """The shares of each class that the judge finds, with the limits that count."""
+        """Return the shares of each class that the judge finds, with the limits that count."""
         who = "the person" if self.tests.basis == "bar" else "people"
         limit = [f"at least {_percent(share.lower)}" if share.n else "no text" for share in self.tests.shares]
         if self.decision.verdict == "do not use":

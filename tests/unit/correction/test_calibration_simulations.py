@@ -91,7 +91,7 @@ def coverage(world: ScoreWorld, labels: int, options: SetOptions, draws: int, se
     for _ in range(draws):
         shifts = rng.normal(scale=world.between, size=4)
         given = draw_input(world, [groups, OTHERS, OTHERS, OTHERS], rng, shifts.tolist())
-        sets = SetMaker(given, learn(given), options).of(0)
+        sets = SetMaker(given, learn(given), options).make(0)
         rows.append((*_held(sets, draw_input(world, [1500], rng, shifts[:1].tolist())), sets.threshold is None))
     by_group, by_text, size, nothing = np.array(rows, np.float64).T
     return SetCoverage(
@@ -124,7 +124,7 @@ def oracle_size(world: ScoreWorld, seed: int = 1) -> float:
     for _ in range(20):
         shift = [rng.normal(scale=world.between)]
         given = draw_input(world, [8000], rng, shift)
-        sizes.append(_held(SetMaker(given, learn(given), SetOptions()).of(0), draw_input(world, [3000], rng, shift))[2])
+        sizes.append(_held(SetMaker(given, learn(given), SetOptions()).make(0), draw_input(world, [3000], rng, shift))[2])
     return float(np.mean(sizes))
 
 
