@@ -76,7 +76,14 @@ def run_cascade(spec: RunSpec, certificate: CascadeCertificate, out: Path, watch
     for step, prepared, spec_of_judge in zip(certificate.steps, preparations, specs, strict=True):
         refuse_changed(certificate, step, prepared, spec_of_judge)
     settings = msgspec.structs.replace(settings, shared_budget=settings.budget)
-    questions = list(_list_questions(preparations[0]))
+    prepared = preparations[0]
+    asked_metrics = prepared.data.asked_metrics
+    questions: list[Question] = [
+        (item.item_id, metric, item.language)
+        for item in prepared.data.items
+        for metric in prepared.protocol.questions.metrics
+        if metric in asked_metrics.get(item.item_id, ())
+    ]
     unanswered = _select_certified(certificate, questions)
     answers: dict[ItemMetric, CascadedAnswer] = {}
     readings: list[Mapping[ItemMetric, _Reading]] = []
@@ -157,14 +164,6 @@ def _select_certified(certificate: CascadeCertificate, questions: Sequence[Quest
         cells = ", ".join(f"{language}/{metric}" for language, metric in sorted(certified)) or "nothing"
         raise UsageError(f"the certificate accepts answers in {cells}, and there are no such texts to ask about")
     return selected
-
-
-def _list_questions(prepared: Prepared) -> Iterator[Question]:
-    asked_metrics = prepared.data.asked_metrics
-    for item in prepared.data.items:
-        for metric in prepared.protocol.questions.metrics:
-            if metric in asked_metrics.get(item.item_id, ()):
-                yield item.item_id, metric, item.language
 
 
 class _Reading(NamedTuple):

@@ -63,7 +63,9 @@ def check_certificate(
     absent = ["everything"] if source is None else [*(certified_run_settings(certificate) if judged_run is None else ())]
     stale += _check_extensions(certificate, probes, day)
     if source is not None:
-        absent += _list_unprobed(certificate, probes)
+        probed = {(probe.source.data.about.id, probe.source.data.sha256) for probe in probes}
+        unprobed = {line.place: line.data for line in certificate.extensions if (line.data, line.sha256) not in probed}
+        absent += [f"the extension to {cell} (name the run or data folder of {name} with --probe)" for cell, name in unprobed.items()]
     if (certified_watch := certificate.watch) is not None:
         absent += [] if watch else ["the watch"]
         stale = [*([expired] if (expired := certified_watch.expired(day)) else []), *stale]
@@ -74,14 +76,6 @@ def check_certificate(
         )
     allowed = () if stale or absent else certificate.allowed
     return CertificateCheck(tuple(stale), tuple(absent), certificate.unchecked, allowed, source is not None)
-
-
-def _list_unprobed(certificate: Certificate, probes: Sequence[Probe]) -> Iterator[str]:
-    """Yield the extensions that none of the probes showed, with what would show them, each once."""
-    data = {(probe.source.data.about.id, probe.source.data.sha256) for probe in probes}
-    shown_by = {line.place: line.data for line in certificate.extensions if (line.data, line.sha256) not in data}
-    for extended_to, name in shown_by.items():
-        yield f"the extension to {extended_to} (name the run or data folder of {name} with --probe)"
 
 
 def _check_extensions(certificate: Certificate, probes: Sequence[Probe], today: date) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any
 
@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from harness.content import Library
-from harness.correction.acceptance import AcceptedFrom, AcceptOptions, accepted_from
+from harness.correction.acceptance import AcceptOptions, accepted_from
 from harness.correction.calibrate import CalibrateOptions, calibrate_metric, text_lengths
 from harness.correction.cell_results import choose_condition, judged_rows
 from harness.correction.certificate import SCHEMA_VERSION, Certificate, CertifiedData, CertifiedJudge, CertifiedOptions
@@ -208,7 +208,12 @@ def _certify_cell(
     corrections, reason = _estimate_corrections(cell) if random else ((), NOT_RANDOM)
     if cell.counts.mostly_unread:
         corrections, reason = (), unread_words(cell.counts)
-    accepted = accepted_from(aggregated, compare, acceptance) if random else None
+    threshold = None
+    if random:
+        accepted = accepted_from(aggregated, compare, acceptance)
+        names = ("confidence", "threshold", "coverage", "agreement", "agreement_lower", "n", "left_out", "reason")
+        numbers: dict[str, Any] = {name: getattr(accepted, name) for name in names}
+        threshold = CertifiedThreshold(**numbers, alpha=acceptance.alpha, delta=acceptance.delta)
     confusion, agreement_error = _count_agreement(aggregated)
     return CertifiedCell(
         language=verdict.key["language"],
@@ -229,18 +234,10 @@ def _certify_cell(
         correction_reason=reason,
         confusion=confusion,
         agreement_error=agreement_error,
-        acceptance=None if accepted is None else _certified_threshold(accepted, acceptance),
-        acceptance_reason=None if accepted else NOT_RANDOM,
+        acceptance=threshold,
+        acceptance_reason=None if threshold else NOT_RANDOM,
         basis=verdict.basis,
     )
-
-
-def _certified_threshold(accepted: AcceptedFrom, options: AcceptOptions) -> CertifiedThreshold:
-    values: Mapping[str, Any] = {
-        name: getattr(accepted, name)
-        for name in ("confidence", "threshold", "coverage", "agreement", "agreement_lower", "n", "left_out", "reason")
-    }
-    return CertifiedThreshold(**values, alpha=options.alpha, delta=options.delta)
 
 
 def _count_agreement(cell: ItemTable) -> tuple[tuple[tuple[int, ...], ...], float | None]:

@@ -26,7 +26,6 @@ from harness.correction.stale_certificate import (
 from harness.errors import UsageError
 from harness.measure.compare import Recording
 from harness.measure.options import CompareOptions
-from harness.model import JudgeCondition
 
 
 def certify_cascade(
@@ -40,7 +39,14 @@ def certify_cascade(
 
     `judged_run` says how a run asked; None for recorded judgments.
     """
-    steps = tuple(_step(step.condition, source, judged_run) for step in accepted.cascades[0].steps)
+    steps = tuple(
+        CertifiedStep(
+            judge=certified_judge(source, step.condition, judged_run),
+            repeats=max(1, len(judged_rows(source, step.condition).repeat.used)),
+            prompt=judged_run.prompt(step.condition.variant) if judged_run else None,
+        )
+        for step in accepted.cascades[0].steps
+    )
     certificate = CascadeCertificate(
         kind="cascade",
         schema_version=SCHEMA_VERSION,
@@ -57,14 +63,6 @@ def certify_cascade(
         ),
     )
     return certificate.sealed()
-
-
-def _step(condition: JudgeCondition, source: Recording, judged_run: JudgedRun | None) -> CertifiedStep:
-    return CertifiedStep(
-        judge=certified_judge(source, condition, judged_run),
-        repeats=max(1, len(judged_rows(source, condition).repeat.used)),
-        prompt=judged_run.prompt(condition.variant) if judged_run else None,
-    )
 
 
 def cascade_staleness(certificate: CascadeCertificate, source: Recording, judged_run: JudgedRun | None = None) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.errors import UsageError
 from harness.judges import Panel
-from harness.measure.asked import add_asked, dropped_notes, not_asked_notes, uneven_notes, unread_notes
+from harness.measure.asked_counts import add_asked, dropped_notes, not_asked_notes, uneven_notes, unread_notes
 from harness.measure.cells import Cell, make_cells, pools_scales, sort_key, with_q
 from harness.measure.design import SIGNED, design_notes, design_of
 from harness.measure.judged_table import JudgedTable, as_text, item_key, with_missing
@@ -176,7 +176,10 @@ def _restricted(sources: Sequence[Recording], options: CompareOptions) -> list[_
     """Return the selected part of each source. Of several sources, those with nothing selected are left out, unless all are."""
     parts: list[_Part] = []
     errors: list[UsageError] = []
-    for name, source in zip(_distinct(sources), sources, strict=True):
+    names = [source.name for source in sources]
+    for index, (name, source) in enumerate(zip(names, sources, strict=True)):
+        if names.count(name) > 1:
+            name = f"{name}#{names[:index].count(name) + 1}"
         try:
             data, judgments = restrict(source, options)
         except UsageError as err:
@@ -186,12 +189,6 @@ def _restricted(sources: Sequence[Recording], options: CompareOptions) -> list[_
     if errors and not parts:
         raise errors[0]
     return parts
-
-
-def _distinct(sources: Sequence[Recording]) -> list[str]:
-    """Return names of the sources, numbered if two are the same."""
-    names = [source.name for source in sources]
-    return [f"{name}#{names[:i].count(name) + 1}" if names.count(name) > 1 else name for i, name in enumerate(names)]
 
 
 def _same_data(parts: Sequence[_Part]) -> list[list[_Part]]:
@@ -214,7 +211,7 @@ def _table_of_parts(parts: Sequence[_Part], options: CompareOptions) -> JudgedTa
         table = JudgedTable.align(data, part.judgments, counted, part.name, options)
         tables.append(with_missing(table, part.recording.asked, part.recording.judgments.clean))
     design, why = design_of(data, counted) if options.level == "item" else (None, ())
-    return replace(JudgedTable.concatenate(tables), learnt=_baseline(parts), design=design, design_notes=why)
+    return replace(JudgedTable.concatenate(tables), learnt=_shared_baseline(parts), design=design, design_notes=why)
 
 
 def _cells(judged: JudgedTable, options: CompareOptions) -> tuple[list[Cell], list[str]]:
@@ -241,7 +238,7 @@ def _cells(judged: JudgedTable, options: CompareOptions) -> tuple[list[Cell], li
     return add_asked(cells, judged, options), notes
 
 
-def _baseline(parts: Sequence[_Part]) -> Mapping[tuple[str, str], Any] | None:
+def _shared_baseline(parts: Sequence[_Part]) -> Mapping[tuple[str, str], Any] | None:
     """Return what the majority baseline has learnt for all of the parts; None if one of them has no baseline."""
     learnt = [part.recording.baseline for part in parts]
     return None if None in learnt else {pair: score for guesses in learnt for pair, score in (guesses or {}).items()}

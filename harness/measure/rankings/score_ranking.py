@@ -208,7 +208,10 @@ class _ScoreTables(RankedTables):
         texts = len(np.unique(cluster))
         unread = {judge for judge in self.judges if judge not in unranked and self._is_unread(judge, metrics)}
         ranked = [j for j, judge in enumerate(self.judges) if judge not in unranked and judge not in unread]
-        ranks = self._ranks(credits[ranked], cluster) if texts >= MIN_TEXTS else None
+        ranks = None
+        if texts >= MIN_TEXTS:
+            shares = (credits[ranked] + 1) / 2  # from 0 to 1; order and differences are the same
+            ranks = rank_judges(shares, cluster, bounds=None, seed=self.options.seed, resamples=self.options.resamples)
         position = {j: number for number, j in enumerate(ranked)}
         rows = [self._row(j, metrics, credits[j], cluster, ranks, position.get(j), statistics[j]) for j in range(len(self.judges))]
         rows = [msgspec.structs.replace(row, beats_baseline=None, unread=True) if row.judge in unread else row for row in rows]
@@ -231,10 +234,6 @@ class _ScoreTables(RankedTables):
         """Return True if most answers of a judge cannot be read, in this table or over all languages."""
         answers_expected = sum(len(self.items[metric]) for metric in metrics) * self.repeats
         return judge in self.unread_judges or 2 * sum(self.answers[judge][metric].read for metric in metrics) < answers_expected
-
-    def _ranks(self, credits: Floats, cluster: Ints) -> Ranks:
-        """Return the ranks of credits brought to 0 … 1, whose order and differences are the same."""
-        return rank_judges((credits + 1) / 2, cluster, bounds=None, seed=self.options.seed, resamples=self.options.resamples)
 
     def _row(
         self,
