@@ -226,12 +226,12 @@ def verdicts_of_tests(tests: Sequence[CellTests], options: DecisionOptions) -> t
     for cell in tests:
         families.setdefault(() if options.family == "all" else tuple(cell.key.get(name) for name in SIDE), []).append(cell)
     unread = _unread_sides(tests)
-    decided = [cell for family in families.values() for cell in _family(family, unread, options)]
+    decided = [cell for family in families.values() for cell in _decide_family(family, unread, options)]
     lacking = [number for number, cell in enumerate(decided) if cell.lacks_labels]
     cells = [(decided[number].tests, decided[number].next_level) for number in lacking]
     planned = on_all_cores(partial(labels_needed, options=options), cells)
     needed = dict(zip(lacking, planned, strict=True))
-    results = [_verdict(cell, needed.get(number), options) for number, cell in enumerate(decided)]
+    results = [_build_verdict(cell, needed.get(number), options) for number, cell in enumerate(decided)]
     return tuple(sorted(results, key=lambda verdict: sort_key(verdict.key)))  # languages first, as the key has them
 
 
@@ -239,12 +239,12 @@ def _unread_sides(tests: Sequence[CellTests]) -> set[tuple[Any, ...]]:
     """Return the judges with their conditions of whose answers more than half cannot be read, over all cells."""
     counts: dict[tuple[Any, ...], list[int]] = {}
     for cell in tests:
-        answers, unread = counts.setdefault(_side(cell), [0, 0])
-        counts[_side(cell)] = [answers + cell.coverage.all.asked, unread + sum(cell.coverage.all.unread.values())]
+        answers, unread = counts.setdefault(_side_of_cell(cell), [0, 0])
+        counts[_side_of_cell(cell)] = [answers + cell.coverage.all.asked, unread + sum(cell.coverage.all.unread.values())]
     return {side for side, (answers, unread) in counts.items() if 2 * unread > answers}
 
 
-def _side(cell: CellTests) -> tuple[Any, ...]:
+def _side_of_cell(cell: CellTests) -> tuple[Any, ...]:
     return tuple(cell.key.get(name) for name in SIDE)
 
 
@@ -263,18 +263,18 @@ class _Decided(msgspec.Struct, frozen=True):
         return self.decision == NOBODY or self.decision.verdict in ("too few labels", "use corrected")
 
 
-def _family(tests: Sequence[CellTests], unread: Container[tuple[Any, ...]], options: DecisionOptions) -> Iterator[_Decided]:
+def _decide_family(tests: Sequence[CellTests], unread: Container[tuple[Any, ...]], options: DecisionOptions) -> Iterator[_Decided]:
     assessed = np.array([cell.basis == "bar" or has_enough(cell.texts, options) or cell.texts.labels not in BY_PEOPLE for cell in tests])
-    use, level = _of_family(tests, "use", assessed, options)
+    use, level = _correct_over_family(tests, "use", assessed, options)
     next_level = _next_level(int((use <= options.alpha).sum()), len(tests), options)  # cells with too few labels are tested later
-    worse, base_worse, base = (_of_family(tests, name, assessed, options)[0] for name in ("worse", "base_worse", "base"))
+    worse, base_worse, base = (_correct_over_family(tests, name, assessed, options)[0] for name in ("worse", "base_worse", "base"))
     variation = np.array([cell.variation.p for cell in tests])
-    one_class = _corrected(np.where(assessed, np.nan_to_num(variation, nan=1.0), math.nan), options)[0]
+    one_class = _correct_p(np.where(assessed, np.nan_to_num(variation, nan=1.0), math.nan), options)[0]
     bounds = _family_bounds(tests, options.alpha, level)
     for index, cell in enumerate(tests):
         q_use, q_worse, q_base, q_base_worse, q_one_class = (number(q[index]) for q in (use, worse, base, base_worse, one_class))
         corrected = CorrectedP(q_use, q_worse, q_base, q_base_worse, q_one_class, int(assessed.sum()))
-        tested = _tested(cell, options, corrected, unread=_side(cell) in unread or cell.coverage.all.mostly_unread)
+        tested = _decision_inputs(cell, options, corrected, unread=_side_of_cell(cell) in unread or cell.coverage.all.mostly_unread)
         yield _Decided(cell, corrected, next_level, bounds[index], tested, decide(tested, options))
 
 
@@ -294,16 +294,18 @@ def _family_bounds(tests: Sequence[CellTests], alpha: float, level: Floats) -> l
     return [CellBounds(*map(number, row)) for row in bounds.tolist()]
 
 
-def _of_family(tests: Sequence[CellTests], name: str, assessed: NDArray[np.bool_], options: DecisionOptions) -> tuple[Floats, Floats]:
+def _correct_over_family(
+    tests: Sequence[CellTests], name: str, assessed: NDArray[np.bool_], options: DecisionOptions
+) -> tuple[Floats, Floats]:
     """Return corrected p and levels of one test of all cells: the capped p is corrected, and the plain one has to be at most alpha too."""
     capped, plain = (
         np.array([float(getattr(getattr(cell.tests, test_name), name)) for cell in tests]) for test_name in ("capped", "plain")
     )
-    q, level = _corrected(np.where(assessed, np.nan_to_num(capped, nan=1.0), math.nan), options)
+    q, level = _correct_p(np.where(assessed, np.nan_to_num(capped, nan=1.0), math.nan), options)
     return np.where(assessed, np.fmax(q, plain), math.nan), level
 
 
-def _corrected(p: Floats, options: DecisionOptions) -> tuple[Floats, Floats]:
+def _correct_p(p: Floats, options: DecisionOptions) -> tuple[Floats, Floats]:
     """Return corrected p, and the level that each p is compared with."""
     q = holm(p) if options.correction == "holm" else benjamini_yekutieli(p)
     rejected, m = q <= options.alpha, int((~np.isnan(p)).sum())
@@ -324,7 +326,7 @@ def _next_level(rejected: int, cells: int, options: DecisionOptions) -> float:
     return options.alpha / max(cells - rejected, 1)
 
 
-def _tested(cell: CellTests, options: DecisionOptions, q: CorrectedP, *, unread: bool) -> DecisionInputs:
+def _decision_inputs(cell: CellTests, options: DecisionOptions, q: CorrectedP, *, unread: bool) -> DecisionInputs:
     q_use, q_worse, q_base_worse = (1.0 if value is None else value for value in (q.use, q.worse, q.base_worse))
     return DecisionInputs(
         labels=cell.texts.labels,
@@ -345,7 +347,7 @@ def _tested(cell: CellTests, options: DecisionOptions, q: CorrectedP, *, unread:
     )
 
 
-def _verdict(decided: _Decided, needed: FurtherTexts | None, options: DecisionOptions) -> Verdict:
+def _build_verdict(decided: _Decided, needed: FurtherTexts | None, options: DecisionOptions) -> Verdict:
     cell, corrected, tested, decision = decided.tests, decided.corrected, decided.tested, decided.decision
     controls = None if cell.texts.labels in BY_PEOPLE else passes_controls(corrected.base, tested, options)
     return Verdict(
@@ -358,7 +360,7 @@ def _verdict(decided: _Decided, needed: FurtherTexts | None, options: DecisionOp
         cap=number(cell.cap) if math.isfinite(cell.cap) else None,
         needed=needed,
         agreement=AgreementWithPeople(*map(number, (cell.people + cell.gap.mean, cell.people, cell.gap.mean, cell.gap.error))),
-        baseline=BesideBaseline(number(cell.right), number(cell.baseline.mean), _beside_baseline(corrected, options.alpha)),
+        baseline=BesideBaseline(number(cell.right), number(cell.baseline.mean), _baseline_side(corrected, options.alpha)),
         bounds=decided.bounds,
         p=UncorrectedP(*map(number, (cell.tests.capped.gap, cell.tests.capped.base, cell.variation.p))),
         corrected=corrected,
@@ -375,7 +377,7 @@ def _verdict(decided: _Decided, needed: FurtherTexts | None, options: DecisionOp
     )
 
 
-def _beside_baseline(q: CorrectedP, alpha: float) -> BaselineSide | None:
+def _baseline_side(q: CorrectedP, alpha: float) -> BaselineSide | None:
     if q.base is None:
         return None
     return "above" if q.base <= alpha else "not shown" if q.base_worse is None or q.base_worse > alpha else "below"

@@ -154,7 +154,7 @@ class AskedCandidates:
             chosen = {self.candidates[index]: self._by_condition[self.candidates[index]] for index in candidates}
             spec = about(self._spec, key[1])
             results = [run(run_spec(alike, spec), self._out, self._watcher, self._settings) for alike in alike_but_for_variant(chosen)]
-            self._recordings[key] = _recording(results, chosen)
+            self._recordings[key] = _join_results(results, chosen)
         return self._recordings[key]
 
 
@@ -187,7 +187,7 @@ def run_spec(alike: Mapping[JudgeCondition, AskedCandidate], base: RunSpec) -> R
     return replace(members[0].spec(base), variants=variants or None, prompts=prompts)
 
 
-def _recording(results: Sequence[RunResult], candidates: Iterable[JudgeCondition]) -> Recording:
+def _join_results(results: Sequence[RunResult], candidates: Iterable[JudgeCondition]) -> Recording:
     wanted = set(candidates)
     parts = []
     for result in results:

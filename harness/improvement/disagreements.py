@@ -65,11 +65,11 @@ def _disagreements_of_cell(cell: ItemTable, data: Dataset, items: set[str]) -> R
     for index in widest[:_SHOWN].tolist():
         item, answer_code = data.items[int(cell.item[index])], int(answer[index])
         people, judge = (scores[code] if code >= 0 else None for code in (int(label[index]), answer_code))
-        examples.append(Disagreement(item.item_id, people, judge, _text(item, data)))
+        examples.append(Disagreement(item.item_id, people, judge, _shown_text(item, data)))
     return Remaining(*cell.place, len(wrong), int(counted.sum()), tuple(examples))
 
 
-def _text(item: Item, data: Dataset) -> str:
+def _shown_text(item: Item, data: Dataset) -> str:
     if data.about.offensive:
         return HIDDEN
     texts = (" ".join(str(item.fields.get(name, "")).split()) for name in data.outputs_of(item))

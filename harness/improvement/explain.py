@@ -214,11 +214,11 @@ def _errors_of_cells(cells: Sequence[ItemTable]) -> _Errors:
         assert cell.means is not None
         people, judge = cell.means
         rows = np.flatnonzero(cell.labelled & ~np.isnan(judge) & ~np.isnan(people))
-        parts.append((judge[rows] - people[rows], cell.item[rows], cell.group[rows], np.full(len(rows), code), _noise(cell)[rows]))
+        parts.append((judge[rows] - people[rows], cell.item[rows], cell.group[rows], np.full(len(rows), code), _answer_noise(cell)[rows]))
     return _Errors(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def _noise(cell: ItemTable) -> Floats:
+def _answer_noise(cell: ItemTable) -> Floats:
     """Return (items,) the variance of the mean of an item's answers; NaN with one answer, and for scores that are no classes."""
     values, times = cell.values, cell.answers.sum(axis=1)
     if values is None:
@@ -237,8 +237,8 @@ def _explain_cells(cells: Sequence[ItemTable], covariates: _Covariates) -> Expla
     crossed = [system.crossed_with(other) for other in mains if other is not system] if system else []
     all_factors = _independent_factors([*mains, *crossed], len(errors.error), left_out)
     effects = [
-        *_effects(errors, all_factors, all_factors[len(mains) :]),
-        *sorted(_effects(errors, mains, mains), key=lambda effect: effect.covariate != SYSTEM),
+        *_fit_effects(errors, all_factors, all_factors[len(mains) :]),
+        *sorted(_fit_effects(errors, mains, mains), key=lambda effect: effect.covariate != SYSTEM),
     ]
     q = benjamini_yekutieli([np.nan if effect.p is None else effect.p for effect in effects])
     return ExplainedErrors(
@@ -265,7 +265,7 @@ def _independent_factors(factors: Sequence[Factor], n: int, left_out: list[str])
     return independent
 
 
-def _effects(errors: _Errors, factors: Sequence[Factor], wanted: Sequence[Factor]) -> Iterator[ErrorEffect]:
+def _fit_effects(errors: _Errors, factors: Sequence[Factor], wanted: Sequence[Factor]) -> Iterator[ErrorEffect]:
     """Fit all factors together and yield the effects of some, before p is corrected."""
     if not wanted:
         return

@@ -120,11 +120,11 @@ def compare(sources: Sequence[Recording], options: CompareOptions) -> Comparison
 
 def align(sources: Sequence[Recording], options: CompareOptions) -> JudgedTables:
     """Lay the judgments of each source beside its labels. Raises as `compare`."""
-    parts = _restricted(sources, options)
+    parts = _restrict_sources(sources, options)
     by = ("source", *options.by) if len(sources) > 1 else options.by
     if "temperature" in by:
         by = (*by, *(name for name in SAMPLING[1:] if any(part.judgments.columns[name].values for part in parts)))
-    judged = tuple(_table_of_parts(same, options) for same in _same_data(parts))
+    judged = tuple(_table_of_parts(same, options) for same in _group_by_data(parts))
     notes = dict.fromkeys(note for part in parts for note in part.recording.notes)
     selected = tuple(msgspec.structs.replace(part.recording, name=part.name, data=part.data, judgments=part.judgments) for part in parts)
     return JudgedTables(by, judged, tuple(notes), _signature(parts, judged, options), selected)
@@ -132,7 +132,7 @@ def align(sources: Sequence[Recording], options: CompareOptions) -> JudgedTables
 
 def judged_tables(sources: Sequence[Recording], options: CompareOptions) -> tuple[JudgedTable, ...]:
     """Return the judgments of each source beside its labels, without the signature, whose hashes read every row. Raises as `compare`."""
-    return tuple(_table_of_parts(same, options) for same in _same_data(_restricted(sources, options)))
+    return tuple(_table_of_parts(same, options) for same in _group_by_data(_restrict_sources(sources, options)))
 
 
 def table_of_all(source: Recording, options: CompareOptions) -> JudgedTable:
@@ -155,7 +155,7 @@ def compare_tables(aligned: JudgedTables, options: CompareOptions) -> Comparison
     by = aligned.by
     several_scales = "metric" not in by and any(pools_scales(judged, by) for judged in aligned.tables)
     options = msgspec.structs.replace(options, by=(*by, "metric") if several_scales else by)
-    parts = [_cells(judged, options) for judged in aligned.tables]
+    parts = [_cells_and_notes(judged, options) for judged in aligned.tables]
     cells = sorted((cell for cells_of_part, _ in parts for cell in cells_of_part), key=lambda cell: sort_key(cell.key))
     notes = tuple(dict.fromkeys(chain(aligned.notes, [_APART] if several_scales else [], *(notes for _, notes in parts))))
     cells = with_q(cells) if options.level == "item" else cells
@@ -172,7 +172,7 @@ class _Part(msgspec.Struct, frozen=True):
     needed: Annotators
 
 
-def _restricted(sources: Sequence[Recording], options: CompareOptions) -> list[_Part]:
+def _restrict_sources(sources: Sequence[Recording], options: CompareOptions) -> list[_Part]:
     """Return the selected part of each source. Of several sources, those with nothing selected are left out, unless all are."""
     parts: list[_Part] = []
     errors: list[UsageError] = []
@@ -191,7 +191,7 @@ def _restricted(sources: Sequence[Recording], options: CompareOptions) -> list[_
     return parts
 
 
-def _same_data(parts: Sequence[_Part]) -> list[list[_Part]]:
+def _group_by_data(parts: Sequence[_Part]) -> list[list[_Part]]:
     """Group the parts by their items and labels, so that judgments of the same data can be paired."""
     by_data: dict[str, list[_Part]] = {}
     for part in parts:
@@ -214,7 +214,7 @@ def _table_of_parts(parts: Sequence[_Part], options: CompareOptions) -> JudgedTa
     return replace(JudgedTable.concatenate(tables), learnt=_shared_baseline(parts), design=design, design_notes=why)
 
 
-def _cells(judged: JudgedTable, options: CompareOptions) -> tuple[list[Cell], list[str]]:
+def _cells_and_notes(judged: JudgedTable, options: CompareOptions) -> tuple[list[Cell], list[str]]:
     """Return the cells of one data set, and notes for their reader."""
     notes = [
         *not_asked_notes(judged, options),

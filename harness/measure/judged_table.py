@@ -493,19 +493,19 @@ def ordered_table(data: Dataset, judgments: Judgments, options: CompareOptions) 
     if (table.item < 0).any():
         table = table.take(table.item >= 0)
     names = ("metric", *CONDITION, "repeat", "order", "perturbation", "failure", "justification", "asked_language", "detected_language")
-    ranked = {name: _ranked(column, name) if name in names else column for name, column in table.judgments.columns.items()}
-    keys = {name: _ranked(item_key(data, name)).take(table.item) for name in ("language", "task")}
-    table = replace(table, judgments=Judgments(**ranked), keys=keys, groups=_ranked(data.clusters).codes)
+    ranked = {name: _sort_values(column, name) if name in names else column for name, column in table.judgments.columns.items()}
+    keys = {name: _sort_values(item_key(data, name)).take(table.item) for name in ("language", "task")}
+    table = replace(table, judgments=Judgments(**ranked), keys=keys, groups=_sort_values(data.clusters).codes)
     return table.take(sorted_rows((ranked[name] for name in names[: names.index("failure")]), table.item))
 
 
-def _ranked(column: CodedColumn, name: str = "") -> CodedColumn:
+def _sort_values(column: CodedColumn, name: str = "") -> CodedColumn:
     """Return the column with sorted values, without values that no row has; variants go from the plainest to the most special."""
-    values = sorted(column.used, key=plainness if name == "variant" else _order)
+    values = sorted(column.used, key=plainness if name == "variant" else _sort_key)
     return CodedColumn(tuple(values), column.recode({value: rank for rank, value in enumerate(values)}))
 
 
-def _order(value: Any) -> tuple[Any, ...]:
+def _sort_key(value: Any) -> tuple[Any, ...]:
     return (0, value, "") if isinstance(value, (int, float)) else (1, 0, str(value))
 
 

@@ -131,15 +131,15 @@ def scores_by_group(
     """`{cell: {group: levels of its answers}}`, None for an answer that cannot be read."""
     groups: dict[str, dict[str, list[float | None]]] = {cell.name: {} for cell in cells}
     cluster = dict(zip(source.data.by_id, source.data.clusters, strict=True))
-    for item, cell, score in _answers(source, judge, cells):
+    for item, cell, score in _answers_by_item(source, judge, cells):
         groups[cell.name].setdefault(cluster[item.item_id] or item.item_id, []).append(None if score is None else cell.level(score))
     return groups
 
 
 def certified_texts(source: Recording, judge: CertifiedJudge, cells: Collection[WatchedCell]) -> tuple[str, ...]:
     """Short hashes that know the judged texts of the certified cells again, by their ids and by what is read of them, in order."""
-    texts = _texts(_answers(source, judge, cells))
-    return tuple(sorted({key for item, _ in texts for key in (_hash([item.item_id]), *_keys(source.data, item))}))
+    texts = _read_texts(_answers_by_item(source, judge, cells))
+    return tuple(sorted({key for item, _ in texts for key in (_hash_parts([item.item_id]), *_text_keys(source.data, item))}))
 
 
 def without_certified(source: Recording, plan: WatchPlan, certified: frozenset[str]) -> tuple[Recording, Counter[str]]:
@@ -149,9 +149,9 @@ def without_certified(source: Recording, plan: WatchPlan, certified: frozenset[s
     without texts. Raises UsageError where no other text is left.
     """
     left_out, n_new, is_certified = Counter[str](), 0, dict[str, bool]()
-    for item, cell in _texts(_answers(source, plan.judge, plan.cells)):
+    for item, cell in _read_texts(_answers_by_item(source, plan.judge, plan.cells)):
         if item.item_id not in is_certified:
-            is_certified[item.item_id] = not certified.isdisjoint(_keys(source.data, item))
+            is_certified[item.item_id] = not certified.isdisjoint(_text_keys(source.data, item))
         left_out[cell.name] += is_certified[item.item_id]
         n_new += not is_certified[item.item_id]
     if not any(is_certified.values()):
@@ -173,7 +173,7 @@ def read_certified(home: Path, plan: WatchPlan) -> frozenset[str]:
     return frozenset(keys)
 
 
-def _answers(source: Recording, judge: CertifiedJudge, cells: Collection[WatchedCell]) -> Iterator[Answer]:
+def _answers_by_item(source: Recording, judge: CertifiedJudge, cells: Collection[WatchedCell]) -> Iterator[Answer]:
     rows, items = judged_rows(source, judge.condition), source.data.by_id
     by_place = {(cell.language, cell.metric): cell for cell in cells}
     for item_id, metric, score in zip(rows.item, rows.metric, rows.score, strict=True):
@@ -182,16 +182,16 @@ def _answers(source: Recording, judge: CertifiedJudge, cells: Collection[Watched
             yield items[item_id], cell, score
 
 
-def _texts(answers: Iterable[Answer]) -> Collection[tuple[Item, WatchedCell]]:
+def _read_texts(answers: Iterable[Answer]) -> Collection[tuple[Item, WatchedCell]]:
     """Each text once in each of its cells."""
     return {(item.item_id, cell.name): (item, cell) for item, cell, _ in answers}.values()
 
 
-def _keys(data: Dataset, item: Item) -> tuple[str, ...]:
+def _text_keys(data: Dataset, item: Item) -> tuple[str, ...]:
     """By its id and its outputs, and by all that is read of it; by its id alone where it comes without its outputs."""
     outputs, text = [item.fields.get(name) for name in data.outputs_of(item)], text_key(item, data.outputs_of(item))
-    return (_hash([item.item_id]),) if text is None else (_hash([item.item_id, *outputs]), text)
+    return (_hash_parts([item.item_id]),) if text is None else (_hash_parts([item.item_id, *outputs]), text)
 
 
-def _hash(parts: list[object]) -> str:
+def _hash_parts(parts: list[object]) -> str:
     return hashlib.sha256(msgspec.json.encode(parts, enc_hook=str)).hexdigest()[:16]

@@ -157,7 +157,7 @@ def begin(folder: Path, start: WatchStart, options: WatchOptions, since: date, a
             raise UsageError(f"{folder} holds a watch already; after an alarm, start it again with --restart and a new certificate")
         make_folder(folder, private=True)
         with locked(folder):
-            return _start(folder, start, options, since, ask, ())
+            return _write_start(folder, start, options, since, ask, ())
     open_watch(folder)  # before the lock: without a watch there is no folder to lock
     with locked(folder):
         watch = open_watch(folder)
@@ -165,14 +165,14 @@ def begin(folder: Path, start: WatchStart, options: WatchOptions, since: date, a
         _refuse_restart(watch, start, since)
         check(folder, since)  # programs that load the certificate meanwhile learn that it has ended
         earlier = (*watch.earlier, EarlierWatch(since=watch.plan.since, until=since, ended=because, certificate=watch.plan.certificate))
-        plan = _start(folder, start, options, since, ask, earlier)
+        plan = _write_start(folder, start, options, since, ask, earlier)
         keep_certificate(watch)
         record_restart(watch, plan, because)
         copy_certificate(folder, home_of(folder, watch.number + 1))
     return plan
 
 
-def _start(
+def _write_start(
     folder: Path, start: WatchStart, options: WatchOptions, since: date, ask: Asking | None, earlier: tuple[EarlierWatch, ...]
 ) -> WatchPlan:
     number = len(earlier) + 1
@@ -241,7 +241,7 @@ def add_day(folder: Path, day: date, new: NewScores, today: date, ask: Asking | 
         if new.production is not None:
             scores, left_out = without_certified(new.production, plan, read_certified(watch.home, plan))
             production, groups = see_production(scores, plan.judge, plan.cells, _known_groups(folder, days))
-        seen = _anchors_of(folder, plan, anchors, day, new.answers, ask)
+        seen = _see_anchors(folder, plan, anchors, day, new.answers, ask)
         cells = {
             cell.name: SeenCell(anchors=seen.get(cell.name), production=production.get(cell.name), certified=left_out[cell.name])
             for cell in plan.cells
@@ -249,13 +249,13 @@ def add_day(folder: Path, day: date, new: NewScores, today: date, ask: Asking | 
         }
         if groups:  # before the line: what a killed command leaves is written again, and does not count without its line
             make_folder(folder / GROUPS, private=True)
-            write_atomic(_groups_file(folder, day), text := "".join(f"{group}\n" for group in groups), private=True)
+            write_atomic(_path_of_groups(folder, day), text := "".join(f"{group}\n" for group in groups), private=True)
         source = new.production.name if new.production is not None else ""
         digest = hashlib.sha256(text.encode()).hexdigest() if groups else ""
         return append_day(folder, Day(day, cells, source, digest), watch.previous)
 
 
-def _anchors_of(
+def _see_anchors(
     folder: Path, plan: WatchPlan, anchors: tuple[Anchor, ...], day: date, recorded: Recording | None, ask: Asking | None
 ) -> dict[str, SeenAnchors]:
     """Return the result of the drawn anchors in each cell; nothing where the judge is not asked and no answers are recorded."""
@@ -274,7 +274,7 @@ def _anchors_of(
     return {name: seen for name, seen in seen_anchors.items() if seen is not None}
 
 
-def _groups_file(folder: Path, day: date) -> Path:
+def _path_of_groups(folder: Path, day: date) -> Path:
     return folder / GROUPS / f"{day}.txt"
 
 
@@ -282,7 +282,7 @@ def _known_groups(folder: Path, days: Sequence[Day]) -> set[str]:
     """The groups of these days, of which each that had new ones has a file of them. Raises ContentError for a changed file."""
     groups: set[str] = set()
     for day in days:
-        path = _groups_file(folder, day.date)
+        path = _path_of_groups(folder, day.date)
         if day.groups and (not path.is_file() or sha256_of(path) != day.groups):
             gone = "was changed" if path.is_file() else "is gone"
             raise ContentError(f"this file {gone}, which says what texts the day had; restore it, or texts would count twice", path)

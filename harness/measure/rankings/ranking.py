@@ -51,7 +51,7 @@ def rank(
     ranks: baselines; `on_label_scale` judges whose continuous scores are on the scale of people's labels, where the board's answers are on
     another one. Raises UsageError for another `rank_by`, and if no item has as many annotators as the options require.
     """
-    return tuple(table for tables in _tables(ranking_input, on_label_scale) for table in tables.rankings(statistics, unranked))
+    return tuple(table for tables in _build_tables(ranking_input, on_label_scale) for table in tables.rankings(statistics, unranked))
 
 
 def gains_over(baselines: Sequence[str], ranking_input: RankingInput) -> Iterator[Gain]:
@@ -59,10 +59,10 @@ def gains_over(baselines: Sequence[str], ranking_input: RankingInput) -> Iterato
 
     `majority` is the same as in the tables: learnt from development items, or else the commonest reference.
     """
-    return (gain for tables in _tables(ranking_input) for baseline in baselines for gain in tables.gains(baseline))
+    return (gain for tables in _build_tables(ranking_input) for baseline in baselines for gain in tables.gains(baseline))
 
 
-def _tables(ranking_input: RankingInput, on_label_scale: Collection[str] = ()) -> Iterator[RankedTables]:
+def _build_tables(ranking_input: RankingInput, on_label_scale: Collection[str] = ()) -> Iterator[RankedTables]:
     """Yield the tables of each language and variant."""
     if ranking_input.rank_by in RANKED_BY_ORDER:
         yield from score_tables(ranking_input, on_label_scale)
@@ -177,9 +177,9 @@ class _Tables(RankedTables):
         scales: dict[object, list[str]] = {}
         for metric in self.metrics:
             scales.setdefault(self.questions.votes[metric].classes.key, []).append(metric)
-        return {metric: values for alike in scales.values() for metric, values in self._of_scale(names, alike).items()}
+        return {metric: values for alike in scales.values() for metric, values in self._estimate_on_scale(names, alike).items()}
 
-    def _of_scale(self, names: Sequence[str], metrics: Sequence[str]) -> dict[str, list[dict[str, float | None]]]:
+    def _estimate_on_scale(self, names: Sequence[str], metrics: Sequence[str]) -> dict[str, list[dict[str, float | None]]]:
         judges = len(self.present)
         classes = self.questions.votes[metrics[0]].classes
         statistics = judge_statistics(
@@ -196,7 +196,7 @@ class _Tables(RankedTables):
         cells = judges * len(metrics)
         rows = tabulate(np.concatenate(counts), np.concatenate(score).astype(np.int64), cell=np.concatenate(cell), cells=cells)
         estimates = estimate(chosen, rows)
-        values = {s.name: estimates[s.name].value / (_length(classes) if s.name == "leniency" else 1.0) for s in chosen}
+        values = {s.name: estimates[s.name].value / (_scale_length(classes) if s.name == "leniency" else 1.0) for s in chosen}
         return {
             metric: [
                 {name: number(values[name][j * len(metrics) + position]) if name in values else None for name in names}
@@ -206,7 +206,7 @@ class _Tables(RankedTables):
         }
 
 
-def _length(classes: Classes) -> float:
+def _scale_length(classes: Classes) -> float:
     """Return the length of a scale, from one end to the other, in points."""
     values = classes.values or tuple(range(len(classes.scores)))
     return float(values[-1] - values[0]) or 1.0
@@ -230,7 +230,7 @@ class _LeftOut:
         for code, (name, label_counts) in enumerate(questions.votes.items()):
             positions = np.flatnonzero(questions.metric[units] == code)
             counts, k = questions.counts(name, units[positions]), len(label_counts.classes.scores)
-            people, judge = _pair(k, label_counts.classes)
+            people, judge = _leave_one_out_statistics(k, label_counts.classes)
             self.people_credits[positions] = item_credits(people, counts, np.zeros(len(positions), np.int64))
             table = np.stack([item_credits(judge, counts, np.full(len(positions), c)) for c in range(k)], axis=1)
             scores = score[:, :, positions]
@@ -256,7 +256,7 @@ class _LeftOut:
         return MatchedPair(mean[0], mean[1], mean[2], bounds(interval), int(paired.sum()))
 
 
-def _pair(k: int, classes: Classes) -> tuple[Statistic, Statistic]:
+def _leave_one_out_statistics(k: int, classes: Classes) -> tuple[Statistic, Statistic]:
     """Return the statistics `human_loo` (of labels alone) and `judge_loo`."""
     [people] = [s for s in human_statistics(k, classes.kind, classes.values) if s.name == "human_loo"]
     [judge] = [s for s in judge_statistics(k, classes.kind, classes.values) if s.name == "judge_loo"]

@@ -148,12 +148,12 @@ class _ScoreTables(RankedTables):
         with_items = {
             judge: judgments
             for judge, judgments in of_variant.items()
-            if any(len(self._places(judgments, metric)[0]) for metric in self.items)
+            if any(len(self._rows_and_items(judgments, metric)[0]) for metric in self.items)
         }
         self.judgments, self.judges, self.metrics = with_items, tuple(with_items), tuple(self.items)
         self.answers = {judge: {m: self._answers(judgments, m) for m in self.items} for judge, judgments in with_items.items()}
 
-    def _places(self, judgments: Judgments, metric: str) -> tuple[Ints, Ints]:
+    def _rows_and_items(self, judgments: Judgments, metric: str) -> tuple[Ints, Ints]:
         """Return the rows of a metric that are about the items of the table, and the item of each as its place in `items`."""
         position = np.full(len(self.questions.data.items) + 1, -1, np.int64)
         position[self.items[metric]] = np.arange(len(self.items[metric]))
@@ -162,7 +162,7 @@ class _ScoreTables(RankedTables):
         return rows, positions[rows]
 
     def _answers(self, judgments: Judgments, metric: str) -> _Answers:
-        rows, positions = self._places(judgments, metric)
+        rows, positions = self._rows_and_items(judgments, metric)
         size = len(self.items[metric])
         score = numbers(judgments.score.take(rows))
         read = ~np.isnan(score)
@@ -185,13 +185,13 @@ class _ScoreTables(RankedTables):
         """Yield the judge's credit minus that of the scores which the baseline would give."""
         if not self.judges:
             return
-        baseline_credits, cluster = self._credits(self.baseline(baseline, self.language), self.metrics)
+        baseline_credits, cluster = self._compute_credits(self.baseline(baseline, self.language), self.metrics)
         for judge in self.judges:
-            judge_credits, _ = self._credits({metric: self.answers[judge][metric].scores for metric in self.metrics}, self.metrics)
+            judge_credits, _ = self._compute_credits({metric: self.answers[judge][metric].scores for metric in self.metrics}, self.metrics)
             mean = mean_of_segments(judge_credits - baseline_credits, cluster, None if baseline_credits.any() else (-1.0, 1.0))
             yield Gain(judge, baseline, self.language, self.variant, mean.value, bounds(mean.interval))
 
-    def _credits(self, scores: Mapping[str, Floats], metrics: Sequence[str]) -> tuple[Floats, Ints]:
+    def _compute_credits(self, scores: Mapping[str, Floats], metrics: Sequence[str]) -> tuple[Floats, Ints]:
         """Return the credits on the source texts that count, and the cluster of each, for some metrics together."""
         parts, clusters = [], []
         for metric in metrics:
@@ -202,7 +202,7 @@ class _ScoreTables(RankedTables):
         return np.concatenate(parts), np.concatenate(clusters)
 
     def table(self, metric: str, metrics: tuple[str, ...], statistics: Statistics, unranked: Collection[str]) -> Ranking:
-        credits_of_judges = [self._credits({m: self.answers[judge][m].scores for m in metrics}, metrics) for judge in self.judges]
+        credits_of_judges = [self._compute_credits({m: self.answers[judge][m].scores for m in metrics}, metrics) for judge in self.judges]
         cluster = credits_of_judges[0][1]
         credits = np.stack([judge_credits for judge_credits, _ in credits_of_judges])
         texts = len(np.unique(cluster))
@@ -213,7 +213,7 @@ class _ScoreTables(RankedTables):
             shares = (credits[ranked] + 1) / 2  # from 0 to 1; order and differences are the same
             ranks = rank_judges(shares, cluster, bounds=None, seed=self.options.seed, resamples=self.options.resamples)
         position = {j: number for number, j in enumerate(ranked)}
-        rows = [self._row(j, metrics, credits[j], cluster, ranks, position.get(j), statistics[j]) for j in range(len(self.judges))]
+        rows = [self._build_row(j, metrics, credits[j], cluster, ranks, position.get(j), statistics[j]) for j in range(len(self.judges))]
         rows = [msgspec.structs.replace(row, beats_baseline=None, unread=True) if row.judge in unread else row for row in rows]
         return Ranking(
             language=self.language,
@@ -235,7 +235,7 @@ class _ScoreTables(RankedTables):
         answers_expected = sum(len(self.items[metric]) for metric in metrics) * self.repeats
         return judge in self.unread_judges or 2 * sum(self.answers[judge][metric].read for metric in metrics) < answers_expected
 
-    def _row(
+    def _build_row(
         self,
         j: int,
         metrics: Sequence[str],
@@ -272,14 +272,14 @@ class _ScoreTables(RankedTables):
 
     def statistics(self, names: Sequence[str]) -> Mapping[str, Statistics]:
         """Return statistics of each judge's scores alone: another judge changes none of them."""
-        return {metric: [self._statistics(judge, metric, names) for judge in self.judges] for metric in self.metrics}
+        return {metric: [self._estimate_statistics(judge, metric, names) for judge in self.judges] for metric in self.metrics}
 
-    def _statistics(self, judge: str, metric: str, names: Sequence[str]) -> dict[str, float | None]:
+    def _estimate_statistics(self, judge: str, metric: str, names: Sequence[str]) -> dict[str, float | None]:
         if not names:
             return {}
         q = self.questions
         judgments = self.judgments[judge]
-        rows, _ = self._places(judgments, metric)
+        rows, _ = self._rows_and_items(judgments, metric)
         answers = judgments.take(rows)
         scale = q.data.label_scale(metric)
         classes = replace(
