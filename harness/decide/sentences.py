@@ -107,26 +107,26 @@ class VerdictInWords(NamedTuple):
             reasons = (self._obstacle_clause("unread"),)
         elif self.controls == "not shown":
             is_read = self.tests.coverage.share >= self.options.coverage
-            reasons = (f"it is {self._base_in_words}, which may be chance" if is_read else self._obstacle_clause("coverage"),)
+            reasons = (f"it is {self._base_words}, which may be chance" if is_read else self._obstacle_clause("coverage"),)
         sentence = self._sentence(reasons) + self._further_bar_sentence() if self.controls is None else self._controls_sentence(reasons)
         return VerdictWords(sentence, reasons, obstacles, tuple(self._list_exceptions()) if self.decision.verdict == "use" else ())
 
     def _sentence(self, reasons: Sequence[str]) -> str:
         """Return one verdict as one or two sentences, and a further one where groups are of different sizes."""
-        tests, where, k, options = self.tests, self._judge_in_words, self.needed, self.options
+        tests, where, k, options = self.tests, self._judge_words, self.needed, self.options
         if tests.basis == "bar" and self.decision != UNREAD:
             return self._bar_sentence(reasons)
-        among, as_if = f" ({self.family} cells were tested)" if self.family > 1 else "", self._sizes_sentence()
+        among, as_if = f" ({self.family} cells were tested)" if self.family > 1 else "", self._sizes_words()
         match self.decision.verdict:
             case "use":
-                return f"Use {where}: {self._gap_in_words}; {self._margin_points} below is ruled out. It is {self._base_in_words}{among}.{as_if}"
+                return f"Use {where}: {self._gap_words}; {self._margin_words} below is ruled out. It is {self._base_words}{among}.{as_if}"
             case "use corrected":
                 is_worse = "worse" in self.decision.reason
                 finding = "it is shown to be worse than people" if is_worse else "it is not shown to be as good as people"
                 more = "" if k is None else f" Without correction: label {k} more texts, if the judge is as good as people."
                 worth = f"{tests.gain:.2f}" if math.isfinite(tests.gain) else "any number of"
                 many = f"With its scores of many further texts, each label counts as {worth} labels."
-                return f"Use {where} with corrected means only: {finding} ({self._gap_in_words}). {many}{more}{as_if}"
+                return f"Use {where} with corrected means only: {finding} ({self._gap_words}). {many}{more}{as_if}"
             case "do not use":
                 return f"Do not use {where}: {reasons[0]}{among}.{as_if}"
             case "no verdict" if self.decision == UNREAD:
@@ -155,7 +155,7 @@ class VerdictInWords(NamedTuple):
 
     def _bar_sentence(self, reasons: Sequence[str]) -> str:
         """Return the sentence of a verdict that rests on a bar."""
-        tests, where, k = self.tests, self._judge_in_words, self.needed
+        tests, where, k = self.tests, self._judge_words, self.needed
         bars = {share.bar for share in tests.shares}
         bar = f"a bar of {_percent(bars.pop() or 0)}" if len(bars) == 1 else "the bars"
         among = f" ({self.family} cells were tested)" if self.family > 1 else ""
@@ -176,9 +176,7 @@ class VerdictInWords(NamedTuple):
                     f"Not shown, {where}, against {bar}: it finds {shares}; {texts}. At what was seen, more labels would not change this."
                 )
             case _:
-                return (
-                    f"Too few labels, {where}, against {bar}: it finds {shares}; {texts}. Label {self._further_texts_in_words(k)}.{alone}"
-                )
+                return f"Too few labels, {where}, against {bar}: it finds {shares}; {texts}. Label {self._further_texts_words(k)}.{alone}"
 
     def shares_words(self) -> str:
         """Return the shares of each class that the judge finds, with the limits that count."""
@@ -192,7 +190,7 @@ class VerdictInWords(NamedTuple):
         ]
         return " and ".join(parts)
 
-    def _further_texts_in_words(self, needed: FurtherTexts) -> str:
+    def _further_texts_words(self, needed: FurtherTexts) -> str:
         """Return the texts of each class that show the judge to be above the bar, and how many texts that are in all."""
         shares = {str(share.score): share for share in self.tests.shares}
         by_class = [f"about {count:,} more of {words_of_share(shares[name], 'the person')}" for name, count in needed.by_class.items()]
@@ -200,7 +198,7 @@ class VerdictInWords(NamedTuple):
         return f"{' and '.join(by_class)} ({total} of this mixture)" if by_class else total
 
     def _too_few_labels_sentence(self, reasons: Sequence[str]) -> str:
-        where, k, why = self._judge_in_words, self.needed, "; ".join(reasons)
+        where, k, why = self._judge_words, self.needed, "; ".join(reasons)
         if k is None:
             return f"Not shown, {where}: {why}. At what was seen, more labels would not change this."
         if not has_enough(self.tests.texts, self.options):
@@ -211,10 +209,10 @@ class VerdictInWords(NamedTuple):
 
     def _controls_sentence(self, reasons: Sequence[str]) -> str:
         if self.controls == "passes":
-            return f"Passes the controls, {self._judge_in_words}: it is {self._base_in_words}. That is necessary, not sufficient."
-        return f"{'Fails' if self.controls == 'fails' else 'Not shown to pass'} the controls, {self._judge_in_words}: {'; '.join(reasons)}."
+            return f"Passes the controls, {self._judge_words}: it is {self._base_words}. That is necessary, not sufficient."
+        return f"{'Fails' if self.controls == 'fails' else 'Not shown to pass'} the controls, {self._judge_words}: {'; '.join(reasons)}."
 
-    def _sizes_sentence(self) -> str:
+    def _sizes_words(self) -> str:
         """Return a further sentence where enough texts are in groups of different sizes; else empty."""
         tests, texts = self.tests, self.tests.texts
         groups = equal_groups(texts.groups, tests.effective_groups) if texts.labels in BY_PEOPLE and has_enough(texts, self.options) else ""
@@ -224,25 +222,25 @@ class VerdictInWords(NamedTuple):
         return f" The texts are in {texts.groups} groups of different sizes and count as if in {groups} equal groups{most}."
 
     @property
-    def _judge_in_words(self) -> str:
+    def _judge_words(self) -> str:
         judge, metric, language = (self.tests.key[name] for name in ("judge", "metric", "language"))
         return f"{judge} for {str(metric).replace('_', ' ')} in {english_name(language) if language else 'any language'}"
 
     @property
-    def _gap_in_words(self) -> str:
+    def _gap_words(self) -> str:
         measure = "closeness to" if self.tests.texts.closeness else "agreement with"
         people = _ANNOTATORS.get(self.tests.texts.labels, "the annotators")
         return f"its {measure} {people} is {apart(self.tests.gap.mean, 'below above')} their {measure} each other"
 
     @property
-    def _base_in_words(self) -> str:
+    def _base_words(self) -> str:
         mean = self.tests.baseline.mean
         if self.tests.texts.interval:
             return f"{100 * abs(mean):.1f} points {'closer to' if mean >= 0 else 'farther from'} people's mean than a constant score"
         return f"right {apart(mean, 'less more')} often than a constant answer"
 
     @property
-    def _margin_points(self) -> str:
+    def _margin_words(self) -> str:
         return f"{100 * self.options.margin:g} points"
 
     def _list_obstacles(self) -> tuple[str, ...]:
@@ -275,18 +273,18 @@ class VerdictInWords(NamedTuple):
         tests, options, share = self.tests, self.options, self.tests.coverage.share
         match obstacle:
             case "worse":
-                return f"{self._gap_in_words}; more than {self._margin_points} below is shown"
+                return f"{self._gap_words}; more than {self._margin_words} below is shown"
             case "people":
-                return f"{self._gap_in_words}, and {self._margin_points} below is not ruled out"
+                return f"{self._gap_words}, and {self._margin_words} below is not ruled out"
             case "below_bar":
                 low = min(self.tests.shares, key=lambda share: 1.0 if share.p_below is None else share.p_below)
                 return f"it is shown to find less than {_percent(low.bar or 0)} of {words_of_share(low, 'the person')}"
             case "bar":
                 return "it is not shown to be above the bar of every class"
             case "base_worse":
-                return f"it is {self._base_in_words}, which is shown"
+                return f"it is {self._base_words}, which is shown"
             case "baseline":
-                return f"it is {self._base_in_words}{', which may be chance' if tests.baseline.mean > 0 else ''}"
+                return f"it is {self._base_words}{', which may be chance' if tests.baseline.mean > 0 else ''}"
             case "unread":
                 return f"{unread_words(tests.coverage.all)}; numbers of a set-up that does not work say nothing of a judge"
             case "failures":
