@@ -106,8 +106,8 @@ def uneven_notes(judged: JudgedTable, options: CompareOptions) -> Iterator[str]:
         fewest, highest = int(least[alike[uneven]].min()), int(most[alike[uneven]].max())
         yield (
             f"Items were answered {fewest:,} to {highest:,} times by {_join_names(list(judges), 'judges')}. Every repeat counts as one "
-            "judgment, so items with more repeats weigh more in agreement and the other numbers of a cell. Verdicts average the repeats of an "
-            "item first."
+            "judgment, so items with more repeats weigh more in agreement and the other numbers of a cell. Verdicts average the repeats of "
+            "an item first."
         )
 
 
