@@ -11,8 +11,8 @@ import time
 
 import numpy as np
 
-from harness.correction.calibrate import CalibrateOptions, calibrated_metric
-from harness.correction.certified_map import CertifiedMap, calibrated_texts
+from harness.correction.calibrate import CalibrateOptions, calibrate_metric
+from harness.correction.certified_map import CertifiedMap, apply_map
 from harness.correction.map_input import map_inputs
 from harness.measure.answer_counts import AnswerCounts
 from harness.measure.item_table import ItemTable
@@ -56,7 +56,7 @@ def main() -> None:
     rng = np.random.default_rng(0)
     cells = [cell(language, metric, texts, rng) for metric in range(METRICS) for language in range(LANGUAGES)]
     begin = _now()
-    found = [calibrated_metric(given, CalibrateOptions()) for given in map_inputs(cells)]
+    found = [calibrate_metric(given, CalibrateOptions()) for given in map_inputs(cells)]
     took = _since(begin)
     labels = sum(one.overall.labels for one in found)
     print(f"calibrate: {len(cells)} cells, {labels:,} labels: {took[0]:.1f} s, {took[1]:.1f} s CPU (limit {SECONDS:.0f})")
@@ -65,7 +65,7 @@ def main() -> None:
     held = CertifiedMap("score", first.curve, True, first.advice, first.n, first.groups, first.sets)
     scores = rng.integers(0, CLASSES, SCORES).astype(np.float64)
     begin = _now()
-    calibrated_texts(held, scores, range(CLASSES), np.arange(CLASSES, dtype=np.float64), (0.0, CLASSES - 1.0))
+    apply_map(held, scores, range(CLASSES), np.arange(CLASSES, dtype=np.float64), (0.0, CLASSES - 1.0))
     applied = _since(begin)
     print(f"apply: {SCORES:,} scores: {applied[0]:.2f} s, {applied[1]:.2f} s CPU (limit {APPLY_SECONDS:.0f})")
     assert took[1] <= SECONDS and applied[1] <= APPLY_SECONDS

@@ -21,8 +21,8 @@ from harness.data.labels import Labels
 from harness.decide.languages import language_comparisons
 from harness.decide.more_labels import labels_needed
 from harness.decide.options import DecisionOptions
-from harness.decide.verdicts import tests_of_aligned, verdicts_of_tests
-from harness.measure.compare import AlignedData, Recording, align, compare_aligned
+from harness.decide.verdicts import tests_of_tables, verdicts_of_tests
+from harness.measure.compare import JudgedTables, Recording, align, compare_tables
 from harness.measure.options import CompareOptions
 from harness.model import Item, Scale
 
@@ -78,20 +78,20 @@ def of_a_million() -> None:
     options, decision = CompareOptions(), DecisionOptions()
     made = recording(ITEMS)
     print(f"{len(made.data.labels):,} labels, {len(made.judgments):,} judgments, {len(LANGUAGES) * len(METRICS)} cells")
-    laid_out = align([made], options)
-    timed("the comparison itself", lambda: compare_aligned(laid_out, options))
+    aligned = align([made], options)
+    timed("the comparison itself", lambda: compare_tables(aligned, options))
     begin = time.process_time()
-    tests = tests_of_aligned(laid_out, decision)
+    tests = tests_of_tables(aligned, decision)
     verdicts_of_tests(tests, decision)
     print(f"  {'verdicts':<48}{time.process_time() - begin:9.2f} s CPU   limit 3 s", flush=True)
-    timed("languages side by side", lambda: language_comparisons(laid_out, tests, options, decision))
-    timed("calibration", lambda: calibrations(laid_out, options, decision))
+    timed("languages side by side", lambda: language_comparisons(aligned, tests, options, decision))
+    timed("calibration", lambda: calibrations(aligned, options, decision))
 
 
 def of_further_labels() -> None:
     options, decision = CompareOptions(), DecisionOptions()
-    laid_out: AlignedData = align([recording(FEW_ITEMS)], options)
-    tests = tests_of_aligned(laid_out, decision)
+    aligned: JudgedTables = align([recording(FEW_ITEMS)], options)
+    tests = tests_of_tables(aligned, decision)
     print(f"about how many more labels, {len(tests)} cells of {FEW_ITEMS} items")
     level = decision.alpha / len(tests)
     timed("k", lambda: labels_needed([(one, level) for one in tests], decision), 5)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from harness.correction.mean_estimates import Figure, MeanEstimates, Sample, mean_estimates
-from harness.correction.with_others import MIN_LANGUAGES, mean_or_share, own_errors, with_other_languages
+from harness.correction.with_others import MIN_LANGUAGES, judge_errors, mean_or_share, with_other_languages
 from harness.errors import HarnessError, UsageError
 from harness.measure.compare import align
 from harness.measure.item_table import ItemTable, item_tables
@@ -39,7 +39,7 @@ def samples_of(source: str, judge: str | None, metrics: Sequence[str] | None, mo
     where = {"metric": tuple(metrics)} if metrics else {}
     options = compare_options(judge, "1+", where)
     cells: dict[tuple[Any, ...], list[ItemTable]] = {}
-    for cell in item_tables(align([opened.recording], options).judged[0]):
+    for cell in item_tables(align([opened.recording], options).tables[0]):
         cells.setdefault((cell.key["metric"], cell.key["judge"]), []).append(cell)
     for (metric, name), alike in cells.items():
         chosen = sorted(alike, key=lambda cell: str(cell.key["language"]))
@@ -101,7 +101,7 @@ def _two_worst(covered: Mapping[str, float]) -> str:
 
 def furthest(by_language: Mapping[str, Sample]) -> str:
     """The two languages in which the judge's error is furthest from that in the others, in standard errors of a new language."""
-    errors = own_errors(list(by_language.values()))
+    errors = judge_errors(list(by_language.values()))
     apart = shrink(errors.value, errors.error).apart
     return ", ".join(f"{list(by_language)[at]} z = {apart[at]:+.1f}" for at in np.argsort(-np.abs(apart))[:2])
 

@@ -124,16 +124,16 @@ def _needed_before(arguments: Any) -> int:
     from harness.data.named_folders import located
 
     library = Library()
-    given = before.PeopleGiven(arguments.people_agree, arguments.shares, arguments.people)
+    given = before.StatedPeople(arguments.people_agree, arguments.shares, arguments.people)
     if arguments.source is not None:
         data = load_folder(located(Path(arguments.source), library), library, card=arguments.card)
-        people = before.people_of(data, arguments.metric, arguments.langs or (), given)
+        people = before.read_people(data, arguments.metric, arguments.langs or (), given)
     else:
         scales = {name: library.rubric(name).scale if name in library.rubric_files else None for name in arguments.metric}
-        people = [one for name, scale in scales.items() for one in before.people_assumed(name, scale, given)]
+        people = [one for name, scale in scales.items() for one in before.assume_people(name, scale, given)]
     cells = arguments.cells or (1 if arguments.source is None else len(people))
     decision = decision_options(arguments.settings, arguments.bar)
-    planned = before.labels_before(people, decision, cells=cells, half_width=arguments.half_width)
+    planned = before.plan_labels(people, decision, cells=cells, half_width=arguments.half_width)
     if arguments.json:
         return print_json(before.as_json(planned, cells=cells, half_width=arguments.half_width))
     from harness.cli.text_columns import print_columns

@@ -63,7 +63,7 @@ def _cascade(arguments: Any, options: AcceptOptions) -> int:
     with working("testing thresholds"):
         opened = opened_source(arguments)
         source = opened.recording
-        pricing = partial(answer_prices, source, run=opened.run, stated=dict(arguments.price), own=arguments.prices)
+        pricing = partial(answer_prices, source, run=opened.run, stated=dict(arguments.price), price_file=arguments.prices)
         chosen: dict[str, Any] = {name: value for name in ("units", "order") if (value := getattr(arguments, name))}
         compare = compare_options(arguments)
         found = accept_cascade(source, compare, options, pricing=pricing, **chosen)

@@ -18,7 +18,7 @@ from harness.decide.sentences import unread_words
 from harness.errors import UsageError
 from harness.measure.answer_counts import total_answers
 from harness.measure.cells import number, sort_key
-from harness.measure.compare import AlignedData, Recording, align
+from harness.measure.compare import JudgedTables, Recording, align
 from harness.measure.item_table import ItemTable, item_tables
 from harness.measure.options import CompareOptions
 from harness.model import CONDITION
@@ -43,7 +43,7 @@ GUARANTEE = (
 
 
 class AcceptOptions(msgspec.Struct, frozen=True):
-    """Which errors are tolerated: a share `alpha` of accepted answers may disagree with people; `delta` is the chance that more do.
+    """The errors that are tolerated: a share `alpha` of accepted answers may disagree with people; `delta` is the chance that more do.
 
     `confidence`: None takes probabilities where there are any, else repeats. `sampling`: `random` takes labelled texts as a random sample
     even if the dataset card does not say so; what comes out then holds only under this condition, and says so.
@@ -60,7 +60,7 @@ class AcceptOptions(msgspec.Struct, frozen=True):
                 raise UsageError(f"{flag} is {getattr(self, name):g}; it should be a number between 0 and 1, both excluded")
 
     def __str__(self) -> str:
-        """As signatures print them."""
+        """Return the options as signatures print them."""
         taken = f" sampling={self.sampling}" if self.sampling else ""
         return f"accept alpha={self.alpha:g} delta={self.delta:g} confidence={self.confidence or 'default'} variance=cr2{taken}"
 
@@ -119,20 +119,20 @@ def accept(sources: Sequence[Recording], compare: CompareOptions, options: Accep
     and there is only one judge; and as `measure.compare` does. Raises JudgeError where most answers of every judge cannot be read.
     """
     assumed = [assumption(source.data.about, options, "no automatic acceptance") for source in sources]
-    laid_out = align(sources, compare)
-    cells = [cell for judged in laid_out.judged for cell in item_tables(judged, by_source="source" in laid_out.by)]
+    aligned = align(sources, compare)
+    cells = [cell for judged in aligned.tables for cell in item_tables(judged, by_source="source" in aligned.by)]
     cells, unread = refuse_unread(cells, "nothing is accepted by the scores")
     if options.confidence == "votes":
-        cells = list(_panels(cells))
+        cells = list(_vote_panels(cells))
     if not cells:
         raise UsageError("nothing to accept: no judge has scores on a metric that people labelled")
-    thresholds = sorted((accepted_from(cell, compare, options) for cell in cells), key=lambda each: sort_key(each.key))
-    notes = (*laid_out.notes, *_left_out_notes(thresholds), GUARANTEE, *dict.fromkeys(filter(None, assumed)))
-    return Acceptances(laid_out.signed(use=str(options)), options.alpha, options.delta, tuple(thresholds), notes, unread)
+    thresholds = sorted((accepted_from(cell, compare, options) for cell in cells), key=lambda threshold: sort_key(threshold.key))
+    notes = (*aligned.notes, *_left_out_notes(thresholds), GUARANTEE, *dict.fromkeys(filter(None, assumed)))
+    return Acceptances(aligned.signed(use=str(options)), options.alpha, options.delta, tuple(thresholds), notes, unread)
 
 
 def assumption(about: DatasetCard, options: AcceptOptions, what: str) -> str | None:
-    """What `options` assume against the dataset card, as a sentence; None where the card says that labelled texts are a random sample.
+    """Return what `options` assume against the dataset card, as a sentence; None where the card states a random sample.
 
     Raises UsageError where neither says so: `what` needs it.
     """
@@ -144,48 +144,48 @@ def assumption(about: DatasetCard, options: AcceptOptions, what: str) -> str | N
     return f"--sampling random: the dataset card of '{about.id}' {stated}. The promise holds {ONLY_IF}."
 
 
-def acceptances_laid_out(laid_out: AlignedData, compare: CompareOptions) -> tuple[AcceptedFrom, ...]:
-    """The threshold of every cell of sources that are laid out; none, with the reason, where labels are no random sample."""
+def acceptances_of_tables(aligned: JudgedTables, compare: CompareOptions) -> tuple[AcceptedFrom, ...]:
+    """Return the threshold of every cell of aligned sources; none, with the reason, where labels are no random sample."""
     thresholds = []
-    for judged in laid_out.judged:
+    for judged in aligned.tables:
         is_random = judged.data.about.sampling == "random"
-        for cell in item_tables(judged, by_source="source" in laid_out.by):
+        for cell in item_tables(judged, by_source="source" in aligned.by):
             nothing = AcceptedFrom(key=cell.key, confidence="none", reason=NOT_RANDOM)
             thresholds.append(accepted_from(cell, compare, AcceptOptions()) if is_random else nothing)
-    return tuple(sorted(thresholds, key=lambda each: sort_key(each.key)))
+    return tuple(sorted(thresholds, key=lambda threshold: sort_key(threshold.key)))
 
 
 def accepted_from(cell: ItemTable, compare: CompareOptions, options: AcceptOptions) -> AcceptedFrom:
-    """The certified threshold of one cell, or the reason why there is none."""
+    """Return the certified threshold of one cell, or the reason why there is none."""
     if cell.counts.mostly_unread:
         return AcceptedFrom(key=cell.key, confidence="none", reason=unread_words(cell.counts))
     if cell.classes.continuous:
         return AcceptedFrom(key=cell.key, confidence="none", reason=CONTINUOUS)
     name, confidence = confidence_of(cell, options)
-    agrees, known = agrees_with_people(cell)
-    left_out = int((cell.labelled & ~known).sum())
-    counts: dict[str, Any] = {"n": int(known.sum()), "groups": len(np.unique(cell.group[known])), "left_out": left_out}
+    agrees, has_reference = agrees_with_people(cell)
+    left_out = int((cell.labelled & ~has_reference).sum())
+    counts: dict[str, Any] = {"n": int(has_reference.sum()), "groups": len(np.unique(cell.group[has_reference])), "left_out": left_out}
     if confidence is None or is_unequal(cell):
         return AcceptedFrom(key=cell.key, confidence=name, reason=NO_CONFIDENCE if confidence is None else UNEQUAL, **counts)
     independent = len(np.unique(cell.group)) == len(cell.group)
-    found: Acceptance = acceptance_threshold(
+    acceptance: Acceptance = acceptance_threshold(
         confidence, agrees, None if independent else cell.group, alpha=options.alpha, delta=options.delta
     )
     return AcceptedFrom(
         key=cell.key,
         confidence=name,
-        threshold=number(found.threshold),
-        coverage=found.coverage,
-        agreement=number(found.agreement),
-        agreement_lower=number(found.agreement_lower),
+        threshold=number(acceptance.threshold),
+        coverage=acceptance.coverage,
+        agreement=number(acceptance.agreement),
+        agreement_lower=number(acceptance.agreement_lower),
         **counts,
-        n_start=found.n_start,
-        reason=found.reason,
+        n_start=acceptance.n_start,
+        reason=acceptance.reason,
     )
 
 
 def share_left_out(n: int, left_out: int) -> float | None:
-    """Which share of labelled texts a guarantee says nothing of; None without labelled texts.
+    """Return the share of labelled texts that a guarantee says nothing of; None without labelled texts.
 
     >>> share_left_out(150, 50), share_left_out(0, 0)
     (0.25, None)
@@ -195,9 +195,9 @@ def share_left_out(n: int, left_out: int) -> float | None:
 
 def _left_out_notes(thresholds: Sequence[AcceptedFrom]) -> Iterator[str]:
     """Yield a sentence on the texts that the guarantee does not cover; none if it covers all."""
-    places = {(each.key["metric"], each.key["language"]): each for each in thresholds if each.left_out}
-    if places:
-        where = [f"{each.left_out:,} of {each.n + each.left_out:,} in {tag}/{metric}" for (metric, tag), each in places.items()]
+    by_cell = {(threshold.key["metric"], threshold.key["language"]): threshold for threshold in thresholds if threshold.left_out}
+    if by_cell:
+        where = [f"{cell.left_out:,} of {cell.n + cell.left_out:,} in {tag}/{metric}" for (metric, tag), cell in by_cell.items()]
         more = f" and {len(where) - _NAMED} more (--json has all)" if len(where) > _NAMED else ""
         yield (
             f"The guarantee says nothing of texts without a commonest label, on which people disagree: {', '.join(where[:_NAMED])}{more}. "
@@ -206,12 +206,12 @@ def _left_out_notes(thresholds: Sequence[AcceptedFrom]) -> Iterator[str]:
 
 
 def agrees_with_people(cell: ItemTable) -> tuple[Floats, NDArray[np.bool_]]:
-    """(items,) whether the judge gives people's aggregate, NaN outside the guarantee; and which texts the guarantee is about."""
+    """Return (items,) whether the judge gives people's aggregate, NaN outside the guarantee; and which texts the guarantee is about."""
     return np.where(cell.compared, cell.right, math.nan), cell.compared
 
 
 def confidence_of(cell: ItemTable, options: AcceptOptions) -> tuple[str, Floats | None]:
-    """What the confidence of the answers is read from, and its values; None where there is nothing to read."""
+    """Return the kind of the answers' confidence, and its values; None where there is nothing to read."""
     if options.confidence == "votes":
         return "votes", cell.repeat_share
     if options.confidence in (None, "probability") and not np.isnan(cell.probability).all():
@@ -222,7 +222,7 @@ def confidence_of(cell: ItemTable, options: AcceptOptions) -> tuple[str, Floats 
 
 
 def is_unequal(cell: ItemTable) -> bool:
-    """Whether labelled items had clearly different chances to be drawn, by what they state or by strata."""
+    """Return True if labelled items had clearly different chances to be drawn, by what they state or by strata."""
     labelled = cell.labelled
     if cell.inclusion is not None:
         stated = cell.inclusion[labelled]
@@ -233,8 +233,8 @@ def is_unequal(cell: ItemTable) -> bool:
     return bool(shares.max() > 1.1 * shares.min())
 
 
-def _panels(cells: Sequence[ItemTable]) -> Iterator[ItemTable]:
-    """The votes of all judges on each language and metric: each judge has one vote, its commonest answer, and baselines have none."""
+def _vote_panels(cells: Sequence[ItemTable]) -> Iterator[ItemTable]:
+    """Yield the votes of all judges on each language and metric: each judge has one vote, its commonest answer, and baselines have none."""
     panels: dict[tuple[Any, ...], list[ItemTable]] = {}
     for cell in (cell for cell in cells if not cell.is_baseline):
         panels.setdefault((cell.key.get("source"), *cell.place), []).append(cell)
@@ -244,24 +244,24 @@ def _panels(cells: Sequence[ItemTable]) -> Iterator[ItemTable]:
         judges = {cell.key["judge"] for cell in panel}
         if len(judges) > 1:
             what = "judges" if len(panel) == len(judges) else "judges and conditions"
-            yield _panel(panel, {**dict.fromkeys(CONDITION), "judge": f"votes of {len(panel)} {what}"})
+            yield _join_panel(panel, {**dict.fromkeys(CONDITION), "judge": f"votes of {len(panel)} {what}"})
 
 
-def _panel(panel: Sequence[ItemTable], key: Mapping[str, Any]) -> ItemTable:
+def _join_panel(panel: Sequence[ItemTable], key: Mapping[str, Any]) -> ItemTable:
     item = np.unique(np.concatenate([cell.item for cell in panel]))
     k = len(panel[0].classes.scores)
     labels, answers = np.zeros((len(item), k), np.int64), np.zeros((len(item), k), np.int64)
-    asked, group = np.zeros(len(item), np.int64), np.zeros(len(item), np.int64)
-    known = {name: getattr(panel[0], name) for name in ("inclusion", "stratum")}
-    stated: dict[str, Any] = {name: np.zeros_like(own, shape=len(item)) for name, own in known.items() if own is not None}
+    answer_counts, group = np.zeros(len(item), np.int64), np.zeros(len(item), np.int64)
+    designs = {name: getattr(panel[0], name) for name in ("inclusion", "stratum")}
+    stated: dict[str, Any] = {name: np.zeros_like(design, shape=len(item)) for name, design in designs.items() if design is not None}
     for cell in panel:
-        place = np.searchsorted(item, cell.item)
-        labels[place], group[place] = cell.labels, cell.group
-        asked[place] += 1
+        position = np.searchsorted(item, cell.item)
+        labels[position], group[position] = cell.labels, cell.group
+        answer_counts[position] += 1
         voted = cell.answer >= 0
-        answers[place[voted], cell.answer[voted]] += 1
+        answers[position[voted], cell.answer[voted]] += 1
         for name, column in stated.items():
-            column[place] = getattr(cell, name)
+            column[position] = getattr(cell, name)
     first, unknown = panel[0].take(np.zeros(len(item), np.int64), **key), np.full(len(item), math.nan)
     return replace(
         first,
@@ -269,7 +269,7 @@ def _panel(panel: Sequence[ItemTable], key: Mapping[str, Any]) -> ItemTable:
         item=item,
         group=group,
         answers=answers,
-        asked=asked,
+        asked=answer_counts,
         counts=total_answers(cell.counts for cell in panel),
         probability=unknown,
         **stated,

@@ -1,4 +1,4 @@
-"""What a judge's scores are worth, text by text: maps to people's scores, before and after by language, and label sets.
+"""Maps from a judge's scores to people's, text by text: how good scores are before and after a map, by language, and label sets.
 
 Maps are judged on texts that they have not seen, by cross-fitting over groups. A gain counts only if the map is better than the raw scores
 and than the same map without the judge's score: class shares alone "calibrate" a judge that knows nothing.
@@ -12,16 +12,16 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
-from harness.correction.before_after import AfterMap, ComparedLosses, Side, compared_losses, side_of
-from harness.correction.cell_results import one_condition
+from harness.correction.cell_results import choose_condition
 from harness.correction.label_sets import LabelSets, SetMaker, SetOptions
+from harness.correction.map_evaluation import LossGains, MapPredictions, ScoreQuality, compare_losses, measure_quality
 from harness.correction.map_input import MapInput, map_inputs
 from harness.correction.score_curves import Curve
 from harness.correction.score_maps import METHODS, cross_fitted
 from harness.correction.unread_cells import UnreadCells, refuse_unread, split_unread
 from harness.data.dataset import Dataset
 from harness.errors import UsageError
-from harness.measure.compare import Recording, align, judged_data
+from harness.measure.compare import Recording, align, judged_tables
 from harness.measure.item_table import ItemTable, item_tables
 from harness.measure.judged_table import JudgedTable
 from harness.measure.options import POOLED, Annotators, CompareOptions
@@ -43,7 +43,7 @@ NOT_DECLARED = "The labelled texts are not declared to be a random sample: what 
 
 
 class CalibrateOptions(msgspec.Struct, frozen=True):
-    """What label sets promise, the rule of numbers (a line or a rising function), and the seed of the folds.
+    """The promise of label sets, the rule of numbers (a line or a rising function), and the seed of the folds.
 
     `length` says whether the length of the text is a covariate of classes.
     """
@@ -54,7 +54,7 @@ class CalibrateOptions(msgspec.Struct, frozen=True):
     seed: int = 0
 
     def __str__(self) -> str:
-        """As signatures print it."""
+        """Return the options as signatures print them."""
         return f"calibrate {self.sets} numbers={self.rule}{' with=length' if self.length else ''}"
 
 
@@ -76,8 +76,8 @@ class CalibratedCell(msgspec.Struct, frozen=True, kw_only=True):
     n: int
     labels: int
     groups: int
-    before: Side
-    after: Side
+    before: ScoreQuality
+    after: ScoreQuality
     over_scores: float | None
     over_constant: float | None
     p: float | None
@@ -128,155 +128,152 @@ class Calibrated(msgspec.Struct, frozen=True):
     schema_version: int = 1
 
     def as_json(self) -> dict[str, Any]:
-        """One object for programs: `{schema_version, signature, sampling, level, promise, metrics, notes, unread}`."""
-        found: dict[str, Any] = msgspec.to_builtins(self)
-        for metric in found["metrics"]:
+        """Return one object for programs: `{schema_version, signature, sampling, level, promise, metrics, notes, unread}`."""
+        fields: dict[str, Any] = msgspec.to_builtins(self)
+        for metric in fields["metrics"]:
             metric |= metric.pop("key")
-        return found | {"unread": [each.flat() for each in self.unread]}
+        return fields | {"unread": [cells.flat() for cells in self.unread]}
 
 
 def calibrate(source: Recording, compare: CompareOptions, options: CalibrateOptions = CalibrateOptions()) -> Calibrated:
-    """Learn maps from a judge's scores to people's, and say what they are worth.
+    """Learn maps from a judge's scores to people's, and measure how much better scores become by them.
 
     Raises UsageError for several judges or conditions, with what to choose; where there is nothing to learn from; and as `measure.compare`.
     Raises JudgeError where most of the judge's answers cannot be read.
     """
-    compare = _single_labels(compare)
-    laid_out = align([source], compare)
-    judged = laid_out.judged[0]
+    compare = _count_single_labels(compare)
+    aligned = align([source], compare)
+    judged = aligned.tables[0]
     inputs, unread = judge_inputs(judged, compare, options)
-    found = [calibrated_metric(given, options) for given in inputs]
-    if not found:
+    metrics = [calibrate_metric(map_input, options) for map_input in inputs]
+    if not metrics:
         raise UsageError("nothing to calibrate: the judge has no readable score of a labelled text; see 'harness compare'")
     sampling = source.data.about.sampling
-    few = any(cell.advice == "too few groups" for metric in found for cell in metric.cells)
+    few = any(cell.advice == "too few groups" for metric in metrics for cell in metric.cells)
     notes = (
-        *laid_out.notes,
-        *_left_out(inputs),
+        *aligned.notes,
+        *_left_out_notes(inputs),
         *([FEW_GROUPS] if few else []),
         GAIN_RULE,
         NO_TAU,
         *([] if sampling == "random" else [NOT_DECLARED]),
     )
-    return Calibrated(laid_out.signed(use=str(options)), sampling, options.sets.level, options.sets.promise, tuple(found), notes, unread)
+    return Calibrated(aligned.signed(use=str(options)), sampling, options.sets.level, options.sets.promise, tuple(metrics), notes, unread)
 
 
-def _left_out(inputs: Sequence[MapInput]) -> Iterator[str]:
-    """How many labelled texts no map is learnt from, because the judge's answer cannot be read or is off the scale."""
-    for given in inputs:
-        labelled = sum(int(cell.labelled.sum()) for cell in given.cells)
-        if labelled > len(given):
-            without = f"{labelled - len(given):,} of {labelled:,} labelled texts"
-            yield f"{str(given.key['metric']).replace('_', ' ')}: {without} have no readable score on the scale, and are left out."
+def _left_out_notes(inputs: Sequence[MapInput]) -> Iterator[str]:
+    """Yield the number of labelled texts that no map is learnt from: the judge's answer cannot be read or is off the scale."""
+    for map_input in inputs:
+        labelled = sum(int(cell.labelled.sum()) for cell in map_input.cells)
+        if labelled > len(map_input):
+            without = f"{labelled - len(map_input):,} of {labelled:,} labelled texts"
+            yield f"{str(map_input.key['metric']).replace('_', ' ')}: {without} have no readable score on the scale, and are left out."
 
 
 def metrics_of_all_judges(source: Recording, compare: CompareOptions, options: CalibrateOptions) -> list[CalibratedMetric]:
-    """Every metric of every judge and condition but baselines, each as `calibrate` has it. Raises UsageError as `measure.compare`."""
-    [judged] = judged_data([source], _single_labels(compare))
+    """Return every metric of every judge and condition but baselines, as `calibrate` has it. Raises UsageError as `measure.compare`."""
+    [judged] = judged_tables([source], _count_single_labels(compare))
     by_condition: dict[JudgeCondition, list[ItemTable]] = {}
     for cell in split_unread(item_tables(judged))[0]:
         if not cell.is_baseline:
             by_condition.setdefault(cell.condition, []).append(cell)
-    return [calibrated_metric(given, options) for cells in by_condition.values() for given in map_inputs(cells)]
+    return [calibrate_metric(map_input, options) for cells in by_condition.values() for map_input in map_inputs(cells)]
 
 
-def _single_labels(compare: CompareOptions) -> CompareOptions:
-    """Texts with one annotator count too: maps are learnt from single labels and need no aggregate."""
+def _count_single_labels(compare: CompareOptions) -> CompareOptions:
+    """Return the options with texts of one annotator too: maps are learnt from single labels and need no aggregate."""
     return msgspec.structs.replace(compare, annotators=compare.annotators or Annotators(1))
 
 
 def judge_inputs(judged: JudgedTable, compare: CompareOptions, options: CalibrateOptions) -> tuple[list[MapInput], tuple[UnreadCells, ...]]:
     """Return what maps of one judge and condition are learnt from, by metric, and the cells that are left out. Raises as `calibrate`."""
     cells = list(item_tables(judged))
-    condition = one_condition([cell.condition for cell in cells], compare.judges, "calibrate")
+    condition = choose_condition([cell.condition for cell in cells], compare.judges, "calibrate")
     readable, unread = refuse_unread((cell for cell in cells if cell.condition == condition), "no map is learnt from the scores")
     return map_inputs(readable, text_lengths(judged.data) if options.length else None), unread
 
 
 def text_lengths(data: Dataset) -> Floats:
-    """(items,) characters of each item's output; NaN of an item with two. Raises UsageError where there are no texts."""
+    """Return (items,) characters of each item's output; NaN of an item with two. Raises UsageError where there are no texts."""
     texts = (item.fields.get(names[0]) if len(names := data.outputs_of(item)) == 1 else None for item in data.items)
-    found = np.array([float(len(text)) if isinstance(text, str) and text else np.nan for text in texts])
-    if np.isnan(found).all():
+    lengths = np.array([float(len(text)) if isinstance(text, str) and text else np.nan for text in texts])
+    if np.isnan(lengths).all():
         raise UsageError("--with length needs texts, and the items have no output; leave it out")
-    return found
+    return lengths
 
 
-def calibrated_metric(given: MapInput, options: CalibrateOptions = CalibrateOptions()) -> CalibratedMetric:
-    """The maps of one metric, held against its labels."""
-    if options.length and given.kind != "ordered":
-        raise UsageError(f"--with length is for ordered classes, and {given.key['metric']} has none; choose with --where metric=NAME")
-    after = _after(given, options)
-    rows = [given.language == at for at in range(len(given.cells))]
-    losses = [compared_losses(after, own) for own in rows]
-    q = holm([np.nan if one is None or not _enough(given, own) else one.p for one, own in zip(losses, rows, strict=True)])
-    sets = SetMaker(given, after.learnt, options.sets, options.rule)
+def calibrate_metric(map_input: MapInput, options: CalibrateOptions = CalibrateOptions()) -> CalibratedMetric:
+    """Return the maps of one metric, held against its labels."""
+    if options.length and map_input.kind != "ordered":
+        raise UsageError(f"--with length is for ordered classes, and {map_input.key['metric']} has none; choose with --where metric=NAME")
+    folds = min(FOLDS, len(np.unique(map_input.group)))
+    fold: Ints = group_folds(map_input.group, folds, seed=options.seed) if folds > 1 else np.zeros(len(map_input), np.int64)
+    predicted, learnt = cross_fitted(map_input, fold, rule=options.rule)
+    constant, _ = cross_fitted(map_input, fold, rule=options.rule, with_score=False)
+    predictions = MapPredictions(map_input, learnt, predicted, constant)
+    rows = [map_input.language == language for language in range(len(map_input.cells))]
+    gains = [compare_losses(predictions, selected) for selected in rows]
+    is_tested = [gain is not None and _has_enough_groups(map_input, selected) for gain, selected in zip(gains, rows, strict=True)]
+    q = holm([gain.p if gain and tested else np.nan for gain, tested in zip(gains, is_tested, strict=True)])
+    sets = SetMaker(map_input, learnt, options.sets, options.rule)
     cells = tuple(
-        _cell(after, own, name, losses[at], float(q[at]), at in after.learnt.falls, sets.of(at))
-        for at, (own, name) in enumerate(zip(rows, given.languages, strict=True))
-        if own.any()
+        _calibrate_cell(predictions, selected, name, gains[language], float(q[language]), language in learnt.falls, sets.make(language))
+        for language, (selected, name) in enumerate(zip(rows, map_input.languages, strict=True))
+        if selected.any()
     )
-    every = np.ones(len(given), bool)
-    tested = compared_losses(after, every)
-    all_fall = len(after.learnt.falls) == len(cells)
-    overall = _cell(after, every, POOLED, tested, np.nan if tested is None else tested.p, all_fall, None)
-    method = METHODS[given.kind].format({"linear": "a line", "isotonic": "a rising function"}.get(options.rule, options.rule))
+    all_texts = np.ones(len(map_input), bool)
+    gain = compare_losses(predictions, all_texts)
+    all_fall = len(learnt.falls) == len(cells)
+    overall = _calibrate_cell(predictions, all_texts, POOLED, gain, np.nan if gain is None else gain.p, all_fall, None)
+    method = METHODS[map_input.kind].format({"linear": "a line", "isotonic": "a rising function"}.get(options.rule, options.rule))
     return CalibratedMetric(
-        key=given.key,
-        kind=given.kind,
-        loss="squared error" if given.kind == "numbers" else "Brier score",
-        read=given.read,
-        method=f"{method}; reads the {given.read}{' and the length' if options.length else ''}",
+        key=map_input.key,
+        kind=map_input.kind,
+        loss="squared error" if map_input.kind == "numbers" else "Brier score",
+        read=map_input.read,
+        method=f"{method}; reads the {map_input.read}{' and the length' if options.length else ''}",
         cells=cells,
         overall=overall,
-        gap_before=_gap([cell.before for cell in cells], options.seed),
-        gap_after=_gap([cell.after for cell in cells], options.seed),
+        gap_before=_gap_over_languages([cell.before for cell in cells], options.seed),
+        gap_after=_gap_over_languages([cell.after for cell in cells], options.seed),
     )
 
 
-def _after(given: MapInput, options: CalibrateOptions) -> AfterMap:
-    folds = min(FOLDS, len(np.unique(given.group)))
-    fold: Ints = group_folds(given.group, folds, seed=options.seed) if folds > 1 else np.zeros(len(given), np.int64)
-    predicted, learnt = cross_fitted(given, fold, rule=options.rule)
-    constant, _ = cross_fitted(given, fold, rule=options.rule, with_score=False)
-    return AfterMap(given, learnt, predicted, constant)
+def _has_enough_groups(map_input: MapInput, selected: Any) -> bool:
+    return len(np.unique(map_input.group[selected])) >= LEAST_GROUPS
 
 
-def _enough(given: MapInput, own: Any) -> bool:
-    return len(np.unique(given.group[own])) >= LEAST_GROUPS
-
-
-def _cell(
-    after: AfterMap, own: Any, language: str, losses: ComparedLosses | None, q: float, falls: bool, sets: LabelSets | None
+def _calibrate_cell(
+    predictions: MapPredictions, selected: Any, language: str, gain: LossGains | None, q: float, falls: bool, sets: LabelSets | None
 ) -> CalibratedCell:
-    """Some texts with their gains, the corrected p of these (NaN: none), and whether the map falls there."""
-    given = after.given
+    """Return the result for some texts: their gains, the corrected p of these (NaN: none), and whether the map falls there."""
+    map_input = predictions.texts
     advice: Advice = "leave the scores as they are"
     if falls:
         advice = "refused: the map falls"
-    elif not _enough(given, own):
+    elif not _has_enough_groups(map_input, selected):
         advice = "too few groups"
     elif q <= ALPHA:
         advice = "use the map"
-    gains: dict[str, Any] = dict.fromkeys(ComparedLosses._fields) if losses is None else losses._asdict()
+    gains: dict[str, Any] = dict.fromkeys(LossGains._fields) if gain is None else gain._asdict()
     return CalibratedCell(
         language=language,
-        n=int(own.sum()),
-        labels=int(given.counts[own].sum()),
-        groups=len(np.unique(given.group[own])),
-        before=side_of(after, own, raw=True),
-        after=side_of(after, own, raw=False),
+        n=int(selected.sum()),
+        labels=int(map_input.counts[selected].sum()),
+        groups=len(np.unique(map_input.group[selected])),
+        before=measure_quality(predictions, selected, raw=True),
+        after=measure_quality(predictions, selected, raw=False),
         **gains,
         q=None if np.isnan(q) else q,
         advice=advice,
-        curve=None if sets is None else after.learnt.curve(int(given.language[own][0])),
+        curve=None if sets is None else predictions.learnt.curve(int(map_input.language[selected][0])),
         sets=sets,
     )
 
 
-def _gap(sides: Sequence[Side], seed: int) -> Gap | None:
-    known = [(side.compared, side.compared_error) for side in sides if side.compared is not None]
-    if len(known) < 2 or not all(error for _, error in known):  # without one of them it would be the gap of others
+def _gap_over_languages(sides: Sequence[ScoreQuality], seed: int) -> Gap | None:
+    pairs = [(side.compared, side.compared_error) for side in sides if side.compared is not None]
+    if len(pairs) < 2 or not all(error for _, error in pairs):  # without one of them it would be the gap of others
         return None
-    values, errors = zip(*known, strict=True)
+    values, errors = zip(*pairs, strict=True)
     return gap_best_worst(values, errors, draws=CHANCE_DRAWS, seed=seed)

@@ -11,7 +11,7 @@ import numpy as np
 from harness.correction.cell_results import KeyedRow
 from harness.decide.options import DecisionOptions
 from harness.measure.cells import bounds, number, sort_key
-from harness.measure.compare import AlignedData
+from harness.measure.compare import JudgedTables
 from harness.measure.judged_table import JudgedTable
 from harness.measure.options import CompareOptions
 from harness.stats import (
@@ -34,7 +34,7 @@ FOLDS = 5
 
 
 class Calibration(KeyedRow, frozen=True, kw_only=True):
-    """How far one judge's confidence can be believed in one language on one metric. Undefined numbers are None, with a `reason`.
+    """The calibration of one judge's confidence in one language on one metric. Undefined numbers are None, with a `reason`.
 
     Attributes:
         n, groups: answers with a probability and an aggregate of labels, and independent texts among them.
@@ -71,10 +71,10 @@ class Calibration(KeyedRow, frozen=True, kw_only=True):
     reason: str | None = None
 
 
-def calibrations(laid_out: AlignedData, compare: CompareOptions, options: DecisionOptions) -> tuple[Calibration, ...]:
-    """The calibration of every judge, by language and metric; fewer independent texts than `options.groups` are not recalibrated."""
-    found = [one for judged in laid_out.judged for one in _of_data(judged, "source" in laid_out.by, compare, options)]
-    return tuple(sorted(found, key=lambda one: sort_key(one.key)))
+def calibrations(aligned: JudgedTables, compare: CompareOptions, options: DecisionOptions) -> tuple[Calibration, ...]:
+    """Return the calibration of every judge, by language and metric; fewer independent texts than `options.groups` are not recalibrated."""
+    results = [calibration for judged in aligned.tables for calibration in _of_data(judged, "source" in aligned.by, compare, options)]
+    return tuple(sorted(results, key=lambda calibration: sort_key(calibration.key)))
 
 
 def _of_data(judged: JudgedTable, by_source: bool, compare: CompareOptions, options: DecisionOptions) -> Iterator[Calibration]:
@@ -91,7 +91,7 @@ def _of_data(judged: JudgedTable, by_source: bool, compare: CompareOptions, opti
 
 
 def calibration_of(key: dict[str, Any], confidence: Floats, right: Floats, group: Ints, *, seed: int, least_groups: int) -> Calibration:
-    """The calibration of one cell.
+    """Return the calibration of one cell.
 
     Args:
         key: what it is of.
@@ -119,7 +119,7 @@ def calibration_of(key: dict[str, Any], confidence: Floats, right: Floats, group
         groups=groups,
         confidence=float(confidence.mean()),
         right=float(right.mean()),
-        bins=tuple({"n": held, "confidence": sure, "share": share} for held, sure, share in points),
+        bins=tuple({"n": n_bin, "confidence": sure, "share": share} for n_bin, sure, share in points),
         ece=number(error.ece),
         debiased=number(error.debiased),
         debiased_ci=bounds(debiased_interval(confidence, right, group, seed=seed)),
@@ -146,8 +146,8 @@ def _recalibration(
     return {"method": method, **losses, "intercept": platt.intercept, "slope": platt.slope}, None
 
 
-def calibration_note(found: Sequence[Calibration]) -> str | None:
-    """A sentence for readers where no judge has probabilities; None where one has."""
-    if not found or any(one.n for one in found):
+def calibration_note(results: Sequence[Calibration]) -> str | None:
+    """Return a sentence for readers where no judge has probabilities; None where one has."""
+    if not results or any(calibration.n for calibration in results):
         return None
-    return f"Calibration: {found[0].reason}."
+    return f"Calibration: {results[0].reason}."

@@ -1,4 +1,4 @@
-"""Cheap judges first, a person last: which answers of several judges can be accepted, with one guarantee for all of them."""
+"""Cascades: cheap judges first, a person last; answers of several judges are accepted with one guarantee for all of them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from harness.correction.acceptance import (
     share_left_out,
 )
 from harness.correction.answer_prices import AnswerPrice
-from harness.correction.cell_results import CellResults, one_condition
+from harness.correction.cell_results import CellResults, choose_condition
 from harness.correction.unread_cells import refuse_unread
 from harness.errors import JudgeError, UsageError
 from harness.measure.cells import number
@@ -109,28 +109,28 @@ class AcceptedCascade(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None
 
     @property
-    def better_alone(self) -> AcceptedStep | None:
-        """The judge that by itself, under the same promise, answers more than all of them together, or no less at a lower price."""
+    def better_single_judge(self) -> AcceptedStep | None:
+        """The one judge that by itself, under the same promise, answers more than all of them together, or no less at a lower price."""
         answered, price = 1 - self.person, math.inf if self.price is None else self.price
         enough = [step for step in self.steps if step.alone_coverage >= answered - _ROUNDING > 0]
-        prices = [math.inf if (own := self.alone_price(step)) is None else own for step in enough]
+        prices = [math.inf if (price_of_step := self.alone_price(step)) is None else price_of_step for step in enough]
         if prices and min(prices) < price:
             return enough[prices.index(min(prices))]
         most = max(self.steps, key=lambda step: step.alone_coverage)
         return most if most.alone_coverage > answered + _ROUNDING else None
 
     def alone_price(self, step: AcceptedStep) -> float | None:
-        """US dollars for asking one judge of the chain about 1,000 texts, and for votes the judges before it too."""
-        asked = self.steps[: self.steps.index(step) + 1] if step.confidence == VOTES else (step,)
-        prices = [each.price for each in asked if each.price is not None]
-        return sum(prices) if len(prices) == len(asked) else None
+        """Return the US dollars for asking one judge of the chain about 1,000 texts, and for votes the judges before it too."""
+        steps = self.steps[: self.steps.index(step) + 1] if step.confidence == VOTES else (step,)
+        prices = [step_asked.price for step_asked in steps if step_asked.price is not None]
+        return sum(prices) if len(prices) == len(steps) else None
 
     @property
     def exact(self) -> bool:
         return self.units != "design_effect"
 
     def flat(self) -> dict[str, Any]:
-        """One object for programs."""
+        """Return one object for programs."""
         more = {"exact": self.exact, "left_out_share": share_left_out(self.n + self.finding, self.left_out)}
         return {**msgspec.to_builtins(self), **more}
 
@@ -173,9 +173,9 @@ def accept_cascade(
     if len(names) < 2:
         raise UsageError(f"a cascade has two judges or more; {ORDER}")
     assumed = assumption(source.data.about, options, "no cascade")
-    laid_out = align([source], compare)
-    cells = list(item_tables(laid_out.judged[0]))
-    chain = [one_condition([cell.condition for cell in cells], (name,), "accept") for name in names]
+    aligned = align([source], compare)
+    cells = list(item_tables(aligned.tables[0]))
+    chain = [choose_condition([cell.condition for cell in cells], (name,), "accept") for name in names]
     for left_out in refuse_unread((cell for cell in cells if cell.condition in chain), "nothing is accepted by the scores")[1]:
         raise JudgeError(left_out.sentence())
     prices = pricing(chain) if pricing else {}
@@ -187,11 +187,11 @@ def accept_cascade(
     complete = [[own[each] for each in chain] for _, own in sorted(by_place.items()) if all(each in own for each in chain)]
     if not complete:
         raise UsageError(f"no language and metric has scores of all judges: {', '.join(names)}")
-    found = tuple(_cascade(own, options, units, prices) for own in complete)
+    cascades = tuple(_accept_in_cell(own, options, units, prices) for own in complete)
     use = f"{options} cascade={' then '.join(each.judge for each in chain)} units={units}"
-    notes = (*laid_out.notes, *_price_notes(chain, prices, order), GUARANTEE, *filter(None, (assumed,)))
+    notes = (*aligned.notes, *_price_notes(chain, prices, order), GUARANTEE, *filter(None, (assumed,)))
     only_if = ONLY_IF if assumed else None
-    return AcceptedCascades(laid_out.signed(use=use), options.alpha, options.delta, units, found, notes, only_if)
+    return AcceptedCascades(aligned.signed(use=use), options.alpha, options.delta, units, cascades, notes, only_if)
 
 
 def _price_notes(chain: Sequence[JudgeCondition], prices: Mapping[str, AnswerPrice], order: Order) -> Iterator[str]:
@@ -211,110 +211,112 @@ def _price_notes(chain: Sequence[JudgeCondition], prices: Mapping[str, AnswerPri
     yield f"Prices are of 1,000 texts in US dollars: {'; '.join(words)}."
 
 
-class _Answers(NamedTuple):
+class _SharedAnswers(NamedTuple):
     """The texts that every judge was asked about: confidences and agreement (judges, texts), NaN outside the guarantee."""
 
     sure: Floats
     right: Floats
     group: Ints
 
-    def tested(self, judges: list[int], options: AcceptOptions, units: Units) -> Cascade:
-        """Several judges along a path that a part of the labels finds; one judge along its own confidences, which need no labels."""
+    def find_thresholds(self, judges: list[int], options: AcceptOptions, units: Units) -> Cascade:
+        """Return several judges along a path that a part of the labels finds; one judge along its own confidences, which need no labels."""
         test = split_cascade if len(judges) > 1 else joint_cascade
         arrays = list(self.sure[judges]), list(self.right[judges])
         return test(*arrays, self.group, promise=CascadePromise(options.alpha, options.delta, units))
 
 
-def _cascade(cells: Sequence[ItemTable], options: AcceptOptions, units: Units, prices: Mapping[str, AnswerPrice]) -> AcceptedCascade:
+def _accept_in_cell(cells: Sequence[ItemTable], options: AcceptOptions, units: Units, prices: Mapping[str, AnswerPrice]) -> AcceptedCascade:
     shared = np.asarray(sorted(set.intersection(*(set(cell.item.tolist()) for cell in cells))), np.int64)
     labelled = set().union(*(cell.item[cell.labelled].tolist() for cell in cells))
     common = [cell.take(np.searchsorted(cell.item, shared)) for cell in cells]
-    agrees, known = zip(*(agrees_with_people(cell) for cell in common), strict=True)
-    left_out = common[0].labelled & ~known[0]
-    read = [confidence_of(cell, options) for cell in common]
+    agrees, has_reference = zip(*(agrees_with_people(cell) for cell in common), strict=True)
+    left_out = common[0].labelled & ~has_reference[0]
+    confidences = [confidence_of(cell, options) for cell in common]
     if options.confidence == VOTES:  # the share of the judges asked so far, this one included, that give its answer
         answers = np.vstack([cell.answer for cell in common])
-        read = [(VOTES, votes_so_far(answers[: place + 1])) for place in range(len(common))]
-    n = int(known[0].sum())
+        confidences = [(VOTES, votes_so_far(answers[: index + 1])) for index in range(len(common))]
+    n = int(has_reference[0].sum())
     counts: dict[str, Any] = {
         "n": n,
-        "groups": len(np.unique(common[0].group[known[0]])),
+        "groups": len(np.unique(common[0].group[has_reference[0]])),
         "left_out": int(left_out.sum()),
         "finding": 0,
         "left_out_accepted": 0,
         "not_asked": len(labelled - set(shared.tolist())),
         "units": "texts" if len(np.unique(common[0].group)) == len(common[0]) else units,
     }
-    reason = _obstacle(common, read)
+    reason = _cascade_obstacle(common, confidences)
     if reason is not None:
-        steps = _steps(common, read, prices, None, [None] * len(cells))
-        return _result(common[0], steps, None, counts, reason)
-    sure = np.vstack([values for _, values in read if values is not None])
-    given = _Answers(sure, np.vstack(agrees), common[0].group)
-    found = given.tested(list(range(len(cells))), options, units)
-    alone = [given.tested([place], options, units) for place in range(len(cells))]
-    if found.chosen:
-        counts["left_out_accepted"] = int((answered_by(sure[:, left_out], found.chosen.thresholds) >= 0).sum())
-    counts |= {"n": found.texts, "groups": found.groups, "finding": n - found.texts}
-    return _result(common[0], _steps(common, read, prices, found, alone), found, counts, found.reason)
+        steps = _describe_steps(common, confidences, prices, None, [None] * len(cells))
+        return _describe_cascade(common[0], steps, None, counts, reason)
+    sure = np.vstack([values for _, values in confidences if values is not None])
+    answers_of_judges = _SharedAnswers(sure, np.vstack(agrees), common[0].group)
+    cascade = answers_of_judges.find_thresholds(list(range(len(cells))), options, units)
+    alone = [answers_of_judges.find_thresholds([index], options, units) for index in range(len(cells))]
+    if cascade.chosen:
+        counts["left_out_accepted"] = int((answered_by(sure[:, left_out], cascade.chosen.thresholds) >= 0).sum())
+    counts |= {"n": cascade.texts, "groups": cascade.groups, "finding": n - cascade.texts}
+    return _describe_cascade(common[0], _describe_steps(common, confidences, prices, cascade, alone), cascade, counts, cascade.reason)
 
 
-def _obstacle(cells: Sequence[ItemTable], read: Sequence[tuple[str, Floats | None]]) -> str | None:
-    """Why these judges make no cascade; None if they do."""
+def _cascade_obstacle(cells: Sequence[ItemTable], confidences: Sequence[tuple[str, Floats | None]]) -> str | None:
+    """Return why these judges make no cascade; None if they do."""
     if cells[0].classes.continuous:
         return CONTINUOUS
-    for cell, (_, values) in zip(cells, read, strict=True):
+    for cell, (_, values) in zip(cells, confidences, strict=True):
         if values is None:
             return f"{cell.key['judge']}: {NO_CONFIDENCE}"
     return UNEQUAL if is_unequal(cells[0]) else None
 
 
-def _steps(
+def _describe_steps(
     cells: Sequence[ItemTable],
-    read: Sequence[tuple[str, Floats | None]],
+    confidences: Sequence[tuple[str, Floats | None]],
     prices: Mapping[str, AnswerPrice],
-    found: Cascade | None,
+    cascade: Cascade | None,
     alone: Sequence[Cascade | None],
 ) -> tuple[AcceptedStep, ...]:
-    chosen, coverage = found.chosen if found else None, found.coverage() if found and found.chosen else np.zeros(len(cells))
+    chosen, coverage = cascade.chosen if cascade else None, cascade.coverage() if cascade and cascade.chosen else np.zeros(len(cells))
     steps = []
-    for place, (cell, (name, _), own) in enumerate(zip(cells, read, alone, strict=True)):
+    for index, (cell, (name, _), cascade_alone) in enumerate(zip(cells, confidences, alone, strict=True)):
         price = prices.get(str(cell.key["judge"]))
-        by_itself = own.chosen if own else None
+        chosen_alone = cascade_alone.chosen if cascade_alone else None
         steps.append(
             AcceptedStep(
                 judge=str(cell.key["judge"]),
                 condition=cell.condition,
                 confidence=name,
-                threshold=_finite(chosen.thresholds[place]) if chosen else None,
-                coverage=float(coverage[place]),
-                asked=float(1 - coverage[:place].sum()),
+                threshold=_finite(chosen.thresholds[index]) if chosen else None,
+                coverage=float(coverage[index]),
+                asked=float(1 - coverage[:index].sum()),
                 price=price.dollars if price else None,
                 price_from=price.source if price else None,
-                alone_threshold=_finite(by_itself.thresholds[0]) if by_itself else None,
-                alone_coverage=by_itself.accepted / own.texts if own and by_itself else 0.0,
-                alone_upper=number(by_itself.upper) if by_itself else None,
+                alone_threshold=_finite(chosen_alone.thresholds[0]) if chosen_alone else None,
+                alone_coverage=chosen_alone.accepted / cascade_alone.texts if cascade_alone and chosen_alone else 0.0,
+                alone_upper=number(chosen_alone.upper) if chosen_alone else None,
             )
         )
     return tuple(steps)
 
 
-def needed(steps: Sequence[AcceptedStep]) -> tuple[bool, ...]:
-    """Which judges have to be asked: those whose answers are ever taken, and those that vote on the answers of later ones."""
-    last = max((place for place, step in enumerate(steps) if step.threshold is not None), default=-1)
-    return tuple(step.threshold is not None or (step.confidence == VOTES and place < last) for place, step in enumerate(steps))
+def asked_steps(steps: Sequence[AcceptedStep]) -> tuple[bool, ...]:
+    """Return for each judge whether it has to be asked: its answers are ever accepted, or it votes on the answers of later ones."""
+    last = max((index for index, step in enumerate(steps) if step.threshold is not None), default=-1)
+    return tuple(step.threshold is not None or (step.confidence == VOTES and index < last) for index, step in enumerate(steps))
 
 
 def _finite(threshold: float) -> float | None:
     return threshold if math.isfinite(threshold) else None
 
 
-def _result(
-    cell: ItemTable, steps: tuple[AcceptedStep, ...], found: Cascade | None, counts: Mapping[str, Any], reason: str | None
+def _describe_cascade(
+    cell: ItemTable, steps: tuple[AcceptedStep, ...], cascade: Cascade | None, counts: Mapping[str, Any], reason: str | None
 ) -> AcceptedCascade:
-    chosen = found.chosen if found else None
-    each = [step.price * step.asked for step, asked in zip(steps, needed(steps), strict=True) if asked and step.price is not None]
-    known = all(step.price is not None for step in steps)
+    chosen = cascade.chosen if cascade else None
+    costs = [
+        step.price * step.asked for step, is_needed in zip(steps, asked_steps(steps), strict=True) if is_needed and step.price is not None
+    ]
+    has_prices = all(step.price is not None for step in steps)
     return AcceptedCascade(
         language=cell.place[0],
         metric=cell.place[1],
@@ -322,7 +324,7 @@ def _result(
         person=1 - float(sum(step.coverage for step in steps)),
         risk=chosen.errors / chosen.accepted if chosen else None,
         upper=number(chosen.upper) if chosen else None,
-        price=sum(each) if known and chosen else None,
+        price=sum(costs) if has_prices and chosen else None,
         accepted=chosen.accepted if chosen else 0,
         reason=reason,
         **counts,

@@ -1,4 +1,4 @@
-"""The certificate of a cascade: which judges are asked in which order, and from which confidence on each one's answer is taken.
+"""The certificate of a cascade: judges in the order in which they are asked, and the confidence above which each one's answer is accepted.
 
 `harness.cascade_certificate.load("cascade.json").apply(scores, confidences, language="ja", metric="fluency")` says who answers each new
 text, and which texts go on to the next judge or to a person.
@@ -19,7 +19,7 @@ from harness.content.tags import choose_from
 from harness.correction.acceptance import ONLY_IF, AcceptOptions
 from harness.correction.cascade import AcceptedCascade
 from harness.correction.certificate import CertifiedData, CertifiedJudge, judge_problems
-from harness.correction.certificate_file import CHANGED, HASHES, ComparedBy, SealedFile, read_file
+from harness.correction.certificate_file import CHANGED, HASHES, ComparedBy, SealedFile, read_certificate_file
 from harness.errors import CertificateError, ContentError, StaleCertificate, UsageError
 from harness.model import JudgeIdentity, Scale, Score
 from harness.stats.core.arrays import Floats, Ints
@@ -30,7 +30,7 @@ AGAIN = "make a new certificate with 'harness accept --cascade --to FILE'"
 
 
 class CascadeOptions(ComparedBy, frozen=True):
-    """What the numbers were made with."""
+    """The options that the numbers were made with."""
 
     accept: AcceptOptions
     units: Units
@@ -57,19 +57,19 @@ class CertifiedChain(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CascadeAnswers(msgspec.Struct, frozen=True, eq=False):
-    """Who answers new texts.
+    """The judges that answer new texts.
 
     Attributes:
-        place: (texts,) of the judge whose answer is taken, among the judges in the order in which they are asked; -1 where none is.
+        judge_index: (texts,) position of the judge whose answer is accepted, in the order in which judges are asked; -1 where none is.
         judges: the names of all judges of the chain.
-        scores: (texts,) the answer that is taken; None where none is.
+        scores: (texts,) the accepted answer; None where there is none.
         asked: how many of the judges have been asked. Texts without an answer go on to the next one, or to a person after the last.
         upper: the certified bound of the share of wrong answers among the accepted ones; None where nothing is certified.
         unchecked: what of judges, prompts and rubric could not be compared with the certificate.
         reason: why nothing is certified, or None.
     """
 
-    place: Ints
+    judge_index: Ints
     judges: tuple[str, ...]
     scores: tuple[Score | None, ...]
     asked: int
@@ -86,7 +86,7 @@ class CascadeAnswers(msgspec.Struct, frozen=True, eq=False):
     def by(self) -> tuple[str | None, ...]:
         """The judge that answers each text; None where there is no answer yet."""
         names = (*self.judges, None)
-        return tuple(names[place] for place in self.place)
+        return tuple(names[index] for index in self.judge_index)
 
 
 class CascadeCertificate(SealedFile, frozen=True, kw_only=True):
@@ -112,17 +112,17 @@ class CascadeCertificate(SealedFile, frozen=True, kw_only=True):
         names = self.judges
         if len(names) < 2 or len(set(names)) < len(names):
             raise ValueError("a cascade has two judges or more, each once")
-        places = [cell.place for cell in self.cells]
-        if twice := next((place for place in places if places.count(place) > 1), None):
+        cell_names = [cell.place for cell in self.cells]
+        if twice := next((cell_name for cell_name in cell_names if cell_names.count(cell_name) > 1), None):
             raise ValueError(f"{twice} stands twice in its cells")
         for cell in self.cells:
-            place, steps = cell.place, cell.chain.steps
+            cell_name, steps = cell.place, cell.chain.steps
             if tuple(step.judge for step in steps) != names:
-                raise ValueError(f"the judges of {place} are not those of the steps")
+                raise ValueError(f"the judges of {cell_name} are not those of the steps")
             if any(step.threshold is not None and not 0 <= step.threshold <= 1 for step in steps):
-                raise ValueError(f"a threshold of {place} is not from 0 to 1")
+                raise ValueError(f"a threshold of {cell_name} is not from 0 to 1")
             if any(step.threshold is not None for step in steps) and not 0 <= (cell.chain.upper or 0) <= self.options.accept.alpha:
-                raise ValueError(f"thresholds of {place} are certified, but their bound is above the tolerated share of errors")
+                raise ValueError(f"thresholds of {cell_name} are certified, but their bound is above the tolerated share of errors")
 
     @property
     def judges(self) -> tuple[str, ...]:
@@ -130,11 +130,11 @@ class CascadeCertificate(SealedFile, frozen=True, kw_only=True):
 
     @property
     def only_if(self) -> str | None:
-        """What the promise rests on beside the labels: None if the data say that they are a random sample."""
+        """The assumption of the promise beside the labels: None if the data say that they are a random sample."""
         return ONLY_IF if self.data.sampling != "random" else None
 
     def cell(self, language: str, metric: str) -> CertifiedChain:
-        """The chain of a language and metric. Raises StaleCertificate where there is none."""
+        """Return the chain of a language and metric. Raises StaleCertificate where there is none."""
         for cell in self.cells:
             if (cell.chain.language, cell.chain.metric) == (language, metric):
                 return cell
@@ -176,36 +176,37 @@ class CascadeCertificate(SealedFile, frozen=True, kw_only=True):
         names = self.judges[: len(scores)]
         if set(confidences) != set(names):
             raise UsageError(f"confidences are of {', '.join(confidences) or 'no judge'}, and scores of {', '.join(names)}")
-        given = [_scores(cell.scale, metric, scores[name]) for name in names]
-        sure = np.vstack([_confidence(confidences[name], one, name) for name, one in zip(names, given, strict=True)])
+        judge_scores = [_read_scores(cell.scale, metric, scores[name]) for name in names]
+        confidence = np.vstack([_read_confidences(confidences[name], read, name) for name, read in zip(names, judge_scores, strict=True)])
         if cell.chain.upper is None:
-            place: Ints = np.full(sure.shape[1], -1)
+            judge_index: Ints = np.full(confidence.shape[1], -1)
         else:
-            place = answered_by(sure, [math.inf if step.threshold is None else step.threshold for step in cell.chain.steps[: len(names)]])
-        taken = tuple(None if by < 0 else given[by][text] for text, by in enumerate(place.tolist()))
-        return CascadeAnswers(place, self.judges, taken, len(names), cell.chain.upper, unchecked, cell.chain.reason)
+            thresholds = [math.inf if step.threshold is None else step.threshold for step in cell.chain.steps[: len(names)]]
+            judge_index = answered_by(confidence, thresholds)
+        accepted = tuple(None if judge < 0 else judge_scores[judge][text] for text, judge in enumerate(judge_index.tolist()))
+        return CascadeAnswers(judge_index, self.judges, accepted, len(names), cell.chain.upper, unchecked, cell.chain.reason)
 
     def _refuse_stale(
         self,
         cell: CertifiedChain,
-        given: tuple[str, ...],
+        scored_judges: tuple[str, ...],
         identities: Mapping[str, JudgeIdentity],
         prompts: Mapping[str, str],
         rubric: str | None,
         scale: Scale | None,
     ) -> tuple[str, ...]:
         """Raise for what differs from the certificate; return what could not be compared."""
-        if not given or set(given) != set(self.judges[: len(given)]):
+        if not scored_judges or set(scored_judges) != set(self.judges[: len(scored_judges)]):
             raise StaleCertificate(
-                f"scores are of {', '.join(given) or 'no judge'}, and the certificate's chain is {' then '.join(self.judges)}; give "
-                "scores of its first judges, or of all"
+                f"scores are of {', '.join(scored_judges) or 'no judge'}, and the certificate's chain is {' then '.join(self.judges)}; "
+                "give scores of its first judges, or of all"
             )
-        for step in self.steps[: len(given)]:
+        for step in self.steps[: len(scored_judges)]:
             name = step.judge.name
             for problem in judge_problems(step.judge, identities.get(name, name)):
                 raise StaleCertificate(f"{problem}; {AGAIN}")
-            _refuse_other(f"prompt of {name}", f"prompts={{{name!r}: ...}}", step.prompt, prompts.get(name))
-        _refuse_other("rubric", "rubric=", cell.rubric, rubric)
+            _refuse_changed(f"prompt of {name}", f"prompts={{{name!r}: ...}}", step.prompt, prompts.get(name))
+        _refuse_changed("rubric", "rubric=", cell.rubric, rubric)
         if scale is not None and scale != cell.scale:
             raise StaleCertificate(f"the scale is {scale.describe()}, in the certificate {cell.scale.describe()}; {AGAIN}")
         unknown = {
@@ -216,15 +217,15 @@ class CascadeCertificate(SealedFile, frozen=True, kw_only=True):
         return tuple(what for what, is_unknown in unknown.items() if is_unknown)
 
 
-def _refuse_other(what: str, argument: str, own: str | None, given: str | None) -> None:
-    if own is not None and given is None:
-        raise CertificateError(f"pass {argument}: the certificate holds for the {what} {own} only; {HASHES}")
-    if own is not None and given != own:
-        raise StaleCertificate(f"the {what} is {given}, and the certificate holds for {own}; {AGAIN}")
+def _refuse_changed(what: str, argument: str, certified: str | None, current: str | None) -> None:
+    if certified is not None and current is None:
+        raise CertificateError(f"pass {argument}: the certificate holds for the {what} {certified} only; {HASHES}")
+    if certified is not None and current != certified:
+        raise StaleCertificate(f"the {what} is {current}, and the certificate holds for {certified}; {AGAIN}")
 
 
-def _scores(scale: Scale, metric: str, given: Any) -> list[Score | None]:
-    values = np.asarray(given, object)
+def _read_scores(scale: Scale, metric: str, scores: Any) -> list[Score | None]:
+    values = np.asarray(scores, object)
     if values.ndim != 1:
         raise UsageError(f"scores have shape {values.shape}; they should be of one dimension, one score a text")
     read: list[Score | None] = []
@@ -236,9 +237,9 @@ def _scores(scale: Scale, metric: str, given: Any) -> list[Score | None]:
     return read
 
 
-def _confidence(given: ArrayLike, scores: list[Score | None], judge: str) -> Floats:
+def _read_confidences(confidences: ArrayLike, scores: list[Score | None], judge: str) -> Floats:
     try:
-        sure = np.asarray(given, np.float64)
+        sure = np.asarray(confidences, np.float64)
     except (TypeError, ValueError):
         raise UsageError(f"confidences of {judge} are numbers, None or NaN") from None
     if sure.shape != (len(scores),):
@@ -253,12 +254,12 @@ def load(path: Path | str) -> CascadeCertificate:
         ContentError: if the file cannot be read, is no certificate of a cascade, is cut off, has another schema version or other fields,
             was changed after it was written, or holds numbers that are impossible.
     """
-    held = read(path)
-    if not held.is_sealed:
+    certificate = read(path)
+    if not certificate.is_sealed:
         raise ContentError(f"not a certificate: {CHANGED}; {AGAIN}", Path(path))
-    return held
+    return certificate
 
 
 def read(path: Path | str) -> CascadeCertificate:
     """Read the certificate of a cascade to check it, whatever its hash. Raises as `load` otherwise."""
-    return read_file(Path(path), CascadeCertificate, "cascade", SCHEMA_VERSION, AGAIN)
+    return read_certificate_file(Path(path), CascadeCertificate, "cascade", SCHEMA_VERSION, AGAIN)

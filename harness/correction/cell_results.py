@@ -25,7 +25,7 @@ class KeyedRow(msgspec.Struct, frozen=True, kw_only=True):
     key: dict[str, Any]
 
     def flat(self) -> dict[str, Any]:
-        """One object for programs, with the parts of the key beside the other values."""
+        """Return one object for programs, with the parts of the key beside the other values."""
         values = msgspec.structs.asdict(self)
         return {**values.pop("key"), **values}
 
@@ -34,10 +34,10 @@ class CellResults(msgspec.Struct, frozen=True):
     """Numbers of many cells, with what is needed to make them again."""
 
     def as_json(self) -> dict[str, Any]:
-        """One object for programs: the fields, with rows as objects."""
+        """Return one object for programs: the fields, with rows as objects."""
         fields = msgspec.structs.asdict(self)
         rows = {
-            name: [one.flat() for one in part]
+            name: [row.flat() for row in part]
             for name, part in fields.items()
             if isinstance(part, tuple) and hasattr(next(iter(part), None), "flat")
         }
@@ -45,15 +45,15 @@ class CellResults(msgspec.Struct, frozen=True):
 
 
 def over_languages(cells: Iterable[ItemTable]) -> list[list[ItemTable]]:
-    """The cells in groups of those that differ in their language alone."""
-    found: dict[tuple[Any, ...], list[ItemTable]] = {}
+    """Return the cells in groups of those that differ in their language alone."""
+    groups: dict[tuple[Any, ...], list[ItemTable]] = {}
     for cell in cells:
-        found.setdefault(tuple(cell.key_over_languages.values()), []).append(cell)
-    return list(found.values())
+        groups.setdefault(tuple(cell.key_over_languages.values()), []).append(cell)
+    return list(groups.values())
 
 
 def split_by(cell: ItemTable, keys: Mapping[str, CodedColumn]) -> Iterator[ItemTable]:
-    """The cell divided by keys of all items of the data, such as `system`."""
+    """Yield the cell divided by keys of all items of the data, such as `system`."""
     columns = {name: column.take(cell.item) for name, column in keys.items()}
     code = combination_ids(columns.values(), np.zeros(len(cell), np.int8))
     for row, rows in zip(first_rows(code).tolist(), rows_by_number(code, int(code.max(initial=-1)) + 1), strict=True):
@@ -73,39 +73,39 @@ def refuse_unless_random(about: DatasetCard, what: str, otherwise: str = "") -> 
     )
 
 
-def one_condition(conditions: Iterable[JudgeCondition], judges: Sequence[str] | None, verb: str) -> JudgeCondition:
-    """The judge and condition to `verb`; baselines count only if they are named. Raises UsageError where there are several, or none."""
-    every = list(dict.fromkeys(conditions))
+def choose_condition(conditions: Iterable[JudgeCondition], judges: Sequence[str] | None, verb: str) -> JudgeCondition:
+    """Return the judge and condition to `verb`; baselines count only if named. Raises UsageError where there are several, or none."""
+    candidates = list(dict.fromkeys(conditions))
     if judges:
-        known = list(dict.fromkeys(each.judge for each in every))
+        names_present = list(dict.fromkeys(condition.judge for condition in candidates))
         for name in judges:
-            if name not in known:
-                raise UsageError(f"no judge '{name}'.{choose_from(known, name)}")
-        every = [each for each in every if each.judge in judges]
-    elif any(not traits_of(each.judge).is_baseline for each in every):
-        every = [each for each in every if not traits_of(each.judge).is_baseline]
-    if not every:
+            if name not in names_present:
+                raise UsageError(f"no judge '{name}'.{choose_from(names_present, name)}")
+        candidates = [condition for condition in candidates if condition.judge in judges]
+    elif any(not traits_of(condition.judge).is_baseline for condition in candidates):
+        candidates = [condition for condition in candidates if not traits_of(condition.judge).is_baseline]
+    if not candidates:
         raise UsageError(f"nothing to {verb}: no judge has scores on a metric that people labelled; see 'harness compare'")
-    names = list(dict.fromkeys(each.judge for each in every))
+    names = list(dict.fromkeys(condition.judge for condition in candidates))
     what = {"certify": "a certificate is", "calibrate": "maps are", "accept": "a step of a cascade is"}[verb]
     if len(names) > 1:
         raise UsageError(f"{what} of one judge, and there are {len(names)}; name one with --judge: {', '.join(names)}")
-    if len(every) > 1:
-        differing = next(name for name in CONDITION[1:] if len({getattr(each, name) for each in every}) > 1)
-        values = ", ".join(dict.fromkeys(f"{getattr(each, differing)}" for each in every))
+    if len(candidates) > 1:
+        differing = next(name for name in CONDITION[1:] if len({getattr(condition, name) for condition in candidates}) > 1)
+        values = ", ".join(dict.fromkeys(f"{getattr(condition, differing)}" for condition in candidates))
         raise UsageError(f"{what} of one condition; choose one with --where {differing}=VALUE: {values}")
-    return every[0]
+    return candidates[0]
 
 
 def judged_rows(source: Recording, condition: JudgeCondition) -> Judgments:
-    """The judgments of original texts by one judge under one condition."""
+    """Return the judgments of original texts by one judge under one condition."""
     rows = source.judgments.clean
     for name, value in condition._asdict().items():
-        rows = with_value(rows, name, value)
+        rows = rows_with_value(rows, name, value)
     return rows
 
 
-def with_value(rows: Judgments, name: str, value: Any) -> Judgments:
-    """The rows whose column `name` has this value; None finds the rows without one."""
+def rows_with_value(rows: Judgments, name: str, value: Any) -> Judgments:
+    """Return the rows whose column `name` has this value; None finds the rows without one."""
     column = getattr(rows, name)
     return rows.take(column.equals(value))

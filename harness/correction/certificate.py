@@ -22,16 +22,16 @@ from numpy.typing import ArrayLike
 from harness.content.tags import choose_from
 from harness.correction.acceptance import Confidence
 from harness.correction.certificate_extension import CertifiedWatch, Extension
-from harness.correction.certificate_file import CHANGED, HASHES, ComparedBy, SealedFile, certificate_kind, read_file
+from harness.correction.certificate_file import CHANGED, HASHES, ComparedBy, SealedFile, certificate_kind, read_certificate_file
 from harness.correction.certified_cell import (
     AGAIN,
     AcceptedScores,
     CertifiedCell,
     CorrectedMean,
     accepted_scores,
+    calibrate_texts,
     corrected_mean,
-    texts_of,
-    without_mean,
+    texts_without_mean,
 )
 from harness.correction.label_sets import Per
 from harness.decide.options import DecisionOptions
@@ -61,7 +61,7 @@ class CertifiedJudge(Sampling, frozen=True, kw_only=True):
 
 
 class CertifiedOptions(ComparedBy, frozen=True):
-    """What the numbers were made with, beside the thresholds of the verdicts.
+    """The options that the numbers were made with, beside the thresholds of the verdicts.
 
     `alpha`, `delta` and `confidence` are those of automatic acceptance, `level`, `per` and `this_draw` those of label sets. `length` says
     whether maps of ordered classes read the length of a text.
@@ -116,13 +116,13 @@ class Certificate(SealedFile, frozen=True, kw_only=True):
     watch: CertifiedWatch | None = None
 
     def __post_init__(self) -> None:
-        places = [cell.place for cell in self.cells]
-        if twice := next((place for place in places if places.count(place) > 1), None):
+        cell_names = [cell.place for cell in self.cells]
+        if twice := next((cell_name for cell_name in cell_names if cell_names.count(cell_name) > 1), None):
             raise ValueError(f"{twice} stands twice in its cells")
         if self.extended != len(self.extensions):
             raise ValueError(f"it says that it has {self.extended} extensions, and {len(self.extensions)} stand in it")
         for line in self.extensions:
-            if f"{line.from_language}/{line.metric}" not in places:
+            if f"{line.from_language}/{line.metric}" not in cell_names:
                 raise ValueError(f"it is extended to {line.place} by {line.from_language}, of which it has no cell")
         targets = [line.target for line in self.extensions]
         if doubled := next((line for line in self.extensions if targets.count(line.target) > 1), None):
@@ -134,13 +134,15 @@ class Certificate(SealedFile, frozen=True, kw_only=True):
         return tuple(cell for cell in self.cells if cell.verdict in _ALLOWED)
 
     def problems(self) -> tuple[str, ...]:
-        """Numbers that are impossible on their scales, and whether it was changed since it was written, in words; empty if all is well."""
+        """Return, in words, numbers that are impossible on their scales, and whether it was changed since it was written."""
         off_scale = (problem for cell in self.cells for problem in cell.off_scale())
         return (*off_scale, *(() if self.is_sealed else (CHANGED,)))
 
     def cell(self, language: str, metric: str) -> CertifiedCell:
-        """The cell of a language and metric, or the one that was extended to it. Raises StaleCertificate where there is none."""
-        extended = (each.from_language for each in self.extensions if (each.language, each.metric) == (language, metric))
+        """Return the cell of a language and metric, or the one that was extended to it. Raises StaleCertificate where there is none."""
+        extended = (
+            extension.from_language for extension in self.extensions if (extension.language, extension.metric) == (language, metric)
+        )
         for source in (language, *extended):
             for cell in self.cells:
                 if (cell.language, cell.metric) == (source, metric):
@@ -208,9 +210,10 @@ class Certificate(SealedFile, frozen=True, kw_only=True):
             raise UseForbidden(f"for {language}/{metric} the mean and agreement of {cell.language} were shown to hold, {_NOT_EXTENDED}")
         if confidence is not None:
             return accepted_scores(cell, scores, confidence, unchecked)
-        texts, reason = (None, f"extended from {cell.language}: {_NOT_EXTENDED}") if extended else texts_of(cell, scores, expected, lengths)
+        without_texts = (None, f"extended from {cell.language}: {_NOT_EXTENDED}")
+        texts, reason = without_texts if extended else calibrate_texts(cell, scores, expected, lengths)
         if texts is not None and not cell.corrections:
-            return without_mean(cell, scores, unchecked, texts)
+            return texts_without_mean(cell, scores, unchecked, texts)
         mean = corrected_mean(cell, scores, groups, share_of, level, unchecked)
         return msgspec.structs.replace(mean, texts=texts, texts_reason=reason)
 
@@ -220,36 +223,36 @@ class Certificate(SealedFile, frozen=True, kw_only=True):
         """Raise for what differs from the certificate; return what could not be compared."""
         for problem in judge_problems(self.judge, judge):
             raise StaleCertificate(f"{problem}; {AGAIN}")
-        for name, own, given in (("prompt", self.prompt, prompt), ("rubric", cell.rubric, rubric)):
-            if own is not None and given is None:
-                raise CertificateError(f"pass {name}=: the certificate holds for {name} {own} only; {HASHES}")
-            if own is not None and given != own:
-                raise StaleCertificate(f"the {name} is {given}, and the certificate holds for {own}; {AGAIN}")
+        for name, certified, current in (("prompt", self.prompt, prompt), ("rubric", cell.rubric, rubric)):
+            if certified is not None and current is None:
+                raise CertificateError(f"pass {name}=: the certificate holds for {name} {certified} only; {HASHES}")
+            if certified is not None and current != certified:
+                raise StaleCertificate(f"the {name} is {current}, and the certificate holds for {certified}; {AGAIN}")
         if scale is not None and scale != cell.scale:
             raise StaleCertificate(
                 f"the scale of '{cell.metric}' is {scale.describe()}, in the certificate {cell.scale.describe()}; {AGAIN}"
             )
-        unknown = [name for name, own in (("prompt", self.prompt), ("rubric", cell.rubric)) if own is None]
+        unknown = [name for name, certified in (("prompt", self.prompt), ("rubric", cell.rubric)) if certified is None]
         return (*unknown, *(["settings of the judge"] if self.judge.settings is None or isinstance(judge, str) else []))
 
-    def _refuse_other_condition(self, given: Mapping[str, Any]) -> None:
-        for name, value in given.items():
+    def _refuse_other_condition(self, condition: Mapping[str, Any]) -> None:
+        for name, value in condition.items():
             if name not in CONDITION[1:]:
                 raise TypeError(f"apply() got an unexpected keyword argument '{name}'; a condition has {', '.join(CONDITION[1:])}")
-            own = getattr(self.judge, name)
-            if value is not None and value != own:
-                stated = "does not state it" if own is None else f"holds for {own}"
+            certified = getattr(self.judge, name)
+            if value is not None and value != certified:
+                stated = "does not state it" if certified is None else f"holds for {certified}"
                 raise StaleCertificate(f"the {name} is {value}, and the certificate {stated}; {AGAIN}")
 
 
-def judge_problems(held: CertifiedJudge, judge: str | JudgeIdentity) -> Iterator[str]:
-    """What of a judge's name and settings differs from a certificate, in words."""
+def judge_problems(certified: CertifiedJudge, judge: str | JudgeIdentity) -> Iterator[str]:
+    """Yield the differences of a judge's name and settings from a certificate, in words."""
     name = judge if isinstance(judge, str) else judge.name
-    if name != held.name:
-        yield f"the judge is '{name}', and the certificate is of '{held.name}'"
-    elif isinstance(judge, JudgeIdentity) and held.settings is not None and judge.settings != held.settings:
-        keys = sorted(judge.settings.keys() | held.settings.keys())
-        changed = [key for key in keys if judge.settings.get(key) != held.settings.get(key)]
+    if name != certified.name:
+        yield f"the judge is '{name}', and the certificate is of '{certified.name}'"
+    elif isinstance(judge, JudgeIdentity) and certified.settings is not None and judge.settings != certified.settings:
+        keys = sorted(judge.settings.keys() | certified.settings.keys())
+        changed = [key for key in keys if judge.settings.get(key) != certified.settings.get(key)]
         yield f"the settings of '{name}' differ from the certificate's in {', '.join(changed)}"
 
 
@@ -260,17 +263,17 @@ def load(path: Path | str) -> Certificate:
         ContentError: if the file cannot be read, is no certificate, is cut off, has another schema version or other fields, was changed
             after it was written, or holds numbers that are impossible on their scales.
     """
-    held = read(path)
-    for problem in held.problems():
+    certificate = read(path)
+    for problem in certificate.problems():
         raise ContentError(f"not a certificate: {problem}; {AGAIN}", Path(path))
-    return held
+    return certificate
 
 
 def read(path: Path | str) -> Certificate:
     """Read a certificate to check it. Raises as `load`, but for changes and impossible numbers, which `problems` names."""
-    return read_file(Path(path), Certificate, "judge", SCHEMA_VERSION, AGAIN)
+    return read_certificate_file(Path(path), Certificate, "judge", SCHEMA_VERSION, AGAIN)
 
 
 def kind_of(path: Path | str) -> str:
-    """Whether a file is the certificate of a `judge` or of a `cascade`. Raises ContentError if it cannot be read or is no JSON."""
+    """Return `judge` or `cascade`, of which a file is the certificate. Raises ContentError if it cannot be read or is no JSON."""
     return certificate_kind(Path(path), AGAIN)

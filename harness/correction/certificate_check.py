@@ -13,7 +13,7 @@ from harness.correction.certificate_extension import CertifiedWatch, ExtendedWit
 from harness.correction.certified_cell import CertifiedCell
 from harness.correction.certify import JudgedRun
 from harness.correction.extension import ExtendOptions, extend, with_extensions
-from harness.correction.stale_certificate import different_values, staleness, stated_of_asking
+from harness.correction.stale_certificate import certified_run_settings, different_values, staleness
 from harness.errors import JudgeError, StaleCertificate, UsageError
 from harness.measure.compare import Recording
 
@@ -26,7 +26,7 @@ class Probe(NamedTuple):
 
 
 class CertificateCheck(msgspec.Struct, frozen=True):
-    """What a check of a certificate found.
+    """The result of a check of a certificate.
 
     Attributes:
         stale: why it does not hold, in sentences; empty if nothing against it was found.
@@ -46,7 +46,7 @@ class CertificateCheck(msgspec.Struct, frozen=True):
 def check_certificate(
     certificate: Certificate,
     source: Recording | None,
-    asked: JudgedRun | None = None,
+    judged_run: JudgedRun | None = None,
     today: date | None = None,
     watch: CertifiedWatch | None = None,
     probes: Sequence[Probe] = (),
@@ -59,28 +59,26 @@ def check_certificate(
     Raises UsageError for a probe that no extension rests on.
     """
     day = today or datetime.now(UTC).date()
-    stale = [*(certificate.problems() if source is None else staleness(certificate, source, asked))]
-    absent = ["everything"] if source is None else [*(stated_of_asking(certificate) if asked is None else ())]
-    stale += _other_extensions(certificate, probes, day)
+    stale = [*(certificate.problems() if source is None else staleness(certificate, source, judged_run))]
+    absent = ["everything"] if source is None else [*(certified_run_settings(certificate) if judged_run is None else ())]
+    stale += _check_extensions(certificate, probes, day)
     if source is not None:
-        absent += _without_probe(certificate, probes)
-    if (held := certificate.watch) is not None:
+        probed = {(probe.source.data.about.id, probe.source.data.sha256) for probe in probes}
+        unprobed = {line.place: line.data for line in certificate.extensions if (line.data, line.sha256) not in probed}
+        absent += [f"the extension to {cell} (name the run or data folder of {name} with --probe)" for cell, name in unprobed.items()]
+    if (certified_watch := certificate.watch) is not None:
         absent += [] if watch else ["the watch"]
-        stale = [*([expired] if (expired := held.expired(day)) else []), *stale]
-        stale += ["its watch is not what the log of the watch says; give 'harness watch check' again"] if watch not in (None, held) else []
+        stale = [*([expired] if (expired := certified_watch.expired(day)) else []), *stale]
+        stale += (
+            ["its watch is not what the log of the watch says; give 'harness watch check' again"]
+            if watch not in (None, certified_watch)
+            else []
+        )
     allowed = () if stale or absent else certificate.allowed
     return CertificateCheck(tuple(stale), tuple(absent), certificate.unchecked, allowed, source is not None)
 
 
-def _without_probe(certificate: Certificate, probes: Sequence[Probe]) -> Iterator[str]:
-    """Yield the extensions that none of the probes showed, with what would show them, each once."""
-    data = {(probe.source.data.about.id, probe.source.data.sha256) for probe in probes}
-    shown_by = {line.place: line.data for line in certificate.extensions if (line.data, line.sha256) not in data}
-    for place, name in shown_by.items():
-        yield f"the extension to {place} (name the run or data folder of {name} with --probe)"
-
-
-def _other_extensions(certificate: Certificate, probes: Sequence[Probe], today: date) -> Iterator[str]:
+def _check_extensions(certificate: Certificate, probes: Sequence[Probe], today: date) -> Iterator[str]:
     """Yield what is wrong with the extensions, as far as the date and the probes show it.
 
     What was tested together is tested together again: q is corrected over all targets of one call.
@@ -88,7 +86,7 @@ def _other_extensions(certificate: Certificate, probes: Sequence[Probe], today: 
     for line in certificate.extensions:
         if line.date > today:
             yield f"it was extended to {line.place} on {line.date}, and today is {today}: the clock is wrong, or the date"
-    for source, asked in probes:
+    for source, judged_run in probes:
         data = source.data
         lines = [line for line in certificate.extensions if line.sha256 == data.sha256]
         if not lines and not any(line.data == data.about.id for line in certificate.extensions):
@@ -97,33 +95,36 @@ def _other_extensions(certificate: Certificate, probes: Sequence[Probe], today: 
         if not lines:
             yield f"items or labels of the probe {source.name} have changed: {data.sha256[:12]} is in no extension of the certificate"
         for options in dict.fromkeys(msgspec.json.encode(line.options, order="sorted") for line in lines):
-            yield from _differences(certificate, source, asked, msgspec.json.decode(options, type=ExtendedWith))
+            yield from _compare_extensions(certificate, source, judged_run, msgspec.json.decode(options, type=ExtendedWith))
 
 
-def _differences(certificate: Certificate, source: Recording, asked: JudgedRun | None, options: ExtendedWith) -> Iterator[str]:
+def _compare_extensions(certificate: Certificate, source: Recording, judged_run: JudgedRun | None, options: ExtendedWith) -> Iterator[str]:
     """Yield what comes out differently when the extensions of one probe and one set of options are made again."""
     judge = certificate.judge.name
     try:
         extending = ExtendOptions(options.by, options.from_language, options.margin, options.alpha)
-        found = extend(certificate, source, options.compare((judge,)), extending, asked)
+        result = extend(certificate, source, options.compare((judge,)), extending, judged_run)
     except (UsageError, JudgeError, StaleCertificate) as err:
         yield f"what {source.name} extends it to cannot be made again: {err}"
         return
     unextended = msgspec.structs.replace(certificate, extensions=(), extended=0)
-    again = {line.target: line for line in with_extensions(unextended, found, date.min).extensions}
-    held = {line.target: line for line in certificate.extensions}
-    for line in held.values():
-        if (line.sha256, line.options) == (source.data.sha256, options) and line.target not in again:
-            yield f"it is extended to {_named(line)}, which {source.name} does not show"
-    for target, line in again.items():
-        if target not in held:
-            yield f"{source.name} extends it to {_named(line)} too, and the certificate does not say so"
+    remade = {line.target: line for line in with_extensions(unextended, result, date.min).extensions}
+    certified = {line.target: line for line in certificate.extensions}
+    for line in certified.values():
+        if (line.sha256, line.options) == (source.data.sha256, options) and line.target not in remade:
+            yield f"it is extended to {_extension_name(line)}, which {source.name} does not show"
+    for target, line in remade.items():
+        if target not in certified:
+            yield f"{source.name} extends it to {_extension_name(line)} too, and the certificate does not say so"
             continue
-        differing = different_values(msgspec.to_builtins(held[target]), msgspec.to_builtins(line), ("date",))
-        is_latest = (held[target].sha256, held[target].options) == (source.data.sha256, options)  # else another probe showed it later
+        differing = different_values(msgspec.to_builtins(certified[target]), msgspec.to_builtins(line), ("date",))
+        is_latest = (certified[target].sha256, certified[target].options) == (
+            source.data.sha256,
+            options,
+        )  # else another probe showed it later
         if differing and is_latest:
-            yield f"the extension to {_named(line)} differs when it is made again: {differing}"
+            yield f"the extension to {_extension_name(line)} differs when it is made again: {differing}"
 
 
-def _named(line: Extension) -> str:
+def _extension_name(line: Extension) -> str:
     return line.place + "".join(f", {key} {value}" for key, value in line.where.items())

@@ -1,4 +1,4 @@
-"""Where and how long a certificate holds: other texts that it was extended to, and the watch that it depends on."""
+"""The scope of a certificate: other texts that it was extended to, and the watch that it depends on."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ShownWithin(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ExtendedWith(ComparedBy, frozen=True):
-    """What a probe was tested with: the options of its comparison, and those of `harness.correction.extension.ExtendOptions`."""
+    """The options that a probe was tested with: those of its comparison, and those of `harness.correction.extension.ExtendOptions`."""
 
     by: tuple[str, ...]
     from_language: str | None
@@ -66,7 +66,7 @@ class Extension(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def target(self) -> tuple[str, str, str, tuple[tuple[str, str], ...]]:
-        """What tells one extension from another of the same certificate."""
+        """A key that is unique among the extensions of a certificate."""
         return self.language, self.metric, self.from_language, tuple(sorted(self.where.items()))
 
 
@@ -103,7 +103,7 @@ class CertifiedWatch(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError("a watch has a maximal age of a day or more, and was not checked before it began")
 
     def expired(self, today: date) -> str | None:
-        """Why the certificate does not hold on this day; None if it does."""
+        """Return why the certificate does not hold on this day; None if it does."""
         if self.ended is not None:
             return f"its watch found: {self.ended}"
         if today < self.checked_to:

@@ -1,4 +1,4 @@
-"""The file of a certificate: how it is read and checked, by whoever reads one, and the hash by which a later edit is found.
+"""Reads and checks the file of a certificate, with the hash by which a later edit is found.
 
 Every reader takes the same forms: JSON with exactly the fields that this program writes, each once, of this schema version, and with the
 hash of everything else. The hash finds an edit, not a forger, who can compute it: `harness certify --check FILE RUN_OR_DIR` makes all of a
@@ -33,19 +33,19 @@ class ComparedBy(msgspec.Struct, frozen=True):
     standardise: Standardise
 
     @classmethod
-    def of(cls, compare: CompareOptions, **further: Any) -> Self:
+    def of(cls, compare: CompareOptions, **options: Any) -> Self:
         annotators = None if compare.annotators is None else str(compare.annotators)
         where = {name: tuple(values) for name, values in sorted(compare.where.items())}
-        return cls(annotators, compare.majority, where, compare.standardise, **further)
+        return cls(annotators, compare.majority, where, compare.standardise, **options)
 
     def compare(self, judges: tuple[str, ...]) -> CompareOptions:
-        """The same comparison of these judges."""
+        """Return the same comparison of these judges."""
         annotators = None if self.annotators is None else Annotators.parse(self.annotators)
         return CompareOptions(annotators=annotators, majority=self.majority, where=self.where, judges=judges, standardise=self.standardise)
 
 
 class SealedFile(msgspec.Struct, frozen=True, kw_only=True):
-    """What the certificates of a judge and of a cascade have in common.
+    """The common part of the certificates of a judge and of a cascade.
 
     Attributes:
         schema_version: of the file's form.
@@ -58,12 +58,12 @@ class SealedFile(msgspec.Struct, frozen=True, kw_only=True):
     sha256: str = ""
 
     def sealed(self) -> Self:
-        """The same with the hash of its content."""
+        """Return the same with the hash of its content."""
         return msgspec.structs.replace(self, sha256=self._content_hash())
 
     @property
     def is_sealed(self) -> bool:
-        """Whether its hash is that of its content."""
+        """True if its hash is that of its content."""
         return self.sha256 == self._content_hash()
 
     def _content_hash(self) -> str:
@@ -80,32 +80,32 @@ class _Head(msgspec.Struct):
 
 
 def certificate_kind(path: Path, again: str) -> str:
-    """Whether a file is the certificate of a `judge` or of a `cascade`. Raises ContentError if it cannot be read or is no JSON."""
-    return _decoded(_read(path), _Head, path, again).kind
+    """Return `judge` or `cascade`, of which a file is the certificate. Raises ContentError if it cannot be read or is no JSON."""
+    return _decode(_read_bytes(path), _Head, path, again).kind
 
 
-def read_file(path: Path, form: type[Sealed], kind: str, version: int, again: str) -> Sealed:
-    """A certificate of this form from its file, whatever its hash (`is_sealed`).
+def read_certificate_file(path: Path, form: type[Sealed], kind: str, version: int, again: str) -> Sealed:
+    """Return a certificate of this form from its file, whatever its hash (`is_sealed`).
 
     Raises ContentError for a file that is none, of another kind or schema version, with a field twice, with other fields, or with values
     that contradict each other; `again` says what to do.
     """
-    raw = _read(path)
-    head = _decoded(raw, _Head, path, again)
+    raw = _read_bytes(path)
+    head = _decode(raw, _Head, path, again)
     if head.kind != kind:
         raise ContentError(f"the certificate of a {head.kind}, and the certificate of a {kind} is needed", path)
     refuse_other_schema(raw, version, path, again)
-    held = _decoded(raw, form, path, again)
+    certificate = _decode(raw, form, path, again)
     try:
-        written = json.loads(raw, object_pairs_hook=_each_once)
+        written = json.loads(raw, object_pairs_hook=_refuse_repeated_keys)
     except (ValueError, RecursionError) as err:
         raise ContentError(f"not a certificate: {err}; {again}", path) from None
-    for problem in _other_fields(written, json.loads(msgspec.json.encode(held))):
+    for problem in _list_unknown_fields(written, json.loads(msgspec.json.encode(certificate))):
         raise ContentError(f"not a certificate: {problem}; {again}", path)
-    return held
+    return certificate
 
 
-def _read(path: Path) -> bytes:
+def _read_bytes(path: Path) -> bytes:
     try:
         if not path.is_file() and path.exists():  # a pipe without a writer would never end
             raise ContentError("not a file; name the file of a certificate", path)
@@ -118,7 +118,7 @@ def _read(path: Path) -> bytes:
     return raw
 
 
-def _decoded(raw: bytes, form: type[T], path: Path, again: str) -> T:
+def _decode(raw: bytes, form: type[T], path: Path, again: str) -> T:
     try:
         return msgspec.json.decode(raw, type=form)
     except (msgspec.ValidationError, UsageError) as err:
@@ -127,8 +127,8 @@ def _decoded(raw: bytes, form: type[T], path: Path, again: str) -> T:
         raise ContentError(f"not a whole JSON file ({err}); copy the certificate again, or {again}", path) from None
 
 
-def _each_once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON. Raises ValueError for a key that stands twice, of which other programs may read the other value."""
+def _refuse_repeated_keys(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON. Raises ValueError for a key that stands twice, of which other programs may read the other value."""
     fields = dict(pairs)
     if len(fields) < len(pairs):
         names = [name for name, _ in pairs]
@@ -136,13 +136,13 @@ def _each_once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     return fields
 
 
-def _other_fields(written: Any, understood: Any, path: str = "") -> Iterator[str]:
-    """Fields that a file has beside those that are understood, and those that it lacks, in words."""
+def _list_unknown_fields(written: Any, understood: Any, path: str = "") -> Iterator[str]:
+    """Yield the fields that a file has beside those that are understood, and those that it lacks, in words."""
     if isinstance(written, dict) and isinstance(understood, dict):
         for name in sorted(written.keys() ^ understood.keys()):
             yield f"'{path}{name}' is no field of it" if name in written else f"its field '{path}{name}' is absent"
         for name in sorted(written.keys() & understood.keys()):
-            yield from _other_fields(written[name], understood[name], f"{path}{name}.")
+            yield from _list_unknown_fields(written[name], understood[name], f"{path}{name}.")
     elif isinstance(written, list) and isinstance(understood, list):
-        for place, (one, other) in enumerate(zip(written, understood, strict=False)):
-            yield from _other_fields(one, other, f"{path}{place}.")
+        for index, (written_part, understood_part) in enumerate(zip(written, understood, strict=False)):
+            yield from _list_unknown_fields(written_part, understood_part, f"{path}{index}.")

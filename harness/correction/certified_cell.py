@@ -1,4 +1,4 @@
-"""What a certificate holds of one language and metric, and its use on new scores: a corrected mean, calibrated texts, accepted answers."""
+"""One language and metric of a certificate, and its use on new scores: a corrected mean, calibrated texts, accepted answers."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from harness.content.tags import canonical
 from harness.correction.acceptance import share_left_out
-from harness.correction.certified_map import CalibratedTexts, CertifiedMap, calibrated_texts
+from harness.correction.certified_map import CalibratedTexts, CertifiedMap, apply_map
 from harness.correction.map_input import EXPECTED
-from harness.correction.mean_estimates import ends
+from harness.correction.mean_estimates import interval_ends
 from harness.data.columns import CodedColumn
 from harness.decide.class_shares import Basis
 from harness.decide.rule import VerdictName
@@ -65,8 +65,8 @@ class Correction(msgspec.Struct, frozen=True):
             raise ValueError(f"the sizes in spread are not of {self.groups} groups")
         if not math.isclose(sum(size * times for size, times in zip(spread.sizes, spread.times, strict=True)), self.n, rel_tol=1e-6):
             raise ValueError(f"the sizes in spread do not add up to {self.n} labels")
-        for squares, products, others in (spread.between, spread.within):
-            if min(squares, others) < 0 or products**2 > squares * others * (1 + 1e-6) + _ROUNDING:
+        for squares, products, squares_of_judge in (spread.between, spread.within):
+            if min(squares, squares_of_judge) < 0 or products**2 > squares * squares_of_judge * (1 + 1e-6) + _ROUNDING:
                 raise ValueError("these are no sums of squares and products")
 
     @property
@@ -76,7 +76,7 @@ class Correction(msgspec.Struct, frozen=True):
 
 
 class CertifiedThreshold(msgspec.Struct, frozen=True):
-    """From which confidence on answers agree with people in a share 1 - `alpha`, with probability 1 - `delta`.
+    """The confidence above which answers agree with people in a share 1 - `alpha`, with probability 1 - `delta`.
 
     `threshold` is None where nothing is certified, with the `reason`. It is about `n` labelled texts and says nothing of `left_out`
     others, which have no commonest label.
@@ -100,7 +100,7 @@ class CertifiedThreshold(msgspec.Struct, frozen=True):
 
 
 class CertifiedCell(msgspec.Struct, frozen=True, kw_only=True):
-    """What the judge may be used for in one language on one metric, with the numbers for it.
+    """The use that a judge may be put to in one language on one metric, with the numbers for it.
 
     Attributes:
         scale: of the metric; `classes` are the scores that `confusion` counts, and `values` what they stand for in means.
@@ -164,22 +164,22 @@ class CertifiedCell(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.language}/{self.metric}"
 
     def off_scale(self) -> Iterator[str]:
-        """What no labels and scores on the cell's scale can give, in words: means outside it, shares and confidences outside 0 to 1."""
-        place = self.place
+        """Yield, in words, numbers that are impossible on the cell's scale: means outside it, shares and confidences outside 0 to 1."""
+        cell_name = self.place
         for correction in self.corrections:
-            low, high = self._range(correction.share_of)
+            low, high = self.range_of_means(correction.share_of)
             what = "the mean" if correction.share_of is None else f"the share of {correction.share_of}"
             for name in ("mean_label", "mean_judge", "failure_value"):
                 value = getattr(correction, name)
                 if not low - _ROUNDING <= value <= high + _ROUNDING:
-                    yield f"{name} of {what} of {place} is {value:g}, which is not on its scale, {low:g} to {high:g}"
+                    yield f"{name} of {what} of {cell_name} is {value:g}, which is not on its scale, {low:g} to {high:g}"
         for name in ("threshold", "coverage", "agreement", "agreement_lower"):
             value = getattr(self.acceptance, name, None)
             if value is not None and not 0 <= value <= 1:
-                yield f"{name} of the acceptance of {place} is {value:g}, which is not from 0 to 1"
+                yield f"{name} of the acceptance of {cell_name} is {value:g}, which is not from 0 to 1"
 
-    def _range(self, share_of: Score | None) -> tuple[float, float]:
-        """The smallest and largest possible mean of scores, or share of a class."""
+    def range_of_means(self, share_of: Score | None) -> tuple[float, float]:
+        """Return the smallest and largest possible mean of scores, or share of a class."""
         if share_of is not None:
             return 0.0, 1.0
         if self.scale.kind == "interval":
@@ -222,7 +222,7 @@ class CorrectedMean(msgspec.Struct, frozen=True):
 
 
 class AcceptedScores(msgspec.Struct, frozen=True, eq=False):
-    """Which new scores can be accepted without a person.
+    """The new scores that can be accepted without a person.
 
     Attributes:
         accepted: (items,) booleans, all false where nothing is certified; then the `reason` says why.
@@ -243,33 +243,33 @@ class AcceptedScores(msgspec.Struct, frozen=True, eq=False):
 def corrected_mean(
     cell: CertifiedCell, scores: Any, groups: Any, share_of: Score | None, level: float, unchecked: tuple[str, ...]
 ) -> CorrectedMean:
-    correction = _correction(cell, share_of)
-    numbers = _numbers(cell, scores, share_of)
-    given = np.where(np.isnan(numbers), correction.failure_value, numbers)
+    correction = _find_correction(cell, share_of)
+    numbers = _read_numbers(cell, scores, share_of)
+    filled = np.where(np.isnan(numbers), correction.failure_value, numbers)
     try:
-        found = correct_with_summary(correction.summary, given, _group_codes(groups), share=share_of is not None, level=level)
+        mean = correct_with_summary(correction.summary, filled, _encode_groups(groups), share=share_of is not None, level=level)
     except ShapeError as err:
         raise UsageError(str(err)) from None
-    defined = found.reason is None
+    defined = mean.reason is None
     return CorrectedMean(
-        estimate=found.value if defined else None,
-        interval=ends(found.interval),
+        estimate=mean.value if defined else None,
+        interval=interval_ends(mean.interval),
         judge_only=float(np.nanmean(numbers)) if not np.isnan(numbers).all() else math.nan,
-        effective_labels=found.effective_n if defined and math.isfinite(found.effective_n) else None,
-        lam=found.lam if defined else None,
+        effective_labels=mean.effective_n if defined and math.isfinite(mean.effective_n) else None,
+        lam=mean.lam if defined else None,
         labels=correction.n,
-        scores=len(given),
-        error=found.error if defined else None,
-        label_error=math.sqrt(found.residual_variance) if defined else None,
+        scores=len(filled),
+        error=mean.error if defined else None,
+        label_error=math.sqrt(mean.residual_variance) if defined else None,
         not_for=cell.not_for,
         unchecked=unchecked,
-        reason=found.reason or found.interval.reason,
+        reason=mean.reason or mean.interval.reason,
     )
 
 
-def without_mean(cell: CertifiedCell, scores: Any, unchecked: tuple[str, ...], texts: CalibratedTexts) -> CorrectedMean:
-    """Calibrated texts of a cell that has no correction of means, with the reason."""
-    numbers = _map_scores(cell, scores)
+def texts_without_mean(cell: CertifiedCell, scores: Any, unchecked: tuple[str, ...], texts: CalibratedTexts) -> CorrectedMean:
+    """Return calibrated texts of a cell that has no correction of means, with the reason."""
+    numbers = _read_map_scores(cell, scores)
     no_mean = np.isnan(numbers).all() or (cell.values is None and cell.scale.kind != "interval")
     nothing: dict[str, None] = dict.fromkeys(("estimate", "interval", "effective_labels", "lam", "error", "label_error"))
     return CorrectedMean(
@@ -284,54 +284,54 @@ def without_mean(cell: CertifiedCell, scores: Any, unchecked: tuple[str, ...], t
     )
 
 
-def texts_of(
+def calibrate_texts(
     cell: CertifiedCell, scores: Any, expected: ArrayLike | None, lengths: ArrayLike | Sequence[str] | None
 ) -> tuple[CalibratedTexts | None, str | None]:
-    """What people are expected to say of each text, or why nothing is said."""
-    held = cell.recalibration
-    if held is None:
+    """Return people's expected scores of each text, or the reason why there are none."""
+    certified_map = cell.recalibration
+    if certified_map is None:
         return None, cell.recalibration_reason
-    numbers = _map_scores(cell, scores)
-    if held.read == EXPECTED:
+    numbers = _read_map_scores(cell, scores)
+    if certified_map.read == EXPECTED:
         if expected is None:
             return None, "the map reads expected scores by token probabilities; pass expected="
-        given = np.asarray(expected, np.float64)
-        if given.shape != numbers.shape:
-            raise UsageError(f"expected has shape {given.shape} and scores {numbers.shape}; give one expected score a score")
-        numbers = np.where(np.isnan(numbers), math.nan, given)
+        expected_scores = np.asarray(expected, np.float64)
+        if expected_scores.shape != numbers.shape:
+            raise UsageError(f"expected has shape {expected_scores.shape} and scores {numbers.shape}; give one expected score a score")
+        numbers = np.where(np.isnan(numbers), math.nan, expected_scores)
     two_named = cell.values is None and len(cell.classes) == 2
     values = np.arange(2.0) if two_named else None if cell.values is None else np.asarray(cell.values, np.float64)
-    characters = None if held.length_scale is None else _characters(cell, lengths, len(numbers))
-    return calibrated_texts(held, numbers, cell.classes, values, cell._range(None), characters), None
+    characters = None if certified_map.length_scale is None else _read_lengths(cell, lengths, len(numbers))
+    return apply_map(certified_map, numbers, cell.classes, values, cell.range_of_means(None), characters), None
 
 
-def _characters(cell: CertifiedCell, lengths: ArrayLike | Sequence[str] | None, texts: int) -> Floats:
-    """(texts,) lengths that a map reads, which are given as numbers or as texts."""
+def _read_lengths(cell: CertifiedCell, lengths: ArrayLike | Sequence[str] | None, count: int) -> Floats:
+    """Return (texts,) lengths that a map reads, which are given as numbers or as texts."""
     if lengths is None:
         raise CertificateError(
             f"pass lengths=: the map of {cell.place} reads the length of each text beside its score (characters, or the texts)"
         )
-    given = [len(one) if isinstance(one, str) else one for one in lengths] if isinstance(lengths, Sequence) else lengths
+    numbers = [len(text) if isinstance(text, str) else text for text in lengths] if isinstance(lengths, Sequence) else lengths
     try:
-        found = np.asarray(given, np.float64)
+        characters = np.asarray(numbers, np.float64)
     except (TypeError, ValueError):
         raise UsageError("lengths are numbers of characters, texts, or None where there is no text") from None
-    if found.shape != (texts,):
-        raise UsageError(f"lengths has shape {found.shape} and there are {texts} scores; give one length a score")
-    if (found < 0).any() or np.isinf(found).any():
+    if characters.shape != (count,):
+        raise UsageError(f"lengths has shape {characters.shape} and there are {count} scores; give one length a score")
+    if (characters < 0).any() or np.isinf(characters).any():
         raise UsageError("lengths are numbers of characters, 0 or more")
-    return found
+    return characters
 
 
-def _map_scores(cell: CertifiedCell, scores: Any) -> Floats:
-    """What a map reads of scores: points, or class codes where classes have names only; NaN where there is none."""
+def _read_map_scores(cell: CertifiedCell, scores: Any) -> Floats:
+    """Return scores as a map reads them: points, or class codes where classes have names only; NaN where there is none."""
     if cell.values is not None or cell.scale.kind == "interval":
-        return _numbers(cell, scores, None)
-    codes = _class_codes(cell, scores if isinstance(scores, np.ndarray) else np.asarray(scores), scores)
+        return _read_numbers(cell, scores, None)
+    codes = _encode_classes(cell, scores if isinstance(scores, np.ndarray) else np.asarray(scores), scores)
     return np.where(codes < 0, math.nan, codes)
 
 
-def _correction(cell: CertifiedCell, share_of: Score | None) -> Correction:
+def _find_correction(cell: CertifiedCell, share_of: Score | None) -> Correction:
     for correction in cell.corrections:
         if correction.share_of == share_of:
             return correction
@@ -343,69 +343,65 @@ def _correction(cell: CertifiedCell, share_of: Score | None) -> Correction:
 
 
 def accepted_scores(cell: CertifiedCell, scores: Any, confidence: ArrayLike, unchecked: tuple[str, ...]) -> AcceptedScores:
-    numbers, sure = _numbers(cell, scores, cell.classes[0] if cell.values is None else None), np.asarray(confidence, np.float64)
-    if sure.shape != numbers.shape:
-        raise UsageError(f"confidence has shape {sure.shape} and scores {numbers.shape}; give one confidence a score")
+    numbers, confidences = _read_numbers(cell, scores, cell.classes[0] if cell.values is None else None), np.asarray(confidence, np.float64)
+    if confidences.shape != numbers.shape:
+        raise UsageError(f"confidence has shape {confidences.shape} and scores {numbers.shape}; give one confidence a score")
     threshold = cell.acceptance
     if threshold is None or threshold.threshold is None:
         reason = cell.acceptance_reason if threshold is None else threshold.reason
-        return AcceptedScores(np.zeros(len(sure), bool), None, None, unchecked, reason)
-    accepted = np.asarray(~np.isnan(numbers) & (sure >= threshold.threshold))
+        return AcceptedScores(np.zeros(len(confidences), bool), None, None, unchecked, reason)
+    accepted = np.asarray(~np.isnan(numbers) & (confidences >= threshold.threshold))
     return AcceptedScores(accepted, threshold.threshold, threshold.agreement_lower, unchecked, None, threshold.left_out_share)
 
 
-def _numbers(cell: CertifiedCell, scores: Any, share_of: Score | None) -> Floats:
-    """The scores as numbers, or as 0 and 1 for the share of a class; NaN where there is none.
+def _read_numbers(cell: CertifiedCell, scores: Any, share_of: Score | None) -> Floats:
+    """Return the scores as numbers, or as 0 and 1 for the share of a class; NaN where there is none.
 
     Raises StaleCertificate for scores off the certificate's scale.
     """
-    given = scores if isinstance(scores, np.ndarray) else np.asarray(scores)
-    if given.ndim != 1:
-        raise UsageError(f"scores have shape {given.shape}; they should be of one dimension, one score a text")
+    array = scores if isinstance(scores, np.ndarray) else np.asarray(scores)
+    if array.ndim != 1:
+        raise UsageError(f"scores have shape {array.shape}; they should be of one dimension, one score a text")
     if cell.scale.kind == "interval":
-        numbers = _floats(given)
+        try:
+            numbers = array.astype(np.float64)
+        except (TypeError, ValueError):
+            raise UsageError("scores on this scale are numbers, None or NaN") from None
         low, high = cell.scale.min, cell.scale.max
         off = (numbers < (-math.inf if low is None else low)) | (numbers > (math.inf if high is None else high)) | np.isinf(numbers)
         if off.any():
-            raise _off_scale(cell, float(numbers[off][0]))
+            raise _off_scale_error(cell, float(numbers[off][0]))
         return numbers if share_of is None else np.where(np.isnan(numbers), math.nan, numbers == share_of)
-    codes = _class_codes(cell, given, scores)
-    values = np.asarray(cell.values, np.float64) if share_of is None else np.array([each == share_of for each in cell.classes], np.float64)
+    codes = _encode_classes(cell, array, scores)
+    values = np.asarray(cell.values if share_of is None else [score == share_of for score in cell.classes], np.float64)
     return np.append(values, math.nan)[codes]
 
 
-def _floats(given: NDArray[Any]) -> Floats:
-    try:
-        return given.astype(np.float64)
-    except (TypeError, ValueError):
-        raise UsageError("scores on this scale are numbers, None or NaN") from None
-
-
-def _class_codes(cell: CertifiedCell, given: NDArray[Any], scores: Any) -> NDArray[np.int64]:
-    """Positions among the classes, -1 for no score."""
-    if given.dtype.kind in "iuf" and all(isinstance(score, int) for score in cell.classes):
+def _encode_classes(cell: CertifiedCell, array: NDArray[Any], scores: Any) -> NDArray[np.int64]:
+    """Return positions among the classes, -1 for no score."""
+    if array.dtype.kind in "iuf" and all(isinstance(score, int) for score in cell.classes):
         classes = np.array(cell.classes, np.float64)
         order = np.argsort(classes)
-        place = np.minimum(np.searchsorted(classes[order], given), len(classes) - 1)
-        codes = np.where(np.isnan(given.astype(np.float64)), -1, order[place])
-        off = (codes >= 0) & (classes[order][place] != given)
+        index = np.minimum(np.searchsorted(classes[order], array), len(classes) - 1)
+        codes = np.where(np.isnan(array.astype(np.float64)), -1, order[index])
+        off = (codes >= 0) & (classes[order][index] != array)
         if off.any():
-            raise _off_scale(cell, given[off][0].item())
+            raise _off_scale_error(cell, array[off][0].item())
         return codes
     column = CodedColumn.from_values(None if score is None or score != score else score for score in list(scores))
     for score in column.values:
         if not cell.scale.holds(score):
-            raise _off_scale(cell, score)
+            raise _off_scale_error(cell, score)
     return column.recode({score: code for code, score in enumerate(cell.classes)}).astype(np.int64)
 
 
-def _off_scale(cell: CertifiedCell, score: object) -> StaleCertificate:
+def _off_scale_error(cell: CertifiedCell, score: object) -> StaleCertificate:
     return StaleCertificate(
         f"score {score!r} is off the scale of '{cell.metric}' in the certificate ({cell.scale.describe()}); if the scale changed, {AGAIN}"
     )
 
 
-def _group_codes(groups: Any) -> NDArray[Any] | None:
+def _encode_groups(groups: Any) -> NDArray[Any] | None:
     if groups is None:
         return None
     if isinstance(groups, np.ndarray) and groups.dtype.kind in "iu":

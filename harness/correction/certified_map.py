@@ -14,7 +14,7 @@ from harness.stats.core.arrays import Floats
 
 
 class CertifiedMap(msgspec.Struct, frozen=True):
-    """What people say of a text with a judge's score.
+    """The map from a judge's score of a text to people's score.
 
     Attributes:
         read: what of the judge the map reads: `score`, or `expected score` by the probabilities of its tokens.
@@ -50,7 +50,7 @@ class CertifiedMap(msgspec.Struct, frozen=True):
 
 
 class CalibratedTexts(msgspec.Struct, frozen=True, eq=False):
-    """What people are expected to say of each new text.
+    """People's expected scores of new texts.
 
     Attributes:
         expected: (n,) calibrated expected score in points of the scale; None of classes without order, and where no gain is shown.
@@ -74,53 +74,52 @@ class CalibratedTexts(msgspec.Struct, frozen=True, eq=False):
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, CalibratedTexts) and all(
-            np.array_equal(one, two, equal_nan=one.dtype.kind == "f")
-            if isinstance(one, np.ndarray) and two is not None
-            else one is two or one == two
-            for one, two in zip(msgspec.structs.astuple(self), msgspec.structs.astuple(other), strict=True)
+            np.array_equal(value, other_value, equal_nan=value.dtype.kind == "f")
+            if isinstance(value, np.ndarray) and other_value is not None
+            else value is other_value or value == other_value
+            for value, other_value in zip(msgspec.structs.astuple(self), msgspec.structs.astuple(other), strict=True)
         )
 
     __hash__ = None  # type: ignore[assignment]  # arrays
 
 
-def calibrated_texts(
-    held: CertifiedMap,
+def apply_map(
+    certified_map: CertifiedMap,
     scores: Floats,
     classes: Sequence[int | float | str],
     values: Floats | None,
     ends: tuple[float, float],
     lengths: Floats | None = None,
 ) -> CalibratedTexts:
-    """Apply a map to what the judge said of new texts.
+    """Apply a map to a judge's scores of new texts.
 
     `scores` (n,) are what the map reads of each text: points, or class codes where classes have names only; NaN where nothing was read.
     `lengths` (n,) are characters of the texts, where the map reads them. Of the scale, `values` are None without order; intervals of
     numbers stay within its `ends`.
     """
-    reason = "; ".join(dict.fromkeys(each for each in (None if held.shown else held.advice, held.sets.reason) if each)) or None
-    different, covariates, place = _different(held, scores, lengths)
-    predicted, behind = (curve.predict(different, covariates) for curve in (held.curve, held.sets.curve))
-    if isinstance(held.curve, NumberLine):
-        intervals = _intervals(behind, held.sets.threshold, ends)[place]
+    sets_of_map, shown = certified_map.sets, certified_map.shown
+    reasons = filter(None, (None if shown else certified_map.advice, sets_of_map.reason))
+    reason = "; ".join(dict.fromkeys(reasons)) or None
+    distinct, covariates, text_index = _distinct_texts(certified_map, scores, lengths)
+    predicted, behind = (curve.predict(distinct, covariates) for curve in (certified_map.curve, sets_of_map.curve))
+    if isinstance(certified_map.curve, NumberLine):
+        has_interval, half_width = ~np.isnan(behind) & (sets_of_map.threshold is not None), sets_of_map.threshold or 0.0
+        around = np.nan_to_num(behind)[:, None] + np.array([-half_width, half_width])
+        intervals = np.clip(np.where(has_interval[:, None], around, np.asarray(ends)), *ends)[text_index]
         nothing = np.asarray((intervals[:, 0] <= ends[0]) & (intervals[:, 1] >= ends[1]))
-        return CalibratedTexts(predicted[place] if held.shown else None, None, (), None, intervals, nothing, held.sets.level, reason)
-    sets = sets_at(behind, "ordered" if isinstance(held.curve, ClassCurve) else "named", held.sets.threshold)
-    expected = (predicted @ values)[place] if held.shown and values is not None else None
-    probabilities, nothing = predicted[place] if held.shown else None, np.asarray(sets.all(axis=1))[place]
-    return CalibratedTexts(expected, probabilities, tuple(classes), sets[place], None, nothing, held.sets.level, reason)
+        expected = predicted[text_index] if shown else None
+        return CalibratedTexts(expected, None, (), None, intervals, nothing, sets_of_map.level, reason)
+    sets = sets_at(behind, "ordered" if isinstance(certified_map.curve, ClassCurve) else "named", sets_of_map.threshold)
+    expected = (predicted @ values)[text_index] if shown and values is not None else None
+    probabilities, nothing = predicted[text_index] if shown else None, np.asarray(sets.all(axis=1))[text_index]
+    return CalibratedTexts(expected, probabilities, tuple(classes), sets[text_index], None, nothing, sets_of_map.level, reason)
 
 
-def _different(held: CertifiedMap, scores: Floats, lengths: Floats | None) -> tuple[Floats, Floats | None, NDArray[np.int64]]:
-    """The different texts for a map, with their covariates, and the place of each text among them: a million texts are few."""
-    different, place = np.unique(scores, return_inverse=True)
-    if held.length_scale is None or lengths is None:
-        return different, None, place
-    read, at = np.unique(held.length_scale.read(lengths)[:, 0], return_inverse=True)
-    both, place = np.unique(place * len(read) + at, return_inverse=True)
-    return different[both // len(read)], read[both % len(read)][:, None], place
-
-
-def _intervals(centre: Floats, threshold: float | None, ends: tuple[float, float]) -> Floats:
-    known = ~np.isnan(centre) & (threshold is not None)
-    reach = np.array([-1.0, 1.0]) * (threshold or 0.0)
-    return np.clip(np.where(known[:, None], np.nan_to_num(centre)[:, None] + reach, np.asarray(ends)), *ends)
+def _distinct_texts(certified_map: CertifiedMap, scores: Floats, lengths: Floats | None) -> tuple[Floats, Floats | None, NDArray[np.int64]]:
+    """Return the distinct texts for a map, with their covariates, and the index of each text among them: a million texts are few."""
+    distinct, text_index = np.unique(scores, return_inverse=True)
+    if certified_map.length_scale is None or lengths is None:
+        return distinct, None, text_index
+    distinct_lengths, length_index = np.unique(certified_map.length_scale.read(lengths)[:, 0], return_inverse=True)
+    pairs, text_index = np.unique(text_index * len(distinct_lengths) + length_index, return_inverse=True)
+    return distinct[pairs // len(distinct_lengths)], distinct_lengths[pairs % len(distinct_lengths)][:, None], text_index

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any
 
@@ -12,9 +12,9 @@ import msgspec
 import numpy as np
 
 from harness.content import Library
-from harness.correction.acceptance import AcceptedFrom, AcceptOptions, accepted_from
-from harness.correction.calibrate import CalibrateOptions, calibrated_metric, text_lengths
-from harness.correction.cell_results import judged_rows, one_condition
+from harness.correction.acceptance import AcceptOptions, accepted_from
+from harness.correction.calibrate import CalibrateOptions, calibrate_metric, text_lengths
+from harness.correction.cell_results import choose_condition, judged_rows
 from harness.correction.certificate import SCHEMA_VERSION, Certificate, CertifiedData, CertifiedJudge, CertifiedOptions
 from harness.correction.certified_cell import CertifiedCell, CertifiedThreshold, Correction
 from harness.correction.certified_map import CertifiedMap
@@ -25,9 +25,9 @@ from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.decide.options import DecisionOptions
 from harness.decide.sentences import unread_words
-from harness.decide.verdicts import Verdict, verdicts_laid_out
+from harness.decide.verdicts import Verdict, verdicts_of_tables
 from harness.measure.cells import number
-from harness.measure.compare import Recording, align, judged_data
+from harness.measure.compare import Recording, align, judged_tables
 from harness.measure.item_table import ItemTable, item_tables
 from harness.measure.judged_table import JudgedTable
 from harness.measure.options import Annotators, CompareOptions
@@ -40,11 +40,11 @@ from harness.stats.estimation.prediction_powered import MIN_LABELLED_GROUPS, MIN
 from harness.stats.intervals.cluster_mean import cluster_mean
 
 NOT_RANDOM = "the labelled texts are not declared to be a random sample (sampling in data.toml)"
-_SAID = ("repeat", "order", "score", "failure", "confidence")
+_SCORE_COLUMNS = ("repeat", "order", "score", "failure", "confidence")
 
 
 class PromptHashes(msgspec.Struct, frozen=True):
-    """What a certificate states of the prompts and the rubric with which a judge was asked about a metric; None for no rubric."""
+    """The hashes of the prompts and the rubric with which a judge was asked about a metric; None for no rubric."""
 
     judge: str
     variant: str
@@ -54,7 +54,7 @@ class PromptHashes(msgspec.Struct, frozen=True):
 
 
 class JudgedRun(msgspec.Struct, frozen=True):
-    """What is known of how a run asked: its protocol, and the content that it was asked with."""
+    """A run's way of asking: its protocol, and the content that it was asked with."""
 
     protocol: RunProtocol
     library: Library
@@ -63,13 +63,13 @@ class JudgedRun(msgspec.Struct, frozen=True):
         return next((identity for identity in self.protocol.judges.all if identity.name == judge), None)
 
     def prompt(self, variant: str) -> str:
-        """Hash of everything that words the prompts under a variant."""
+        """Return hash of everything that words the prompts under a variant."""
         wording = self.protocol.wording
         parts = (wording.prompts, variant, sorted(wording.instructions.items()), wording.examples, sorted(wording.tasks.items()))
         return hashlib.sha256(msgspec.json.encode(parts)).hexdigest()[:16]
 
     def rubric(self, metric: str) -> str | None:
-        """Version and hash of a metric's rubric."""
+        """Return version and hash of a metric's rubric."""
         path = self.library.rubric_files.get(metric)
         return None if path is None else f"{self.protocol.wording.rubrics.get(metric, '?')}+{sha256_of(path)[:12]}"
 
@@ -87,53 +87,57 @@ def certify(
     compare: CompareOptions,
     decision: DecisionOptions = DecisionOptions(),
     acceptance: AcceptOptions = AcceptOptions(),
-    asked: JudgedRun | None = None,
+    judged_run: JudgedRun | None = None,
     maps: CalibrateOptions = CalibrateOptions(),
     condition: JudgeCondition | None = None,
 ) -> Certificate:
-    """The certificate of one judge under one condition.
+    """Return the certificate of one judge under one condition.
 
     Args:
         source, compare: judgments with their labels, and which of them; with several judges, exactly one has to be chosen.
         decision, acceptance: the thresholds of the verdicts, and the tolerated errors of acceptance.
-        asked: of a run, how it asked; None for recorded judgments.
+        judged_run: of a run, how it asked; None for recorded judgments.
         maps: what label sets promise, and whether maps of ordered classes read the length of a text too.
         condition: of the judge, where it is known already.
 
     Raises UsageError for several judges or conditions, with what to choose; for lengths without texts; and as `measure.compare` does.
     Raises JudgeError where most of the judge's answers cannot be read.
     """
-    laid_out = align([source], msgspec.structs.replace(compare, judges=None))
-    verdicts = verdicts_laid_out(laid_out, compare, decision)
-    condition = condition or one_condition([JudgeCondition.of(verdict.key) for verdict in verdicts], compare.judges, "certify")
+    aligned = align([source], msgspec.structs.replace(compare, judges=None))
+    verdicts = verdicts_of_tables(aligned, compare, decision)
+    condition = condition or choose_condition([JudgeCondition.of(verdict.key) for verdict in verdicts], compare.judges, "certify")
     sets, about = maps.sets, source.data.about
     chosen = {(v.key["language"], v.key["metric"]): v for v in verdicts if JudgeCondition.of(v.key) == condition}
-    own = msgspec.structs.replace(compare, judges=(condition.judge,))
-    [judged] = judged_data([source], msgspec.structs.replace(own, annotators=compare.annotators or Annotators(1)))
-    [aggregated] = judged_data([source], own)
+    of_judge = msgspec.structs.replace(compare, judges=(condition.judge,))
+    [judged] = judged_tables([source], msgspec.structs.replace(of_judge, annotators=compare.annotators or Annotators(1)))
+    [aggregated] = judged_tables([source], of_judge)
     counted = {cell.place: cell for cell in item_tables(aggregated) if cell.condition == condition}
     scored = [cell for cell in item_tables(judged) if cell.condition == condition]
     readable, unread = refuse_unread(scored, "nothing is certified")
-    reasons = {(each.key["language"], each.key["metric"]): each.reason for each in unread}
-    cells = [
-        _cell(cell, counted[cell.place], chosen[cell.place], judged, compare, acceptance, asked)
-        for cell in scored
-        if cell.place in chosen and cell.place in counted
-    ]
-    found = _maps(readable, maps, judged) if about.sampling == "random" else None
+    reasons = {(cells_left_out.key["language"], cells_left_out.key["metric"]): cells_left_out.reason for cells_left_out in unread}
+    is_random = about.sampling == "random"
+    certified_maps = _certify_maps(readable, maps, judged) if is_random else {}
+    cells = []
+    for cell in scored:
+        if cell.place in chosen and cell.place in counted:
+            certified = _certify_cell(cell, counted[cell.place], chosen[cell.place], judged, compare, acceptance, judged_run)
+            certified_map = certified_maps.get(cell.place)
+            without = reasons.get(cell.place, "the judge has no readable score of a labelled text") if is_random else NOT_RANDOM
+            reason = without if certified_map is None else None
+            cells.append(msgspec.structs.replace(certified, recalibration=certified_map, recalibration_reason=reason))
     if any(verdict.basis == "bar" for verdict in chosen.values()):
         decision = decision.with_bar()
     use = f"{acceptance} {sets}{' with=length' if maps.length else ''}"
-    made = Certificate(
+    certificate = Certificate(
         schema_version=SCHEMA_VERSION,
         harness=version("judge-harness"),
-        judge=certified_judge(source, condition, asked),
+        judge=certified_judge(source, condition, judged_run),
         data=certified_data(source.data),
-        prompt=asked.prompt(condition.variant) if asked else None,
+        prompt=judged_run.prompt(condition.variant) if judged_run else None,
         thresholds=decision,
-        signature=laid_out.signed(judges=(condition.judge,), decide=decision.signed([about]), use=use),
-        unchecked=() if asked else ("prompt", "rubric", "settings of the judge"),
-        cells=tuple(sorted((_with_map(cell, found, reasons) for cell in cells), key=lambda cell: (cell.language, cell.metric))),
+        signature=aligned.signed(judges=(condition.judge,), decide=decision.signed([about]), use=use),
+        unchecked=() if judged_run else ("prompt", "rubric", "settings of the judge"),
+        cells=tuple(sorted(cells, key=lambda certified: (certified.language, certified.metric))),
         options=CertifiedOptions.of(
             compare,
             alpha=acceptance.alpha,
@@ -145,12 +149,12 @@ def certify(
             length=maps.length,
         ),
     )
-    return made.sealed()
+    return certificate.sealed()
 
 
-def certified_judge(source: Recording, condition: JudgeCondition, asked: JudgedRun | None) -> CertifiedJudge:
-    """What a certificate says of who judged."""
-    identity = asked.identity(condition.judge) if asked else None
+def certified_judge(source: Recording, condition: JudgeCondition, judged_run: JudgedRun | None) -> CertifiedJudge:
+    """Return the judge as a certificate states it."""
+    identity = judged_run.identity(condition.judge) if judged_run else None
     return CertifiedJudge(
         name=condition.judge,
         settings=None if identity is None else identity.settings,
@@ -161,65 +165,63 @@ def certified_judge(source: Recording, condition: JudgeCondition, asked: JudgedR
 
 
 def certified_data(data: Dataset) -> CertifiedData:
-    """What a certificate says of its labels."""
+    """Return the labels as a certificate states them."""
     about = data.about
     days = (None if day is None else day.isoformat() for day in (about.labelled_from, about.labelled_to))
     return CertifiedData(about.id, about.version, data.sha256, about.sampling, about.annotators, *days)
 
 
-def _maps(scored: Sequence[ItemTable], options: CalibrateOptions, judged: JudgedTable) -> dict[tuple[str, str], CertifiedMap]:
-    """The map of every language and metric. What rests on texts without a label is left out: other ones do not make it stale."""
-    found = {}
-    for given in map_inputs(scored, text_lengths(judged.data) if options.length else None):
-        metric = calibrated_metric(given, msgspec.structs.replace(options, length=given.length_scale is not None))
+def _certify_maps(scored: Sequence[ItemTable], options: CalibrateOptions, judged: JudgedTable) -> dict[tuple[str, str], CertifiedMap]:
+    """Return the map of every language and metric. What rests on texts without a label is left out: other ones do not make it stale."""
+    certified_maps = {}
+    for map_input in map_inputs(scored, text_lengths(judged.data) if options.length else None):
+        metric = calibrate_metric(map_input, msgspec.structs.replace(options, length=map_input.length_scale is not None))
         for cell in metric.cells:
             assert cell.curve is not None and cell.sets is not None
-            own = msgspec.structs.replace(cell.sets, mean_size=None, whole=None)
-            place = cell.language, str(metric.key["metric"])
-            found[place] = CertifiedMap(metric.read, cell.curve, cell.shown, cell.advice, cell.n, cell.groups, own, given.length_scale)
-    return found
-
-
-def _with_map(
-    cell: CertifiedCell, maps: Mapping[tuple[str, str], CertifiedMap] | None, reasons: Mapping[tuple[str, str], str]
-) -> CertifiedCell:
-    found = None if maps is None else maps.get((cell.language, cell.metric))
-    without = reasons.get((cell.language, cell.metric), "the judge has no readable score of a labelled text")
-    reason = NOT_RANDOM if maps is None else without if found is None else None
-    return msgspec.structs.replace(cell, recalibration=found, recalibration_reason=reason)
+            sets = msgspec.structs.replace(cell.sets, mean_size=None, whole=None)
+            cell_key = cell.language, str(metric.key["metric"])
+            certified_maps[cell_key] = CertifiedMap(
+                metric.read, cell.curve, cell.shown, cell.advice, cell.n, cell.groups, sets, map_input.length_scale
+            )
+    return certified_maps
 
 
 def scores_hash(source: Recording, condition: JudgeCondition) -> str:
-    """Hash of what a judge said under one condition of labelled texts: scores, failures and confidences, in an order of their own."""
+    """Return the hash of a judge's scores, failures and confidences of labelled texts under one condition, whatever their order."""
     rows, labelled = judged_rows(source, condition), source.data.labelled_metrics
-    columns = (rows.item, rows.metric, *(getattr(rows, name) for name in _SAID))
-    said = sorted(msgspec.json.encode(row) for row in zip(*columns, strict=True) if row[1] in labelled.get(row[0], ()))
-    return hashlib.sha256(b"\n".join(said)).hexdigest()
+    columns = (rows.item, rows.metric, *(getattr(rows, name) for name in _SCORE_COLUMNS))
+    encoded_rows = sorted(msgspec.json.encode(row) for row in zip(*columns, strict=True) if row[1] in labelled.get(row[0], ()))
+    return hashlib.sha256(b"\n".join(encoded_rows)).hexdigest()
 
 
-def _cell(
+def _certify_cell(
     cell: ItemTable,
     aggregated: ItemTable,
     verdict: Verdict,
     judged: JudgedTable,
     compare: CompareOptions,
     acceptance: AcceptOptions,
-    asked: JudgedRun | None,
+    judged_run: JudgedRun | None,
 ) -> CertifiedCell:
     scale: Scale = judged.data.scales[verdict.key["metric"]]
     random = judged.data.about.sampling == "random"
-    corrections, reason = _corrections(cell) if random else ((), NOT_RANDOM)
+    corrections, reason = _estimate_corrections(cell) if random else ((), NOT_RANDOM)
     if cell.counts.mostly_unread:
         corrections, reason = (), unread_words(cell.counts)
-    found = accepted_from(aggregated, compare, acceptance) if random else None
-    confusion, agreement_error = _agreement(aggregated)
+    threshold = None
+    if random:
+        accepted = accepted_from(aggregated, compare, acceptance)
+        names = ("confidence", "threshold", "coverage", "agreement", "agreement_lower", "n", "left_out", "reason")
+        numbers: dict[str, Any] = {name: getattr(accepted, name) for name in names}
+        threshold = CertifiedThreshold(**numbers, alpha=acceptance.alpha, delta=acceptance.delta)
+    confusion, agreement_error = _count_agreement(aggregated)
     return CertifiedCell(
         language=verdict.key["language"],
         metric=verdict.key["metric"],
         scale=scale,
         classes=cell.classes.scores,
         values=None if cell.values is None else tuple(cell.values.tolist()),
-        rubric=asked.rubric(verdict.key["metric"]) if asked else None,
+        rubric=judged_run.rubric(verdict.key["metric"]) if judged_run else None,
         verdict=verdict.decision.verdict,
         reason=verdict.decision.reason,
         sentence=verdict.words.sentence,
@@ -232,32 +234,24 @@ def _cell(
         correction_reason=reason,
         confusion=confusion,
         agreement_error=agreement_error,
-        acceptance=None if found is None else _threshold(found, acceptance),
-        acceptance_reason=None if found else NOT_RANDOM,
+        acceptance=threshold,
+        acceptance_reason=None if threshold else NOT_RANDOM,
         basis=verdict.basis,
     )
 
 
-def _threshold(found: AcceptedFrom, options: AcceptOptions) -> CertifiedThreshold:
-    values: Mapping[str, Any] = {
-        name: getattr(found, name)
-        for name in ("confidence", "threshold", "coverage", "agreement", "agreement_lower", "n", "left_out", "reason")
-    }
-    return CertifiedThreshold(**values, alpha=options.alpha, delta=options.delta)
-
-
-def _agreement(cell: ItemTable) -> tuple[tuple[tuple[int, ...], ...], float | None]:
-    """The confusion counts, and the error of the share in which both agree."""
+def _count_agreement(cell: ItemTable) -> tuple[tuple[tuple[int, ...], ...], float | None]:
+    """Return the confusion counts, and the error of the share in which both agree."""
     k = len(cell.classes.scores)
     truth, answer = cell.reference, cell.answer
-    both = (truth >= 0) & (answer >= 0)
-    counts = np.bincount(truth[both] * k + answer[both], minlength=k * k).reshape(k, k)
-    error = cluster_mean((truth == answer)[both].astype(np.float64), cell.group[both]).error
+    compared = (truth >= 0) & (answer >= 0)
+    counts = np.bincount(truth[compared] * k + answer[compared], minlength=k * k).reshape(k, k)
+    error = cluster_mean((truth == answer)[compared].astype(np.float64), cell.group[compared]).error
     return tuple(tuple(row) for row in counts.tolist()), number(error)
 
 
-def _corrections(cell: ItemTable) -> tuple[tuple[Correction, ...], str | None]:
-    """The parameters of the mean and of every class's share; none, with the reason, where there are too few labels."""
+def _estimate_corrections(cell: ItemTable) -> tuple[tuple[Correction, ...], str | None]:
+    """Return the parameters of the mean and of every class's share; none, with the reason, where there are too few labels."""
     labelled = cell.take(cell.labelled)
     n, groups = len(labelled), len(np.unique(labelled.group))
     if not enough_labels(n, groups):
@@ -271,19 +265,19 @@ def _corrections(cell: ItemTable) -> tuple[tuple[Correction, ...], str | None]:
         return (), NO_INCLUSION
     wanted: list[tuple[Score | None, Sample]] = [] if cell.values is None else [(None, mean_sample(labelled))]
     wanted += [(score, share_sample(labelled, score)) for score in cell.classes.scores]
-    return tuple(_summarised(share_of, sample, weights) for share_of, sample in wanted), None
+    return tuple(_summarise_sample(share_of, sample, weights) for share_of, sample in wanted), None
 
 
-def _summarised(share_of: Score | None, sample: Sample, weights: Floats | None) -> Correction:
+def _summarise_sample(share_of: Score | None, sample: Sample, weights: Floats | None) -> Correction:
     failure_value = float(np.nanmean(sample.f))
     scores = np.where(np.isnan(sample.f), failure_value, sample.f)
-    found: LabelledSummary = summarise_labelled(sample.y, scores, sample.group, weights=weights)
-    numbers = (found.mean_label, found.mean_judge, found.variance_label, found.variance_judge, found.covariance)
-    return Correction(share_of, found.n, found.groups, *numbers, failure_value, found.spread)
+    summary: LabelledSummary = summarise_labelled(sample.y, scores, sample.group, weights=weights)
+    numbers = (summary.mean_label, summary.mean_judge, summary.variance_label, summary.variance_judge, summary.covariance)
+    return Correction(share_of, summary.n, summary.groups, *numbers, failure_value, summary.spread)
 
 
 def _design_weights(cell: ItemTable) -> Floats | None:
-    """1 / inclusion probability of the labelled items: as stated, else by the share of each stratum that is labelled; None if equal."""
+    """Return 1 / inclusion probability of the labelled items: as stated, else by each stratum's labelled share; None if equal."""
     labelled = cell.labelled
     if cell.inclusion is not None:
         return np.asarray(1 / cell.inclusion[labelled])

@@ -37,7 +37,7 @@ SHIFTED = (
 
 
 class CorrectOptions(msgspec.Struct, frozen=True):
-    """What is corrected.
+    """Options of a correction.
 
     Attributes:
         by: keys of the items to group by, beside language, metric, judge and condition.
@@ -56,7 +56,7 @@ class CorrectOptions(msgspec.Struct, frozen=True):
     borrow: bool = False
 
     def __str__(self) -> str:
-        """As signatures print it."""
+        """Return the options as signatures print them."""
         return f"correct shift={'yes' if self.prevalence_shift else 'no'}{' borrow=languages' if self.borrow else ''}"
 
 
@@ -80,7 +80,7 @@ class CorrectedNumber(MeanEstimates, frozen=True, kw_only=True):
     borrowed: Figure | None = None
 
     def flat(self) -> dict[str, Any]:
-        """One object for programs, with the parts of the key beside the other values."""
+        """Return one object for programs, with the parts of the key beside the other values."""
         values: dict[str, Any] = msgspec.to_builtins(self)
         if self.borrowed is None:
             del values["borrowed"]
@@ -109,34 +109,34 @@ def correct(sources: Sequence[Recording], compare: CompareOptions, options: Corr
     for source in sources:
         refuse_unless_random(source.data.about, "no corrected numbers")
     compare = msgspec.structs.replace(compare, annotators=compare.annotators or Annotators(1), by=options.by)
-    laid_out = align(sources, compare)
+    aligned = align(sources, compare)
     _refuse_unknown_versus(options)
     numbers: list[CorrectedNumber] = []
     samples: dict[int, Sample] = {}
     cells: list[ItemTable] = []
     keys: dict[int, Mapping[str, CodedColumn]] = {}
-    for judged in laid_out.judged:
+    for judged in aligned.tables:
         of_items = {name: item_key(judged.data, name) for name in options.by if name not in CELL}
-        of_data = list(item_tables(judged, by_source="source" in laid_out.by))
+        of_data = list(item_tables(judged, by_source="source" in aligned.by))
         keys |= dict.fromkeys(map(id, of_data), of_items)
         cells += of_data
     readable, unread = refuse_unread(cells, "no number is corrected by the scores")
     for cell in readable:
         if cell.classes.continuous and (options.shares or options.share_of is not None or options.prevalence_shift):
             raise UsageError(f"{cell.key['metric']}: continuous scores have no classes: only their mean and differences are corrected")
-        numbers += _cell_numbers(cell, keys[id(cell)], options, compare, samples)
+        numbers += _correct_cell(cell, keys[id(cell)], options, compare, samples)
     if options.share_of is not None and not numbers:
-        counted = [votes for judged in laid_out.judged for votes in judged.labels.values()]
+        counted = [votes for judged in aligned.tables for votes in judged.labels.values()]
         classes = sorted({as_text(score) for votes in counted for score in votes.classes.scores})
         raise UsageError(f"no class '{options.share_of}'.{choose_from(classes, options.share_of)}")
     if not numbers:
         raise UsageError("nothing to correct: no judge has scores on a metric that people labelled")
     _refuse_absent_versus(numbers, options)
     if options.borrow:
-        numbers = _with_others(numbers, samples)
-    numbers.sort(key=lambda each: (*sort_key(each.key), each.versus is not None, *sort_key({"class": each.share_of})))
-    notes = (*laid_out.notes, SHIFTED if options.prevalence_shift else BIAS_UNKNOWN, *([AVERAGE] if options.borrow else []))
-    return Corrected(laid_out.signed(use=str(options)), "random", options.prevalence_shift, tuple(numbers), notes, unread)
+        numbers = _add_borrowed(numbers, samples)
+    numbers.sort(key=lambda number: (*sort_key(number.key), number.versus is not None, *sort_key({"class": number.share_of})))
+    notes = (*aligned.notes, SHIFTED if options.prevalence_shift else BIAS_UNKNOWN, *([AVERAGE] if options.borrow else []))
+    return Corrected(aligned.signed(use=str(options)), "random", options.prevalence_shift, tuple(numbers), notes, unread)
 
 
 def _refuse_unknown_versus(options: CorrectOptions) -> None:
@@ -156,38 +156,38 @@ def _refuse_absent_versus(numbers: Sequence[CorrectedNumber], options: CorrectOp
             raise UsageError(f"no {key} '{name}'.{choose_from(values, name)}")
 
 
-def _cell_numbers(
+def _correct_cell(
     cell: ItemTable, keys: Mapping[str, CodedColumn], options: CorrectOptions, compare: CompareOptions, samples: dict[int, Sample]
 ) -> Iterator[CorrectedNumber]:
     parts = list(split_by(cell, keys))
     for part in parts:
         if options.prevalence_shift:
             for share_of, three in shifted_estimates(part, shares=options.shares, share_of=options.share_of):
-                yield _number(part.key, three, share_of)
+                yield _corrected_number(part.key, three, share_of)
         else:
-            for share_of, sample, lam in _samples(part, options):
-                number = _number(part.key, mean_estimates([(sample, 1.0)], share=share_of is not None, lam=lam), share_of)
+            for share_of, sample, lam in _list_samples(part, options):
+                number = _corrected_number(part.key, mean_estimates([(sample, 1.0)], share=share_of is not None, lam=lam), share_of)
                 samples[id(number)] = sample
                 yield number
     if options.versus:
-        yield from _differences(parts, options)
+        yield from _list_differences(parts, options)
 
 
-def _with_others(numbers: Sequence[CorrectedNumber], samples: Mapping[int, Sample]) -> list[CorrectedNumber]:
-    """The numbers, each with what the other languages add; differences as they are."""
+def _add_borrowed(numbers: Sequence[CorrectedNumber], samples: Mapping[int, Sample]) -> list[CorrectedNumber]:
+    """Return the numbers, each with what the other languages add; differences as they are."""
     same: dict[tuple[Any, ...], list[CorrectedNumber]] = {}
     for number in (number for number in numbers if id(number) in samples):
         key = (*(value for name, value in number.key.items() if name != "language"), number.share_of)
         same.setdefault(key, []).append(number)
-    found: dict[int, Figure] = {}
+    borrowed: dict[int, Figure] = {}
     for alike in same.values():
-        figures = with_other_languages(alike, [samples[id(one)] for one in alike], share=alike[0].quantity == "share")
-        found |= {id(one): figure for one, figure in zip(alike, figures, strict=True)}
-    return [msgspec.structs.replace(number, borrowed=found.get(id(number))) for number in numbers]
+        figures = with_other_languages(alike, [samples[id(number)] for number in alike], share=alike[0].quantity == "share")
+        borrowed |= {id(number): figure for number, figure in zip(alike, figures, strict=True)}
+    return [msgspec.structs.replace(number, borrowed=borrowed.get(id(number))) for number in numbers]
 
 
-def _samples(cell: ItemTable, options: CorrectOptions) -> Iterator[tuple[Score | None, Sample, float | None]]:
-    """What is estimated of a cell: the class (None for the mean), labels and scores, and the weight of the judge if it is given."""
+def _list_samples(cell: ItemTable, options: CorrectOptions) -> Iterator[tuple[Score | None, Sample, float | None]]:
+    """Yield what is estimated of a cell: the class (None for the mean), labels and scores, and the weight of the judge if it is given."""
     if cell.means is not None and not options.shares and options.share_of is None:
         yield None, mean_sample(cell), None
         return
@@ -199,24 +199,26 @@ def _samples(cell: ItemTable, options: CorrectOptions) -> Iterator[tuple[Score |
             yield score, share_sample(cell, score), lam
 
 
-def _differences(parts: Sequence[ItemTable], options: CorrectOptions) -> Iterator[CorrectedNumber]:
+def _list_differences(parts: Sequence[ItemTable], options: CorrectOptions) -> Iterator[CorrectedNumber]:
     assert options.versus
     key, name = options.versus
     for base in (part for part in parts if as_text(part.key[key]) == name):
-        others = {other: value for other, value in base.key.items() if other != key}
+        same_keys = {other: value for other, value in base.key.items() if other != key}
         for part in parts:
-            if part is not base and all(part.key[other] == value for other, value in others.items()):
-                for (share_of, one, _), (_, two, _) in zip(_samples(part, options), _samples(base, options), strict=True):
-                    three, paired = _difference(one, two)
-                    yield _number(part.key, three, share_of, (key, base.key[key]), paired)
+            if part is not base and all(part.key[other] == value for other, value in same_keys.items()):
+                for (share_of, sample, _), (_, base_sample, _) in zip(
+                    _list_samples(part, options), _list_samples(base, options), strict=True
+                ):
+                    three, paired = _estimate_difference(sample, base_sample)
+                    yield _corrected_number(part.key, three, share_of, (key, base.key[key]), paired)
 
 
-def _difference(one: Sample, two: Sample) -> tuple[MeanEstimates, bool]:
-    """One sample minus another: paired over the groups that both have; of independent samples where they share none."""
-    shared = np.intersect1d(one.group, two.group)
+def _estimate_difference(minuend: Sample, base: Sample) -> tuple[MeanEstimates, bool]:
+    """Return one sample minus another: paired over the groups that both have; of independent samples where they share none."""
+    shared = np.intersect1d(minuend.group, base.group)
     if not len(shared):
-        return mean_estimates([(one, 1.0), (two, -1.0)], share=False), False
-    a, b = (_by_group(sample, shared) for sample in (one, two))
+        return mean_estimates([(minuend, 1.0), (base, -1.0)], share=False), False
+    a, b = (_average_by_group(sample, shared) for sample in (minuend, base))
     for name in ("inclusion", "stratum"):
         x, y = getattr(a, name), getattr(b, name)
         if x is not None and not np.array_equal(x, y, equal_nan=True):
@@ -229,17 +231,17 @@ def _difference(one: Sample, two: Sample) -> tuple[MeanEstimates, bool]:
     return mean_estimates([(Sample(a.y - b.y, a.f - b.f, shared, a.inclusion, a.stratum), 1.0)], share=False), True
 
 
-def _by_group(sample: Sample, shared: Ints) -> Sample:
-    """Means of the items of each shared group; of inclusion probability and stratum the first, NaN or -1 where they differ."""
+def _average_by_group(sample: Sample, shared: Ints) -> Sample:
+    """Return means of the items of each shared group; of inclusion probability and stratum the first, NaN or -1 where they differ."""
     sample = sample.take(np.isin(sample.group, shared))
-    place = np.searchsorted(shared, sample.group)
-    y, f = (means_by(place, column, len(shared)) for column in (sample.y, sample.f))
-    first = np.unique(place, return_index=True)[1]
+    position = np.searchsorted(shared, sample.group)
+    y, f = (means_by(position, column, len(shared)) for column in (sample.y, sample.f))
+    first = np.unique(position, return_index=True)[1]
     inclusion = None if sample.inclusion is None else sample.inclusion[first]
     return Sample(y, f, shared, inclusion, None if sample.stratum is None else sample.stratum[first])
 
 
-def _number(
+def _corrected_number(
     key: dict[str, Any], three: MeanEstimates, share_of: Score | None, versus: tuple[str, Any] | None = None, paired: bool | None = None
 ) -> CorrectedNumber:
     quantity = "mean" if share_of is None else "share"

@@ -1,4 +1,4 @@
-"""May a certificate serve other texts: another system, month, domain or language? From a probe of them that people labelled.
+"""Tests whether a certificate transfers to other texts: another system, month, domain or language, by a probe that people labelled.
 
 Two differences have to be small, and are tested on both sides: what people say minus what the certificate's correction predicts, and
 agreement with people minus the certified agreement. Targets that are tested together are corrected by Holm.
@@ -22,7 +22,7 @@ from harness.correction.certificate_extension import ExtendedWith, Extension, Sh
 from harness.correction.certificate_file import ComparedBy
 from harness.correction.certified_cell import CertifiedCell
 from harness.correction.certify import JudgedRun
-from harness.correction.stale_certificate import other_condition, other_question
+from harness.correction.stale_certificate import condition_changes, question_changes
 from harness.correction.unread_cells import refuse_unread
 from harness.errors import JudgeError, StaleCertificate, UsageError
 from harness.measure.cells import sort_key
@@ -39,7 +39,7 @@ _OF_TARGET = ("language", "metric", "from_language", "where", "labels", "groups"
 
 
 class ExtendOptions(msgspec.Struct, frozen=True):
-    """What is asked of the probe.
+    """Options of an extension.
 
     Attributes:
         by: keys of the items; each of their values is a target of its own, beside language and metric.
@@ -105,12 +105,12 @@ class ExtensionResult(msgspec.Struct, frozen=True):
     @property
     def outcome(self) -> Outcome:
         """`refused` if any target is; else `more labels` if any needs them; else `extended`."""
-        found = {target.outcome for target in self.targets}
+        outcomes = {target.outcome for target in self.targets}
         wanted: tuple[Outcome, ...] = ("refused", "more labels", "extended")
-        return next(outcome for outcome in wanted if outcome in found)
+        return next(outcome for outcome in wanted if outcome in outcomes)
 
     def as_json(self) -> dict[str, Any]:
-        """One object for programs, with the outcome."""
+        """Return one object for programs, with the outcome."""
         fields: dict[str, Any] = msgspec.to_builtins(self)
         return fields | {"outcome": self.outcome}
 
@@ -141,7 +141,7 @@ def extend(
     source: Recording,
     compare: CompareOptions = CompareOptions(),
     options: ExtendOptions = ExtendOptions(),
-    asked: JudgedRun | None = None,
+    judged_run: JudgedRun | None = None,
 ) -> ExtensionResult:
     """Test for every target of the source whether the certificate may serve it.
 
@@ -149,7 +149,7 @@ def extend(
         certificate: of the judge.
         source: the judge's scores of the other texts, and people's labels of a random probe of them.
         compare, options: which of its texts (one annotator is enough if it does not say otherwise); targets, margin and level.
-        asked: of a run, how it asked; None for recorded judgments.
+        judged_run: of a run, how it asked; None for recorded judgments.
 
     Raises UsageError unless the labelled texts are a random sample, for those of the certificate, and for names that are not there;
     JudgeError where most of the judge's answers cannot be read; StaleCertificate if judge, condition, prompt, rubric or scale are not
@@ -158,37 +158,37 @@ def extend(
     refuse_unless_random(source.data.about, "no extension")
     if source.data.sha256 == certificate.data.sha256:
         raise UsageError(f"{source.name} holds the texts and labels that the certificate was made from; name others")
-    there = tuple(cell for cell in certificate.cells if cell.metric in source.data.scales)  # another metric is no target
-    asked_so = msgspec.structs.replace(certificate, cells=there)
-    for problem in (*other_condition(certificate.judge, source), *other_question(asked_so, source, asked)):
+    shared_cells = tuple(cell for cell in certificate.cells if cell.metric in source.data.scales)  # another metric is no target
+    restricted = msgspec.structs.replace(certificate, cells=shared_cells)
+    for problem in (*condition_changes(certificate.judge, source), *question_changes(restricted, source, judged_run)):
         raise StaleCertificate(f"{problem}; an extension is about the same judge under the same question")
-    probes = list(_probes(certificate, source, compare, options))
+    probes = list(_list_probes(certificate, source, compare, options))
     if not probes:
         have = ", ".join(dict.fromkeys(cell.metric for cell in certificate.cells))
         raise UsageError(f"nothing to extend to: {source.name} has no labelled scores of the certified metrics ({have})")
     tested = [probe for probe in probes if probe.refusal is None]
     corrected = dict(zip(map(id, tested), holm([probe.p for probe in tested]).tolist(), strict=True)) if tested else {}
     count = sum(len(probe.tests) for probe in tested)
-    targets = tuple(_target(probe, corrected.get(id(probe)), count, options) for probe in probes)
+    targets = tuple(_build_target(probe, corrected.get(id(probe)), count, options) for probe in probes)
     data = source.data
     return ExtensionResult(certificate.judge.name, data.about.id, data.sha256, options, ComparedBy.of(compare), targets)
 
 
-def with_extensions(certificate: Certificate, found: ExtensionResult, today: date) -> Certificate:
-    """The certificate with a line for each target that it was extended to; lines on the same texts are replaced."""
-    options = ExtendedWith(**msgspec.structs.asdict(found.compared), **msgspec.structs.asdict(found.options))
-    shared: dict[str, Any] = {"data": found.data, "sha256": found.sha256, "date": today, "options": options}
-    shown = (target for target in found.targets if target.outcome == "extended")
-    new = [Extension(**{name: getattr(target, name) for name in _OF_TARGET}, **shared) for target in shown]
+def with_extensions(certificate: Certificate, result: ExtensionResult, today: date) -> Certificate:
+    """Return the certificate with a line for each target that it was extended to; lines on the same texts are replaced."""
+    options = ExtendedWith(**msgspec.structs.asdict(result.compared), **msgspec.structs.asdict(result.options))
+    shared: dict[str, Any] = {"data": result.data, "sha256": result.sha256, "date": today, "options": options}
+    extended = (target for target in result.targets if target.outcome == "extended")
+    new = [Extension(**{name: getattr(target, name) for name in _OF_TARGET}, **shared) for target in extended]
     replaced = {line.target for line in new}
-    others = [line for line in certificate.extensions if line.target not in replaced]
-    lines = (*others, *new)
+    unchanged = [line for line in certificate.extensions if line.target not in replaced]
+    lines = (*unchanged, *new)
     return msgspec.structs.replace(certificate, extensions=lines, extended=len(lines)).sealed()
 
 
-def _probes(certificate: Certificate, source: Recording, compare: CompareOptions, options: ExtendOptions) -> Iterator[_Probe]:
+def _list_probes(certificate: Certificate, source: Recording, compare: CompareOptions, options: ExtendOptions) -> Iterator[_Probe]:
     single = msgspec.structs.replace(compare, annotators=compare.annotators or Annotators(1), judges=(certificate.judge.name,))
-    [judged] = align([source], single).judged
+    [judged] = align([source], single).tables
     keys = {name: item_key(judged.data, name) for name in options.by if name not in ("language", "metric")}
     wanted = certificate.judge.condition
     metrics = {cell.metric for cell in certificate.cells}
@@ -197,12 +197,12 @@ def _probes(certificate: Certificate, source: Recording, compare: CompareOptions
     for left_out in unread:
         raise JudgeError(left_out.sentence())
     for cell in readable:
-        certified = _certified(certificate, cell.key["language"], cell.key["metric"], options.from_language)
+        certified = _find_certified_cell(certificate, cell.key["language"], cell.key["metric"], options.from_language)
         for part in sorted(split_by(cell, keys), key=lambda part: sort_key(part.key)):
-            yield _probe(part, certified, {name: as_text(part.key[name]) for name in keys}, certificate, options)
+            yield _test_probe(part, certified, {name: as_text(part.key[name]) for name in keys}, certificate, options)
 
 
-def _certified(certificate: Certificate, language: str, metric: str, from_language: str | None) -> CertifiedCell:
+def _find_certified_cell(certificate: Certificate, language: str, metric: str, from_language: str | None) -> CertifiedCell:
     cells = {cell.language: cell for cell in certificate.cells if cell.metric == metric}
     source = from_language or (language if language in cells else next(iter(cells)) if len(cells) == 1 else None)
     if source is None:
@@ -212,69 +212,71 @@ def _certified(certificate: Certificate, language: str, metric: str, from_langua
     return cells[source]
 
 
-def _probe(cell: ItemTable, certified: CertifiedCell, where: dict[str, str], certificate: Certificate, options: ExtendOptions) -> _Probe:
-    refusal = next(_refusals(cell, certified, certificate), None)
+def _test_probe(
+    cell: ItemTable, certified: CertifiedCell, where: dict[str, str], certificate: Certificate, options: ExtendOptions
+) -> _Probe:
+    refusal = next(_list_refusals(cell, certified, certificate), None)
     if refusal is not None:
         return _Probe(cell, certified, where, refusal)
-    residual = None if certified.values is None else transport(_residuals(cell, certified), cell.group, options.margin)
-    return _Probe(cell, certified, where, None, residual, _agreement(cell, certified, certificate, options.margin))
+    residual = None if certified.values is None else transport(_compute_residuals(cell, certified), cell.group, options.margin)
+    return _Probe(cell, certified, where, None, residual, _test_agreement(cell, certified, certificate, options.margin))
 
 
-def _refusals(cell: ItemTable, certified: CertifiedCell, certificate: Certificate) -> Iterator[str]:
-    """Why texts are refused whatever people say of them."""
+def _list_refusals(cell: ItemTable, certified: CertifiedCell, certificate: Certificate) -> Iterator[str]:
+    """Yield the reasons to refuse texts whatever people say of them."""
     if certified not in certificate.allowed:
         yield f"the certificate's verdict on {certified.place} is '{certified.verdict}'"
     if not certified.corrections:
         yield f"the certificate has no correction for {certified.place}: {certified.correction_reason}"
     if cell.classes.continuous:
         yield "its scores there are numbers without classes, and the certificate's are classes"
-    elif beyond := list(_beyond(cell, certified)):
-        named = ", ".join(f"{as_text(score)} ({count:,} texts)" for score, count in beyond[:_EXTREMES])
-        yield f"scores that no certified text with a label had: {named}"
+    elif beyond := list(_scores_beyond(cell, certified)):
+        scores = ", ".join(f"{as_text(score)} ({count:,} texts)" for score, count in beyond[:_EXTREMES])
+        yield f"scores that no certified text with a label had: {scores}"
 
 
-def _beyond(cell: ItemTable, certified: CertifiedCell) -> Iterator[tuple[Any, int]]:
-    """The judge's commonest answers that are not among those on certified texts with a label, or beyond their range; with their counts."""
-    given = np.bincount(cell.answer[cell.answer >= 0], minlength=len(cell.classes.scores)).tolist()
+def _scores_beyond(cell: ItemTable, certified: CertifiedCell) -> Iterator[tuple[Any, int]]:
+    """Yield the judge's commonest answers, with counts, that are not among or between those on certified texts with a label."""
+    answer_counts = np.bincount(cell.answer[cell.answer >= 0], minlength=len(cell.classes.scores)).tolist()
     counts = np.asarray(certified.confusion, np.int64).sum(axis=0)
     seen: list[Any] = [score for score, count in zip(certified.classes, counts, strict=True) if count]
-    for score, count in zip(cell.classes.scores, given, strict=True):
+    for score, count in zip(cell.classes.scores, answer_counts, strict=True):
         inside = min(seen) <= score <= max(seen) if certified.scale.kind == "interval" and seen else score in seen
         if count and not inside:
             yield score, count
 
 
-def _residuals(cell: ItemTable, certified: CertifiedCell) -> Any:
-    """(items,) mean label minus the certificate's corrected prediction, as a share of the scale's range; NaN without a label.
+def _compute_residuals(cell: ItemTable, certified: CertifiedCell) -> Any:
+    """Return (items,) mean label minus the certificate's corrected prediction, as a share of the scale's range; NaN without a label.
 
     The prediction is mean label + weight (score - mean score), all of the certificate; the weight is the one that the certificate gives
     these scores.
     """
     assert cell.means is not None and certified.values is not None
     correction, (label, score) = certified.corrections[0], cell.means
-    given = np.where(np.isnan(score), correction.failure_value, score)
-    found = correct_with_summary(correction.summary, given, cell.group)
-    lam = 0.0 if math.isnan(found.lam) else found.lam
-    predicted = correction.mean_label + lam * (given - correction.mean_judge)
+    filled = np.where(np.isnan(score), correction.failure_value, score)
+    corrected = correct_with_summary(correction.summary, filled, cell.group)
+    lam = 0.0 if math.isnan(corrected.lam) else corrected.lam
+    predicted = correction.mean_label + lam * (filled - correction.mean_judge)
     low, high = certified.scale.min, certified.scale.max
-    reach = float(np.ptp(certified.values)) if low is None or high is None else high - low
-    return np.clip((label - predicted) / reach, -1, 1)
+    range_of_scale = float(np.ptp(certified.values)) if low is None or high is None else high - low
+    return np.clip((label - predicted) / range_of_scale, -1, 1)
 
 
-def _agreement(cell: ItemTable, certified: CertifiedCell, certificate: Certificate, margin: float) -> TransportTest:
-    """Agreement with people's aggregate, answers that cannot be read as wrong, less the certified agreement with its own error."""
+def _test_agreement(cell: ItemTable, certified: CertifiedCell, certificate: Certificate, margin: float) -> TransportTest:
+    """Test agreement with people's aggregate (unreadable answers as wrong) less the certified agreement, with the error of the latter."""
     counts = np.asarray(certified.confusion, np.int64)
-    known = float(np.trace(counts)) / max(int(counts.sum()), 1)
+    certified_agreement = float(np.trace(counts)) / max(int(counts.sum()), 1)
     truth = cell.reference
-    agrees = np.where(truth >= 0, (cell.answer == truth) - known, math.nan)
+    agrees = np.where(truth >= 0, (cell.answer == truth) - certified_agreement, math.nan)
     error = certified.agreement_error  # else that of a share of as many texts as there are groups, which is no smaller
-    error = math.sqrt(known * (1 - known) / max(certified.groups, 1)) if error is None else error
+    error = math.sqrt(certified_agreement * (1 - certified_agreement) / max(certified.groups, 1)) if error is None else error
     return transport(agrees, cell.group, margin, extra_error=error)
 
 
-def _target(probe: _Probe, q: float | None, tests: int, options: ExtendOptions) -> ExtensionTarget:
-    outcome, reason = _decided(probe, q, tests, options)
-    more, as_seen = (_more_groups(probe, options.alpha, seen=seen) if outcome == "more labels" else 0 for seen in (False, True))
+def _build_target(probe: _Probe, q: float | None, tests: int, options: ExtendOptions) -> ExtensionTarget:
+    outcome, reason = _decide_outcome(probe, q, tests, options)
+    more, as_seen = (_groups_to_add(probe, options.alpha, seen=seen) if outcome == "more labels" else 0 for seen in (False, True))
     if more is None:
         reason = "the certificate's own labels are too few to compare agreement with; certify with more"
     labelled = probe.cell.group[probe.cell.labelled]
@@ -288,8 +290,8 @@ def _target(probe: _Probe, q: float | None, tests: int, options: ExtendOptions) 
         labels=len(labelled),
         groups=len(sizes),
         effective_groups=float(sizes.sum() ** 2 / (sizes**2).sum()) if len(sizes) else 0.0,
-        residual=_shown(probe.residual, tests, options),
-        agreement=_shown(probe.agreement, tests, options),
+        residual=_describe_test(probe.residual, tests, options),
+        agreement=_describe_test(probe.agreement, tests, options),
         q=q,
         outcome=outcome,
         reason=reason,
@@ -298,19 +300,24 @@ def _target(probe: _Probe, q: float | None, tests: int, options: ExtendOptions) 
     )
 
 
-def _shown(test: TransportTest | None, tests: int, options: ExtendOptions) -> ShownWithin | None:
+def _describe_test(test: TransportTest | None, tests: int, options: ExtendOptions) -> ShownWithin | None:
     if test is None or math.isnan(test.mean):
         return None
     low, high = test.interval(1 - options.alpha / tests)
-    known = not math.isnan(low)
-    return ShownWithin(mean=test.mean, interval=(low, high) if known else None, margin=options.margin, p=test.p if known else None)
+    has_interval = not math.isnan(low)
+    return ShownWithin(
+        mean=test.mean, interval=(low, high) if has_interval else None, margin=options.margin, p=test.p if has_interval else None
+    )
 
 
-def _decided(probe: _Probe, q: float | None, tests: int, options: ExtendOptions) -> tuple[Outcome, str]:
+def _decide_outcome(probe: _Probe, q: float | None, tests: int, options: ExtendOptions) -> tuple[Outcome, str]:
     if probe.refusal is not None or q is None:
         return "refused", probe.refusal or ""
-    named: Sequence[tuple[str, TransportTest | None]] = (("the corrected prediction", probe.residual), ("agreement", probe.agreement))
-    outcomes = {name: test.outcome(q, options.alpha, tests) for name, test in named if test is not None}
+    tests_by_name: Sequence[tuple[str, TransportTest | None]] = (
+        ("the corrected prediction", probe.residual),
+        ("agreement", probe.agreement),
+    )
+    outcomes = {name: test.outcome(q, options.alpha, tests) for name, test in tests_by_name if test is not None}
     outside = [name for name, outcome in outcomes.items() if outcome == "outside"]
     if outside:
         return "refused", f"{' and '.join(outside)} differ{'s' if len(outside) == 1 else ''} by more than the margin"
@@ -320,8 +327,8 @@ def _decided(probe: _Probe, q: float | None, tests: int, options: ExtendOptions)
     return "more labels", "too few independent groups" if few else "neither within the margin nor outside is shown"
 
 
-def _more_groups(probe: _Probe, alpha: float, *, seen: bool) -> int | None:
-    """About how many groups more show both differences to be small: if there are none, or if they are as large as `seen`."""
+def _groups_to_add(probe: _Probe, alpha: float, *, seen: bool) -> int | None:
+    """Return about how many more groups show both differences to be small: if there are none, or if they are as large as `seen`."""
     groups = max(test.groups for test in probe.tests)
     needed = [test.groups_needed(alpha, test.mean if seen and test.mean == test.mean else 0.0) for test in probe.tests]
     if None in needed:

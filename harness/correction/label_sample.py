@@ -26,7 +26,7 @@ NO_SCORE = "no score"
 
 
 class SampleOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What is drawn.
+    """Options of the draw.
 
     Attributes:
         language: of the texts.
@@ -91,28 +91,28 @@ def draw_label_sample(recording: Recording, options: SampleOptions) -> LabelSamp
     Raises UsageError for a language, judge or metric that is not there or has to be named, and for a budget that is too small for the
     strata or larger than what is there.
     """
-    items = _available(recording, options)
-    judge, metric = _judge_and_metric(recording, options)
-    texts = _texts(items, *_answers(recording, judge, metric), recording.data.scales.get(metric))
+    items = _available_items(recording, options)
+    judge, metric = _choose_judge_and_metric(recording, options)
+    texts = _assign_strata(items, *_scores_and_confidences(recording, judge, metric), recording.data.scales.get(metric))
     strata = {name: [text for text in texts if text.stratum == name] for name in sorted({text.stratum for text in texts})}
     counts = _allocate(strata, len(items), options)
     chosen: dict[str, SampledItem] = {}
-    for name, own in strata.items():
-        for item in _spread_over_groups(own, counts[name], f"{options.seed} {name}"):
-            chosen[item.item_id] = SampledItem(item.item_id, counts[name] / len(own), name)
-    described = tuple(SampleStratum(name, len(own), counts[name], _expected_sd(own)) for name, own in strata.items())
+    for name, in_stratum in strata.items():
+        for item in _spread_over_groups(in_stratum, counts[name], f"{options.seed} {name}"):
+            chosen[item.item_id] = SampledItem(item.item_id, counts[name] / len(in_stratum), name)
+    described = tuple(SampleStratum(name, len(in_stratum), counts[name], _expected_sd(in_stratum)) for name, in_stratum in strata.items())
     drawn = [chosen[item.item_id] for item in items if item.item_id in chosen]
     random.Random(f"{options.seed} order").shuffle(drawn)
-    return LabelSample(tuple(drawn), len(items), described, tuple(_notes(described, judge, metric)))
+    return LabelSample(tuple(drawn), len(items), described, tuple(_sample_notes(described, judge, metric)))
 
 
-def _available(recording: Recording, options: SampleOptions) -> list[Item]:
-    known = list(dict.fromkeys(item.language for item in recording.data.items))
-    language = options.language or (known[0] if len(known) == 1 else None)
+def _available_items(recording: Recording, options: SampleOptions) -> list[Item]:
+    languages = list(dict.fromkeys(item.language for item in recording.data.items))
+    language = options.language or (languages[0] if len(languages) == 1 else None)
     if language is None:
-        raise UsageError(f"texts of one language are drawn together; name it with --lang.{choose_from(known)}")
-    if language not in known:
-        raise UsageError(f"there is no item in '{language}'.{choose_from(known, language)}")
+        raise UsageError(f"texts of one language are drawn together; name it with --lang.{choose_from(languages)}")
+    if language not in languages:
+        raise UsageError(f"there is no item in '{language}'.{choose_from(languages, language)}")
     native = recording.data.labels.native_items(None if options.metric is None else [options.metric])
     of_language = [item for item in recording.data.items if item.language == language and item.split == "test"]
     texts = [item for item in of_language if (item.item_id in native) == options.labelled]
@@ -123,22 +123,22 @@ def _available(recording: Recording, options: SampleOptions) -> list[Item]:
     return texts
 
 
-def _judge_and_metric(recording: Recording, options: SampleOptions) -> tuple[str, str]:
+def _choose_judge_and_metric(recording: Recording, options: SampleOptions) -> tuple[str, str]:
     chosen = []
-    for what, wanted, known in (
+    for what, wanted, names in (
         ("judge", options.judge, recording.judgments.judge.used),
         ("metric", options.metric, recording.judgments.metric.used),
     ):
-        if wanted is not None and wanted not in known:
-            raise UsageError(f"no judgment is by the {what} '{wanted}'.{choose_from(sorted(known), wanted)}")
-        if wanted is None and len(known) > 1:
-            raise UsageError(f"strata come from the scores of one {what}; name it with --{what}.{choose_from(sorted(known))}")
-        chosen.append(wanted or (known[0] if known else ""))
+        if wanted is not None and wanted not in names:
+            raise UsageError(f"no judgment is by the {what} '{wanted}'.{choose_from(sorted(names), wanted)}")
+        if wanted is None and len(names) > 1:
+            raise UsageError(f"strata come from the scores of one {what}; name it with --{what}.{choose_from(sorted(names))}")
+        chosen.append(wanted or (names[0] if names else ""))
     return chosen[0], chosen[1]
 
 
-def _answers(recording: Recording, judge: str, metric: str) -> tuple[dict[str, list[object]], dict[str, list[float]]]:
-    """`{item_id: scores}` and `{item_id: probabilities of the scores}` of one judge and metric."""
+def _scores_and_confidences(recording: Recording, judge: str, metric: str) -> tuple[dict[str, list[object]], dict[str, list[float]]]:
+    """Return `{item_id: scores}` and `{item_id: probabilities of the scores}` of one judge and metric."""
     scores: dict[str, list[object]] = {}
     confidences: dict[str, list[float]] = {}
     judged = recording.judgments
@@ -150,13 +150,13 @@ def _answers(recording: Recording, judge: str, metric: str) -> tuple[dict[str, l
     return scores, confidences
 
 
-def _texts(
+def _assign_strata(
     items: Sequence[Item], scores: Mapping[str, list[object]], confidences: Mapping[str, list[float]], scale: Scale | None
 ) -> list[_Text]:
-    """The texts with their strata: the class nearest to the mean score, and whether the mean confidence is above the median."""
+    """Return the texts with their strata: the class nearest to the mean score, and whether the mean confidence is above the median."""
     confidence = {item.item_id: _mean(confidences.get(item.item_id, ())) for item in items}
-    known = [value for value in confidence.values() if not math.isnan(value)]
-    median = float(np.median(known)) if known and np.ptp(known) > 0 else math.nan
+    confidences_known = [value for value in confidence.values() if not math.isnan(value)]
+    median = float(np.median(confidences_known)) if confidences_known and np.ptp(confidences_known) > 0 else math.nan
     texts = []
     for item in items:
         score = stratum = _score_stratum(scores.get(item.item_id, ()), scale) if scores else "all"
@@ -167,26 +167,26 @@ def _texts(
 
 
 def _spread_over_groups(texts: Sequence[_Text], count: int, seed: str) -> list[Item]:
-    """`count` texts, each with the probability count / texts: every k-th of a random order in which the texts of a group stand together.
+    """Draw `count` texts, each with the probability count / texts: every k-th of a random order that keeps groups together.
 
     Systematic sampling takes texts of as many groups as there are, so that few labels are spent on versions of one text.
     """
     chance = random.Random(seed)
-    place = {group: chance.random() for group in dict.fromkeys(text.item.group for text in texts)}
-    ordered = sorted(texts, key=lambda text: (place[text.item.group], chance.random()))
+    group_order = {group: chance.random() for group in dict.fromkeys(text.item.group for text in texts)}
+    ordered = sorted(texts, key=lambda text: (group_order[text.item.group], chance.random()))
     step, start = len(texts) / max(count, 1), chance.random()
     return [ordered[min(len(texts) - 1, int((start + number) * step))].item for number in range(count)]
 
 
-def _score_stratum(given: Sequence[object], scale: Scale | None) -> str:
-    if not given or scale is None:
+def _score_stratum(scores: Sequence[object], scale: Scale | None) -> str:
+    if not scores or scale is None:
         return NO_SCORE
     if scale.kind == "interval":
         assert scale.min is not None and scale.max is not None
-        fifth = min(4, int(5 * (float(np.mean([float(str(score)) for score in given])) - scale.min) / (scale.max - scale.min)))
+        fifth = min(4, int(5 * (float(np.mean([float(str(score)) for score in scores])) - scale.min) / (scale.max - scale.min)))
         return f"fifth {fifth + 1}"
-    places = [scale.classes.index(score) for score in given if score in scale.classes]
-    return f"score {scale.classes[round(_mean(places))]}" if places else NO_SCORE
+    positions = [scale.classes.index(score) for score in scores if score in scale.classes]
+    return f"score {scale.classes[round(_mean(positions))]}" if positions else NO_SCORE
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -196,28 +196,28 @@ def _mean(values: Sequence[float]) -> float:
 def _allocate(strata: Mapping[str, Sequence[_Text]], available: int, options: SampleOptions) -> dict[str, int]:
     if not 0 < options.budget <= available:
         raise UsageError(f"--budget {options.budget}: {available} texts without a native label are there; name a number from 1 to that")
-    sizes = [len(own) for own in strata.values()]
-    least = _least(strata, options)
+    sizes = [len(in_stratum) for in_stratum in strata.values()]
+    least = _least_per_stratum(strata, options)
     if options.budget < sum(least):
         flags = f"--least {options.least}" + (f", --least-per-class {options.least_per_class}" if options.least_per_class else "")
         raise UsageError(f"--budget {options.budget}: {len(sizes)} strata need {sum(least)} texts ({flags}); draw more, or lower these")
     if options.allocation == "proportional":
         return dict(zip(strata, map(int, whole_labels(proportional_allocation(sizes, options.budget, floor=least))), strict=True))
-    sds = [_expected_sd(own) for own in strata.values()]
+    sds = [_expected_sd(in_stratum) for in_stratum in strata.values()]
     if any(sd is None for sd in sds):
         raise UsageError("--allocation neyman needs the judge's token probabilities, and some texts have none; leave it out")
     drawn = whole_labels(neyman_allocation(sizes, np.array(sds, float), options.budget, floor=least))
     return dict(zip(strata, map(int, drawn), strict=True))
 
 
-def _least(strata: Mapping[str, Sequence[_Text]], options: SampleOptions) -> list[int]:
-    """Fewest texts of each stratum, such that every class of scores has its own number too: shared by its strata in proportion."""
-    least = {name: min(options.least, len(own)) for name, own in strata.items()}
+def _least_per_stratum(strata: Mapping[str, Sequence[_Text]], options: SampleOptions) -> list[int]:
+    """Return fewest texts of each stratum, such that every class of scores has its own number too: shared by its strata in proportion."""
+    least = {name: min(options.least, len(in_stratum)) for name, in_stratum in strata.items()}
     if not options.least_per_class:
         return list(least.values())
     classes: dict[str, list[str]] = {}
-    for name, own in strata.items():
-        classes.setdefault(own[0].score, []).append(name)
+    for name, in_stratum in strata.items():
+        classes.setdefault(in_stratum[0].score, []).append(name)
     for names in classes.values():
         sizes, floor = [len(strata[name]) for name in names], [least[name] for name in names]
         wanted = min(sum(sizes), max(options.least_per_class, sum(floor)))
@@ -227,12 +227,12 @@ def _least(strata: Mapping[str, Sequence[_Text]], options: SampleOptions) -> lis
 
 
 def _expected_sd(texts: Sequence[_Text]) -> float | None:
-    """sqrt(p (1 - p)) of the mean confidence p: how much right and wrong answers are expected to vary. None without confidences."""
+    """Return sqrt(p (1 - p)) of the mean confidence p: how much right and wrong answers are expected to vary. None without confidences."""
     p = _mean([text.confidence for text in texts])
     return None if math.isnan(p) else math.sqrt(p * (1 - p))
 
 
-def _notes(strata: Sequence[SampleStratum], judge: str, metric: str) -> list[str]:
+def _sample_notes(strata: Sequence[SampleStratum], judge: str, metric: str) -> list[str]:
     if not judge:
         return ["there are no judgments, so every text had the same probability; with a judge's scores, strata make estimates more precise"]
     notes = [f"strata: scores of {judge} on {metric}"]
@@ -240,8 +240,10 @@ def _notes(strata: Sequence[SampleStratum], judge: str, metric: str) -> list[str
     if all(sd is not None and sd > 0 for sd in sds):
         sizes, drawn = [s.texts for s in strata], [s.drawn for s in strata]
         overall = math.sqrt(sum(n * float(sd or 0) ** 2 for n, sd in zip(sizes, sds, strict=True)) / sum(sizes))
-        same = stratified_variance(sizes, [overall] * len(sizes), proportional_allocation(sizes, sum(drawn)))
-        own = stratified_variance(sizes, np.array(sds, float), drawn)
-        if own > 0:
-            notes.append(f"expected variance of a mean, at the judge's own confidence: {own / same:.2f} of a proportional sample's")
+        proportional = stratified_variance(sizes, [overall] * len(sizes), proportional_allocation(sizes, sum(drawn)))
+        as_drawn = stratified_variance(sizes, np.array(sds, float), drawn)
+        if as_drawn > 0:
+            notes.append(
+                f"expected variance of a mean, at the judge's own confidence: {as_drawn / proportional:.2f} of a proportional sample's"
+            )
     return notes

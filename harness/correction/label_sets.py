@@ -37,7 +37,7 @@ OTHERS, HALVES, HALF_ALONE = "the other languages", "one half of the groups of a
 
 
 class SetOptions(msgspec.Struct, frozen=True):
-    """What sets promise.
+    """The promise of label sets.
 
     Attributes:
         level: the share of new texts whose set holds a person's score, in (0.5, 1).
@@ -59,7 +59,7 @@ class SetOptions(msgspec.Struct, frozen=True):
             raise UsageError("--this-draw holds for a random text of a new random group; leave --per text out")
 
     def __str__(self) -> str:
-        """As signatures print it."""
+        """Return the options as signatures print them."""
         return f"sets={self.level:g}/{self.per}" + (f"/this-draw={self.this_draw:g}" if self.this_draw is not None else "")
 
     @property
@@ -108,59 +108,63 @@ class SetMaker:
     Where `whole`, the map of all texts, falls in a language, the map without the judge's score is used there.
     """
 
-    def __init__(self, given: MapInput, whole: LearntMap, options: SetOptions, rule: NumberRule = "linear") -> None:
-        self.given, self.whole, self.options, self.rule = given, whole, options, rule
-        groups = np.unique(given.group)
-        self.held = np.isin(given.group, np.random.default_rng(options.seed).permutation(groups)[: (len(groups) + 1) // 2])
-        self.several = len(np.unique(given.language)) > 1
+    def __init__(self, map_input: MapInput, whole: LearntMap, options: SetOptions, rule: NumberRule = "linear") -> None:
+        self.map_input, self.whole, self.options, self.rule = map_input, whole, options, rule
+        groups = np.unique(map_input.group)
+        self.threshold_half = np.isin(map_input.group, np.random.default_rng(options.seed).permutation(groups)[: (len(groups) + 1) // 2])
+        self.has_several_languages = len(np.unique(map_input.language)) > 1
         self.halves: dict[bool, LearntMap] = {}
 
-    def of(self, language: int) -> LabelSets:
-        """The sets of a language by its code; without a labelled text that the judge scored, every score."""
-        given, options = self.given, self.options
-        own = given.language == language
-        groups, with_score = np.unique(given.group[own]), language not in self.whole.falls
-        if self.several and len(groups) < SPLIT_FROM:
-            learnt, used, learnt_from = self._learn(~np.isin(given.group, groups), with_score), own, OTHERS
+    def make(self, language: int) -> LabelSets:
+        """Return the sets of a language by its code; without a labelled text that the judge scored, every score."""
+        map_input, options = self.map_input, self.options
+        of_language = map_input.language == language
+        groups, with_score = np.unique(map_input.group[of_language]), language not in self.whole.falls
+        if self.has_several_languages and len(groups) < SPLIT_FROM:
+            learnt, used, learnt_from = self._learn_map(~np.isin(map_input.group, groups), with_score), of_language, OTHERS
         else:
             if with_score not in self.halves:
-                self.halves[with_score] = self._learn(~self.held, with_score)
-            learnt, used, learnt_from = self.halves[with_score], self.held & own, HALVES if self.several else HALF_ALONE
+                self.halves[with_score] = self._learn_map(~self.threshold_half, with_score)
+            learnt, used, learnt_from = (
+                self.halves[with_score],
+                self.threshold_half & of_language,
+                HALVES if self.has_several_languages else HALF_ALONE,
+            )
         curve = learnt.curve(-1 if learnt_from == OTHERS else language)
         nothing = LabelSets(options.level, options.per, options.this_draw, None, curve, learnt_from, 0, 0)
-        return _sets(given, language, given.take(used), nothing, options)
+        return _find_sets(map_input, language, map_input.take(used), nothing, options)
 
-    def _learn(self, rest: NDArray[np.bool_], with_score: bool) -> LearntMap:
-        """The map of the rest of the texts; that of all where nothing would be left, since then no threshold is possible either."""
-        given = self.given.take(rest) if rest.any() else self.given
-        return learn(given, rule=self.rule, with_score=with_score, near=self.whole)
-
-
-def _sets(given: MapInput, language: int, used: MapInput, sets: LabelSets, options: SetOptions) -> LabelSets:
-    scores, groups = _nonconformities(used, sets.curve)
-    found, count = _threshold(scores, groups, options), len(np.unique(groups))
-    reason = None if math.isfinite(found) else _too_few(count, options)
-    sets = msgspec.structs.replace(sets, threshold=None if reason else found, groups=count, labels=len(scores), reason=reason)
-    size, nothing = _sizes(given, language, sets)
-    return msgspec.structs.replace(sets, mean_size=size, whole=nothing)
+    def _learn_map(self, rest: NDArray[np.bool_], with_score: bool) -> LearntMap:
+        """Return the map of the rest of the texts; that of all where nothing would be left, since then no threshold is possible either."""
+        texts = self.map_input.take(rest) if rest.any() else self.map_input
+        return learn(texts, rule=self.rule, with_score=with_score, near=self.whole)
 
 
-def _nonconformities(given: MapInput, curve: Curve) -> tuple[Floats, Ints]:
-    """The nonconformity and the group of every label; of numbers, of every text's mean."""
-    predicted = curve.predict(given.x, given.covariates)
+def _find_sets(map_input: MapInput, language: int, used: MapInput, sets: LabelSets, options: SetOptions) -> LabelSets:
+    scores, groups = _label_nonconformities(used, sets.curve)
+    limit, count = _find_threshold(scores, groups, options), len(np.unique(groups))
+    reason = None if math.isfinite(limit) else _few_groups_reason(count, options)
+    sets = msgspec.structs.replace(sets, threshold=None if reason else limit, groups=count, labels=len(scores), reason=reason)
+    size, share_whole = _measure_sizes(map_input, language, sets)
+    return msgspec.structs.replace(sets, mean_size=size, whole=share_whole)
+
+
+def _label_nonconformities(map_input: MapInput, curve: Curve) -> tuple[Floats, Ints]:
+    """Return the nonconformity and the group of every label; of numbers, of every text's mean."""
+    predicted = curve.predict(map_input.x, map_input.covariates)
     if isinstance(curve, NumberLine):
         inside = ~np.isnan(predicted)  # a text outside the map's scores has no interval, like a new one there
-        return np.abs(given.mean - predicted)[inside], given.group[inside]
-    text, y = label_rows(given.counts)
-    return nonconformity(predicted, given.kind)[text, y], given.group[text]
+        return np.abs(map_input.mean - predicted)[inside], map_input.group[inside]
+    text, y = label_rows(map_input.counts)
+    return nonconformity(predicted, map_input.kind)[text, y], map_input.group[text]
 
 
 def nonconformity(probabilities: Floats, kind: str) -> Floats:
-    """(n, k) of each class: sets of ordered classes are unbroken, those of named ones have the most probable classes."""
+    """Return (n, k) of each class: sets of ordered classes are unbroken, those of named ones have the most probable classes."""
     return ordered_nonconformity(probabilities) if kind == "ordered" else 1 - probabilities
 
 
-def _threshold(scores: Floats, groups: Ints, options: SetOptions) -> float:
+def _find_threshold(scores: Floats, groups: Ints, options: SetOptions) -> float:
     if not len(scores):
         return math.inf
     if options.this_draw is not None:
@@ -173,7 +177,7 @@ def _threshold(scores: Floats, groups: Ints, options: SetOptions) -> float:
     return by(scores, groups, options.alpha)
 
 
-def _too_few(groups: int, options: SetOptions) -> str:
+def _few_groups_reason(groups: int, options: SetOptions) -> str:
     if options.this_draw is not None:
         needed = next(n for n in range(1, 100_000) if rank_for_this_draw(n, options.alpha, confidence=options.this_draw))
     else:
@@ -184,22 +188,22 @@ def _too_few(groups: int, options: SetOptions) -> str:
 
 
 def sets_at(probabilities: Floats, kind: str, threshold: float | None) -> np.ndarray:
-    """(n, k) whether each class is in the set of each text; an empty set gets its least nonconforming class, no probabilities all."""
-    apart = nonconformity(probabilities, kind)
-    unknown = np.isnan(apart).any(axis=1)
-    inside = np.ones_like(apart, bool) if threshold is None else apart <= threshold + TOLERANCE
+    """Return (n, k) whether each class is in the set of each text; an empty set gets its least nonconforming class, unknown ones all."""
+    distances = nonconformity(probabilities, kind)
+    unknown = np.isnan(distances).any(axis=1)
+    inside = np.ones_like(distances, bool) if threshold is None else distances <= threshold + TOLERANCE
     empty = np.flatnonzero(~inside.any(axis=1) & ~unknown)
-    inside[empty, apart[empty].argmin(axis=1)] = True
+    inside[empty, distances[empty].argmin(axis=1)] = True
     inside[unknown] = True
     return inside
 
 
-def _sizes(given: MapInput, language: int, sets: LabelSets) -> tuple[float | None, float | None]:
-    """Mean size of the sets of all texts of the judge, labelled or not, and the share that says nothing."""
-    cell = given.cells[language]
-    x = score_of(cell, given.kind, given.read)
-    known = ~np.isnan(x)
-    predicted = sets.curve.predict(x[known], given.covariates_of(cell.item[known]))
+def _measure_sizes(map_input: MapInput, language: int, sets: LabelSets) -> tuple[float | None, float | None]:
+    """Return mean size of the sets of all texts of the judge, labelled or not, and the share that says nothing."""
+    cell = map_input.cells[language]
+    x = score_of(cell, map_input.kind, map_input.read)
+    is_scored = ~np.isnan(x)
+    predicted = sets.curve.predict(x[is_scored], map_input.covariates_of(cell.item[is_scored]))
     if not len(predicted):
         return None, None
     if isinstance(sets.curve, NumberLine):
@@ -209,5 +213,5 @@ def _sizes(given: MapInput, language: int, sets: LabelSets) -> tuple[float | Non
             return None, float(nothing.mean())
         ends = np.clip(predicted[~nothing, None] + [-sets.threshold, sets.threshold], low, high)
         return float((ends[:, 1] - ends[:, 0]).mean()), float(nothing.mean())
-    size = sets_at(predicted, given.kind, sets.threshold).sum(axis=1)
-    return float(size.mean()), float((size == given.counts.shape[1]).mean())
+    size = sets_at(predicted, map_input.kind, sets.threshold).sum(axis=1)
+    return float(size.mean()), float((size == map_input.counts.shape[1]).mean())

@@ -1,4 +1,4 @@
-"""How many texts to label before any judge was asked, from what is known or assumed of people."""
+"""The number of texts to label before any judge was asked, from the labels or from assumptions about people."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LEAST_TEXTS = 10
 
 
 class People(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known or assumed of the people who label: how often they give each class, how often two agree, how many label a text.
+    """The people who label, as known or assumed: how often they give each class, how often two agree, how many label a text.
 
     `texts` is the number of texts with two annotators that this was read from; None where it is assumed.
     """
@@ -40,7 +40,7 @@ class People(msgspec.Struct, frozen=True, kw_only=True):
     texts: int | None = None
 
 
-class LabelsBefore(msgspec.Struct, frozen=True, kw_only=True):
+class PlannedLabels(msgspec.Struct, frozen=True, kw_only=True):
     """Texts to label for a judge that is as good as people.
 
     `for_verdict` texts until `use` is shown with the power of the options (None: more than 3,000), `for_half_width` until the interval of
@@ -55,77 +55,77 @@ class LabelsBefore(msgspec.Struct, frozen=True, kw_only=True):
     constant: float
 
 
-class PeopleGiven(msgspec.Struct, frozen=True):
-    """What the user says of people; None, or nothing, where the labels or an assumption say it."""
+class StatedPeople(msgspec.Struct, frozen=True):
+    """The user's statements about people; None, or nothing, where the labels or an assumption say it."""
 
     agreement: float | None = None
     shares: tuple[float, ...] = ()
     annotators: int | None = None
 
 
-def people_assumed(metric: str, scale: Scale | None, given: PeopleGiven) -> list[People]:
-    """Assumptions where nobody labelled: all agreements that are tried, unless one is given; classes that are equally common.
+def assume_people(metric: str, scale: Scale | None, stated: StatedPeople) -> list[People]:
+    """Return assumptions where nobody labelled: all agreements that are tried, unless one is given; classes that are equally common.
 
     Raises UsageError if neither a scale nor shares say what the classes are, or if they do not fit.
     """
-    if scale is None and not given.shares:
+    if scale is None and not stated.shares:
         raise UsageError(
             f"'{metric}' has no rubric here, so its classes are not known: say how often people give each, such as --shares 0.2,0.3,0.5"
         )
-    classes = _classes(metric, scale, given.shares)
-    shares = given.shares or (1 / len(classes),) * len(classes)
+    classes = _choose_classes(metric, scale, stated.shares)
+    shares = stated.shares or (1 / len(classes),) * len(classes)
     chance = sum(share * share for share in shares) / sum(shares) ** 2
-    tried = (given.agreement,) if given.agreement else tuple(agreement for agreement in AGREEMENTS if agreement > chance)
+    tried = (stated.agreement,) if stated.agreement else tuple(agreement for agreement in AGREEMENTS if agreement > chance)
     if not tried:
         raise UsageError(
             f"people who guess with these shares agree on {100 * chance:.0f} of 100 texts: say how often yours do, --people-agree SHARE"
         )
     return [
-        People(language=None, metric=metric, classes=classes, shares=shares, agreement=each, annotators=given.annotators or 2)
-        for each in tried
+        People(language=None, metric=metric, classes=classes, shares=shares, agreement=agreement, annotators=stated.annotators or 2)
+        for agreement in tried
     ]
 
 
-def people_of(data: Dataset, metrics: Sequence[str], languages: Sequence[str], given: PeopleGiven) -> list[People]:
-    """What the labels of a data folder say of people, by language and metric. Raises UsageError where they say nothing."""
+def read_people(data: Dataset, metrics: Sequence[str], languages: Sequence[str], stated: StatedPeople) -> list[People]:
+    """Return what the labels of a data folder show of people, by language and metric. Raises UsageError where they say nothing."""
     by_cell: dict[tuple[str, str], dict[str, list[Score]]] = defaultdict(lambda: defaultdict(list))
     items = data.by_id
     for label in data.labels:
         language = items[label.item_id].language
         if (not metrics or label.metric in metrics) and (not languages or language in languages):
             by_cell[language, label.metric][label.item_id].append(label.score)
-    if unknown := [metric for metric in metrics if not any(metric == known for _, known in by_cell)]:
-        known = ", ".join(sorted({label.metric for label in data.labels}))
-        raise UsageError(f"no label on '{unknown[0]}' there; labelled metrics: {known}")
+    if unknown := [metric for metric in metrics if metric not in {labelled for _, labelled in by_cell}]:
+        labelled_metrics = ", ".join(sorted({label.metric for label in data.labels}))
+        raise UsageError(f"no label on '{unknown[0]}' there; labelled metrics: {labelled_metrics}")
     if not by_cell:
         raise UsageError("there are no labels to plan from; without the folder, --metric and an assumption are enough")
-    return [_people_of(cell, list(texts.values()), data, given) for cell, texts in sorted(by_cell.items())]
+    return [_people_of_cell(cell, list(texts.values()), data, stated) for cell, texts in sorted(by_cell.items())]
 
 
-def _people_of(cell: tuple[str, str], texts: list[list[Score]], data: Dataset, given: PeopleGiven) -> People:
+def _people_of_cell(cell: tuple[str, str], texts: list[list[Score]], data: Dataset, stated: StatedPeople) -> People:
     language, metric = cell
-    classes = _classes(metric, data.label_scale(metric), given.shares)
+    classes = _choose_classes(metric, data.label_scale(metric), stated.shares)
     counts = Counter(score for scores in texts for score in scores)
     several = [scores for scores in texts if len(scores) > 1]
-    if given.agreement is None and len(several) < LEAST_TEXTS:
+    if stated.agreement is None and len(several) < LEAST_TEXTS:
         raise UsageError(
             f"{metric} in {language}: {len(several)} texts have two annotators, too few to see how far people agree: "
             "say what you expect, --people-agree 0.7"
         )
-    agreement = given.agreement or fmean(fmean(a == b for a, b in combinations(scores, 2)) for scores in several)
+    agreement = stated.agreement or fmean(fmean(a == b for a, b in combinations(scores, 2)) for scores in several)
     return People(
         language=language,
         metric=metric,
         classes=classes,
-        shares=given.shares or tuple(counts[each] / counts.total() for each in classes),
+        shares=stated.shares or tuple(counts[score] / counts.total() for score in classes),
         agreement=agreement,
-        annotators=given.annotators or max(2, round(median(map(len, several or texts)))),
+        annotators=stated.annotators or max(2, round(median(map(len, several or texts)))),
         texts=len(several),
     )
 
 
-def _classes(metric: str, scale: Scale | None, shares: Sequence[float]) -> tuple[Score, ...]:
-    """The classes of a scale; without one, numbers in the place of names."""
+def _choose_classes(metric: str, scale: Scale | None, shares: Sequence[float]) -> tuple[Score, ...]:
+    """Return the classes of a scale; without one, numbers in the place of names."""
     if scale is None:
         return tuple(range(len(shares)))
     if scale.kind == "interval":
@@ -138,30 +138,32 @@ def _classes(metric: str, scale: Scale | None, shares: Sequence[float]) -> tuple
     return scale.classes
 
 
-def labels_before(people: Sequence[People], decision: DecisionOptions, *, cells: int, half_width: float) -> list[LabelsBefore]:
-    """What has to be labelled for each, if `use` is to be shown in `cells` cells at once. Raises UsageError for what cannot be."""
+def plan_labels(people: Sequence[People], decision: DecisionOptions, *, cells: int, half_width: float) -> list[PlannedLabels]:
+    """Return the texts to label for each, if `use` is to be shown in `cells` cells at once. Raises UsageError for what cannot be."""
     planned = []
-    for one in people:
+    for assumed in people:
         try:
-            found = first_labels(
-                one.shares,
-                one.agreement,
-                one.annotators,
+            needed = first_labels(
+                assumed.shares,
+                assumed.agreement,
+                assumed.annotators,
                 lambda sums: use_p(sums, decision.margin, decision.alpha, decision.effective_groups),
                 level=decision.alpha / cells,
                 power=decision.power,
                 least=max(decision.items, decision.groups),
             )
         except ShapeError as err:
-            raise UsageError(f"{one.metric}{f' in {one.language}' if one.language else ''}: {err}") from None
-        texts = math.ceil(items_for_wilson(found.right, half_width) / found.with_majority)
-        planned.append(LabelsBefore(people=one, for_verdict=found.texts, for_half_width=texts, right=found.right, constant=found.constant))
+            raise UsageError(f"{assumed.metric}{f' in {assumed.language}' if assumed.language else ''}: {err}") from None
+        texts = math.ceil(items_for_wilson(needed.right, half_width) / needed.with_majority)
+        planned.append(
+            PlannedLabels(people=assumed, for_verdict=needed.texts, for_half_width=texts, right=needed.right, constant=needed.constant)
+        )
     return planned
 
 
-def as_json(planned: Sequence[LabelsBefore], *, cells: int, half_width: float) -> dict[str, Any]:
-    """One object for programs: `{schema_version, cells, half_width, planned}`."""
-    rows = [{**msgspec.structs.asdict(one.people), **msgspec.structs.asdict(one)} for one in planned]
+def as_json(planned: Sequence[PlannedLabels], *, cells: int, half_width: float) -> dict[str, Any]:
+    """Return one object for programs: `{schema_version, cells, half_width, planned}`."""
+    rows = [{**msgspec.structs.asdict(plan.people), **msgspec.structs.asdict(plan)} for plan in planned]
     for row in rows:
         del row["people"]
     return {"schema_version": 1, "cells": cells, "half_width": half_width, "planned": rows}

@@ -11,7 +11,7 @@ from harness.correction.with_others import NewLanguage, new_languages
 from harness.decide.cell_tests import CellTests
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import NOBODY, VerdictName
-from harness.decide.verdicts import Verdict, tests_of_aligned, verdicts_of_tests
+from harness.decide.verdicts import Verdict, tests_of_tables, verdicts_of_tests
 from harness.errors import UsageError
 from harness.measure.cells import number
 from harness.measure.compare import Recording, align
@@ -27,7 +27,7 @@ NO_NUMBER = "at what was seen, no number of labels would do"
 
 
 class LabelsNeeded(KeyedRow, frozen=True, kw_only=True):
-    """What is labelled of one cell, and what is missing. Undefined numbers are None, and `reasons` says why.
+    """The labels of one cell, and those that are missing. Undefined numbers are None, and `reasons` says why.
 
     Attributes:
         n, groups: texts with two annotators, and independent ones among them.
@@ -54,7 +54,7 @@ class LabelsNeeded(KeyedRow, frozen=True, kw_only=True):
 
 
 class LabelBudget(CellResults, frozen=True):
-    """What is needed of every cell, for the wanted `half_width` and for verdicts.
+    """The labels needed in every cell, for the wanted `half_width` and for verdicts.
 
     `new_languages` is what a new language needs if the others help it; None where it was not asked for.
     """
@@ -66,7 +66,7 @@ class LabelBudget(CellResults, frozen=True):
     schema_version: int = 1
 
     def as_json(self) -> dict[str, Any]:
-        """One object for programs: `{schema_version, signature, half_width, cells}`, and `new_languages` where they were asked for."""
+        """Return one object for programs: `{schema_version, signature, half_width, cells}`, and `new_languages` where they are wanted."""
         return {name: part for name, part in super().as_json().items() if part is not None}
 
 
@@ -78,43 +78,44 @@ def label_budget(
     half_width: float = 0.05,
     borrow: bool = False,
 ) -> LabelBudget:
-    """The labels that are needed, by language, metric, judge and condition. Raises UsageError as `measure.compare` does.
+    """Return the labels that are needed, by language, metric, judge and condition. Raises UsageError as `measure.compare` does.
 
     `half_width` is wanted of the interval of agreement, between 0 and 0.5. `borrow` adds what a new language needs if the others help it,
     for a mean to `half_width` of the scale.
     """
     if not 0 < half_width < 0.5:
         raise UsageError(f"a half-width is a share between 0 and 0.5, such as 0.05 for 5 points; got {half_width:g}")
-    laid_out = align(sources, options)
-    tests = tests_of_aligned(laid_out, decision)
-    by_key = {tuple(one.key.values()): one for one in tests}
-    cells = tuple(_needed(by_key[tuple(verdict.key.values())], verdict, half_width) for verdict in verdicts_of_tests(tests, decision))
-    signature = laid_out.signed(decide=decision.signed(one.data.about for one in laid_out.judged))
-    return LabelBudget(signature, half_width, cells, new_languages(laid_out, half_width) if borrow else None)
+    aligned = align(sources, options)
+    tests = tests_of_tables(aligned, decision)
+    tests_by_key = {tuple(tests_of_cell.key.values()): tests_of_cell for tests_of_cell in tests}
+    verdicts = verdicts_of_tests(tests, decision)
+    cells = tuple(_labels_of_cell(tests_by_key[tuple(verdict.key.values())], verdict, half_width) for verdict in verdicts)
+    signature = aligned.signed(decide=decision.signed(judged.data.about for judged in aligned.tables))
+    return LabelBudget(signature, half_width, cells, new_languages(aligned, half_width) if borrow else None)
 
 
-def _needed(one: CellTests, verdict: Verdict, half_width: float) -> LabelsNeeded:
-    effect = design_effect_of_share(one.hits)
+def _labels_of_cell(cell_tests: CellTests, verdict: Verdict, half_width: float) -> LabelsNeeded:
+    effect = design_effect_of_share(cell_tests.hits)
     texts = now = None
     reasons = {}
     if math.isnan(effect):
         reasons["agreement"] = NO_AGREEMENT
     else:
-        lo, hi = wilson(one.right * one.hits.n / effect, one.hits.n / effect)
+        lo, hi = wilson(cell_tests.right * cell_tests.hits.n / effect, cell_tests.hits.n / effect)
         now = (hi - lo) / 2
-        with_aggregate = one.hits.n / max(one.texts.n, one.hits.n)  # some texts have no majority
-        texts = math.ceil(items_for_wilson(one.right, half_width, effect=effect) / with_aggregate)
+        with_aggregate = cell_tests.hits.n / max(cell_tests.texts.n, cell_tests.hits.n)  # some texts have no majority
+        texts = math.ceil(items_for_wilson(cell_tests.right, half_width, effect=effect) / with_aggregate)
     if verdict.needed is None:
-        reasons["more_for_verdict"] = _without_number(one, verdict)
+        reasons["more_for_verdict"] = _no_number_reason(cell_tests, verdict)
     return LabelsNeeded(
-        key=one.key,
-        n=one.texts.n,
-        groups=one.texts.groups,
-        agreement=number(one.right),
+        key=cell_tests.key,
+        n=cell_tests.texts.n,
+        groups=cell_tests.texts.groups,
+        agreement=number(cell_tests.right),
         half_width=now,
         design_effect=number(effect),
         texts_for_half_width=texts,
-        more_for_half_width=None if texts is None else max(0, texts - max(one.texts.n, one.hits.n)),
+        more_for_half_width=None if texts is None else max(0, texts - max(cell_tests.texts.n, cell_tests.hits.n)),
         verdict=verdict.decision.verdict,
         more_for_verdict=verdict.needed.texts if verdict.needed else None,
         more_than=verdict.needed is not None and verdict.needed.more_than,
@@ -122,17 +123,17 @@ def _needed(one: CellTests, verdict: Verdict, half_width: float) -> LabelsNeeded
     )
 
 
-def _without_number(one: CellTests, verdict: Verdict) -> str:
-    """Why no number of further texts is named."""
+def _no_number_reason(cell_tests: CellTests, verdict: Verdict) -> str:
+    """Return why no number of further texts is named."""
     if verdict.decision.verdict == "use":
         return SHOWN
-    if one.texts.labels not in BY_PEOPLE:
+    if cell_tests.texts.labels not in BY_PEOPLE:
         return NOT_NATIVE
     return NOBODY.reason if verdict.decision.reason == NOBODY.reason else NO_NUMBER
 
 
 def design_effect_of_share(share: ClusterMean) -> float:
-    """Variance over groups of a share, relative to p (1 - p) / (n - 1) of independent items; at least 1. NaN without items.
+    """Return variance over groups of a share, relative to p (1 - p) / (n - 1) of independent items; at least 1. NaN without items.
 
     It is 1 where all items or all groups say the same, and with one group, where it cannot be seen.
 

@@ -1,4 +1,4 @@
-"""What maps from a judge's scores to people's are learnt from: the labelled texts of one metric, all languages, as arrays."""
+"""The input of maps from a judge's scores to people's: the labelled texts of one metric, all languages, as arrays."""
 
 from __future__ import annotations
 
@@ -70,28 +70,28 @@ class MapInput:
         return self.cells[0].classes.direction or 1
 
     def covariates_of(self, item: Ints) -> Floats:
-        """(items, q) the covariates of any items of the data, labelled or not."""
+        """Return (items, q) the covariates of any items of the data, labelled or not."""
         if self.lengths is None or self.length_scale is None:
             return np.zeros((len(item), 0))
         return self.length_scale.read(self.lengths[item])
 
     def take(self, rows: ArrayLike) -> MapInput:
-        """Some of the texts; languages keep their codes."""
-        at = np.asarray(rows)
+        """Return some of the texts; languages keep their codes."""
+        indices = np.asarray(rows)
         names = ("x", "counts", "mean", "answers", "language", "group", "item", "covariates")
-        return replace(self, **{name: getattr(self, name)[at] for name in names})
+        return replace(self, **{name: getattr(self, name)[indices] for name in names})
 
 
 def map_inputs(cells: Iterable[ItemTable], lengths: Floats | None = None) -> list[MapInput]:
-    """The cells of one judge and condition, by metric; metrics without a labelled text that the judge scored are left out.
+    """Return the cells of one judge and condition, by metric; metrics without a labelled text that the judge scored are left out.
 
     `lengths` are the (items of the data,) characters of texts, where maps of ordered classes read them.
     """
-    return [made for alike in over_languages(cells) if len(made := _input(alike, lengths))]
+    return [map_input for alike in over_languages(cells) if len(map_input := _build_input(alike, lengths))]
 
 
 def score_of(cell: ItemTable, kind: MapKind, read: str) -> Floats:
-    """(items,) what a map reads of each text; NaN where nothing can be read."""
+    """Return (items,) what a map reads of each text; NaN where nothing can be read."""
     if read == EXPECTED:
         return cell.expected
     if kind == "named":
@@ -103,26 +103,26 @@ def score_of(cell: ItemTable, kind: MapKind, read: str) -> Floats:
 
 
 def values_of(cell: ItemTable) -> Floats | None:
-    """(k,) numbers of a cell's classes as maps read them; 0 and 1 where two classes have names only."""
+    """Return (k,) numbers of a cell's classes as maps read them; 0 and 1 where two classes have names only."""
     if cell.classes.continuous:
         return None
-    named = cell.values is None and len(cell.classes.scores) == 2
-    return np.arange(2.0) if named else cell.values
+    is_named = cell.values is None and len(cell.classes.scores) == 2
+    return np.arange(2.0) if is_named else cell.values
 
 
-def _kind(cell: ItemTable) -> MapKind:
+def _kind_of_map(cell: ItemTable) -> MapKind:
     if cell.classes.continuous or (cell.classes.kind == "interval" and len(cell.classes.scores) > MOST_ORDERED):
         return "numbers"
     return "named" if values_of(cell) is None else "ordered"
 
 
-def _input(cells: Sequence[ItemTable], lengths: Floats | None) -> MapInput:
+def _build_input(cells: Sequence[ItemTable], lengths: Floats | None) -> MapInput:
     cells = sorted(cells, key=lambda cell: str(cell.key["language"]))
-    kind = _kind(cells[0])
-    read = _read(cells, kind)
+    kind = _kind_of_map(cells[0])
+    read = _choose_reading(cells, kind)
     scores = [score_of(cell, kind, read) for cell in cells]
-    kept = [cell.labelled & ~np.isnan(x) for cell, x in zip(cells, scores, strict=True)]
-    used = [cell.take(np.flatnonzero(rows)) for cell, rows in zip(cells, kept, strict=True)]
+    used_rows = [cell.labelled & ~np.isnan(x) for cell, x in zip(cells, scores, strict=True)]
+    used = [cell.take(np.flatnonzero(rows)) for cell, rows in zip(cells, used_rows, strict=True)]
     item = np.concatenate([cell.item for cell in used])
     values = values_of(cells[0]) if kind != "numbers" else None
     lengths = lengths if kind == "ordered" else None
@@ -133,7 +133,7 @@ def _input(cells: Sequence[ItemTable], lengths: Floats | None) -> MapInput:
         read=read,
         cells=tuple(cells),
         values=values,
-        x=np.concatenate([x[rows] for x, rows in zip(scores, kept, strict=True)]),
+        x=np.concatenate([x[rows] for x, rows in zip(scores, used_rows, strict=True)]),
         counts=np.concatenate([cell.labels for cell in used]).astype(np.float64),
         mean=np.concatenate([_mean(cell, values) for cell in used]),
         answers=np.concatenate([cell.answer_shares for cell in used]),
@@ -152,10 +152,10 @@ def _mean(cell: ItemTable, values: Floats | None) -> Floats:
     return np.full(len(cell), math.nan) if cell.means is None else cell.means[0]
 
 
-def _read(cells: Sequence[ItemTable], kind: MapKind) -> str:
-    """The expected score where nearly all labelled texts that have a score have one."""
+def _choose_reading(cells: Sequence[ItemTable], kind: MapKind) -> str:
+    """Return the expected score where nearly all labelled texts that have a score have one."""
     if kind != "ordered":
         return SCORE
     scored = [cell.labelled & (cell.answers.sum(axis=1) > 0) for cell in cells]
-    known = sum(int((~np.isnan(cell.expected[rows])).sum()) for cell, rows in zip(cells, scored, strict=True))
-    return EXPECTED if 0 < known >= _SHARE_WITH_EXPECTED * sum(int(rows.sum()) for rows in scored) else SCORE
+    with_expected = sum(int((~np.isnan(cell.expected[rows])).sum()) for cell, rows in zip(cells, scored, strict=True))
+    return EXPECTED if 0 < with_expected >= _SHARE_WITH_EXPECTED * sum(int(rows.sum()) for rows in scored) else SCORE

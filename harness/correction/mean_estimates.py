@@ -97,13 +97,13 @@ class Sample:
 
 
 def mean_sample(cell: ItemTable) -> Sample:
-    """Mean label and mean score of each item, in points of the scale."""
+    """Return mean label and mean score of each item, in points of the scale."""
     assert cell.means is not None
     return Sample(*cell.means, cell.group, cell.inclusion, cell.stratum)
 
 
 def share_sample(cell: ItemTable, score: Score) -> Sample:
-    """Share of an item's annotators, and of the judge's answers, that gave a class."""
+    """Return share of an item's annotators, and of the judge's answers, that gave a class."""
     column = cell.classes.scores.index(score)
     return Sample(cell.label_shares[:, column], cell.answer_shares[:, column], cell.group, cell.inclusion, cell.stratum)
 
@@ -116,19 +116,19 @@ def mean_estimates(samples: Sequence[tuple[Sample, float]], *, share: bool, lam:
         share: whether the mean is a share in [0, 1].
         lam: weight of the judge, so that shares of several classes have one; None chooses it.
     """
-    n, groups = sum(int(one.known.sum()) for one, _ in samples), sum(one.groups for one, _ in samples)
-    items = sum(len(one.y) for one, _ in samples)
-    readable = [(one.take(~np.isnan(one.f)), weight) for one, weight in samples]
-    own = [(prediction_powered_mean(read.f, read.f, read.group), weight) for read, weight in readable]
-    judge = _figure(own, items, share, "no readable scores")
-    problem = next((problem for one, _ in samples if (problem := _design_problem(one))), None)
-    alone = Figure(None, None, problem) if problem else _figure(_parts(samples, 0.0), items, share)
-    parts = [] if problem else _parts(samples, lam)
+    n, groups = sum(int(sample.known.sum()) for sample, _ in samples), sum(sample.groups for sample, _ in samples)
+    items = sum(len(sample.y) for sample, _ in samples)
+    readable = [(sample.take(~np.isnan(sample.f)), weight) for sample, weight in samples]
+    judge_parts = [(prediction_powered_mean(sample.f, sample.f, sample.group), weight) for sample, weight in readable]
+    judge = _combine_parts(judge_parts, items, share, "no readable scores")
+    problem = next((problem for sample, _ in samples if (problem := _design_problem(sample))), None)
+    alone = Figure(None, None, problem) if problem else _combine_parts(_estimate_parts(samples, 0.0), items, share)
+    parts = [] if problem else _estimate_parts(samples, lam)
     reason = problem or _labels_alone_reason(samples)
-    corrected = Figure(None, None, f"{reason}: labels alone" if not problem else reason) if reason else _figure(parts, items, share)
+    corrected = Figure(None, None, f"{reason}: labels alone" if not problem else reason) if reason else _combine_parts(parts, items, share)
     gain = 1.0 if reason else combine_estimates(*zip(*parts, strict=True)).gain
     single = parts[0][0] if len(parts) == 1 else None
-    known = corrected.value is not None and math.isfinite(gain)
+    is_defined = corrected.value is not None and math.isfinite(gain)
     return MeanEstimates(
         n=n,
         unlabelled=items - n,
@@ -140,20 +140,20 @@ def mean_estimates(samples: Sequence[tuple[Sample, float]], *, share: bool, lam:
         design=samples[0][0].design,
         lam=single.lam if single and not reason else None,
         rho=None if single is None or math.isnan(single.rho) else single.rho,
-        effective_labels=n * gain if known else None,
-        labels_saved=n * (gain - 1) if known else None,
+        effective_labels=n * gain if is_defined else None,
+        labels_saved=n * (gain - 1) if is_defined else None,
     )
 
 
 def _labels_alone_reason(samples: Sequence[tuple[Sample, float]]) -> str | None:
-    """Why the labels should stand alone; None if the judge's scores help."""
-    for one, _ in samples:
-        n, read = int(one.known.sum()), one.f[~np.isnan(one.f)]
+    """Return why the labels should stand alone; None if the judge's scores help."""
+    for sample, _ in samples:
+        n, read = int(sample.known.sum()), sample.f[~np.isnan(sample.f)]
         if n < MIN_LABELS:
             return f"{n} labelled texts, and {MIN_LABELS} are needed"
-        if one.groups < MIN_LABELLED_GROUPS:
-            return f"the labelled texts are of {one.groups} independent groups, and {MIN_LABELLED_GROUPS} are needed"
-        if n == len(one.y):
+        if sample.groups < MIN_LABELLED_GROUPS:
+            return f"the labelled texts are of {sample.groups} independent groups, and {MIN_LABELLED_GROUPS} are needed"
+        if n == len(sample.y):
             return ALL_LABELLED
         if not len(read) or not np.ptp(read) > 0:
             return CONSTANT_JUDGE
@@ -161,7 +161,7 @@ def _labels_alone_reason(samples: Sequence[tuple[Sample, float]]) -> str | None:
 
 
 def _design_problem(sample: Sample) -> str | None:
-    """Why the way in which labels were drawn cannot be taken into account; None if it can."""
+    """Return why the way in which labels were drawn cannot be taken into account; None if it can."""
     if sample.inclusion is not None:
         return NO_INCLUSION if np.isnan(sample.inclusion[sample.known]).any() else None
     if sample.stratum is None:
@@ -173,12 +173,12 @@ def _design_problem(sample: Sample) -> str | None:
     return _FEW_IN_STRATUM if min(labelled, default=0) < 2 else None
 
 
-def _parts(samples: Sequence[tuple[Sample, float]], lam: float | None) -> Parts:
-    return [part for one, weight in samples for part in _independent_parts(one, weight, lam)]
+def _estimate_parts(samples: Sequence[tuple[Sample, float]], lam: float | None) -> Parts:
+    return [part for sample, weight in samples for part in _independent_parts(sample, weight, lam)]
 
 
 def _independent_parts(sample: Sample, weight: float, lam: float | None) -> Iterator[tuple[PredictionPowered, float]]:
-    """The estimate of one sample; of a stratified one an estimate for each stratum, weighted by its share of the items."""
+    """Yield the estimate of one sample; of a stratified one an estimate for each stratum, weighted by its share of the items."""
     if sample.inclusion is not None:
         weights = 1 / sample.inclusion
         yield prediction_powered_weighted(sample.y, sample.f, weights, sample.group, lam=lam), weight
@@ -190,16 +190,16 @@ def _independent_parts(sample: Sample, weight: float, lam: float | None) -> Iter
             yield from _independent_parts(replace(sample.take(rows), stratum=None), weight * float(rows.mean()), lam)
 
 
-def _figure(parts: Parts, items: int, share: bool, nothing: str = "no labelled texts") -> Figure:
-    if not parts or any(math.isnan(one.value) for one, _ in parts):
+def _combine_parts(parts: Parts, items: int, share: bool, nothing: str = "no labelled texts") -> Figure:
+    if not parts or any(math.isnan(part.value) for part, _ in parts):
         return Figure(None, None, nothing)
-    found = combine_estimates(*zip(*parts, strict=True))
-    interval = found.interval
+    combined = combine_estimates(*zip(*parts, strict=True))
+    interval = combined.interval
     if share:
-        interval = share_interval(found.value, found.error, found.freedom, interval.groups, items, 0.95)
-    return Figure(found.value, ends(interval), interval.reason)
+        interval = share_interval(combined.value, combined.error, combined.freedom, interval.groups, items, 0.95)
+    return Figure(combined.value, interval_ends(interval), interval.reason)
 
 
-def ends(interval: Interval) -> tuple[float, float] | None:
-    """The ends of an interval; None where there is none."""
+def interval_ends(interval: Interval) -> tuple[float, float] | None:
+    """Return the ends of an interval; None where there is none."""
     return None if math.isnan(interval.lo) else (interval.lo, interval.hi)

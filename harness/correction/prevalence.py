@@ -25,7 +25,7 @@ BINARY, SEVERAL = "Rogan-Gladen (Fieller)", "inverse confusion matrix"
 
 
 def shifted_estimates(cell: ItemTable, *, shares: bool, share_of: str | None) -> Iterator[tuple[Score | None, MeanEstimates]]:
-    """Pairs of a class (None for the mean) and its three estimates; the corrected one is of the texts without a label.
+    """Yield pairs of a class (None for the mean) and its three estimates; the corrected one is of the texts without a label.
 
     Items without a reference are left out of the error rates. The arguments are as in `CorrectOptions`.
     """
@@ -35,23 +35,24 @@ def shifted_estimates(cell: ItemTable, *, shares: bool, share_of: str | None) ->
     k = len(cell.classes.scores)
     judged = answers[new].sum(axis=0)
     if k == 2:
-        figures, method = _binary(truth, answers, new), BINARY
+        figures, method = _correct_two_classes(truth, answers, new), BINARY
     else:
         counts = np.stack([answers[truth == code].sum(axis=0) for code in range(k)])
-        figures, method = _several(counts, judged, cell.classes.scores), SEVERAL
+        figures, method = _correct_several_classes(counts, judged, cell.classes.scores), SEVERAL
     as_mean = cell.values is not None and not shares and share_of is None
     if as_mean:
         assert cell.values is not None
-        yield None, _three(cell, cell.label_shares @ cell.values, cell.answer_shares @ cell.values, _mean(figures, cell.values), method)
+        mean = _mean_from_shares(figures, cell.values)
+        yield None, _three_estimates(cell, cell.label_shares @ cell.values, cell.answer_shares @ cell.values, mean, method)
         return
     for code, score in enumerate(cell.classes.scores):
         if share_of in (None, as_text(score)):
             figure = figures.shares[code]
-            yield score, _three(cell, cell.label_shares[:, code], cell.answer_shares[:, code], figure, method, share=True)
+            yield score, _three_estimates(cell, cell.label_shares[:, code], cell.answer_shares[:, code], figure, method, share=True)
 
 
 @dataclass(frozen=True, eq=False)
-class _Figures:
+class _CorrectedShares:
     """Corrected shares of all classes; of three classes or more also `theta` (k,), not cut to [0, 1], with its `covariance` (k, k)."""
 
     shares: list[Figure]
@@ -59,11 +60,11 @@ class _Figures:
     theta: Floats | None = None
 
 
-def _binary(truth: Ints, answers: Floats, new: NDArray[np.bool_]) -> _Figures:
+def _correct_two_classes(truth: Ints, answers: Floats, new: NDArray[np.bool_]) -> _CorrectedShares:
     figures = []
     for code in (0, 1):
         negative, positive = answers[truth == 1 - code, code], answers[truth == code, code]
-        found = rogan_gladen(
+        estimate = rogan_gladen(
             float(answers[new, code].sum()),
             float(new.sum()),
             float(len(negative) - negative.sum()),
@@ -71,33 +72,33 @@ def _binary(truth: Ints, answers: Floats, new: NDArray[np.bool_]) -> _Figures:
             float(positive.sum()),
             float(len(positive)),
         )
-        reason = found.refusal or found.reason
+        reason = estimate.refusal or estimate.reason
         if reason:
-            figures.append(_refused(reason, bool(new.any())))
+            figures.append(_refused_figure(reason, bool(new.any())))
         else:  # an interval of no width means that no share in [0, 1] explains the data
-            impossible = found.fieller[0] == found.fieller[1]
-            figures.append(Figure(None, None, IMPOSSIBLE) if impossible else Figure(found.value, found.fieller, found.warning))
-    return _Figures(figures)
+            impossible = estimate.fieller[0] == estimate.fieller[1]
+            figures.append(Figure(None, None, IMPOSSIBLE) if impossible else Figure(estimate.value, estimate.fieller, estimate.warning))
+    return _CorrectedShares(figures)
 
 
-def _several(counts: Floats, judged: Floats, names: Sequence[Score]) -> _Figures:
-    found = corrected_shares(counts, judged)
-    few = few_labels(counts.sum(axis=1), names) if found.refusal and found.refusal != INDISTINCT else None
-    reason = few or found.refusal or found.reason
+def _correct_several_classes(counts: Floats, judged: Floats, names: Sequence[Score]) -> _CorrectedShares:
+    estimate = corrected_shares(counts, judged)
+    few = few_labels(counts.sum(axis=1), names) if estimate.refusal and estimate.refusal != INDISTINCT else None
+    reason = few or estimate.refusal or estimate.reason
     if reason:
-        return _Figures([_refused(reason, judged.sum() > 0)] * len(judged))
+        return _CorrectedShares([_refused_figure(reason, judged.sum() > 0)] * len(judged))
     shares = [
         Figure(float(value), (max(0.0, float(value - _Z * error)), min(1.0, float(value + _Z * error))))
-        for value, error in zip(found.projected, found.error, strict=True)
+        for value, error in zip(estimate.projected, estimate.error, strict=True)
     ]
-    return _Figures(shares, found.covariance, found.value)
+    return _CorrectedShares(shares, estimate.covariance, estimate.value)
 
 
-def _refused(reason: str, any_judged: bool) -> Figure:
+def _refused_figure(reason: str, any_judged: bool) -> Figure:
     return Figure(None, None, reason if any_judged else ALL_LABELLED)
 
 
-def _mean(figures: _Figures, values: Floats) -> Figure:
+def _mean_from_shares(figures: _CorrectedShares, values: Floats) -> Figure:
     if figures.theta is not None and figures.covariance is not None:
         mean, error = float(values @ figures.theta), math.sqrt(max(0.0, float(values @ figures.covariance @ values)))
         low, high = float(values.min()), float(values.max())
@@ -109,8 +110,8 @@ def _mean(figures: _Figures, values: Floats) -> Figure:
     return Figure(ends[0], (ends[1], ends[2]), share.reason)
 
 
-def _three(cell: ItemTable, y: Floats, f: Floats, corrected: Figure, method: str, *, share: bool = False) -> MeanEstimates:
-    """The judge alone of the texts without a label, the labels alone of those with one, and the corrected number."""
+def _three_estimates(cell: ItemTable, y: Floats, f: Floats, corrected: Figure, method: str, *, share: bool = False) -> MeanEstimates:
+    """Return the judge alone of the texts without a label, the labels alone of those with one, and the corrected number."""
     new = ~cell.labelled
     labels = mean_estimates([(Sample(y[~new], f[~new], cell.group[~new]), 1.0)], share=share)
     judge = mean_estimates([(Sample(f[new], f[new], cell.group[new]), 1.0)], share=share)

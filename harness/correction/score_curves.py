@@ -14,7 +14,7 @@ from harness.stats.estimation.class_maps import class_probabilities_at
 
 
 class LengthScale(msgspec.Struct, frozen=True):
-    """How a map reads the length of a text: its logarithm in standard deviations from the mean of the labelled texts."""
+    """The length of a text as a map reads it: its logarithm in standard deviations from the mean of the labelled texts."""
 
     mean: float
     sd: float
@@ -26,13 +26,13 @@ class LengthScale(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, characters: ArrayLike) -> LengthScale:
-        """That of labelled texts with so many characters; NaN where there is no text."""
+        """Return that of labelled texts with so many characters; NaN where there is no text."""
         logs = np.log1p(np.asarray(characters, np.float64))
-        known = logs[~np.isnan(logs)]
-        return cls(float(known.mean()), float(known.std()) or 1.0) if len(known) else cls(0.0, 1.0)
+        known_logs = logs[~np.isnan(logs)]
+        return cls(float(known_logs.mean()), float(known_logs.std()) or 1.0) if len(known_logs) else cls(0.0, 1.0)
 
     def read(self, characters: ArrayLike) -> Floats:
-        """(n, 1) lengths as maps read them, to a tenth; the mean where a length is NaN.
+        """Return (n, 1) lengths as maps read them, to a tenth; the mean where a length is NaN.
 
         >>> LengthScale(3.0, 0.5).read([100, float("nan")]).tolist()
         [[3.2], [0.0]]
@@ -50,11 +50,11 @@ class ClassCurve(msgspec.Struct, frozen=True, tag="proportional odds"):
 
     def __post_init__(self) -> None:
         _refuse_infinite((*self.cuts, self.slope, *self.further))
-        if any(one > other for one, other in pairwise(self.cuts)):
+        if any(lower > upper for lower, upper in pairwise(self.cuts)):
             raise ValueError("the cuts of a curve rise")
 
     def predict(self, scores: ArrayLike, covariates: Floats | None = None) -> Floats:
-        """(n, k) probabilities of people's classes; NaN where the judge's score is NaN.
+        """Return (n, k) probabilities of people's classes; NaN where the judge's score is NaN.
 
         `covariates` (n, q) are as the map was learnt from them. Raises ValueError where the curve has coefficients and they are absent.
         """
@@ -78,11 +78,11 @@ class ClassTable(msgspec.Struct, frozen=True, tag="shares"):
                 raise ValueError("the shares of an answer lie between 0 and 1 and add up to 1")
 
     def predict(self, scores: ArrayLike, covariates: Floats | None = None) -> Floats:
-        """(n, k) probabilities of people's classes at the judge's class codes; NaN where a code is NaN."""
+        """Return (n, k) probabilities of people's classes at the judge's class codes; NaN where a code is NaN."""
         codes = np.asarray(scores, np.float64)
-        known = ~np.isnan(codes)
+        is_answered = ~np.isnan(codes)
         table = np.vstack([self.shares, np.full(len(self.shares[0]), math.nan)])
-        return np.asarray(table[np.where(known, np.nan_to_num(codes), -1).astype(np.int64)], np.float64)
+        return np.asarray(table[np.where(is_answered, np.nan_to_num(codes), -1).astype(np.int64)], np.float64)
 
 
 class NumberLine(msgspec.Struct, frozen=True, tag="line"):
@@ -93,11 +93,11 @@ class NumberLine(msgspec.Struct, frozen=True, tag="line"):
 
     def __post_init__(self) -> None:
         _refuse_infinite((*self.x, *self.y))
-        if not self.x or len(self.x) != len(self.y) or any(one >= other for one, other in pairwise(self.x)):
+        if not self.x or len(self.x) != len(self.y) or any(lower >= upper for lower, upper in pairwise(self.x)):
             raise ValueError("the points of a line have rising x")
 
     def predict(self, scores: ArrayLike, covariates: Floats | None = None) -> Floats:
-        """(n,) people's mean scores; NaN where the judge's score is NaN or outside the scores that had labels."""
+        """Return (n,) people's mean scores; NaN where the judge's score is NaN or outside the scores that had labels."""
         x = np.asarray(scores, np.float64)
         return np.asarray(np.interp(x, self.x, self.y, left=math.nan, right=math.nan) if len(self.x) > 1 else np.full(len(x), self.y[0]))
 

@@ -1,4 +1,4 @@
-"""Says when a certificate is stale: what it was made of is compared with what is there now."""
+"""Finds out whether a certificate is stale: compares what it was made of with the current data, judge and prompts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 
 from harness.correction.acceptance import AcceptOptions
 from harness.correction.calibrate import CalibrateOptions
-from harness.correction.cell_results import with_value
+from harness.correction.cell_results import rows_with_value
 from harness.correction.certificate import Certificate, CertifiedData, CertifiedJudge, judge_problems
 from harness.correction.certify import JudgedRun, certify, scores_hash
 from harness.correction.label_sets import SetOptions
@@ -24,22 +24,22 @@ _SHOWN = 3  # numbers that a sentence names
 _ROUNDING = 1e-9  # relative: another processor may round the last digits otherwise
 _MAY_DIFFER: dict[str, Any] = {"judgments": (), "by": (), "harness": ""}
 """Parts of the signature: scores of other judges may have come, and this program may be newer."""
-_OF_ITSELF = ("cells", "extended", "extensions", "harness", "schema_version", "sha256", "signature", "watch")
-"""What is not made again, or compared by a sentence of its own."""
+_NOT_COMPARED = ("cells", "extended", "extensions", "harness", "schema_version", "sha256", "signature", "watch")
+"""Fields that are not made again, or that a sentence of their own compares."""
 
 
-def staleness(certificate: Certificate, source: Recording, asked: JudgedRun | None = None) -> tuple[str, ...]:
-    """Why a certificate does not hold; empty if nothing against it was found.
+def staleness(certificate: Certificate, source: Recording, judged_run: JudgedRun | None = None) -> tuple[str, ...]:
+    """Return the reasons why a certificate does not hold; empty if nothing against it was found.
 
     It holds if judge, condition, prompt, rubrics, scales, labels and the judge's scores are as certified, if no number is off its scale,
     and if the same certificate comes out again, in all that can be made again from this source.
     """
-    changed = tuple(dict.fromkeys(_changes(certificate, source, asked)))
-    return (*(changed or _differences(certificate, source, asked)), *certificate.problems())
+    changed = tuple(dict.fromkeys(_list_changes(certificate, source, judged_run)))
+    return (*(changed or _list_differences(certificate, source, judged_run)), *certificate.problems())
 
 
-def stated_of_asking(certificate: Certificate) -> tuple[str, ...]:
-    """What a certificate states of how a run asked, which judgments alone do not show."""
+def certified_run_settings(certificate: Certificate) -> tuple[str, ...]:
+    """Return the names of the settings of a run that a certificate states, which judgments alone do not show."""
     stated = {
         "the prompt": certificate.prompt,
         "the rubrics": next((cell.rubric for cell in certificate.cells if cell.rubric is not None), None),
@@ -48,50 +48,50 @@ def stated_of_asking(certificate: Certificate) -> tuple[str, ...]:
     return tuple(name for name, value in stated.items() if value is not None)
 
 
-def _changes(certificate: Certificate, source: Recording, asked: JudgedRun | None) -> Iterator[str]:
-    """What of the things that a certificate rests on has changed."""
+def _list_changes(certificate: Certificate, source: Recording, judged_run: JudgedRun | None) -> Iterator[str]:
+    """Yield what has changed of the things that a certificate rests on."""
     judge, data = certificate.judge, source.data
-    yield from tuple(other_condition(judge, source)) or other_scores(judge, source)
-    yield from other_question(certificate, source, asked)
+    yield from tuple(condition_changes(judge, source)) or score_changes(judge, source)
+    yield from question_changes(certificate, source, judged_run)
     languages = {item.language for item in data.items}
     for language in dict.fromkeys(cell.language for cell in certificate.cells):
         if language not in languages:
             yield f"there are no texts in '{language}' any more"
-    yield from other_labels(certificate.data, data)
+    yield from label_changes(certificate.data, data)
 
 
-def other_labels(held: CertifiedData, data: Dataset) -> Iterator[str]:
-    """What of the items and labels is not as certified."""
-    if data.sha256 != held.sha256:
-        yield f"items or labels have changed: {data.sha256[:12]}, in the certificate {held.sha256[:12]}"
-    if data.about.sampling != held.sampling:
-        yield f"sampling is '{data.about.sampling}', in the certificate '{held.sampling}'"
+def label_changes(certified: CertifiedData, data: Dataset) -> Iterator[str]:
+    """Yield the changes of items and labels since certification."""
+    if data.sha256 != certified.sha256:
+        yield f"items or labels have changed: {data.sha256[:12]}, in the certificate {certified.sha256[:12]}"
+    if data.about.sampling != certified.sampling:
+        yield f"sampling is '{data.about.sampling}', in the certificate '{certified.sampling}'"
 
 
-def other_question(certificate: Certificate, source: Recording, asked: JudgedRun | None) -> Iterator[str]:
-    """What of judge, prompts, scales and rubrics is not as certified, whatever the texts are."""
+def question_changes(certificate: Certificate, source: Recording, judged_run: JudgedRun | None) -> Iterator[str]:
+    """Yield the changes of judge, prompts, scales and rubrics since certification, whatever the texts are."""
     judge, data = certificate.judge, source.data
-    identity = asked.identity(judge.name) if asked else None
+    identity = judged_run.identity(judge.name) if judged_run else None
     if identity is not None:
         yield from judge_problems(judge, identity)
-    if asked and certificate.prompt is not None and asked.prompt(judge.variant) != certificate.prompt:
-        yield f"the prompts have changed: {asked.prompt(judge.variant)}, in the certificate {certificate.prompt}"
+    if judged_run and certificate.prompt is not None and judged_run.prompt(judge.variant) != certificate.prompt:
+        yield f"the prompts have changed: {judged_run.prompt(judge.variant)}, in the certificate {certificate.prompt}"
     for cell in certificate.cells:
         scale = data.scales.get(cell.metric)
         if scale != cell.scale:
             stated = "is not there" if scale is None else f"is {scale.describe()}"
             yield f"the scale of '{cell.metric}' {stated}, in the certificate {cell.scale.describe()}"
-        yield from other_rubric(cell.metric, cell.rubric, asked)
+        yield from rubric_changes(cell.metric, cell.rubric, judged_run)
 
 
-def other_rubric(metric: str, held: str | None, asked: JudgedRun | None) -> Iterator[str]:
-    """Whether a metric's rubric is not as certified; nothing where one of them is unknown."""
-    if asked and held is not None and asked.rubric(metric) != held:
-        yield f"the rubric of '{metric}' has changed: {asked.rubric(metric)}, in the certificate {held}"
+def rubric_changes(metric: str, certified: str | None, judged_run: JudgedRun | None) -> Iterator[str]:
+    """Yield the change of a metric's rubric since certification; nothing where one of the two is unknown."""
+    if judged_run and certified is not None and judged_run.rubric(metric) != certified:
+        yield f"the rubric of '{metric}' has changed: {judged_run.rubric(metric)}, in the certificate {certified}"
 
 
-def other_condition(judge: CertifiedJudge, source: Recording) -> Iterator[str]:
-    """What of judge and condition is not as certified: the first that differs, since the next ones then say nothing."""
+def condition_changes(judge: CertifiedJudge, source: Recording) -> Iterator[str]:
+    """Yield the first part of judge and condition that is not as certified; the next ones then say nothing."""
     used = source.judgments.judge.used
     if judge.name not in used:
         yield f"the judge '{judge.name}' is not in {source.name}, which has {', '.join(map(str, used)) or 'none'}"
@@ -99,78 +99,70 @@ def other_condition(judge: CertifiedJudge, source: Recording) -> Iterator[str]:
     rows = source.judgments.clean
     for name, value in judge.condition._asdict().items():
         column = getattr(rows, name)
-        known = [*column.used, *([None] if (column.codes < 0).any() else [])]
-        if value not in known:
-            have = ", ".join("none" if each is None else f"'{as_text(each)}'" for each in known)
+        recorded = [*column.used, *([None] if (column.codes < 0).any() else [])]
+        if value not in recorded:
+            have = ", ".join("none" if recorded_value is None else f"'{as_text(recorded_value)}'" for recorded_value in recorded)
             stated = f"without a {name}" if value is None else f"with {name} '{as_text(value)}'"
             yield f"the judge was certified {stated}, which is not in {source.name}; it has {have}"
             return
-        rows = with_value(rows, name, value)
+        rows = rows_with_value(rows, name, value)
 
 
-def other_scores(judge: CertifiedJudge, source: Recording) -> Iterator[str]:
-    """Whether the judge's scores of labelled texts are not as certified."""
-    found = scores_hash(source, judge.condition)
-    if found != judge.judgments:
-        yield f"the judge's scores have changed: {found[:12]}, in the certificate {judge.judgments[:12]}"
+def score_changes(judge: CertifiedJudge, source: Recording) -> Iterator[str]:
+    """Yield the change of the judge's scores of labelled texts since certification."""
+    current = scores_hash(source, judge.condition)
+    if current != judge.judgments:
+        yield f"the judge's scores have changed: {current[:12]}, in the certificate {judge.judgments[:12]}"
 
 
-def _differences(certificate: Certificate, source: Recording, asked: JudgedRun | None) -> tuple[str, ...]:
-    """What comes out differently when the certificate is made again."""
+def _list_differences(certificate: Certificate, source: Recording, judged_run: JudgedRun | None) -> Iterator[str]:
+    """Make the certificate again, and yield a sentence for each cell, and for the rest, that differs. Numbers are equal up to rounding."""
     options, judge = certificate.options, certificate.judge
     try:
         compare = options.compare((judge.name,))
         acceptance = AcceptOptions(options.alpha, options.delta, options.confidence)
         maps = CalibrateOptions(SetOptions(options.level, options.per, options.this_draw), length=options.length)
-        again = certify(source, compare, certificate.thresholds, acceptance, asked, maps, judge.condition)
+        remade = certify(source, compare, certificate.thresholds, acceptance, judged_run, maps, judge.condition)
     except (UsageError, JudgeError) as err:
-        return (f"the certificate cannot be made again: {err}",)
-    if asked is None and stated_of_asking(certificate):
-        again = _asked_as(certificate, again)
-    return tuple(certificate_differences(certificate, again))
-
-
-def _asked_as(held: Certificate, again: Certificate) -> Certificate:
-    """A certificate that was made of judgments alone, with what the other one states of how they were asked."""
-    rubrics = {cell.place: cell.rubric for cell in held.cells}
-    return msgspec.structs.replace(
-        again,
-        prompt=held.prompt,
-        unchecked=held.unchecked,
-        judge=msgspec.structs.replace(again.judge, settings=held.judge.settings),
-        cells=tuple(msgspec.structs.replace(cell, rubric=rubrics.get(cell.place)) for cell in again.cells),
-    )
-
-
-def certificate_differences(held: Certificate, again: Certificate) -> Iterator[str]:
-    """Yield a sentence for each cell, and for the rest, that differs. Numbers are equal up to rounding."""
-    theirs, ours = ({cell.place: cell for cell in each.cells} for each in (held, again))
-    for name in dict.fromkeys((*theirs, *ours)):
-        if name not in ours:
+        yield f"the certificate cannot be made again: {err}"
+        return
+    if judged_run is None and certified_run_settings(certificate):
+        remade = _copy_run_settings(certificate, remade)
+    cells, remade_cells = ({cell.place: cell for cell in made.cells} for made in (certificate, remade))
+    for name in dict.fromkeys((*cells, *remade_cells)):
+        if name not in remade_cells:
             yield f"{name} is in the certificate, and the source has no such numbers"
-        elif name not in theirs:
+        elif name not in cells:
             yield f"{name} is not in the certificate, and the source has numbers for it"
         else:
-            one, other = theirs[name], ours[name]
-            if one.verdict != other.verdict:
-                yield f"the verdict on {name} is '{one.verdict}' in the certificate, and '{other.verdict}' when it is made again"
-            if apart := different_values(msgspec.to_builtins(one), msgspec.to_builtins(other), ("verdict",)):
-                yield f"{name} differs when it is made again: {apart}"
-    if _data(held) != _data(again):
-        yield f"the labels are said to be of {' '.join(_data(held))}, and are of {' '.join(_data(again))}"
-    if apart := different_values(msgspec.to_builtins(held), msgspec.to_builtins(again), _OF_ITSELF):
-        yield f"it differs when it is made again: {apart}"
-    if signed(held.signature) != signed(again.signature):
+            verdict, remade_verdict = cells[name].verdict, remade_cells[name].verdict
+            if verdict != remade_verdict:
+                yield f"the verdict on {name} is '{verdict}' in the certificate, and '{remade_verdict}' when it is made again"
+            if differing := different_values(msgspec.to_builtins(cells[name]), msgspec.to_builtins(remade_cells[name]), ("verdict",)):
+                yield f"{name} differs when it is made again: {differing}"
+    labels, remade_labels = (" ".join((made.data.id, made.data.version, made.data.annotators)) for made in (certificate, remade))
+    if labels != remade_labels:
+        yield f"the labels are said to be of {labels}, and are of {remade_labels}"
+    if differing := different_values(msgspec.to_builtins(certificate), msgspec.to_builtins(remade), _NOT_COMPARED):
+        yield f"it differs when it is made again: {differing}"
+    if comparable_signature(certificate.signature) != comparable_signature(remade.signature):
         yield "the signature is not that of the numbers"
 
 
-def _data(certificate: Certificate) -> tuple[str, str, str]:
-    data = certificate.data
-    return data.id, data.version, data.annotators
+def _copy_run_settings(certificate: Certificate, remade: Certificate) -> Certificate:
+    """Return a certificate that was made of judgments alone, with the settings of the run that another one states."""
+    rubrics = {cell.place: cell.rubric for cell in certificate.cells}
+    return msgspec.structs.replace(
+        remade,
+        prompt=certificate.prompt,
+        unchecked=certificate.unchecked,
+        judge=msgspec.structs.replace(remade.judge, settings=certificate.judge.settings),
+        cells=tuple(msgspec.structs.replace(cell, rubric=rubrics.get(cell.place)) for cell in remade.cells),
+    )
 
 
-def signed(text: str) -> ComparisonSignature | None:
-    """What of a signature comes out again; None of what is none."""
+def comparable_signature(text: str) -> ComparisonSignature | None:
+    """Return the parts of a signature that come out again; None where the text is no signature."""
     try:
         signature = ComparisonSignature.parse(text)
     except ValueError:
@@ -178,33 +170,39 @@ def signed(text: str) -> ComparisonSignature | None:
     return msgspec.structs.replace(signature, **_MAY_DIFFER)
 
 
-def different_values(held: Any, again: Any, left_out: Sequence[str] = ()) -> str:
-    """Which values of a nested object differ, in words; empty if none does. Numbers are equal up to rounding.
+def different_values(certified: Any, remade: Any, left_out: Sequence[str] = ()) -> str:
+    """Return the values of a nested object that differ, in words; empty if none does. Numbers are equal up to rounding.
 
     `left_out` are names of the outermost level that are not compared.
     """
-    ours, theirs = ({path: value for path, value in _leaves(each) if path.split(".")[0] not in left_out} for each in (again, held))
-    apart = [path for path in dict.fromkeys((*theirs, *ours)) if not _equal(theirs.get(path), ours.get(path))]
-    shown = ", ".join(f"{path} {_text(theirs.get(path))} instead of {_text(ours.get(path))}" for path in apart[:_SHOWN])
-    more = f" and {len(apart) - _SHOWN} more" if len(apart) > _SHOWN else ""
-    return f"{shown}{more}"
+    leaves, remade_leaves = (
+        {path: value for path, value in _list_leaves(nested) if path.split(".")[0] not in left_out} for nested in (certified, remade)
+    )
+    pairs = {path: (leaves.get(path), remade_leaves.get(path)) for path in dict.fromkeys((*leaves, *remade_leaves))}
+    differing = [
+        f"{path} {_number_words(value)} instead of {_number_words(remade_value)}"
+        for path, (value, remade_value) in pairs.items()
+        if not _is_equal(value, remade_value)
+    ]
+    more = f" and {len(differing) - _SHOWN} more" if len(differing) > _SHOWN else ""
+    return f"{', '.join(differing[:_SHOWN])}{more}"
 
 
-def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Every value of a nested object under its path, such as `corrections.0.mean_label`."""
+def _list_leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield every value of a nested object under its path, such as `corrections.0.mean_label`."""
     if isinstance(value, dict | list | tuple) and value:
         parts = value.items() if isinstance(value, dict) else enumerate(value)
         for name, part in parts:
-            yield from _leaves(part, f"{path}.{name}" if path else str(name))
+            yield from _list_leaves(part, f"{path}.{name}" if path else str(name))
     else:
         yield path, value
 
 
-def _equal(one: Any, other: Any) -> bool:
-    if isinstance(one, float) and isinstance(other, float | int):
-        return math.isclose(one, other, rel_tol=_ROUNDING, abs_tol=_ROUNDING)
-    return bool(one == other)
+def _is_equal(value: Any, remade_value: Any) -> bool:
+    if isinstance(value, float) and isinstance(remade_value, float | int):
+        return math.isclose(value, remade_value, rel_tol=_ROUNDING, abs_tol=_ROUNDING)
+    return bool(value == remade_value)
 
 
-def _text(value: Any) -> str:
+def _number_words(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else repr(value)

@@ -28,7 +28,7 @@ class UnreadCells(msgspec.Struct, frozen=True):
 
     @property
     def of_all(self) -> bool:
-        """Whether it is about all cells of the judge."""
+        """True if it is about all cells of the judge."""
         return "metric" not in self.key
 
     @property
@@ -41,7 +41,7 @@ class UnreadCells(msgspec.Struct, frozen=True):
         return unread_sentence(self.answers, f"nothing is said of {judge_words(self.key)}{where}")
 
     def flat(self) -> dict[str, Any]:
-        """One object for programs."""
+        """Return one object for programs."""
         return {**self.key, **msgspec.to_builtins(self.answers)}
 
 
@@ -79,7 +79,7 @@ def refuse_unread(cells: Iterable[ItemTable], what: str) -> tuple[list[ItemTable
     """
     readable, unread = split_unread(cells)
     if unread and all(cell.is_baseline for cell in readable):
-        words = unread_words(total_answers(each.answers for each in unread))
-        judges = ", ".join(dict.fromkeys(str(each.key["judge"]) for each in unread))
+        words = unread_words(total_answers(cells_unread.answers for cells_unread in unread))
+        judges = ", ".join(dict.fromkeys(str(cells_unread.key["judge"]) for cells_unread in unread))
         raise JudgeError(f"{words}: {what} of {judges}. {REPAIR}")
     return readable, unread

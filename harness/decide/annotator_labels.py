@@ -81,7 +81,7 @@ class AnnotatorLabels:
                 return CopiedLabels(self._names[code], int(texts[code]))
         if not texts_judged or len(np.unique(position[equal])) < texts_judged:  # nothing is compared, or some score is nobody's
             return None
-        commonest = _commonest(position, label, len(items))
+        commonest = _commonest_labels(position, label, len(items))
         comparable = ~np.isnan(commonest) & ~np.isnan(judge)
         all_equal = np.isclose(judge[comparable], commonest[comparable], rtol=1e-9, atol=0).all()
         if comparable.sum() >= _LEAST_COPIED and all_equal and len(np.unique(commonest[comparable])) > 1:
@@ -100,7 +100,7 @@ class AnnotatorLabels:
         return AnnotatorTable(tuple(self._names[code] for code in people.tolist()), table)
 
 
-def _commonest(item: Ints, label: Floats, items: int) -> Floats:
+def _commonest_labels(item: Ints, label: Floats, items: int) -> Floats:
     """Return the label that most annotators of each item gave, (items,); NaN where several did, and where there is none."""
     commonest = np.full(items, math.nan)
     pairs, counts = np.unique(np.stack([item.astype(np.float64), label]), axis=1, return_counts=True)
@@ -192,10 +192,10 @@ def annotator_tests(
     tested = [sample for sample in samples if sample is not None]
     cells = [LabelledByAnnotators(cell.table.codes, cell.judge, guarded_groups=cell.groups, scoring=cell.scoring) for cell in tested]
     tests = iter(alternative_annotator_tests(cells, AnnotatorRule(epsilon, failures_lose)))
-    return [None if sample is None else _row(sample, next(tests), epsilon) for sample in samples]
+    return [None if sample is None else _test_to_row(sample, next(tests), epsilon) for sample in samples]
 
 
-def _row(sample: AnnotatorSample, alternative: AlternativeAnnotatorTest, epsilon: float) -> dict[str, Any]:
+def _test_to_row(sample: AnnotatorSample, alternative: AlternativeAnnotatorTest, epsilon: float) -> dict[str, Any]:
     tested = []
     for name, annotator in zip(sample.table.names, alternative.annotators, strict=True):
         if annotator.test is not None:

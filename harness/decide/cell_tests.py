@@ -190,7 +190,7 @@ def cell_tests(judged: JudgedTable, by_source: bool, options: DecisionOptions) -
         variation = one_class_tests([cell.answers for cell in cells])
         for cell, tested, alt_test, varied in zip(cells, tests, alternative, variation, strict=True):
             if cell.basis == "bar":
-                tested = _with_bar(tested, cell.shares)
+                tested = _replace_gap_by_bar(tested, cell.shares)
             gap, baseline, hits, read, level = (next(means) for _ in cell.samples)
             yield CellTests(
                 **cell.fields,
@@ -256,7 +256,7 @@ class _CellTester:
         group, counts, raters = judged.groups[items].astype(np.int64), labels.counts[items], labels.raters[items]
         weight = None if self.weight is None else self.weight[items]
         gap, hit, against = (means_by(number, values) for values in (self.gap[rows], self.hit[rows], self.hit[rows] - self.baseline[rows]))
-        basis = self._basis(labels, source, raters)
+        basis = self._choose_basis(labels, source, raters)
         paired, labelled = raters >= 2, raters >= (2 if source in BY_PEOPLE and basis == "people" else 1)
         code, score = judged.code[rows], means_by(number, self.score[rows]) if distances else None
         codes = means_by(number, np.where(code >= 0, code, math.nan))
@@ -273,7 +273,7 @@ class _CellTester:
             bars = parse_bar(options.bar or str(DEFAULT_BAR)) if basis == "bar" or options.bar else None
             shares = class_shares(labels, items, hit, group, options.alpha, bars)
         pairs = (distances.mean[items][labelled], score[labelled]) if distances and score is not None else None
-        y, f = _points(classes, counts[labelled], codes[labelled], pairs)
+        y, f = _item_points(classes, counts[labelled], codes[labelled], pairs)
         has_level = ~np.isnan(codes[labelled]) & (classes.kind != "nominal")
         table = None if classes.continuous else self.annotators.table(metric, items[paired])
         scoring = options.alternative_scoring(about.alt_scoring, classes.kind)
@@ -285,15 +285,17 @@ class _CellTester:
         read = SampleOfGroups(code[answered] >= 0, group[number][answered])
         leniency = SampleOfGroups((f - y)[has_level, 0], group[labelled][has_level])
         return _Cell(
-            samples=(*(_known(values, group, weight) for values in (gap, against, hit)), read, leniency),
+            samples=(*(_defined_sample(values, group, weight) for values in (gap, against, hit)), read, leniency),
             sums=judge_sums(gap, against, group, weight),
             annotators=sample,
             basis=basis,
             shares=shares,
-            answers=self._answers(metric, items[labelled], codes[labelled], pairs and pairs[1], commonest.judge and commonest.judge[0]),
-            unread=self._counts(rows[answered]).unread,
-            all_answers=self._counts(rows),
-            reach=_SAME_LEVEL * (classes.reach or (float(np.ptp(_values(classes))) if len(classes.scores) else 0.0)),
+            answers=self._labels_and_classes(
+                metric, items[labelled], codes[labelled], pairs and pairs[1], commonest.judge and commonest.judge[0]
+            ),
+            unread=self._count_answers(rows[answered]).unread,
+            all_answers=self._count_answers(rows),
+            reach=_SAME_LEVEL * (classes.reach or (float(np.ptp(_class_values(classes))) if len(classes.scores) else 0.0)),
             fields={
                 "key": key,
                 "texts": LabelledTexts(
@@ -309,14 +311,14 @@ class _CellTester:
                 "people": people,
                 "differences": Differences(gap, against, group),
                 "commonest": commonest,
-                "gain": _gain(y, f),
+                "gain": _label_gain(y, f),
                 "few_rare_cases": bool(classes.kind != "interval" and times.min() / max(times.sum(), 1) * labelled.sum() < RARE),
                 "copied": copied,
                 "alt_samples": {str(task): sample.only(tasks.equals(task)) for task in tasks.used} if sample and tasks else {},
             },
         )
 
-    def _basis(self, labels: LabelCounts, source: str, raters: Ints) -> Basis:
+    def _choose_basis(self, labels: LabelCounts, source: str, raters: Ints) -> Basis:
         """Return what `use` is tested against: a bar where one person labelled each text, or nearly each, with two classes or a stated bar.
 
         A released score of several people is no person's, and has no bar.
@@ -329,7 +331,7 @@ class _CellTester:
             return "people"
         return "bar" if np.count_nonzero(labels.counts.sum(axis=0)) > 1 else "people"
 
-    def _answers(
+    def _labels_and_classes(
         self, metric: str, items: Ints, codes: Floats, score: Floats | None, commonest: Score | None
     ) -> tuple[Floats | Ints, Floats, Ints]:
         """Return people's labels by class and the judge's classes. Numbers are of two classes: the judge's commonest, and all others."""
@@ -338,11 +340,11 @@ class _CellTester:
             return self.judged.labels[metric].counts[items], np.round(codes), group
         return self.distances[metric].counts_of(commonest, items), np.where(np.isnan(score), np.nan, score != commonest), group
 
-    def _counts(self, rows: Ints) -> AnswerCounts:
+    def _count_answers(self, rows: Ints) -> AnswerCounts:
         return count_answers(self.judged.judgments, len(rows), rows[self.judged.code[rows] < 0])
 
 
-def _with_bar(tests: JudgeTests, shares: Sequence[ClassShare]) -> JudgeTests:
+def _replace_gap_by_bar(tests: JudgeTests, shares: Sequence[ClassShare]) -> JudgeTests:
     """Return tests with the p of "every share is above its bar" and "a share is below its bar" in place of those of the gap."""
     above, below = np.asarray(p_above_bar(shares)), np.asarray(p_below_bar(shares))
     return tests._replace(capped=tests.capped._replace(gap=above, worse=below), plain=tests.plain._replace(gap=above, worse=below))
@@ -432,7 +434,7 @@ def _mean(values: Floats, weight: Floats | None = None) -> float:
     return float(np.average(values[defined], weights=None if weight is None else weight[defined])) if defined.any() else math.nan
 
 
-def _known(values: Floats, group: Ints, weight: Floats | None) -> SampleOfGroups:
+def _defined_sample(values: Floats, group: Ints, weight: Floats | None) -> SampleOfGroups:
     defined = ~np.isnan(values)
     return SampleOfGroups(values[defined], group[defined], None if weight is None else weight[defined])
 
@@ -447,16 +449,16 @@ def _commonest_number(values: Floats) -> tuple[Score, float] | None:
     return _commonest(different.tolist(), times)
 
 
-def _values(classes: Classes) -> Floats:
+def _class_values(classes: Classes) -> Floats:
     return np.asarray(classes.values if classes.values is not None else range(len(classes.scores)), np.float64)
 
 
-def _points(classes: Classes, counts: Ints, codes: Floats, pairs: tuple[Floats, Floats] | None) -> tuple[Floats, Floats]:
+def _item_points(classes: Classes, counts: Ints, codes: Floats, pairs: tuple[Floats, Floats] | None) -> tuple[Floats, Floats]:
     """Return labels and scores of every item as numbers, (items, dimensions), class by class on a nominal scale.
 
     `pairs` are mean label and score on interval scales. A failure has the mean score.
     """
-    read, values = ~np.isnan(codes), _values(classes)
+    read, values = ~np.isnan(codes), _class_values(classes)
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     if pairs is not None:
         y, f = (side[:, None].copy() for side in pairs)
@@ -469,7 +471,7 @@ def _points(classes: Classes, counts: Ints, codes: Floats, pairs: tuple[Floats, 
     return y, f
 
 
-def _gain(y: Floats, f: Floats) -> float:
+def _label_gain(y: Floats, f: Floats) -> float:
     """Return how many labels a label is worth if many further texts are judged: 1 / (1 - rho²), rho² adjusted for the number of items.
 
     rho is the correlation of labels and scores, of all classes together on a nominal scale; 0 if it is negative or one does not vary.

@@ -9,7 +9,7 @@ import numpy as np
 
 from harness.decide.cell_tests import CellTests
 from harness.decide.options import DecisionOptions
-from harness.measure.compare import AlignedData
+from harness.measure.compare import JudgedTables
 from harness.measure.item_table import ItemTable, item_tables
 from harness.model import CellKey
 from harness.stats import holm, paired_difference
@@ -59,9 +59,9 @@ def is_evenly_asked(cell: ItemTable) -> bool:
     return not len(times) or bool(times.min() == times.max())
 
 
-def items_of_cells(laid_out: AlignedData) -> dict[CellKey, ItemTable]:
+def items_of_cells(aligned: JudgedTables) -> dict[CellKey, ItemTable]:
     """Return the items of every cell."""
-    return {CellKey.of(cell.key): cell for judged in laid_out.judged for cell in item_tables(judged, sample=False)}
+    return {CellKey.of(cell.key): cell for judged in aligned.tables for cell in item_tables(judged, sample=False)}
 
 
 def drop(new: ItemTable, old: ItemTable) -> LimitedNumber:

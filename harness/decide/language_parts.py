@@ -131,10 +131,10 @@ def without_language(key: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
 
 
 def language_parts(
-    judged_data: Iterable[JudgedTable], by_source: bool, names: Collection[str] = COMPARISONS
+    judged_tables: Iterable[JudgedTable], by_source: bool, names: Collection[str] = COMPARISONS
 ) -> Iterator[tuple[tuple[Any, ...], LanguageParts]]:
     """Yield the parts of these names, of every judge, metric and condition, with the sorted pairs of its key."""
-    for judged in judged_data:
+    for judged in judged_tables:
         rows: dict[tuple[Any, ...], list[Ints]] = {}
         for key, cell_rows in judged.rows_by_cell(by_source):
             rows.setdefault(without_language(key), []).append(cell_rows)
@@ -157,26 +157,26 @@ class _JudgedLanguages:
     def parts(self, metric: str, rows: Ints, names: Collection[str]) -> LanguageParts:
         items, question = np.unique(self.judged.item[rows], return_inverse=True)
         makers: dict[str, Callable[[], tuple[Any, str | None]]] = {
-            "rates": lambda: self._rates(rows),
-            "dif": lambda: self._dif(metric, rows, items, question),
-            "consistency": lambda: self._consistency(metric, rows, items, question),
+            "rates": lambda: self._estimate_rates(rows),
+            "dif": lambda: self._test_functioning(metric, rows, items, question),
+            "consistency": lambda: self._measure_consistency(metric, rows, items, question),
         }
         if len(np.unique(self.language.codes[items])) < 2:
             makers = dict.fromkeys(makers, lambda: (None, ONE_LANGUAGE))
-        makers["annotators"] = lambda: self._annotators(metric)
+        makers["annotators"] = lambda: self._cached_components(metric)
         computed = {name: makers[name]() for name in names}
         reasons = {name: str(reason) for name, (_, reason) in computed.items() if reason}
         return LanguageParts(**{name: value for name, (value, _) in computed.items()}, reasons=reasons)
 
-    def _codes(self, items: Ints) -> tuple[list[str], Ints]:
+    def _language_codes(self, items: Ints) -> tuple[list[str], Ints]:
         """Return the languages of some items in order, and the number of each item's."""
         codes, where = np.unique(self.language.codes[items], return_inverse=True)
         names = [str(self.language.values[code]) for code in codes]
         return sorted(names), np.argsort(np.argsort(names))[where]
 
-    def _rates(self, rows: Ints) -> tuple[LanguageRates | None, str | None]:
+    def _estimate_rates(self, rows: Ints) -> tuple[LanguageRates | None, str | None]:
         items = self.judged.item[rows]
-        languages, where = self._codes(items)
+        languages, where = self._language_codes(items)
         comparison: RateComparison = compare_rates(self.right[rows], where, self.cluster[items], len(languages))
         if math.isnan(comparison.p_groups):
             return None, comparison.reason or FEW_TEXTS
@@ -184,31 +184,31 @@ class _JudgedLanguages:
         tests = {name: number(getattr(comparison, name)) for name in ("p_groups", "chi2", "p", "p_f")}
         return LanguageRates(shares=shares, df=comparison.df, few_groups=comparison.few_groups, **tests), comparison.reason
 
-    def _scores(self, metric: str, rows: Ints, question: Ints) -> Ints:
+    def _item_classes(self, metric: str, rows: Ints, question: Ints) -> Ints:
         """Return one class code an item, the mean of its repeats; -1 where none could be read."""
         score = self.score[rows]
         means = means_by(question, np.where(score >= 0, score, math.nan).astype(np.float64))
         return np.where(np.isnan(means), -1, np.round(means)).astype(np.int64)
 
-    def _dif(self, metric: str, rows: Ints, items: Ints, question: Ints) -> tuple[LanguageFunctioning | None, str | None]:
+    def _test_functioning(self, metric: str, rows: Ints, items: Ints, question: Ints) -> tuple[LanguageFunctioning | None, str | None]:
         votes = self.judged.labels[metric]
         k = len(votes.classes.scores)
-        languages, where = self._codes(items)
+        languages, where = self._language_codes(items)
         if votes.classes.kind == "nominal" or not 2 <= k <= _MOST_CLASSES:
             return None, "the scale has no order" if votes.classes.kind == "nominal" else f"more than {_MOST_CLASSES} classes, or one"
-        counts, numbers = votes.counts[items], _numbers(votes.classes)
+        counts, numbers = votes.counts[items], _class_numbers(votes.classes)
         raters = counts.sum(axis=1)
         human = np.where(raters > 0, counts @ numbers / np.maximum(raters, 1), math.nan)
         cluster = self.cluster[items]
         shared = None if len(np.unique(cluster)) == len(cluster) else cluster
         if len(np.unique(cluster)) <= len(languages):
             return None, FEW_TEXTS
-        score = self._scores(metric, rows, question)
+        score = self._item_classes(metric, rows, question)
         functioning = differential_functioning(score, human, where, len(languages), k, values=votes.classes.values, groups=shared)
         return (
             (None, functioning.reason)
             if functioning.reason
-            else (_functioning(functioning, languages, self._is_parallel(items, where)), None)
+            else (_describe_functioning(functioning, languages, self._is_parallel(items, where)), None)
         )
 
     def _is_parallel(self, items: Ints, where: Ints) -> bool:
@@ -220,9 +220,9 @@ class _JudgedLanguages:
         seen[ids, where] = True
         return bool(seen[np.unique(ids)].all())
 
-    def _consistency(self, metric: str, rows: Ints, items: Ints, question: Ints) -> tuple[LanguageConsistency | None, str | None]:
-        ids, score = self.parallel[items], self._scores(metric, rows, question)
-        languages, where = self._codes(items)
+    def _measure_consistency(self, metric: str, rows: Ints, items: Ints, question: Ints) -> tuple[LanguageConsistency | None, str | None]:
+        ids, score = self.parallel[items], self._item_classes(metric, rows, question)
+        languages, where = self._language_codes(items)
         is_parallel = ids >= 0
         if not is_parallel.any():
             return None, "no item has a parallel_id"
@@ -239,12 +239,12 @@ class _JudgedLanguages:
         fleiss, randolph, agreement = map(number, (consistency.fleiss.value, consistency.randolph, consistency.agreement))
         return LanguageConsistency(len(table), fleiss, randolph, agreement, pairs, consistency.fleiss.reason), None
 
-    def _annotators(self, metric: str) -> tuple[tuple[AnnotatorVariance, ...] | None, str | None]:
+    def _cached_components(self, metric: str) -> tuple[tuple[AnnotatorVariance, ...] | None, str | None]:
         if metric not in self.known_annotators:
-            self.known_annotators[metric] = self._components(metric)
+            self.known_annotators[metric] = self._components_by_language(metric)
         return self.known_annotators[metric]
 
-    def _components(self, metric: str) -> tuple[tuple[AnnotatorVariance, ...] | None, str | None]:
+    def _components_by_language(self, metric: str) -> tuple[tuple[AnnotatorVariance, ...] | None, str | None]:
         about, votes = self.judged.data.about, self.judged.labels[metric]
         if about.annotators not in ("persistent", "positional"):
             return None, f"annotators are {about.annotators}"
@@ -257,16 +257,18 @@ class _JudgedLanguages:
             items = labelled[by_language[code]]
             if len(items):
                 table = self.labels.table(metric, items)
-                components = _components_of(table and table.codes, _numbers(votes.classes), persistent=about.annotators == "persistent")
+                components = _estimate_components(
+                    table and table.codes, _class_numbers(votes.classes), persistent=about.annotators == "persistent"
+                )
                 variances.append(AnnotatorVariance(language=self.language.values[code], items=len(items), **components))
         return (tuple(variances), None) if variances else (None, "no item has two annotators")
 
 
-def _numbers(classes: Classes) -> Floats:
+def _class_numbers(classes: Classes) -> Floats:
     return np.asarray(classes.values if classes.values is not None else range(len(classes.scores)), np.float64)
 
 
-def _functioning(functioning: DifferentialFunctioning, languages: Sequence[str], parallel: bool) -> LanguageFunctioning:
+def _describe_functioning(functioning: DifferentialFunctioning, languages: Sequence[str], parallel: bool) -> LanguageFunctioning:
     assert functioning.uniform and functioning.non_uniform
     size = functioning.uniform.delta_nagelkerke
     tests = (functioning.uniform, functioning.non_uniform)
@@ -282,13 +284,13 @@ def _functioning(functioning: DifferentialFunctioning, languages: Sequence[str],
     )
 
 
-def _components_of(table: Floats | None, numbers: Floats, *, persistent: bool) -> dict[str, Any]:
+def _estimate_components(table: Floats | None, numbers: Floats, *, persistent: bool) -> dict[str, Any]:
     """Return variance components of one language's labels, and the reliability of means of annotators: fields of `AnnotatorVariance`."""
     if table is None:
         return {"reason": "more than 200 annotators"}
     scores = numbers_of_codes(table, numbers)
     if not persistent:
-        scores = _side_by_side(scores)
+        scores = _complete_scores(scores)
     if min(scores.shape) < 2:
         return {"reason": "fewer than two items or two annotators"}
     components = mixed_components if np.isnan(table).any() else two_way_components
@@ -306,7 +308,7 @@ def _components_of(table: Floats | None, numbers: Floats, *, persistent: bool) -
     }
 
 
-def _side_by_side(scores: Floats) -> Floats:
+def _complete_scores(scores: Floats) -> Floats:
     """Return the scores of the items that have the commonest number of labels, without gaps; which annotator gave which does not matter."""
     labelled = ~np.isnan(scores)
     labels = labelled.sum(axis=1)

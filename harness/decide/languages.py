@@ -26,7 +26,7 @@ from harness.decide.language_parts import (
 )
 from harness.decide.options import DecisionOptions
 from harness.measure.cells import number, sort_key
-from harness.measure.compare import AlignedData
+from harness.measure.compare import JudgedTables
 from harness.measure.options import CompareOptions
 from harness.stats import meta_analysis
 from harness.stats.intervals.cluster_mean import ClusterMean
@@ -99,22 +99,22 @@ class LanguageComparison(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def language_comparisons(
-    laid_out: AlignedData, tests: Sequence[CellTests], compare: CompareOptions, options: DecisionOptions, *, full: bool = False
+    aligned: JudgedTables, tests: Sequence[CellTests], compare: CompareOptions, options: DecisionOptions, *, full: bool = False
 ) -> tuple[LanguageComparison, ...]:
     """Return what is seen of every judge, metric and condition over languages, sorted by metric and judge.
 
     Args:
-        laid_out: judgments laid beside labels.
+        aligned: judgments beside labels.
         tests: the tests of its cells.
         compare: the rule of the aggregate.
         options: the level of the tests.
         full: whether to compute the parts that need regressions too.
     """
-    directions = {metric: votes.classes.direction for judged in laid_out.judged for metric, votes in judged.labels.items()}
+    directions = {metric: votes.classes.direction for judged in aligned.tables for metric, votes in judged.labels.items()}
     comparisons = []
-    parts = dict(language_parts(laid_out.judged, "source" in laid_out.by)) if full else {}
-    for key, cells in _by_judge(tests):
-        rows = tuple(_language(cell, directions.get(key["metric"]), options) for cell in cells)
+    parts = dict(language_parts(aligned.tables, "source" in aligned.by)) if full else {}
+    for key, cells in _group_by_judge(tests):
+        rows = tuple(_language_level(cell, directions.get(key["metric"]), options) for cell in cells)
         gap, why = _gap_over_languages(cells)
         reasons = {"gap": why} if why else {}
         more = msgspec.structs.asdict(parts[tuple(key.items())] if full else LanguageParts(reasons=dict.fromkeys(COMPARISONS, ON_REQUEST)))
@@ -122,7 +122,7 @@ def language_comparisons(
     return tuple(sorted(comparisons, key=lambda cell: sort_key(cell.key)))
 
 
-def _by_judge(tests: Iterable[CellTests]) -> Iterator[tuple[dict[str, Any], list[CellTests]]]:
+def _group_by_judge(tests: Iterable[CellTests]) -> Iterator[tuple[dict[str, Any], list[CellTests]]]:
     by_judge: dict[tuple[Any, ...], list[CellTests]] = {}
     for cell in tests:
         by_judge.setdefault(without_language(cell.key), []).append(cell)
@@ -130,7 +130,7 @@ def _by_judge(tests: Iterable[CellTests]) -> Iterator[tuple[dict[str, Any], list
         yield dict(key), sorted(cells, key=lambda cell: str(cell.key["language"]))
 
 
-def _language(cell: CellTests, direction: int | None, options: DecisionOptions) -> LanguageLevel:
+def _language_level(cell: CellTests, direction: int | None, options: DecisionOptions) -> LanguageLevel:
     sign = direction or 1
     level = cell.level.leniency._replace(mean=sign * cell.level.leniency.mean)
     p = same_level_p(level, cell.level.reach) if level.n and cell.level.reach > 0 else math.nan
@@ -139,16 +139,16 @@ def _language(cell: CellTests, direction: int | None, options: DecisionOptions) 
         n=cell.texts.n,
         groups=cell.texts.groups,
         gap=number(cell.gap.mean),
-        gap_ci=_interval(cell.gap),
+        gap_ci=_t_interval(cell.gap),
         leniency=number(level.mean),
-        leniency_ci=_interval(level),
+        leniency_ci=_t_interval(level),
         margin=cell.level.reach,
         p_level=number(p),
         same_level=p <= options.alpha,
     )
 
 
-def _interval(mean: ClusterMean) -> tuple[float, float] | None:
+def _t_interval(mean: ClusterMean) -> tuple[float, float] | None:
     """Return the 95 % t interval; none where groups do not vary."""
     return mean.interval() if mean.error > 0 else None
 
@@ -161,10 +161,12 @@ def _gap_over_languages(tests: Sequence[CellTests]) -> tuple[GapOverLanguages | 
         return None, FEW_LANGUAGES if len(tests) < LEAST_LANGUAGES else "fewer than five languages whose gap varies between texts"
     summary = meta_analysis([gap.mean for gap in gaps], [gap.error**2 for gap in gaps])
     numbers = {name: number(getattr(summary, name)) for name in ("mean", "tau2", "q", "q_p", "i2")}
-    return GapOverLanguages(languages=summary.k, ci=_pair(summary.interval), prediction=_pair(summary.prediction), **numbers), None
+    return GapOverLanguages(
+        languages=summary.k, ci=_interval_pair(summary.interval), prediction=_interval_pair(summary.prediction), **numbers
+    ), None
 
 
-def _pair(ends: tuple[float, float]) -> tuple[float, float] | None:
+def _interval_pair(ends: tuple[float, float]) -> tuple[float, float] | None:
     return None if math.isnan(ends[0]) else ends
 
 

@@ -45,7 +45,7 @@ def labels_needed(cells: Sequence[tuple[CellTests, float]], options: DecisionOpt
     plans: dict[int, CellToPlan] = {}
     for number, (tests, level) in enumerate(cells):
         if tests.basis == "bar":
-            needed[number] = _for_bar(tests, level, options)
+            needed[number] = _texts_for_bar(tests, level, options)
             continue
         if tests.gap.mean <= -options.margin or tests.baseline.mean <= 0:
             continue
@@ -55,18 +55,18 @@ def labels_needed(cells: Sequence[tuple[CellTests, float]], options: DecisionOpt
                 items = math.ceil(GROWTH * tests.texts.n) if enough else options.items
                 plans[number] = CellToPlan(judge_sums(*tests.differences), level, items, options.groups)  # texts count once each
         else:
-            needed[number] = _further(max(options.items, options.groups))
+            needed[number] = _round_up(max(options.items, options.groups))
 
     def rule(sums: JudgeSums) -> Floats:
         return use_p(sums, options.margin, options.alpha, options.effective_groups)
 
     planned = about_more_each(list(plans.values()), rule, margin=options.margin, power=options.power)
     for number, plan in zip(plans, planned, strict=True):
-        needed[number] = MORE_THAN if plan.more is None else _further(plan.more)
+        needed[number] = MORE_THAN if plan.more is None else _round_up(plan.more)
     return needed
 
 
-def _for_bar(tests: CellTests, level: float, options: DecisionOptions) -> FurtherTexts | None:
+def _texts_for_bar(tests: CellTests, level: float, options: DecisionOptions) -> FurtherTexts | None:
     """Return the further texts that show every share to be above its bar; None where more labels would not help."""
     lacking = [share for share in tests.shares if share.p_above is None or share.p_above > level]
     needed = {share: texts_needed(share, level, options.power) for share in lacking}
@@ -74,10 +74,12 @@ def _for_bar(tests: CellTests, level: float, options: DecisionOptions) -> Furthe
         return None
     texts = sum(share.n for share in tests.shares)
     total = max(count * texts / max(share.n, 1) for share, count in needed.items() if count is not None)
-    by_class = {str(share.score): _further(count).texts for share, count in needed.items() if count is not None and share.score is not None}
-    return msgspec.structs.replace(_further(math.ceil(total)), by_class=by_class)
+    by_class = {
+        str(share.score): _round_up(count).texts for share, count in needed.items() if count is not None and share.score is not None
+    }
+    return msgspec.structs.replace(_round_up(math.ceil(total)), by_class=by_class)
 
 
-def _further(needed: int) -> FurtherTexts:
+def _round_up(needed: int) -> FurtherTexts:
     rounded = 10 * math.ceil(needed / 10)
     return MORE_THAN if rounded > LIMIT else FurtherTexts(rounded)

@@ -15,7 +15,7 @@ Controls = Literal["passes", "fails", "not shown"]
 
 
 class DecisionInputs(msgspec.Struct, frozen=True):
-    """What the decision table looks at.
+    """The input of the decision table.
 
     Attributes:
         labels: who gave the labels: `native`, `people`, `constructed` or `model`; `mixed` for several.

@@ -85,9 +85,9 @@ def equal_groups(groups: int, effective: float | None) -> str:
 
 
 class VerdictInWords(NamedTuple):
-    """What the words of a verdict are made of.
+    """The words of a verdict, from its tests and its decision.
 
-    `one` are the tests of the cell, `tested` what the decision table looked at and `decision` what it says; `controls` is the result on
+    `tests` are those of the cell, `tested` what the decision table looked at and `decision` what it says; `controls` is the result on
     constructed labels. `needed` are the texts still to be labelled, `family` is the number of cells that were corrected together.
     """
 
@@ -101,32 +101,32 @@ class VerdictInWords(NamedTuple):
 
     def words(self) -> VerdictWords:
         """Return the sentence, its reasons, what stands against `use`, and what a `use` does not cover."""
-        obstacles = self._obstacles()
-        reasons = tuple(map(self._clause, obstacles))
+        obstacles = self._list_obstacles()
+        reasons = tuple(map(self._obstacle_clause, obstacles))
         if self.tested.unread:
-            reasons = (self._clause("unread"),)
+            reasons = (self._obstacle_clause("unread"),)
         elif self.controls == "not shown":
             is_read = self.tests.coverage.share >= self.options.coverage
-            reasons = (f"it is {self._base}, which may be chance" if is_read else self._clause("coverage"),)
-        sentence = self._sentence(reasons) + self._beside_bar() if self.controls is None else self._controls_sentence(reasons)
-        return VerdictWords(sentence, reasons, obstacles, tuple(self._not_for()) if self.decision.verdict == "use" else ())
+            reasons = (f"it is {self._base_words}, which may be chance" if is_read else self._obstacle_clause("coverage"),)
+        sentence = self._sentence(reasons) + self._further_bar_sentence() if self.controls is None else self._controls_sentence(reasons)
+        return VerdictWords(sentence, reasons, obstacles, tuple(self._list_exceptions()) if self.decision.verdict == "use" else ())
 
     def _sentence(self, reasons: Sequence[str]) -> str:
         """Return one verdict as one or two sentences, and a further one where groups are of different sizes."""
-        tests, where, k, options = self.tests, self._place, self.needed, self.options
+        tests, where, k, options = self.tests, self._judge_words, self.needed, self.options
         if tests.basis == "bar" and self.decision != UNREAD:
-            return self._against_bar(reasons)
-        among, as_if = f" ({self.family} cells were tested)" if self.family > 1 else "", self._as_if()
+            return self._bar_sentence(reasons)
+        among, as_if = f" ({self.family} cells were tested)" if self.family > 1 else "", self._sizes_words()
         match self.decision.verdict:
             case "use":
-                return f"Use {where}: {self._gap}; {self._margin} below is ruled out. It is {self._base}{among}.{as_if}"
+                return f"Use {where}: {self._gap_words}; {self._margin_words} below is ruled out. It is {self._base_words}{among}.{as_if}"
             case "use corrected":
                 is_worse = "worse" in self.decision.reason
                 finding = "it is shown to be worse than people" if is_worse else "it is not shown to be as good as people"
                 more = "" if k is None else f" Without correction: label {k} more texts, if the judge is as good as people."
                 worth = f"{tests.gain:.2f}" if math.isfinite(tests.gain) else "any number of"
                 many = f"With its scores of many further texts, each label counts as {worth} labels."
-                return f"Use {where} with corrected means only: {finding} ({self._gap}). {many}{more}{as_if}"
+                return f"Use {where} with corrected means only: {finding} ({self._gap_words}). {many}{more}{as_if}"
             case "do not use":
                 return f"Do not use {where}: {reasons[0]}{among}.{as_if}"
             case "no verdict" if self.decision == UNREAD:
@@ -141,10 +141,10 @@ class VerdictInWords(NamedTuple):
                     f"them independent. They show how far two people are apart; the judge is held against that.{as_if}"
                 )
             case _:
-                return f"{self._too_few(reasons)}{as_if}"
+                return f"{self._too_few_labels_sentence(reasons)}{as_if}"
 
-    def _beside_bar(self) -> str:
-        """A further sentence where a bar was asked for beside people's agreement: it is tested alone, and no condition of the verdict."""
+    def _further_bar_sentence(self) -> str:
+        """Return a sentence where a bar was asked for beside people's agreement: it is tested alone, and no condition of the verdict."""
         shares, alpha = self.tests.shares, self.options.alpha
         if self.tests.basis == "bar" or not self.options.bar or not shares:
             return ""
@@ -153,9 +153,9 @@ class VerdictInWords(NamedTuple):
         side = "shown to be above it" if above else "shown to be below it" if below else "shown neither above nor below it"
         return f" Against the bar ({self.options.bar}) it finds {self.shares_words()}: {side}, tested alone."
 
-    def _against_bar(self, reasons: Sequence[str]) -> str:
-        """The sentence of a verdict that rests on a bar."""
-        tests, cell, k = self.tests, self._place, self.needed
+    def _bar_sentence(self, reasons: Sequence[str]) -> str:
+        """Return the sentence of a verdict that rests on a bar."""
+        tests, where, k = self.tests, self._judge_words, self.needed
         bars = {share.bar for share in tests.shares}
         bar = f"a bar of {_percent(bars.pop() or 0)}" if len(bars) == 1 else "the bars"
         among = f" ({self.family} cells were tested)" if self.family > 1 else ""
@@ -164,20 +164,22 @@ class VerdictInWords(NamedTuple):
         shares = self.shares_words()
         match self.decision.verdict:
             case "use":
-                return f"Use {cell}, against {bar}: it finds {shares}; {texts}{among}.{alone}"
+                return f"Use {where}, against {bar}: it finds {shares}; {texts}{among}.{alone}"
             case "use corrected":
                 worth = f"{tests.gain:.2f}" if math.isfinite(tests.gain) else "any number of"
                 many = f"With its scores of many further texts, each label counts as {worth} labels."
-                return f"Use {cell} with corrected means only: it finds {shares}, and {bar} is not shown to be passed. {many}{alone}"
+                return f"Use {where} with corrected means only: it finds {shares}, and {bar} is not shown to be passed. {many}{alone}"
             case "do not use":
-                return f"Do not use {cell}, against {bar}: {reasons[0]}; it finds {shares}; {texts}{among}.{alone}"
+                return f"Do not use {where}, against {bar}: {reasons[0]}; it finds {shares}; {texts}{among}.{alone}"
             case _ if k is None:
-                return f"Not shown, {cell}, against {bar}: it finds {shares}; {texts}. At what was seen, more labels would not change this."
+                return (
+                    f"Not shown, {where}, against {bar}: it finds {shares}; {texts}. At what was seen, more labels would not change this."
+                )
             case _:
-                return f"Too few labels, {cell}, against {bar}: it finds {shares}; {texts}. Label {self._more_of_class(k)}.{alone}"
+                return f"Too few labels, {where}, against {bar}: it finds {shares}; {texts}. Label {self._further_texts_words(k)}.{alone}"
 
     def shares_words(self) -> str:
-        """The shares of each class that the judge finds, with the limits that count."""
+        """Return the shares of each class that the judge finds, with the limits that count."""
         who = "the person" if self.tests.basis == "bar" else "people"
         limit = [f"at least {_percent(share.lower)}" if share.n else "no text" for share in self.tests.shares]
         if self.decision.verdict == "do not use":
@@ -188,15 +190,15 @@ class VerdictInWords(NamedTuple):
         ]
         return " and ".join(parts)
 
-    def _more_of_class(self, needed: FurtherTexts) -> str:
-        """How many texts of which class show the judge to be above the bar, and how many texts that are in all."""
+    def _further_texts_words(self, needed: FurtherTexts) -> str:
+        """Return the texts of each class that show the judge to be above the bar, and how many texts that are in all."""
         shares = {str(share.score): share for share in self.tests.shares}
-        counts = [f"about {count:,} more of {words_of_share(shares[name], 'the person')}" for name, count in needed.by_class.items()]
+        by_class = [f"about {count:,} more of {words_of_share(shares[name], 'the person')}" for name, count in needed.by_class.items()]
         total = f"{needed} more texts"
-        return f"{' and '.join(counts)} ({total} of this mixture)" if counts else total
+        return f"{' and '.join(by_class)} ({total} of this mixture)" if by_class else total
 
-    def _too_few(self, reasons: Sequence[str]) -> str:
-        where, k, why = self._place, self.needed, "; ".join(reasons)
+    def _too_few_labels_sentence(self, reasons: Sequence[str]) -> str:
+        where, k, why = self._judge_words, self.needed, "; ".join(reasons)
         if k is None:
             return f"Not shown, {where}: {why}. At what was seen, more labels would not change this."
         if not has_enough(self.tests.texts, self.options):
@@ -207,10 +209,10 @@ class VerdictInWords(NamedTuple):
 
     def _controls_sentence(self, reasons: Sequence[str]) -> str:
         if self.controls == "passes":
-            return f"Passes the controls, {self._place}: it is {self._base}. That is necessary, not sufficient."
-        return f"{'Fails' if self.controls == 'fails' else 'Not shown to pass'} the controls, {self._place}: {'; '.join(reasons)}."
+            return f"Passes the controls, {self._judge_words}: it is {self._base_words}. That is necessary, not sufficient."
+        return f"{'Fails' if self.controls == 'fails' else 'Not shown to pass'} the controls, {self._judge_words}: {'; '.join(reasons)}."
 
-    def _as_if(self) -> str:
+    def _sizes_words(self) -> str:
         """Return a further sentence where enough texts are in groups of different sizes; else empty."""
         tests, texts = self.tests, self.tests.texts
         groups = equal_groups(texts.groups, tests.effective_groups) if texts.labels in BY_PEOPLE and has_enough(texts, self.options) else ""
@@ -220,28 +222,28 @@ class VerdictInWords(NamedTuple):
         return f" The texts are in {texts.groups} groups of different sizes and count as if in {groups} equal groups{most}."
 
     @property
-    def _place(self) -> str:
+    def _judge_words(self) -> str:
         judge, metric, language = (self.tests.key[name] for name in ("judge", "metric", "language"))
         return f"{judge} for {str(metric).replace('_', ' ')} in {english_name(language) if language else 'any language'}"
 
     @property
-    def _gap(self) -> str:
+    def _gap_words(self) -> str:
         measure = "closeness to" if self.tests.texts.closeness else "agreement with"
         people = _ANNOTATORS.get(self.tests.texts.labels, "the annotators")
         return f"its {measure} {people} is {apart(self.tests.gap.mean, 'below above')} their {measure} each other"
 
     @property
-    def _base(self) -> str:
+    def _base_words(self) -> str:
         mean = self.tests.baseline.mean
         if self.tests.texts.interval:
             return f"{100 * abs(mean):.1f} points {'closer to' if mean >= 0 else 'farther from'} people's mean than a constant score"
         return f"right {apart(mean, 'less more')} often than a constant answer"
 
     @property
-    def _margin(self) -> str:
+    def _margin_words(self) -> str:
         return f"{100 * self.options.margin:g} points"
 
-    def _obstacles(self) -> tuple[str, ...]:
+    def _list_obstacles(self) -> tuple[str, ...]:
         """Return what stands against `use`, as short names: what is shown against the judge, else the tests that it does not pass."""
         if self.decision.verdict == "use" or self.controls == "passes":
             return ()
@@ -266,23 +268,23 @@ class VerdictInWords(NamedTuple):
         }
         return tuple(name for name, is_passed in passed.items() if not is_passed) or ("cells",)
 
-    def _clause(self, obstacle: str) -> str:
+    def _obstacle_clause(self, obstacle: str) -> str:
         """Return an obstacle as a clause of the sentence."""
         tests, options, share = self.tests, self.options, self.tests.coverage.share
         match obstacle:
             case "worse":
-                return f"{self._gap}; more than {self._margin} below is shown"
+                return f"{self._gap_words}; more than {self._margin_words} below is shown"
             case "people":
-                return f"{self._gap}, and {self._margin} below is not ruled out"
+                return f"{self._gap_words}, and {self._margin_words} below is not ruled out"
             case "below_bar":
                 low = min(self.tests.shares, key=lambda share: 1.0 if share.p_below is None else share.p_below)
                 return f"it is shown to find less than {_percent(low.bar or 0)} of {words_of_share(low, 'the person')}"
             case "bar":
                 return "it is not shown to be above the bar of every class"
             case "base_worse":
-                return f"it is {self._base}, which is shown"
+                return f"it is {self._base_words}, which is shown"
             case "baseline":
-                return f"it is {self._base}{', which may be chance' if tests.baseline.mean > 0 else ''}"
+                return f"it is {self._base_words}{', which may be chance' if tests.baseline.mean > 0 else ''}"
             case "unread":
                 return f"{unread_words(tests.coverage.all)}; numbers of a set-up that does not work say nothing of a judge"
             case "failures":
@@ -291,7 +293,7 @@ class VerdictInWords(NamedTuple):
             case "coverage":
                 return f"it gives a readable score for {_per_hundred(share)} of 100 texts, and {_per_hundred(options.coverage)} are needed"
             case "constant":
-                return self._constant()
+                return self._constant_clause()
             case "labels":
                 texts = f"{tests.texts.n} texts have two annotators, {tests.texts.groups} of them independent"
                 return f"{texts}; {options.items} and {options.groups} are needed"
@@ -300,13 +302,13 @@ class VerdictInWords(NamedTuple):
             case _:
                 return "each test is passed alone, but not among so many cells"
 
-    def _constant(self) -> str:
+    def _constant_clause(self) -> str:
         assert self.tests.commonest.judge
         commonest, variation = self.tests.commonest.judge[0], self.tests.variation
         often, usual = f"{variation.n - variation.others:,} of {variation.n:,} texts", f"{variation.usual:,} of {variation.labels:,} labels"
         return f"it does not vary: it gives '{commonest}' to {often}, and people's commonest class has {usual}"
 
-    def _not_for(self) -> Iterator[str]:
+    def _list_exceptions(self) -> Iterator[str]:
         """Yield what a `use` does not cover."""
         if not self.tests.level.same:
             yield "means and scores of systems: judge and people are not shown to be on one level"

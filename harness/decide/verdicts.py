@@ -30,7 +30,7 @@ from harness.decide.verdict_parts import (
 )
 from harness.measure.answer_counts import AnswerCounts
 from harness.measure.cells import number, sort_key
-from harness.measure.compare import AlignedData, Recording, align
+from harness.measure.compare import JudgedTables, Recording, align
 from harness.measure.options import CompareOptions
 from harness.model import BY_PEOPLE, SIDE
 from harness.stats import benjamini_yekutieli, holm
@@ -117,12 +117,12 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     def from_flat(cls, row: Mapping[str, Any]) -> Verdict:
         """Return the verdict that `flat` made a row of, as JSON holds it."""
         fields: dict[str, Any] = {}
-        for name, (part, _, field) in _PLACES.items():
+        for name, (part, _, field) in _PATHS.items():
             if name in row and field:
                 fields.setdefault(part, {})[field] = row[name]
             elif name in row:
                 fields[part] = row[name]
-        key = {name: value for name, value in row.items() if name not in _PLACES and name != "answer"}
+        key = {name: value for name, value in row.items() if name not in _PATHS and name != "answer"}
         decision, needed = tuple(fields["decision"].values()), None if row["k"] is None else fields["needed"]
         return msgspec.convert(fields | {"key": key, "decision": decision, "needed": needed}, cls)
 
@@ -135,9 +135,9 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
         return {**self.key, "answer": self.answer, **{name: read(self) for name, read in _READ.items()}}
 
 
-_PLACES = {
-    name: place.partition(".")
-    for name, place in {
+_PATHS = {
+    name: path.partition(".")
+    for name, path in {
         "verdict": "decision.verdict",
         "reason": "decision.reason",
         "controls": "controls",
@@ -190,10 +190,10 @@ _PLACES = {
     }.items()
 }
 """The names of JSON and tables in their order, and where each value is in a `Verdict`."""
-_READ: dict[str, Callable[[Verdict], Any]] = {name: attrgetter("".join(place)) for name, place in _PLACES.items()} | {
-    "shares": lambda one: [msgspec.structs.asdict(share) for share in one.shares],
-    "k": lambda one: one.needed.texts if one.needed else None,
-    "more_than_k": lambda one: one.needed is not None and one.needed.more_than,
+_READ: dict[str, Callable[[Verdict], Any]] = {name: attrgetter("".join(path)) for name, path in _PATHS.items()} | {
+    "shares": lambda verdict: [msgspec.structs.asdict(share) for share in verdict.shares],
+    "k": lambda verdict: verdict.needed.texts if verdict.needed else None,
+    "more_than_k": lambda verdict: verdict.needed is not None and verdict.needed.more_than,
 }
 
 
@@ -205,19 +205,19 @@ def verdicts(sources: Sequence[Recording], compare: CompareOptions, options: Dec
         compare: which items and judges, and how annotators become one reference; its keys to group by are not used.
         options: the thresholds.
     """
-    return verdicts_laid_out(align(sources, compare), compare, options)
+    return verdicts_of_tables(align(sources, compare), compare, options)
 
 
-def verdicts_laid_out(laid_out: AlignedData, compare: CompareOptions, options: DecisionOptions) -> tuple[Verdict, ...]:
-    """Return the same of sources that are laid out already."""
-    return verdicts_of_tests(tests_of_aligned(laid_out, options), options)
+def verdicts_of_tables(aligned: JudgedTables, compare: CompareOptions, options: DecisionOptions) -> tuple[Verdict, ...]:
+    """Return the verdicts on tables that are aligned already. Raises as `verdicts`."""
+    return verdicts_of_tests(tests_of_tables(aligned, options), options)
 
 
-def tests_of_aligned(laid_out: AlignedData, options: DecisionOptions) -> tuple[CellTests, ...]:
+def tests_of_tables(aligned: JudgedTables, options: DecisionOptions) -> tuple[CellTests, ...]:
     """Return the tests of every cell, uncorrected. Raises UsageError if a bar names a class that no source has."""
     if options.bar:
-        refuse_unknown_classes(options.bar, (labels for judged in laid_out.judged for labels in judged.labels.values()))
-    return tuple(tests for judged in laid_out.judged for tests in cell_tests(judged, "source" in laid_out.by, options))
+        refuse_unknown_classes(options.bar, (labels for judged in aligned.tables for labels in judged.labels.values()))
+    return tuple(tests for judged in aligned.tables for tests in cell_tests(judged, "source" in aligned.by, options))
 
 
 def verdicts_of_tests(tests: Sequence[CellTests], options: DecisionOptions) -> tuple[Verdict, ...]:
@@ -226,12 +226,12 @@ def verdicts_of_tests(tests: Sequence[CellTests], options: DecisionOptions) -> t
     for cell in tests:
         families.setdefault(() if options.family == "all" else tuple(cell.key.get(name) for name in SIDE), []).append(cell)
     unread = _unread_sides(tests)
-    decided = [cell for family in families.values() for cell in _family(family, unread, options)]
+    decided = [cell for family in families.values() for cell in _decide_family(family, unread, options)]
     lacking = [number for number, cell in enumerate(decided) if cell.lacks_labels]
     cells = [(decided[number].tests, decided[number].next_level) for number in lacking]
     planned = on_all_cores(partial(labels_needed, options=options), cells)
     needed = dict(zip(lacking, planned, strict=True))
-    results = [_verdict(cell, needed.get(number), options) for number, cell in enumerate(decided)]
+    results = [_build_verdict(cell, needed.get(number), options) for number, cell in enumerate(decided)]
     return tuple(sorted(results, key=lambda verdict: sort_key(verdict.key)))  # languages first, as the key has them
 
 
@@ -239,12 +239,12 @@ def _unread_sides(tests: Sequence[CellTests]) -> set[tuple[Any, ...]]:
     """Return the judges with their conditions of whose answers more than half cannot be read, over all cells."""
     counts: dict[tuple[Any, ...], list[int]] = {}
     for cell in tests:
-        asked, unread = counts.setdefault(_side(cell), [0, 0])
-        counts[_side(cell)] = [asked + cell.coverage.all.asked, unread + sum(cell.coverage.all.unread.values())]
-    return {side for side, (asked, unread) in counts.items() if 2 * unread > asked}
+        answers, unread = counts.setdefault(_side_of_cell(cell), [0, 0])
+        counts[_side_of_cell(cell)] = [answers + cell.coverage.all.asked, unread + sum(cell.coverage.all.unread.values())]
+    return {side for side, (answers, unread) in counts.items() if 2 * unread > answers}
 
 
-def _side(cell: CellTests) -> tuple[Any, ...]:
+def _side_of_cell(cell: CellTests) -> tuple[Any, ...]:
     return tuple(cell.key.get(name) for name in SIDE)
 
 
@@ -263,18 +263,18 @@ class _Decided(msgspec.Struct, frozen=True):
         return self.decision == NOBODY or self.decision.verdict in ("too few labels", "use corrected")
 
 
-def _family(tests: Sequence[CellTests], unread: Container[tuple[Any, ...]], options: DecisionOptions) -> Iterator[_Decided]:
+def _decide_family(tests: Sequence[CellTests], unread: Container[tuple[Any, ...]], options: DecisionOptions) -> Iterator[_Decided]:
     assessed = np.array([cell.basis == "bar" or has_enough(cell.texts, options) or cell.texts.labels not in BY_PEOPLE for cell in tests])
-    use, level = _of_family(tests, "use", assessed, options)
+    use, level = _correct_over_family(tests, "use", assessed, options)
     next_level = _next_level(int((use <= options.alpha).sum()), len(tests), options)  # cells with too few labels are tested later
-    worse, base_worse, base = (_of_family(tests, name, assessed, options)[0] for name in ("worse", "base_worse", "base"))
+    worse, base_worse, base = (_correct_over_family(tests, name, assessed, options)[0] for name in ("worse", "base_worse", "base"))
     variation = np.array([cell.variation.p for cell in tests])
-    one_class = _corrected(np.where(assessed, np.nan_to_num(variation, nan=1.0), math.nan), options)[0]
+    one_class = _correct_p(np.where(assessed, np.nan_to_num(variation, nan=1.0), math.nan), options)[0]
     bounds = _family_bounds(tests, options.alpha, level)
     for index, cell in enumerate(tests):
         q_use, q_worse, q_base, q_base_worse, q_one_class = (number(q[index]) for q in (use, worse, base, base_worse, one_class))
         corrected = CorrectedP(q_use, q_worse, q_base, q_base_worse, q_one_class, int(assessed.sum()))
-        tested = _tested(cell, options, corrected, unread=_side(cell) in unread or cell.coverage.all.mostly_unread)
+        tested = _decision_inputs(cell, options, corrected, unread=_side_of_cell(cell) in unread or cell.coverage.all.mostly_unread)
         yield _Decided(cell, corrected, next_level, bounds[index], tested, decide(tested, options))
 
 
@@ -294,16 +294,18 @@ def _family_bounds(tests: Sequence[CellTests], alpha: float, level: Floats) -> l
     return [CellBounds(*map(number, row)) for row in bounds.tolist()]
 
 
-def _of_family(tests: Sequence[CellTests], name: str, assessed: NDArray[np.bool_], options: DecisionOptions) -> tuple[Floats, Floats]:
+def _correct_over_family(
+    tests: Sequence[CellTests], name: str, assessed: NDArray[np.bool_], options: DecisionOptions
+) -> tuple[Floats, Floats]:
     """Return corrected p and levels of one test of all cells: the capped p is corrected, and the plain one has to be at most alpha too."""
     capped, plain = (
         np.array([float(getattr(getattr(cell.tests, test_name), name)) for cell in tests]) for test_name in ("capped", "plain")
     )
-    q, level = _corrected(np.where(assessed, np.nan_to_num(capped, nan=1.0), math.nan), options)
+    q, level = _correct_p(np.where(assessed, np.nan_to_num(capped, nan=1.0), math.nan), options)
     return np.where(assessed, np.fmax(q, plain), math.nan), level
 
 
-def _corrected(p: Floats, options: DecisionOptions) -> tuple[Floats, Floats]:
+def _correct_p(p: Floats, options: DecisionOptions) -> tuple[Floats, Floats]:
     """Return corrected p, and the level that each p is compared with."""
     q = holm(p) if options.correction == "holm" else benjamini_yekutieli(p)
     rejected, m = q <= options.alpha, int((~np.isnan(p)).sum())
@@ -324,7 +326,7 @@ def _next_level(rejected: int, cells: int, options: DecisionOptions) -> float:
     return options.alpha / max(cells - rejected, 1)
 
 
-def _tested(cell: CellTests, options: DecisionOptions, q: CorrectedP, *, unread: bool) -> DecisionInputs:
+def _decision_inputs(cell: CellTests, options: DecisionOptions, q: CorrectedP, *, unread: bool) -> DecisionInputs:
     q_use, q_worse, q_base_worse = (1.0 if value is None else value for value in (q.use, q.worse, q.base_worse))
     return DecisionInputs(
         labels=cell.texts.labels,
@@ -345,7 +347,7 @@ def _tested(cell: CellTests, options: DecisionOptions, q: CorrectedP, *, unread:
     )
 
 
-def _verdict(decided: _Decided, needed: FurtherTexts | None, options: DecisionOptions) -> Verdict:
+def _build_verdict(decided: _Decided, needed: FurtherTexts | None, options: DecisionOptions) -> Verdict:
     cell, corrected, tested, decision = decided.tests, decided.corrected, decided.tested, decided.decision
     controls = None if cell.texts.labels in BY_PEOPLE else passes_controls(corrected.base, tested, options)
     return Verdict(
@@ -358,7 +360,7 @@ def _verdict(decided: _Decided, needed: FurtherTexts | None, options: DecisionOp
         cap=number(cell.cap) if math.isfinite(cell.cap) else None,
         needed=needed,
         agreement=AgreementWithPeople(*map(number, (cell.people + cell.gap.mean, cell.people, cell.gap.mean, cell.gap.error))),
-        baseline=BesideBaseline(number(cell.right), number(cell.baseline.mean), _beside_baseline(corrected, options.alpha)),
+        baseline=BesideBaseline(number(cell.right), number(cell.baseline.mean), _baseline_side(corrected, options.alpha)),
         bounds=decided.bounds,
         p=UncorrectedP(*map(number, (cell.tests.capped.gap, cell.tests.capped.base, cell.variation.p))),
         corrected=corrected,
@@ -375,7 +377,7 @@ def _verdict(decided: _Decided, needed: FurtherTexts | None, options: DecisionOp
     )
 
 
-def _beside_baseline(q: CorrectedP, alpha: float) -> BaselineSide | None:
+def _baseline_side(q: CorrectedP, alpha: float) -> BaselineSide | None:
     if q.base is None:
         return None
     return "above" if q.base <= alpha else "not shown" if q.base_worse is None or q.base_worse > alpha else "below"

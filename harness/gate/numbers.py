@@ -11,11 +11,11 @@ import msgspec
 from harness.content.tags import suggest
 from harness.decide.cell_tests import CellTests
 from harness.decide.gate_measurements import LimitedNumber, agreement_by_item, drop, is_evenly_asked, items_of_cells, unread_shares
-from harness.decide.verdicts import Verdict, tests_of_aligned, verdicts_of_tests
+from harness.decide.verdicts import Verdict, tests_of_tables, verdicts_of_tests
 from harness.gate.policy import AGREEMENT, ANY, NEEDS_BASELINE, Names, Policy
 from harness.gate.unanswered import Unanswered, unanswered_rows
 from harness.measure.cells import Cell
-from harness.measure.compare import AlignedData, Recording, align, compare_aligned, of_metrics, only_where
+from harness.measure.compare import JudgedTables, Recording, align, compare_tables, of_metrics, only_where
 from harness.measure.options import BY_METRIC, CompareOptions
 from harness.model import CellKey
 
@@ -91,22 +91,22 @@ class GatedNumbers:
 
     def __init__(self, source: GatedSource, policy: Policy, baseline: GatedSource | None) -> None:
         self.source, self.policy, self.baseline = source, policy, baseline
-        laid_out, options = _laid_out(source)
-        compared = compare_aligned(laid_out, options)
+        aligned, options = _align_source(source)
+        compared = compare_tables(aligned, options)
         self.notes = compared.notes
         self.cells: dict[CellKey, Cell] = {CellKey.of(cell.key): cell for cell in compared.cells}
-        tests = tests_of_aligned(laid_out, policy.thresholds)
+        tests = tests_of_tables(aligned, policy.thresholds)
         self.tests: dict[CellKey, CellTests] = {CellKey.of(test.key): test for test in tests}
         self.verdicts: dict[CellKey, Verdict] = {
             CellKey.of(verdict.key): verdict for verdict in verdicts_of_tests(tests, policy.thresholds)
         }
-        self.items = items_of_cells(laid_out)
+        self.items = items_of_cells(aligned)
         self.unread = unread_shares(self.items)
-        self.unanswered = _unanswered(source, laid_out)
-        earlier = _laid_out(baseline) if baseline else None
+        self.unanswered = _unanswered(source, aligned)
+        earlier = _align_source(baseline) if baseline else None
         self.earlier = items_of_cells(earlier[0]) if earlier else {}
         self._earlier_unanswered = _unanswered(baseline, earlier[0]) if baseline and earlier else {}
-        self._weighted = any(judged.design for judged in laid_out.judged)
+        self._weighted = any(judged.design for judged in aligned.tables)
         self._every = list(dict.fromkeys((*self.cells, *self.unanswered)))
 
     def keys(self, language: str, metric: str) -> list[CellKey]:
@@ -182,12 +182,12 @@ class GatedNumbers:
         return drop(self.items[key], self.earlier[partner])
 
 
-def _laid_out(source: GatedSource) -> tuple[AlignedData, CompareOptions]:
+def _align_source(source: GatedSource) -> tuple[JudgedTables, CompareOptions]:
     options = msgspec.structs.replace(source.options, by=BY_METRIC.by)
     return align([source.recording], options), options
 
 
-def _unanswered(source: GatedSource, laid_out: AlignedData) -> Mapping[CellKey, Unanswered]:
+def _unanswered(source: GatedSource, aligned: JudgedTables) -> Mapping[CellKey, Unanswered]:
     if source.recording.asked is None:
         return source.unanswered
-    return {key: unanswered for judged in laid_out.judged for key, unanswered in unanswered_rows(source.recording, judged).items()}
+    return {key: unanswered for judged in aligned.tables for key, unanswered in unanswered_rows(source.recording, judged).items()}

@@ -22,7 +22,7 @@ from harness.engines import Settings
 from harness.errors import UsageError
 from harness.improvement.candidates import AskedCandidate, refuse_unfit
 from harness.improvement.halves import ChooseHalf
-from harness.improvement.questions import LabelledQuestions, answers_by_question, labelled_questions
+from harness.improvement.questions import LabelledQuestions, labelled_questions, right_by_question
 from harness.judges.panel import is_panel_file, split_panels
 from harness.measure import recorded_run
 from harness.measure.compare import Recording, align, of_metrics, only_where
@@ -128,19 +128,19 @@ class AskedCandidates:
         self._out = out
         self._watcher = watcher
         self._settings = msgspec.structs.replace(settings, shared_budget=settings.budget)
-        self._kept: dict[tuple[tuple[int, ...], tuple[str, ...]], Recording] = {}
+        self._recordings: dict[tuple[tuple[int, ...], tuple[str, ...]], Recording] = {}
 
     def right(self, candidates: Sequence[int], questions: LabelledQuestions) -> Floats:
-        rows = dict(answers_by_question(align([self.recording(candidates, questions)], self._asked.compare).judged[0]))
+        right = right_by_question(align([self.recording(candidates, questions)], self._asked.compare).tables[0])
         chosen = [self.candidates[index] for index in candidates]
         for question in questions.questions:
             for candidate in chosen:
-                if candidate not in rows[question].right:
+                if candidate not in right[question]:
                     raise UsageError(
                         f"'{candidate}' is not asked about {question.metric} in '{question.language}'; leave it out, or name metrics and "
                         "languages that all candidates are asked about (--where metric=NAME, --langs)"
                     )
-        return np.array([[rows[question].right[candidate] for candidate in chosen] for question in questions.questions])
+        return np.array([[right[question][candidate] for candidate in chosen] for question in questions.questions])
 
     def flags(self, candidate: int) -> dict[str, Any]:
         asked_candidate = self._by_condition[self.candidates[candidate]]
@@ -149,13 +149,13 @@ class AskedCandidates:
 
     def recording(self, candidates: Sequence[int], questions: LabelledQuestions) -> Recording:
         key = tuple(candidates), tuple(sorted(questions.items))
-        if key not in self._kept:
+        if key not in self._recordings:
             self._watcher.note(f"{len(candidates)} candidates, {len(questions)} questions about {len(key[1])} texts")
             chosen = {self.candidates[index]: self._by_condition[self.candidates[index]] for index in candidates}
             spec = about(self._spec, key[1])
             results = [run(run_spec(alike, spec), self._out, self._watcher, self._settings) for alike in alike_but_for_variant(chosen)]
-            self._kept[key] = _recording(results, chosen)
-        return self._kept[key]
+            self._recordings[key] = _join_results(results, chosen)
+        return self._recordings[key]
 
 
 def about(spec: RunSpec, items: Iterable[str]) -> RunSpec:
@@ -187,7 +187,7 @@ def run_spec(alike: Mapping[JudgeCondition, AskedCandidate], base: RunSpec) -> R
     return replace(members[0].spec(base), variants=variants or None, prompts=prompts)
 
 
-def _recording(results: Sequence[RunResult], candidates: Iterable[JudgeCondition]) -> Recording:
+def _join_results(results: Sequence[RunResult], candidates: Iterable[JudgeCondition]) -> Recording:
     wanted = set(candidates)
     parts = []
     for result in results:

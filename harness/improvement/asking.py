@@ -64,30 +64,30 @@ class AskingPrice(msgspec.Struct, frozen=True):
     @property
     def calls(self) -> int:
         """The calls at most, if the candidates with the most calls go on."""
-        return math.ceil(self._most(lambda estimate: estimate.calls))
+        return math.ceil(self._sum_at_most(lambda estimate: estimate.calls))
 
     @property
     def cost(self) -> float | None:
         """The price at most in US dollars; None if a price is not known."""
         if any(None in (candidate.choosing.cost, candidate.confirming.cost) for candidate in self.candidates):
             return None
-        return self._most(lambda estimate: estimate.cost or 0.0)
+        return self._sum_at_most(lambda estimate: estimate.cost or 0.0)
 
     def text(self) -> str:
         """Return lines for readers: each candidate's calls and price on both halves, then the calls at most."""
         lines = [
             f"{candidate.condition.judge}: {candidate.condition.words()}: "
-            f"{candidate.choosing.calls:,} calls to choose{_money(candidate.choosing.cost)}; "
-            f"{candidate.confirming.calls:,} to confirm{_money(candidate.confirming.cost)}"
+            f"{candidate.choosing.calls:,} calls to choose{_money_words(candidate.choosing.cost)}; "
+            f"{candidate.confirming.calls:,} to confirm{_money_words(candidate.confirming.cost)}"
             for candidate in self.candidates
         ]
         lines += [f"{condition.judge}: {condition.words()}: no further calls" for condition in map(calibrated, self.calibrated)]
-        lines.append(f"At most {self.calls:,} calls{_money(self.cost)}: the better half goes on after each step.")
+        lines.append(f"At most {self.calls:,} calls{_money_words(self.cost)}: the better half goes on after each step.")
         if self.planned < self.texts:
             lines.append(f"Estimated from {self.planned:,} of the {self.texts:,} texts.")
         return "\n".join(lines)
 
-    def _most(self, quantity: Callable[[CostEstimate], float]) -> float:
+    def _sum_at_most(self, quantity: Callable[[CostEstimate], float]) -> float:
         start, *challengers = self.candidates
         to_choose = sorted((quantity(candidate.choosing) for candidate in challengers), reverse=True)
         total, before, going_on = quantity(start.choosing) + quantity(start.confirming), 0.0, len(to_choose) + len(self.calibrated)
@@ -97,7 +97,7 @@ class AskingPrice(msgspec.Struct, frozen=True):
         return total + max((quantity(candidate.confirming) for candidate in challengers), default=0.0)
 
 
-def _money(cost: float | None) -> str:
+def _money_words(cost: float | None) -> str:
     return ", price unknown" if cost is None else f", ${cost:.2f}" if cost else ""
 
 
@@ -119,7 +119,7 @@ def asking_price(
     with ExitStack() as stack:
         store = stack.enter_context(Store.reading(out)) if (out / "store.sqlite").is_file() else None
         alike = alike_but_for_variant(candidates)
-        prices = {price.condition: price for members in alike for price in _prices(members, spec, planned, store, settings)}
+        prices = {price.condition: price for members in alike for price in _price_candidates(members, spec, planned, store, settings)}
     challengers = [name for name in candidates if name != tuple(candidates)[start]]
     ordered = tuple(prices[name] for name in (tuple(candidates)[start], *challengers))
     also = tuple(name for name, candidate in candidates.items() if candidate.calibrated)
@@ -137,7 +137,7 @@ class _Planned(NamedTuple):
         return cls(frozenset(items[:: math.ceil(len(items) / SAMPLED)]), len(items))
 
 
-def _prices(
+def _price_candidates(
     alike: Mapping[JudgeCondition, AskedCandidate], spec: RunSpec, halves: Sequence[_Planned], store: Store | None, settings: Settings
 ) -> Iterator[CandidatePrice]:
     """Yield the prices of candidates that one run asks: the data are loaded once for all of them."""

@@ -94,14 +94,14 @@ class CalibratedCandidates:
         self._choosing = choosing
         self._compare = compare
         self._seed = seed
-        self._kept: dict[tuple[int, tuple[str, ...]], list[_MappedCell]] = {}
+        self._mapped: dict[tuple[int, tuple[str, ...]], list[_MappedCell]] = {}
 
     def right(self, candidates: Sequence[int], questions: LabelledQuestions) -> Floats:
         base = list(dict.fromkeys(self._base[candidate] for candidate in candidates))
         right = self._answers.right(base, questions)
         return np.column_stack(
             [
-                _right(((mapped, mapped.code) for mapped in self._maps(candidate, questions)), questions)
+                _is_right(((mapped, mapped.code) for mapped in self._cached_maps(candidate, questions)), questions)
                 if self._is_mapped(candidate)
                 else right[:, base.index(candidate)]
                 for candidate in candidates
@@ -110,7 +110,7 @@ class CalibratedCandidates:
 
     def unread(self, candidates: Sequence[int], questions: LabelledQuestions) -> dict[int, UnreadCells]:
         """Return the cells of the candidates most of whose answers cannot be read."""
-        judged = align([self._recording(candidates, questions)], self._compare).judged[0]
+        judged = align([self._record_answers(candidates, questions)], self._compare).tables[0]
         broken = {JudgeCondition.of(cells.key): cells for cells in split_unread(item_tables(judged))[1] if cells.of_all}
         read = {index: self.candidates[self._base[index]] for index in candidates}
         return {index: broken[condition] for index, condition in read.items() if condition in broken}
@@ -119,23 +119,23 @@ class CalibratedCandidates:
         """Return (questions,) 1 where the map without the judge's score gives the commonest label; None for candidates without a map."""
         if not self._is_mapped(candidate):
             return None
-        return _right(((mapped, mapped.constant) for mapped in self._maps(candidate, questions)), questions)
+        return _is_right(((mapped, mapped.constant) for mapped in self._cached_maps(candidate, questions)), questions)
 
     def recording(self, candidates: Sequence[int], questions: LabelledQuestions) -> Recording:
         """Return the judgments of these candidates. Calibrated scores are judgments like others, of texts that no map is learnt on."""
-        recording, learnt_on = self._recording(candidates, questions), set(self._choosing.texts.items)
+        recording, learnt_on = self._record_answers(candidates, questions), set(self._choosing.texts.items)
         cells = [
             (self.candidates[candidate], mapped)
             for candidate in candidates
             if self._is_mapped(candidate)
-            for mapped in self._maps(candidate, questions)
+            for mapped in self._cached_maps(candidate, questions)
         ]
-        parts = [_judgments(mapped, name, learnt_on) for name, mapped in cells]
+        parts = [_calibrated_judgments(mapped, name, learnt_on) for name, mapped in cells]
         return msgspec.structs.replace(recording, judgments=Judgments.concatenate([recording.judgments, *parts]))
 
     def steps(self, candidate: int, questions: LabelledQuestions) -> tuple[CalibrationSteps, ...]:
         """Return the steps of a candidate's map, learnt on the whole choosing half; empty for candidates without a map."""
-        return tuple(mapped.steps for mapped in self._maps(candidate, questions)) if self._is_mapped(candidate) else ()
+        return tuple(mapped.steps for mapped in self._cached_maps(candidate, questions)) if self._is_mapped(candidate) else ()
 
     def reads(self, candidate: int) -> int:
         """Return the position of the candidate whose answers it reads: its own, except for calibrated scores, which ask for none."""
@@ -148,25 +148,25 @@ class CalibratedCandidates:
     def _is_mapped(self, candidate: int) -> bool:
         return candidate >= len(self._answers.candidates)
 
-    def _chooses(self, questions: LabelledQuestions) -> bool:
+    def _is_of_choosing_half(self, questions: LabelledQuestions) -> bool:
         return set(questions.items) <= set(self._choosing.texts.items)
 
-    def _recording(self, candidates: Sequence[int], questions: LabelledQuestions) -> Recording:
+    def _record_answers(self, candidates: Sequence[int], questions: LabelledQuestions) -> Recording:
         """Return the uncalibrated answers of these candidates to these questions and to those that their maps are learnt on."""
-        if any(map(self._is_mapped, candidates)) and not self._chooses(questions):
-            questions = questions.beside(self._choosing.texts)
+        if any(map(self._is_mapped, candidates)) and not self._is_of_choosing_half(questions):
+            questions = questions.concatenate(self._choosing.texts)
         return self._answers.recording(list(dict.fromkeys(self._base[index] for index in candidates)), questions)
 
-    def _maps(self, candidate: int, questions: LabelledQuestions) -> list[_MappedCell]:
+    def _cached_maps(self, candidate: int, questions: LabelledQuestions) -> list[_MappedCell]:
         """Return every cell with classes of a candidate of calibrated scores."""
         key = candidate, questions.items
-        if key not in self._kept:
-            self._kept[key] = list(self._mapped_cells(candidate, questions))
-        return self._kept[key]
+        if key not in self._mapped:
+            self._mapped[key] = list(self._map_cells(candidate, questions))
+        return self._mapped[key]
 
-    def _mapped_cells(self, candidate: int, questions: LabelledQuestions) -> Iterator[_MappedCell]:
-        condition, chooses = self.candidates[self._base[candidate]], self._chooses(questions)
-        judged = align([self._recording([candidate], questions)], self._compare).judged[0]
+    def _map_cells(self, candidate: int, questions: LabelledQuestions) -> Iterator[_MappedCell]:
+        condition, chooses = self.candidates[self._base[candidate]], self._is_of_choosing_half(questions)
+        judged = align([self._record_answers([candidate], questions)], self._compare).tables[0]
         cells = [cell for cell in item_tables(judged) if JudgeCondition.of(cell.key) == condition and not cell.classes.continuous]
         learnt_on = set((questions if chooses else self._choosing.texts).questions)
         ids = [item.item_id for item in judged.data.items]
@@ -194,39 +194,41 @@ def _likeliest_of_cells(learning: MapInput, chooses: bool, seed: int) -> Iterato
         predicted, learnt = cross_fitted(learning, group_folds(learning.group, _FOLDS, seed=seed))
         for code, cell in enumerate(learning.cells):
             rows, codes = learning.language == code, np.full(len(cell), -1)
-            codes[np.searchsorted(cell.item, learning.item[rows])] = _likeliest(predicted[rows])
+            codes[np.searchsorted(cell.item, learning.item[rows])] = _likeliest_class(predicted[rows])
             yield cell.answer if code in learnt.falls else codes, np.full(len(cell), -1), ()
     else:
         learnt = learn(learning)
         without = learn(learning, with_score=False, near=learnt)
         for code, cell in enumerate(learning.cells):
             curve = learnt.curve(code)
-            constant = _likeliest(without.curve(code).predict(np.zeros(len(cell))))
+            constant = _likeliest_class(without.curve(code).predict(np.zeros(len(cell))))
             if code in learnt.falls:
                 yield cell.answer, constant, ()
             else:
                 yield (
-                    _likeliest(curve.predict(score_of(cell, learning.kind, learning.read))),
+                    _likeliest_class(curve.predict(score_of(cell, learning.kind, learning.read))),
                     constant,
-                    _steps(curve, cell, learning.values),
+                    _map_steps(curve, cell, learning.values),
                 )
 
 
-def _steps(curve: Curve, cell: ItemTable, values: Floats | None) -> Steps:
+def _map_steps(curve: Curve, cell: ItemTable, values: Floats | None) -> Steps:
     scores = cell.classes.scores
     if values is None:
-        return tuple((scores[code], scores[new]) for code, new in enumerate(_likeliest(curve.predict(np.arange(len(scores)))).tolist()))
+        return tuple(
+            (scores[code], scores[new]) for code, new in enumerate(_likeliest_class(curve.predict(np.arange(len(scores)))).tolist())
+        )
     grid = np.linspace(values.min(), values.max(), _GRID + 1)
-    codes = _likeliest(curve.predict(grid))
+    codes = _likeliest_class(curve.predict(grid))
     return tuple((round(float(grid[index]), 4), scores[codes[index]]) for index in np.flatnonzero(np.diff(codes, prepend=-1)).tolist())
 
 
-def _likeliest(shares: NDArray[Any]) -> Ints:
+def _likeliest_class(shares: NDArray[Any]) -> Ints:
     """Return (n,) the class with the largest share, of equal ones the first; -1 where shares are unknown."""
     return np.where(np.isnan(shares).any(axis=1), -1, np.nan_to_num(shares).argmax(axis=1))
 
 
-def _right(mapped: Iterable[tuple[_MappedCell, Ints]], questions: LabelledQuestions) -> Floats:
+def _is_right(mapped: Iterable[tuple[_MappedCell, Ints]], questions: LabelledQuestions) -> Floats:
     """Return (questions,) 1 where the class code of a question's text is its reference, else 0."""
     right: dict[LabelledQuestion, float] = {}
     for cell, code in mapped:
@@ -235,7 +237,7 @@ def _right(mapped: Iterable[tuple[_MappedCell, Ints]], questions: LabelledQuesti
     return np.array([right.get(question, 0.0) for question in questions.questions])
 
 
-def _judgments(mapped: _MappedCell, name: JudgeCondition, learnt_on: set[str]) -> Judgments:
+def _calibrated_judgments(mapped: _MappedCell, name: JudgeCondition, learnt_on: set[str]) -> Judgments:
     """Return a cell's calibrated scores as judgments of the candidate `name`."""
     rows = [(item, code) for item, code in zip(mapped.items, mapped.code.tolist(), strict=True) if item not in learnt_on]
     scores = [mapped.cell.classes.scores[code] if code >= 0 else None for _, code in rows]

@@ -123,12 +123,12 @@ def default_candidates(judges: Sequence[str], prepared: Prepared, unreviewed: bo
     `unreviewed` instructions, which no native reader has reviewed, are used where they may be.
     """
     settings_of_judge = max(2, math.ceil(DEFAULT_CANDIDATES / len(judges)))
-    usual = list(_usual(prepared, unreviewed))
+    usual = list(_usual_candidates(prepared, unreviewed))
     first, *rest = (msgspec.structs.replace(setting, judge=judge) for judge in judges for setting in usual[:settings_of_judge])
     return (msgspec.structs.replace(first, calibrated=True), *rest)
 
 
-def _usual(prepared: Prepared, unreviewed: bool) -> Iterator[AskedCandidate]:
+def _usual_candidates(prepared: Prepared, unreviewed: bool) -> Iterator[AskedCandidate]:
     yield AskedCandidate()
     yield AskedCandidate(variant="single+detailed")
     metrics = prepared.protocol.questions.metrics

@@ -9,9 +9,9 @@ import numpy as np
 
 from harness.data.dataset import Dataset
 from harness.decide.options import DecisionOptions
-from harness.decide.verdicts import Verdict, verdicts_laid_out
+from harness.decide.verdicts import Verdict, verdicts_of_tables
 from harness.improvement.questions import LabelledQuestions
-from harness.measure.compare import Recording, align, judged_data
+from harness.measure.compare import Recording, align, judged_tables
 from harness.measure.item_table import ItemTable, item_tables
 from harness.measure.options import CompareOptions
 from harness.model import Item, JudgeCondition, Score
@@ -45,7 +45,7 @@ def disagreements(
 ) -> tuple[Remaining, ...]:
     """Return a candidate's disagreements with people's reference on these questions, the largest share first."""
     wanted = set(questions.questions)
-    [judged] = judged_data([source], compare)
+    [judged] = judged_tables([source], compare)
     rows = [
         _disagreements_of_cell(
             cell, judged.data, {question.item_id for question in wanted if (question.language, question.metric) == cell.place}
@@ -65,11 +65,11 @@ def _disagreements_of_cell(cell: ItemTable, data: Dataset, items: set[str]) -> R
     for index in widest[:_SHOWN].tolist():
         item, answer_code = data.items[int(cell.item[index])], int(answer[index])
         people, judge = (scores[code] if code >= 0 else None for code in (int(label[index]), answer_code))
-        examples.append(Disagreement(item.item_id, people, judge, _text(item, data)))
+        examples.append(Disagreement(item.item_id, people, judge, _shown_text(item, data)))
     return Remaining(*cell.place, len(wrong), int(counted.sum()), tuple(examples))
 
 
-def _text(item: Item, data: Dataset) -> str:
+def _shown_text(item: Item, data: Dataset) -> str:
     if data.about.offensive:
         return HIDDEN
     texts = (" ".join(str(item.fields.get(name, "")).split()) for name in data.outputs_of(item))
@@ -80,4 +80,4 @@ def verdicts_on(source: Recording, items: Collection[str], compare: CompareOptio
     """Return the verdicts of all judges and conditions on the texts with these ids."""
     data = source.data.only(item for item in source.data.items if item.item_id in items)
     part = msgspec.structs.replace(source, data=data, judgments=source.judgments.for_items(data.by_id))
-    return verdicts_laid_out(align([part], compare), compare, decision)
+    return verdicts_of_tables(align([part], compare), compare, decision)

@@ -140,8 +140,8 @@ def explain(source: Recording, compare: CompareOptions, options: ExplainOptions 
     answers of every judge cannot be read.
     """
     compare = msgspec.structs.replace(compare, annotators=compare.annotators or Annotators(1))
-    laid_out = align([source], compare)
-    judged = laid_out.judged[0]
+    aligned = align([source], compare)
+    judged = aligned.tables[0]
     by_judges = (cell for cell in item_tables(judged) if not cell.is_baseline)
     readable, unread = refuse_unread(by_judges, "no error is explained by the scores")
     cells = over_languages(readable)
@@ -150,9 +150,9 @@ def explain(source: Recording, compare: CompareOptions, options: ExplainOptions 
     pairs = tuple(pair for pair in explain_pairs(judged) if JudgeCondition.of(pair.key) not in broken)
     if not usable and not pairs:
         raise UsageError("nothing to explain: no metric has scores that are numbers, on one scale for judges and people")
-    signature = laid_out.signed(use=str(options))
+    signature = aligned.signed(use=str(options))
     if not usable:
-        return Explained(signature, (LENGTH,), (), (*laid_out.notes, PAIRS_HOW), pairs, unread)
+        return Explained(signature, (LENGTH,), (), (*aligned.notes, PAIRS_HOW), pairs, unread)
     covariates = _Covariates(judged.data, options.by)
     metrics = [errors for alike in usable if (errors := _explain_cells(alike, covariates)) is not None]
     if not metrics:
@@ -166,7 +166,7 @@ def explain(source: Recording, compare: CompareOptions, options: ExplainOptions 
     notes: tuple[str, ...] = (f"Without scores that are numbers, so left out: {', '.join(without)}.",) if without else ()
     noisy = any(effect.noise is not None for metric in metrics for effect in metric.effects)
     notes += (HOW, *([NOISE] if noisy else []), ASSOCIATION, *([PAIRS_HOW] if pairs else []))
-    return Explained(signature, covariates.by, tuple(metrics), (*laid_out.notes, *notes), pairs, unread)
+    return Explained(signature, covariates.by, tuple(metrics), (*aligned.notes, *notes), pairs, unread)
 
 
 class _Covariates:
@@ -214,11 +214,11 @@ def _errors_of_cells(cells: Sequence[ItemTable]) -> _Errors:
         assert cell.means is not None
         people, judge = cell.means
         rows = np.flatnonzero(cell.labelled & ~np.isnan(judge) & ~np.isnan(people))
-        parts.append((judge[rows] - people[rows], cell.item[rows], cell.group[rows], np.full(len(rows), code), _noise(cell)[rows]))
+        parts.append((judge[rows] - people[rows], cell.item[rows], cell.group[rows], np.full(len(rows), code), _answer_noise(cell)[rows]))
     return _Errors(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def _noise(cell: ItemTable) -> Floats:
+def _answer_noise(cell: ItemTable) -> Floats:
     """Return (items,) the variance of the mean of an item's answers; NaN with one answer, and for scores that are no classes."""
     values, times = cell.values, cell.answers.sum(axis=1)
     if values is None:
@@ -237,8 +237,8 @@ def _explain_cells(cells: Sequence[ItemTable], covariates: _Covariates) -> Expla
     crossed = [system.crossed_with(other) for other in mains if other is not system] if system else []
     all_factors = _independent_factors([*mains, *crossed], len(errors.error), left_out)
     effects = [
-        *_effects(errors, all_factors, all_factors[len(mains) :]),
-        *sorted(_effects(errors, mains, mains), key=lambda effect: effect.covariate != SYSTEM),
+        *_fit_effects(errors, all_factors, all_factors[len(mains) :]),
+        *sorted(_fit_effects(errors, mains, mains), key=lambda effect: effect.covariate != SYSTEM),
     ]
     q = benjamini_yekutieli([np.nan if effect.p is None else effect.p for effect in effects])
     return ExplainedErrors(
@@ -265,7 +265,7 @@ def _independent_factors(factors: Sequence[Factor], n: int, left_out: list[str])
     return independent
 
 
-def _effects(errors: _Errors, factors: Sequence[Factor], wanted: Sequence[Factor]) -> Iterator[ErrorEffect]:
+def _fit_effects(errors: _Errors, factors: Sequence[Factor], wanted: Sequence[Factor]) -> Iterator[ErrorEffect]:
     """Fit all factors together and yield the effects of some, before p is corrected."""
     if not wanted:
         return

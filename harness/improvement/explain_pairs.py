@@ -97,7 +97,7 @@ def explain_pairs(judged: JudgedTable) -> tuple[ExplainedPairs, ...]:
     )
 
 
-def _credit(data: Dataset, metric: str, scores: Sequence[Any]) -> Floats:
+def _read_credits(data: Dataset, metric: str, scores: Sequence[Any]) -> Floats:
     share = data.scales[metric].share_of_first
     return np.array([np.nan if score is None else share.get(score, np.nan) for score in scores], np.float64)
 
@@ -106,13 +106,13 @@ def _choices_of_people(judged: JudgedTable, metric: str) -> _Choices:
     data, labels = judged.data, judged.data.labels
     item = labels.item.recode(data.positions).astype(np.int64)
     rows = np.flatnonzero(labels.metric.equals(metric) & np.isin(item, judged.item))
-    return _Choices(item[rows], np.zeros(len(rows), np.int64), _credit(data, metric, list(labels.score.take(rows))))
+    return _Choices(item[rows], np.zeros(len(rows), np.int64), _read_credits(data, metric, list(labels.score.take(rows))))
 
 
 def _choices_of_judges(judged: JudgedTable, metric: str) -> Iterator[tuple[dict[str, Any], _Choices]]:
     table = judged.take(np.flatnonzero(judged.judgments.metric.equals(metric)))
     rows = table.judgments
-    share = _credit(judged.data, metric, list(rows.score))
+    share = _read_credits(judged.data, metric, list(rows.score))
     swapped = rows.order.equals("swapped").astype(np.int64)
     conditions = list(zip(*(getattr(rows, name) for name in CONDITION), strict=True))
     codes = {condition: code for code, condition in enumerate(dict.fromkeys(conditions))}
@@ -145,12 +145,12 @@ def _log_length(text: object) -> float:
 def _explain_choices(key: dict[str, Any], choices: _Choices, texts: _Texts) -> ExplainedPairs:
     usable = choices.take(~np.isnan(choices.share) & ~np.isnan(texts.longer[choices.item]) & ~texts.same[choices.item])
     left_out = [] if len(usable.item) else ["no pair has two different texts and a choice"]
-    usable, hardly = _overlapping(usable, texts)
+    usable, hardly = _drop_separated(usable, texts)
     if hardly:
-        left_out.append(f"lengths hardly overlap, so no adjustment: {_first(hardly)}")
-    usable, one_way = _two_sided(usable, texts)
+        left_out.append(f"lengths hardly overlap, so no adjustment: {_list_first(hardly)}")
+    usable, one_way = _drop_one_sided(usable, texts)
     if one_way:
-        left_out.append(f"win all or no choices, so no finite strength: {_first(one_way)}")
+        left_out.append(f"win all or no choices, so no finite strength: {_list_first(one_way)}")
     groups, longer = len(np.unique(texts.group[usable.item])), texts.longer[usable.item]
     spread = float(longer.std()) if len(longer) else 0.0
     if len(usable.item) < LEAST_PAIRS or groups < LEAST_GROUPS:
@@ -159,13 +159,13 @@ def _explain_choices(key: dict[str, Any], choices: _Choices, texts: _Texts) -> E
         left_out.append("all texts are as long as the other")
     else:
         try:
-            return _fitted(key, usable, texts, spread, left_out)
+            return _fit_choices(key, usable, texts, spread, left_out)
         except (ValueError, np.linalg.LinAlgError) as err:
             left_out.append(str(err))
     return ExplainedPairs(key=key, n=len(usable.item), groups=groups, left_out=tuple(left_out), outcome="refused")
 
 
-def _overlapping(choices: _Choices, texts: _Texts) -> tuple[_Choices, list[str]]:
+def _drop_separated(choices: _Choices, texts: _Texts) -> tuple[_Choices, list[str]]:
     """Drop the choices between two systems of which one is nearly always longer; return the rest and the names of such systems."""
     first, second = (side[choices.item] for side in texts.systems)
     refused = [overlap for overlap in length_overlap(first, second, texts.longer[choices.item]) if overlap.hardly]
@@ -177,7 +177,7 @@ def _overlapping(choices: _Choices, texts: _Texts) -> tuple[_Choices, list[str]]
     return choices.take(rows), words
 
 
-def _two_sided(choices: _Choices, texts: _Texts) -> tuple[_Choices, list[str]]:
+def _drop_one_sided(choices: _Choices, texts: _Texts) -> tuple[_Choices, list[str]]:
     """Drop systems that win all or none of their choices; return the other choices and the names of these systems.
 
     Where pairs do not name two systems, all choices remain.
@@ -195,12 +195,12 @@ def _two_sided(choices: _Choices, texts: _Texts) -> tuple[_Choices, list[str]]:
         choices = choices.take(~(differing & (np.isin(first, ends) | np.isin(second, ends))))
 
 
-def _first(names: Sequence[str]) -> str:
+def _list_first(names: Sequence[str]) -> str:
     more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
     return f"{'; '.join(names[:NAMED])}{more}"
 
 
-def _fitted(key: dict[str, Any], choices: _Choices, texts: _Texts, spread: float, left_out: list[str]) -> ExplainedPairs:
+def _fit_choices(key: dict[str, Any], choices: _Choices, texts: _Texts, spread: float, left_out: list[str]) -> ExplainedPairs:
     from scipy.special import stdtrit
 
     swapped = choices.swapped == 1
@@ -224,13 +224,13 @@ def _fitted(key: dict[str, Any], choices: _Choices, texts: _Texts, spread: float
         detectable=reach + power,
         place=fit.raw_place,
         place_adjusted=fit.place,
-        systems=_systems([texts.names[code] for code in systems], fit),
+        systems=_sort_systems([texts.names[code] for code in systems], fit),
         left_out=tuple(left_out),
         outcome="not shown",
     )
 
 
-def _systems(names: Sequence[str], fit: AdjustedPreference) -> tuple[PairedSystem, ...]:
+def _sort_systems(names: Sequence[str], fit: AdjustedPreference) -> tuple[PairedSystem, ...]:
     if len(names) < 2:
         return ()
     raw, adjusted = fit.raw - fit.raw.mean(), fit.adjusted - fit.adjusted.mean()

@@ -61,10 +61,10 @@ def halves(texts: LabelledQuestions, share: float, seed: int) -> tuple[ChooseHal
         if (count := len(np.unique(texts.group[rows]))) < LEAST_GROUPS:
             raise UsageError(f"the half to {name} would have {count} independent texts, and {LEAST_GROUPS} are needed; label more texts")
     choosing = texts.take(first)
-    return ChooseHalf(choosing.take(_text_by_text(choosing, rng))), ConfirmHalf(texts.take(~first))
+    return ChooseHalf(choosing.take(_shuffle_by_text(choosing, rng))), ConfirmHalf(texts.take(~first))
 
 
-def _text_by_text(texts: LabelledQuestions, rng: np.random.Generator) -> Ints:
+def _shuffle_by_text(texts: LabelledQuestions, rng: np.random.Generator) -> Ints:
     """Return the questions in a random order of their texts, so that a part of them asks about few texts on all their metrics."""
     rows: dict[str, list[int]] = {}
     for row, question in enumerate(texts.questions):
@@ -107,17 +107,17 @@ def earlier_uses(folder: Path | None, questions: Sequence[LabelledQuestion]) -> 
 
     Raises ContentError where uses were removed or changed, as far as one of the two files is still there.
     """
-    return 0 if folder is None else _uses(folder, digests(questions))
+    return 0 if folder is None else _count_uses(folder, digests(questions))
 
 
-def _uses(folder: Path, texts: Iterable[str]) -> int:
+def _count_uses(folder: Path, texts: Iterable[str]) -> int:
     path, now = folder / FILE, set(texts)
-    _refuse_changed(folder)
+    _refuse_changed_file(folder)
     uses = json_rows(path, ConfirmedUse, "a use of labels to confirm") if path.is_file() else ()
     return sum(not now.isdisjoint(use.texts) for _, use in uses)
 
 
-def _refuse_changed(folder: Path) -> None:
+def _refuse_changed_file(folder: Path) -> None:
     path, head = folder / FILE, folder / HEAD
     if not path.is_file() and not head.is_file():
         return
@@ -153,7 +153,7 @@ def remember(folder: Path, use: ConfirmedUse, before: int) -> None:
     Raises UsageError where another process has confirmed by them meanwhile, StoreError where the file cannot be written.
     """
     with FileLock(folder / _LOCK, mode=PRIVATE_FILE):
-        if _uses(folder, use.texts) != before:
+        if _count_uses(folder, use.texts) != before:
             raise UsageError("another 'harness improve' has confirmed by these labels meanwhile, so nothing is shown; see --reuse")
         path = folder / FILE
         content = (path.read_bytes() if path.is_file() else b"") + msgspec.json.encode(use) + b"\n"

@@ -195,14 +195,14 @@ def improve(
     names, confirming = answers.candidates, division.confirming.texts
     start = starting_point(names, options.start)
     order = (start, *(index for index in range(len(names)) if index != start))
-    halving, unread = _choose(division.choosing, answers, order)
+    halving, unread = _choose_candidate(division.choosing, answers, order)
     chosen = order[halving.chosen]
     level = options.alpha if not division.uses else level_of_use(options.alpha, division.uses + 1)
     right = answers.right((start, chosen), confirming)
     _refuse_unread(answers.unread((start, chosen), confirming), names, (start, chosen))
-    without_judge = _constant(division.choosing, division.confirming), answers.constant(chosen, confirming)
+    without_judge = _constant_answers(division.choosing, division.confirming), answers.constant(chosen, confirming)
     constants = np.column_stack([constant for constant in without_judge if constant is not None])
-    languages, together = _confirmed(confirming, right, constants, level, options.margin)
+    languages, together = _confirm_by_language(confirming, right, constants, level, options.margin)
     source = answers.recording((start, chosen), confirming)
     verdicts = verdicts_on(source, set(confirming.items), compare, decision)
     if folder is not None:  # last, so that labels are not spent where something above fails; and nothing is shown if this fails
@@ -258,7 +258,7 @@ def candidate_words(candidate: JudgeCondition) -> str:
     return f"{candidate.judge}: {candidate.words()}"
 
 
-def _choose(half: ChooseHalf, answers: CalibratedCandidates, order: Sequence[int]) -> tuple[Halving, list[UnreadCells]]:
+def _choose_candidate(half: ChooseHalf, answers: CalibratedCandidates, order: Sequence[int]) -> tuple[Halving, list[UnreadCells]]:
     """Choose among the candidates whose answers can be read; the others are the second result."""
     broken: dict[int, UnreadCells] = {}
 
@@ -290,7 +290,7 @@ def _refuse_unread(unread: Mapping[int, UnreadCells], names: Sequence[JudgeCondi
         raise JudgeError(unread_sentence(unread[broken[0]].answers, f"nothing is chosen beside {judge}, and no label is spent{more}"))
 
 
-def _confirmed(
+def _confirm_by_language(
     texts: LabelledQuestions, right: Floats, constants: Floats, level: float, margin: float
 ) -> tuple[tuple[ImprovedLanguage, ...], ImprovedLanguage]:
     start, chosen = right.T
@@ -318,7 +318,7 @@ def _confirmed(
     return languages, together
 
 
-def _constant(choosing: ChooseHalf, confirming: ConfirmHalf) -> Floats:
+def _constant_answers(choosing: ChooseHalf, confirming: ConfirmHalf) -> Floats:
     """Return (questions,) 1 where a confirming question has the choosing half's commonest label of its language and metric, else 0."""
     counts: dict[tuple[str, str], Counter[int]] = {}
     for question, label in zip(choosing.texts.questions, choosing.texts.label.tolist(), strict=True):

@@ -96,7 +96,7 @@ def compare_rounds(source: Recording, rounds: Sequence[LabelRound], compare: Com
     ]
     answered = [recorded_candidates(recording, compare) for recording in sources]
     candidates = answered[0][1].candidates
-    unread = refuse_unread(item_tables(align([source], compare).judged[0]), "no candidate is chosen by the answers")[1]
+    unread = refuse_unread(item_tables(align([source], compare).tables[0]), "no candidate is chosen by the answers")[1]
     broken = [JudgeCondition.of(cells.key) for cells in unread if cells.of_all]
     if any(answers.candidates != candidates for _, answers in answered):
         raise UsageError("the rounds have labels on other metrics, so that they are not about the same candidates; use --where metric=NAME")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -15,7 +16,7 @@ from harness.errors import UsageError
 from harness.measure.compare import Recording, align, refuse_median_of_names
 from harness.measure.item_table import item_tables
 from harness.measure.judged_table import JudgedTable
-from harness.measure.label_counts import count_labels
+from harness.measure.label_counts import LabelCounts, count_labels
 from harness.measure.options import CompareOptions, annotators_needed
 from harness.model import SAMPLING, JudgeCondition, Score
 from harness.stats.core.arrays import Floats, Ints
@@ -31,17 +32,43 @@ class LabelledQuestion(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LabelledQuestions:
-    """Questions with labels. `label` has the codes of the references, `group` of what texts share, of all languages alike.
+    """The labels of the judged table with a row for each question, whoever was asked.
 
-    Under the rule `strict`, a question without a commonest label has a negative code: no answer agrees with it.
+    Attributes:
+        data, labels: the items, and their labels as counts, by metric.
+        questions: one a row.
+        item: (questions,) positions among the items of the data.
     """
 
+    data: Dataset
+    labels: Mapping[str, LabelCounts]
     questions: tuple[LabelledQuestion, ...]
-    label: Ints
-    group: Ints
+    item: Ints
+
+    @classmethod
+    def of(cls, data: Dataset, labels: Mapping[str, LabelCounts]) -> LabelledQuestions:
+        """Return every question that answers are compared with, in the order of language, metric and text; none with continuous scores."""
+        rows = sorted(
+            (LabelledQuestion(data.items[item].language, metric, data.items[item].item_id), item)
+            for metric, counts in labels.items()
+            if not counts.classes.continuous
+            for item in np.flatnonzero(counts.compared).tolist()
+        )
+        return cls(data, labels, tuple(question for question, _ in rows), np.array([item for _, item in rows], np.int64))
 
     def __len__(self) -> int:
         return len(self.questions)
+
+    @cached_property
+    def label(self) -> Ints:
+        """(questions,) codes of the references; negative without a commonest label (under `strict`), with which no answer agrees."""
+        references = zip(self.questions, self.item.tolist(), strict=True)
+        return np.array([self.labels[question.metric].reference[item] for question, item in references], np.int64)
+
+    @cached_property
+    def group(self) -> Ints:
+        """(questions,) codes of what texts share, of all languages alike."""
+        return self.data.clusters.codes[self.item].astype(np.int64)
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -64,40 +91,26 @@ class LabelledQuestions:
     def take(self, rows: NDArray[np.bool_] | Ints) -> LabelledQuestions:
         """Return the questions of some rows: a mask, or row numbers in their order."""
         chosen = np.flatnonzero(rows) if rows.dtype == bool else rows
-        return LabelledQuestions(tuple(self.questions[row] for row in chosen.tolist()), self.label[chosen], self.group[chosen])
+        return replace(self, questions=tuple(self.questions[row] for row in chosen.tolist()), item=self.item[chosen])
 
-    def beside(self, other: LabelledQuestions) -> LabelledQuestions:
+    def concatenate(self, other: LabelledQuestions) -> LabelledQuestions:
         """Return these questions and then others, of the same data."""
-        columns = zip((self.label, self.group), (other.label, other.group), strict=True)
-        return LabelledQuestions((*self.questions, *other.questions), *(np.concatenate(parts) for parts in columns))
+        return replace(self, questions=(*self.questions, *other.questions), item=np.concatenate([self.item, other.item]))
 
 
 def labelled_questions(data: Dataset, compare: CompareOptions) -> LabelledQuestions:
-    """Return every question of the data that answers are compared with, in the order of language, metric and text.
-
-    Metrics with continuous scores are left out. Raises UsageError as `measure.votes`, and for a median of classes without an order.
-    """
-    group = data.clusters.codes
-    rows = sorted((question, code, int(group[position])) for question, code, position, _ in _commonest(data, compare))
-    questions, labels, groups = zip(*rows, strict=True) if rows else ((), (), ())
-    return LabelledQuestions(tuple(questions), np.array(labels, np.int64), np.array(groups, np.int64))
+    """Return the questions of data that no judge was asked about yet. Raises UsageError as `count_labels`, and for a median of names."""
+    needed = annotators_needed(compare, data.labels.max_annotators)
+    labels = count_labels(data, Judgments.from_rows(()), needed, compare.majority)
+    refuse_median_of_names(labels, compare)
+    return LabelledQuestions.of(data, labels)
 
 
 def commonest_labels(data: Dataset, compare: CompareOptions) -> dict[LabelledQuestion, Score]:
     """Return the reference of every question that has one. Raises as `labelled_questions`."""
-    return {question: score for question, _, _, score in _commonest(data, compare) if score is not None}
-
-
-def _commonest(data: Dataset, compare: CompareOptions) -> Iterator[tuple[LabelledQuestion, int, int, Score | None]]:
-    """Yield each question with the code of its reference, its item's position, and the reference; None where no label is the commonest."""
-    counted = count_labels(data, Judgments.from_rows(()), annotators_needed(compare, data.labels.max_annotators), compare.majority)
-    refuse_median_of_names(counted, compare)
-    for metric, counts in counted.items():
-        if counts.classes.continuous:
-            continue
-        for position in np.flatnonzero(counts.compared).tolist():
-            item, code = data.items[position], int(counts.reference[position])
-            yield LabelledQuestion(item.language, metric, item.item_id), code, position, counts.classes.scores[code] if code >= 0 else None
+    questions = labelled_questions(data, compare)
+    codes = zip(questions.questions, questions.label.tolist(), strict=True)
+    return {question: questions.labels[question.metric].classes.scores[code] for question, code in codes if code >= 0}
 
 
 class CandidateSet(Protocol):
@@ -124,7 +137,7 @@ class RecordedCandidates:
     """Candidates with their answers to all questions, as a run or a data folder has them."""
 
     def __init__(
-        self, source: Recording, candidates: tuple[JudgeCondition, ...], right: dict[LabelledQuestion, dict[JudgeCondition, float]]
+        self, source: Recording, candidates: tuple[JudgeCondition, ...], right: Mapping[LabelledQuestion, Mapping[JudgeCondition, float]]
     ):
         self.candidates = candidates
         self.labels_sha256 = source.data.sha256
@@ -149,22 +162,19 @@ def recorded_candidates(source: Recording, compare: CompareOptions, least: int =
 
     Raises UsageError with fewer candidates than `least`, where no question was put to all of them, and as `measure.align` does.
     """
-    rows = dict(answers_by_question(align([source], compare).judged[0]))
-    candidates = tuple(dict.fromkeys(candidate for row in rows.values() for candidate in row.right))
+    judged = align([source], compare).tables[0]
+    right = right_by_question(judged)
+    candidates = tuple(dict.fromkeys(candidate for answers in right.values() for candidate in answers))
     if len(candidates) < least:
-        raise UsageError(_too_few(source.name, candidates))
-    complete = sorted(question for question, row in rows.items() if len(row.right) == len(candidates))
-    if not complete:
+        raise UsageError(_too_few_candidates(source.name, candidates))
+    questions = LabelledQuestions.of(judged.data, judged.labels)
+    questions = questions.take(np.array([len(right.get(question, ())) == len(candidates) for question in questions.questions], bool))
+    if not len(questions):
         raise UsageError("no text was put to all candidates on one metric; choose candidates with --judge or --where variant=NAMES")
-    questions = LabelledQuestions(
-        tuple(complete),
-        np.array([rows[question].label for question in complete], np.int64),
-        np.array([rows[question].group for question in complete], np.int64),
-    )
-    return questions, RecordedCandidates(source, candidates, {question: rows[question].right for question in complete})
+    return questions, RecordedCandidates(source, candidates, right)
 
 
-def _too_few(name: str, candidates: Sequence[JudgeCondition]) -> str:
+def _too_few_candidates(name: str, candidates: Sequence[JudgeCondition]) -> str:
     if not candidates:
         return (
             f"there is nothing to choose from: {name} has no judge whose scores are classes of the labels' scale, and a candidate is right "
@@ -176,25 +186,12 @@ def _too_few(name: str, candidates: Sequence[JudgeCondition]) -> str:
     )
 
 
-class AnsweredQuestion(NamedTuple):
-    """A question's reference, its group, and for each candidate that was asked whether it gave this label."""
-
-    label: int
-    group: int
-    right: dict[JudgeCondition, float]
-
-
-def answers_by_question(judged: JudgedTable) -> Iterator[tuple[LabelledQuestion, AnsweredQuestion]]:
-    """Yield the answers of all judges but baselines to the questions that have labels."""
-    answered: dict[LabelledQuestion, AnsweredQuestion] = {}
-    group = judged.data.clusters.codes
+def right_by_question(judged: JudgedTable) -> dict[LabelledQuestion, dict[JudgeCondition, float]]:
+    """Return 1 for each judge but baselines that gave a question's reference, 0 for each other one that was asked."""
+    right: dict[LabelledQuestion, dict[JudgeCondition, float]] = {}
     for cell in item_tables(judged):
-        if cell.is_baseline or cell.classes.continuous:
-            continue
-        candidate, label, right = cell.condition, cell.reference, cell.right
-        for index in np.flatnonzero(cell.compared).tolist():
-            item = judged.data.items[int(cell.item[index])]
-            question = LabelledQuestion(*cell.place, item.item_id)
-            row = answered.setdefault(question, AnsweredQuestion(int(label[index]), int(group[cell.item[index]]), {}))
-            row.right[candidate] = float(right[index])
-    yield from answered.items()
+        if not cell.is_baseline and not cell.classes.continuous:
+            for item, is_compared, is_right in zip(cell.item_ids, cell.compared.tolist(), cell.right.tolist(), strict=True):
+                if is_compared:
+                    right.setdefault(LabelledQuestion(*cell.place, item), {})[cell.condition] = float(is_right)
+    return right

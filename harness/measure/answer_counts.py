@@ -34,8 +34,8 @@ class AnswerCounts(msgspec.Struct, frozen=True):
         return 2 * sum(self.unread.values()) > self.asked
 
 
-def count_answers(judgments: Judgments, asked: int, unread: Ints) -> AnswerCounts:
-    """Return the counts of some judgments, `asked` in number, of which the rows `unread` have no score."""
+def count_answers(judgments: Judgments, total: int, unread: Ints) -> AnswerCounts:
+    """Return the counts of some judgments, `total` in number, of which the rows `unread` have no score."""
     kinds = judgments.failure.take(unread)
     counts = np.bincount(kinds.codes[kinds.codes >= 0], minlength=len(kinds.values)).tolist()
     failures = {str(kind): count for kind, count in sorted(zip(kinds.values, counts, strict=True)) if count}
@@ -45,7 +45,7 @@ def count_answers(judgments: Judgments, asked: int, unread: Ints) -> AnswerCount
         rows = unread[kinds.equals(commonest)]
         written = chain(judgments.raw_choice.take(rows), judgments.excerpt.take(rows))
         example = next((str(value) for value in written if value is not None), None)
-    return AnswerCounts(asked, failures, example and one_line(example)[:LONGEST_EXCERPT])
+    return AnswerCounts(total, failures, example and one_line(example)[:LONGEST_EXCERPT])
 
 
 def count_all_answers(judgments: Judgments) -> AnswerCounts:
@@ -59,11 +59,11 @@ def total_answers(cells: Iterable[AnswerCounts]) -> AnswerCounts:
     >>> total_answers([AnswerCounts(3, {"refused": 1}), AnswerCounts(5, {"off_scale": 4, "refused": 1}, "9")])
     AnswerCounts(asked=8, unread={'refused': 2, 'off_scale': 4}, example='9')
     """
-    asked, unread, examples = 0, dict[str, int](), list[tuple[int, str]]()
+    total, unread, examples = 0, dict[str, int](), list[tuple[int, str]]()
     for cell in cells:
-        asked += cell.asked
+        total += cell.asked
         for kind, count in cell.unread.items():
             unread[kind] = unread.get(kind, 0) + count
         if cell.example is not None:
             examples.append((sum(cell.unread.values()), cell.example))
-    return AnswerCounts(asked, unread, max(examples, key=lambda example: example[0])[1] if examples else None)
+    return AnswerCounts(total, unread, max(examples, key=lambda example: example[0])[1] if examples else None)

@@ -120,7 +120,7 @@ class Cell(msgspec.Struct, frozen=True):
 def make_cells(judged: JudgedTable, options: CompareOptions) -> list[Cell]:
     """Return the cells of the judgments, sorted by their keys. Raises UsageError for a key that no item has."""
     columns = judged.columns(options.by)
-    tables = [(classes, metrics, *_of_metrics(metrics, judged, columns)) for classes, metrics in _scales(judged)]
+    tables = [(classes, metrics, *_rows_by_key(metrics, judged, columns)) for classes, metrics in _group_by_scale(judged)]
     if sum(len(keys) for _, _, keys, _ in tables) <= MANY_CELLS:
         options = msgspec.structs.replace(options, intervals=None)
     cells: list[Cell] = []
@@ -132,11 +132,13 @@ def make_cells(judged: JudgedTable, options: CompareOptions) -> list[Cell]:
 def pools_scales(judged: JudgedTable, by: Sequence[str]) -> bool:
     """Return True if cells with these keys would pool metrics on different scales, which nothing can be computed of."""
     columns = judged.columns(by)
-    keys = [tuple(key.items()) for _, metrics in _scales(judged) for key in _of_metrics(metrics, judged, columns)[0]]
+    keys = [tuple(key.items()) for _, metrics in _group_by_scale(judged) for key in _rows_by_key(metrics, judged, columns)[0]]
     return len(set(keys)) < len(keys)
 
 
-def _of_metrics(metrics: Sequence[str], judged: JudgedTable, columns: Mapping[str, CodedColumn]) -> tuple[list[dict[str, Any]], list[Ints]]:
+def _rows_by_key(
+    metrics: Sequence[str], judged: JudgedTable, columns: Mapping[str, CodedColumn]
+) -> tuple[list[dict[str, Any]], list[Ints]]:
     """Return the keys of the cells of some metrics, and the rows of each cell."""
     rows_of_metrics = np.flatnonzero(judged.judgments.metric.among(metrics))
     keys, cell = factorise({name: column.take(rows_of_metrics) for name, column in columns.items()}, len(rows_of_metrics))
@@ -158,7 +160,7 @@ def with_q(cells: Sequence[Cell]) -> list[Cell]:
     ]
 
 
-def _scales(judged: JudgedTable) -> list[tuple[Classes, list[str]]]:
+def _group_by_scale(judged: JudgedTable) -> list[tuple[Classes, list[str]]]:
     """Return the metrics that have judgments, grouped by scale: metrics on one scale are counted together."""
     scales: dict[Any, tuple[Classes, list[str]]] = {}
     for metric in judged.judgments.metric.values:
@@ -198,18 +200,18 @@ class _CellTable:
             if not self.classes.continuous:
                 versus.append(self._versus(rows, weight))
             gains.append(self._gain(rows, weight))
-        cells = self._assemble(table, counts, failed, self._tested(versus), pairs, gains)
+        cells = self._assemble_cells(table, counts, failed, self._test_versus(versus), pairs, gains)
         if self.classes.kind != "interval":
             return cells
         scored = ScoreCells(judged, metrics, self.options).cells(self.keys, self.rows)
-        return [self._with_scores(cell, numbers) for cell, numbers in zip(cells, scored, strict=True)]
+        return [self._add_score_statistics(cell, numbers) for cell, numbers in zip(cells, scored, strict=True)]
 
     def _answers(self, labelled: Sequence[Ints], pattern: Ints, question: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
         """Yield of each cell the pattern of labels, the judge's class and the group of each labelled row."""
         for rows in labelled:
             yield pattern[question[rows]], self.judged.code[rows], self.judged.group[rows]
 
-    def _with_scores(self, cell: Cell, scored: ScoredCell) -> Cell:
+    def _add_score_statistics(self, cell: Cell, scored: ScoredCell) -> Cell:
         """Return a cell with the statistics of numbers. Continuous scores have nothing else; few different ones keep what classes give."""
         wanted = set(scored.values) if self.classes.continuous else set(SCORE_NAMES)
         if self.options.standardise != "none":
@@ -242,7 +244,7 @@ class _CellTable:
             right = number(np.average(baseline_hits[compared], weights=None if weight is None else weight[compared]))
         return right, difference_to_test(judged.hit[rows], baseline_hits, judged.group[rows], weights=weight, hypothesis=HYPOTHESIS)
 
-    def _tested(self, versus: Sequence[tuple[float | None, DifferenceToTest]]) -> list[dict[str, Any]]:
+    def _test_versus(self, versus: Sequence[tuple[float | None, DifferenceToTest]]) -> list[dict[str, Any]]:
         """Return the comparison of each cell with the baseline."""
         if self.classes.continuous:
             return [dict.fromkeys(_VERSUS) | {"reason": NOT_CLASSES} for _ in self.keys]
@@ -261,7 +263,7 @@ class _CellTable:
         stratum = self.design.stratum[self.judged.item[rows]]
         return number(gain_over_simple_sample(self.judged.hit[rows], weight, stratum))
 
-    def _assemble(
+    def _assemble_cells(
         self,
         rows: Rows,
         counts: Rows,
@@ -298,7 +300,7 @@ class _CellTable:
         for c, key in enumerate(self.keys):
             undefined = absent | reasons(values, cell_intervals, c)
             shares = (named_shares(classes, labels[c]), named_shares(classes, judge[c]))
-            counted = (number(covered[c]), *shares, self._levels(by_agreement, c))
+            counted = (number(covered[c]), *shares, self._counts_by_agreement(by_agreement, c))
             why = pairs[c].reason
             undefined |= {HUMAN_F1: why} if why else {f"{HUMAN_F1}_ci": NO_INTERVAL}
             undefined |= {name: why for (name, why), value in zip(_NOTHING.items(), counted, strict=True) if value is None}
@@ -326,7 +328,7 @@ class _CellTable:
             )
         return cells
 
-    def _levels(self, distribution: Distribution, cell: int) -> dict[str, Any] | None:
+    def _counts_by_agreement(self, distribution: Distribution, cell: int) -> dict[str, Any] | None:
         if self.classes.continuous or not distribution.items[cell].any():
             return None
         return {

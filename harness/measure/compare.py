@@ -18,7 +18,7 @@ from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.errors import UsageError
 from harness.judges import Panel
-from harness.measure.asked import add_asked, dropped_notes, not_asked_notes, uneven_notes, unread_notes
+from harness.measure.asked_counts import add_asked, dropped_notes, not_asked_notes, uneven_notes, unread_notes
 from harness.measure.cells import Cell, make_cells, pools_scales, sort_key, with_q
 from harness.measure.design import SIGNED, design_notes, design_of
 from harness.measure.judged_table import JudgedTable, as_text, item_key, with_missing
@@ -95,11 +95,11 @@ class Comparison(msgspec.Struct, frozen=True):
         return pd.DataFrame([{name: value for name, value in row.items() if value != {}} for row in rows])
 
 
-class AlignedData(msgspec.Struct, frozen=True):
-    """The sources of a comparison, restricted and laid out: what cells and verdicts are computed from."""
+class JudgedTables(msgspec.Struct, frozen=True):
+    """The judged tables of a comparison, one for each data set, restricted; cells and verdicts are computed from them."""
 
     by: tuple[str, ...]  # the keys to group by: those of the options, with `source` first where there are several
-    judged: tuple[JudgedTable, ...]
+    tables: tuple[JudgedTable, ...]
     notes: tuple[str, ...]
     signature: str
     sources: tuple[Recording, ...] = ()  # what the options keep of each source, under distinct names
@@ -115,24 +115,24 @@ def compare(sources: Sequence[Recording], options: CompareOptions) -> Comparison
     With several sources every cell names its `source`. Raises UsageError for unknown names, metrics that have no median, and
     sources without judgments or labels.
     """
-    return compare_aligned(align(sources, options), options)
+    return compare_tables(align(sources, options), options)
 
 
-def align(sources: Sequence[Recording], options: CompareOptions) -> AlignedData:
+def align(sources: Sequence[Recording], options: CompareOptions) -> JudgedTables:
     """Lay the judgments of each source beside its labels. Raises as `compare`."""
-    parts = _restricted(sources, options)
+    parts = _restrict_sources(sources, options)
     by = ("source", *options.by) if len(sources) > 1 else options.by
     if "temperature" in by:
         by = (*by, *(name for name in SAMPLING[1:] if any(part.judgments.columns[name].values for part in parts)))
-    judged = tuple(_judged_data(same, options) for same in _same_data(parts))
-    notes = dict.fromkeys(note for part in parts for note in part.whole.notes)
-    selected = tuple(msgspec.structs.replace(part.whole, name=part.name, data=part.data, judgments=part.judgments) for part in parts)
-    return AlignedData(by, judged, tuple(notes), _signature(parts, judged, options), selected)
+    judged = tuple(_table_of_parts(same, options) for same in _group_by_data(parts))
+    notes = dict.fromkeys(note for part in parts for note in part.recording.notes)
+    selected = tuple(msgspec.structs.replace(part.recording, name=part.name, data=part.data, judgments=part.judgments) for part in parts)
+    return JudgedTables(by, judged, tuple(notes), _signature(parts, judged, options), selected)
 
 
-def judged_data(sources: Sequence[Recording], options: CompareOptions) -> tuple[JudgedTable, ...]:
+def judged_tables(sources: Sequence[Recording], options: CompareOptions) -> tuple[JudgedTable, ...]:
     """Return the judgments of each source beside its labels, without the signature, whose hashes read every row. Raises as `compare`."""
-    return tuple(_judged_data(same, options) for same in _same_data(_restricted(sources, options)))
+    return tuple(_table_of_parts(same, options) for same in _group_by_data(_restrict_sources(sources, options)))
 
 
 def table_of_all(source: Recording, options: CompareOptions) -> JudgedTable:
@@ -145,38 +145,41 @@ def table_of_all(source: Recording, options: CompareOptions) -> JudgedTable:
     needed = annotators_needed(options, data.labels.max_annotators)
     continuous = continuous_metrics(source.data, clean)
     labels = count_labels(data, selected.clean, needed, options.majority, continuous=continuous) if len(data.labels) else {}
-    table = JudgedTable.lay_out(data, source.judgments, labels, source.name, options).take(rows)
+    table = JudgedTable.align(data, source.judgments, labels, source.name, options).take(rows)
     unchanged = selected.is_clean
     return JudgedTable.concatenate([with_missing(table.take(unchanged), source.asked, clean), table.take(~unchanged)])
 
 
-def compare_aligned(laid_out: AlignedData, options: CompareOptions) -> Comparison:
+def compare_tables(aligned: JudgedTables, options: CompareOptions) -> Comparison:
     """Return the comparison of what `align` gave. Raises as `compare`."""
-    by = laid_out.by
-    several_scales = "metric" not in by and any(pools_scales(judged, by) for judged in laid_out.judged)
+    by = aligned.by
+    several_scales = "metric" not in by and any(pools_scales(judged, by) for judged in aligned.tables)
     options = msgspec.structs.replace(options, by=(*by, "metric") if several_scales else by)
-    parts = [_cells(judged, options) for judged in laid_out.judged]
+    parts = [_cells_and_notes(judged, options) for judged in aligned.tables]
     cells = sorted((cell for cells_of_part, _ in parts for cell in cells_of_part), key=lambda cell: sort_key(cell.key))
-    notes = tuple(dict.fromkeys(chain(laid_out.notes, [_APART] if several_scales else [], *(notes for _, notes in parts))))
+    notes = tuple(dict.fromkeys(chain(aligned.notes, [_APART] if several_scales else [], *(notes for _, notes in parts))))
     cells = with_q(cells) if options.level == "item" else cells
-    return Comparison(laid_out.signature, CI_METHOD, tuple(cells), options.level, notes)
+    return Comparison(aligned.signature, CI_METHOD, tuple(cells), options.level, notes)
 
 
 class _Part(msgspec.Struct, frozen=True):
     """The selected part of a recording, and the number of annotators that its items need."""
 
     name: str
-    whole: Recording
+    recording: Recording
     data: Dataset
     judgments: Judgments
     needed: Annotators
 
 
-def _restricted(sources: Sequence[Recording], options: CompareOptions) -> list[_Part]:
+def _restrict_sources(sources: Sequence[Recording], options: CompareOptions) -> list[_Part]:
     """Return the selected part of each source. Of several sources, those with nothing selected are left out, unless all are."""
     parts: list[_Part] = []
     errors: list[UsageError] = []
-    for name, source in zip(_distinct(sources), sources, strict=True):
+    names = [source.name for source in sources]
+    for index, (name, source) in enumerate(zip(names, sources, strict=True)):
+        if names.count(name) > 1:
+            name = f"{name}#{names[:index].count(name) + 1}"
         try:
             data, judgments = restrict(source, options)
         except UsageError as err:
@@ -188,13 +191,7 @@ def _restricted(sources: Sequence[Recording], options: CompareOptions) -> list[_
     return parts
 
 
-def _distinct(sources: Sequence[Recording]) -> list[str]:
-    """Return names of the sources, numbered if two are the same."""
-    names = [source.name for source in sources]
-    return [f"{name}#{names[:i].count(name) + 1}" if names.count(name) > 1 else name for i, name in enumerate(names)]
-
-
-def _same_data(parts: Sequence[_Part]) -> list[list[_Part]]:
+def _group_by_data(parts: Sequence[_Part]) -> list[list[_Part]]:
     """Group the parts by their items and labels, so that judgments of the same data can be paired."""
     by_data: dict[str, list[_Part]] = {}
     for part in parts:
@@ -202,22 +199,22 @@ def _same_data(parts: Sequence[_Part]) -> list[list[_Part]]:
     return list(by_data.values())
 
 
-def _judged_data(parts: Sequence[_Part], options: CompareOptions) -> JudgedTable:
+def _table_of_parts(parts: Sequence[_Part], options: CompareOptions) -> JudgedTable:
     """Return parts on the same data as one."""
     first = parts[0]
     data, judgments = first.data, Judgments.concatenate([part.judgments for part in parts])
-    continuous = frozenset[str]().union(*(continuous_metrics(part.whole.data, part.whole.judgments.clean) for part in parts))
+    continuous = frozenset[str]().union(*(continuous_metrics(part.recording.data, part.recording.judgments.clean) for part in parts))
     counted = count_labels(data, judgments, first.needed, options.majority, options.standardise, continuous)
     refuse_median_of_names(counted, options)
     tables = []
     for part in parts:
-        table = JudgedTable.lay_out(data, part.judgments, counted, part.name, options)
-        tables.append(with_missing(table, part.whole.asked, part.whole.judgments.clean))
+        table = JudgedTable.align(data, part.judgments, counted, part.name, options)
+        tables.append(with_missing(table, part.recording.asked, part.recording.judgments.clean))
     design, why = design_of(data, counted) if options.level == "item" else (None, ())
-    return replace(JudgedTable.concatenate(tables), learnt=_baseline(parts), design=design, design_notes=why)
+    return replace(JudgedTable.concatenate(tables), learnt=_shared_baseline(parts), design=design, design_notes=why)
 
 
-def _cells(judged: JudgedTable, options: CompareOptions) -> tuple[list[Cell], list[str]]:
+def _cells_and_notes(judged: JudgedTable, options: CompareOptions) -> tuple[list[Cell], list[str]]:
     """Return the cells of one data set, and notes for their reader."""
     notes = [
         *not_asked_notes(judged, options),
@@ -241,9 +238,9 @@ def _cells(judged: JudgedTable, options: CompareOptions) -> tuple[list[Cell], li
     return add_asked(cells, judged, options), notes
 
 
-def _baseline(parts: Sequence[_Part]) -> Mapping[tuple[str, str], Any] | None:
+def _shared_baseline(parts: Sequence[_Part]) -> Mapping[tuple[str, str], Any] | None:
     """Return what the majority baseline has learnt for all of the parts; None if one of them has no baseline."""
-    learnt = [part.whole.baseline for part in parts]
+    learnt = [part.recording.baseline for part in parts]
     return None if None in learnt else {pair: score for guesses in learnt for pair, score in (guesses or {}).items()}
 
 
@@ -307,20 +304,20 @@ def refuse_median_of_names(counted: Mapping[str, LabelCounts], options: CompareO
 
 def _signature(parts: Sequence[_Part], judged: Sequence[JudgedTable], options: CompareOptions) -> str:
     """Return the signature: everything that can change a number of a comparison."""
-    abouts = [part.whole.data.about for part in parts]
+    abouts = [part.recording.data.about for part in parts]
     panels = (
         f"{name}@members={' + '.join(panel.members)}/rule={panel.rule}/ties={panel.ties}"
         for part in parts
-        for name, panel in part.whole.panels.items()
+        for name, panel in part.recording.panels.items()
     )
     return str(
         ComparisonSignature(
-            data=tuple(f"{a.id}@{a.version}+{p.whole.data.sha256[:12]}" for a, p in zip(abouts, parts, strict=True)),
-            judgments=tuple(part.whole.judgments.sha256[:12] for part in parts),
+            data=tuple(f"{a.id}@{a.version}+{p.recording.data.sha256[:12]}" for a, p in zip(abouts, parts, strict=True)),
+            judgments=tuple(part.recording.judgments.sha256[:12] for part in parts),
             judges=options.judges or ("all",),
             where=tuple(f"{name}={text}" for name, texts in options.where.items() for text in texts),
             by=options.by,
-            asked="/".join(dict.fromkeys(str(part.whole.asked or "plan") for part in parts)),
+            asked="/".join(dict.fromkeys(str(part.recording.asked or "plan") for part in parts)),
             annotators="/".join(dict.fromkeys(str(part.needed) for part in parts)),
             majority=options.majority,
             level=options.level,

@@ -181,7 +181,7 @@ def item_tables(judged: JudgedTable, *, by_source: bool = False, sample: bool = 
     With `sample`, the tables say how their items were drawn. Raises UsageError for inclusion probabilities that are no probabilities, and
     for strata that only some items name.
     """
-    inclusion, stratum = (stated_probabilities(judged.data), _stratum(judged.data)) if sample else (None, None)
+    inclusion, stratum = (stated_probabilities(judged.data), _read_strata(judged.data)) if sample else (None, None)
     judgments = judged.judgments
     confidence, expected, score = (numbers(column) for column in (judgments.confidence, judgments.expected, judgments.score))
     for key, rows in judged.rows_by_cell(by_source):
@@ -211,7 +211,7 @@ def item_tables(judged: JudgedTable, *, by_source: bool = False, sample: bool = 
         )
 
 
-def _stratum(data: Dataset) -> Ints | None:
+def _read_strata(data: Dataset) -> Ints | None:
     stated = [item.fields.get(STRATUM) for item in data.items]
     if all(value is None for value in stated):
         return None

@@ -60,7 +60,7 @@ class JudgedTable:
         judgments: the columns of the judgments, with the failure `missing` where a judge was asked and gave no answer.
         item: positions among the items of the data.
         source: the names of the sources.
-        row: of the judgments that the table was laid out from; -1 where there is none.
+        row: of the judgments that the table was made from; -1 where there is none.
         groups: (items,) codes of the independent texts.
         level: of the comparison; see `counted`.
         drawing: the seed and the resamples of intervals.
@@ -88,7 +88,7 @@ class JudgedTable:
     unasked: JudgedTable | None = None
 
     @classmethod
-    def lay_out(
+    def align(
         cls,
         data: Dataset,
         judgments: Judgments,
@@ -489,23 +489,23 @@ def ordered_table(data: Dataset, judgments: Judgments, options: CompareOptions) 
         if metric not in labels:
             classes = classes_of(data.scales[metric], judgments.score.take(judgments.metric.equals(metric)).used)
             labels[metric] = LabelCounts(classes, np.zeros((len(data.items), len(classes.scores)), np.int64), options.majority)
-    table = JudgedTable.lay_out(data, judgments, labels, options=options)
+    table = JudgedTable.align(data, judgments, labels, options=options)
     if (table.item < 0).any():
         table = table.take(table.item >= 0)
     names = ("metric", *CONDITION, "repeat", "order", "perturbation", "failure", "justification", "asked_language", "detected_language")
-    ranked = {name: _ranked(column, name) if name in names else column for name, column in table.judgments.columns.items()}
-    keys = {name: _ranked(item_key(data, name)).take(table.item) for name in ("language", "task")}
-    table = replace(table, judgments=Judgments(**ranked), keys=keys, groups=_ranked(data.clusters).codes)
+    ranked = {name: _sort_values(column, name) if name in names else column for name, column in table.judgments.columns.items()}
+    keys = {name: _sort_values(item_key(data, name)).take(table.item) for name in ("language", "task")}
+    table = replace(table, judgments=Judgments(**ranked), keys=keys, groups=_sort_values(data.clusters).codes)
     return table.take(sorted_rows((ranked[name] for name in names[: names.index("failure")]), table.item))
 
 
-def _ranked(column: CodedColumn, name: str = "") -> CodedColumn:
+def _sort_values(column: CodedColumn, name: str = "") -> CodedColumn:
     """Return the column with sorted values, without values that no row has; variants go from the plainest to the most special."""
-    values = sorted(column.used, key=plainness if name == "variant" else _order)
+    values = sorted(column.used, key=plainness if name == "variant" else _sort_key)
     return CodedColumn(tuple(values), column.recode({value: rank for rank, value in enumerate(values)}))
 
 
-def _order(value: Any) -> tuple[Any, ...]:
+def _sort_key(value: Any) -> tuple[Any, ...]:
     return (0, value, "") if isinstance(value, (int, float)) else (1, 0, str(value))
 
 
@@ -524,8 +524,8 @@ def with_missing(table: JudgedTable, asked: Asked | None, all_judgments: Judgmen
     The rows that are added have the failure `missing`: a judge must not gain by leaving out hard items. Both are limited to the languages,
     tasks, metrics and conditions of which a judge has any judgment.
 
-    `asked` says which items count as asked besides those with a judgment; None if the judgments are complete, as in a run. `every` are all
-    judgments of unchanged texts, of which the table may have a part: the selection does not change which items were asked.
+    `asked` says which items count as asked besides those with a judgment; None if the judgments are complete, as in a run. Of
+    `all_judgments` of unchanged texts the table may have a part: the selection does not change which items were asked.
     """
     if asked is None:
         return table
@@ -567,9 +567,9 @@ def _without_score(table: JudgedTable, absent: Sequence[tuple[int, Ints]], failu
 class ShownToJudges:
     """The items that a judge was shown under each condition, whether it judged them or not."""
 
-    def __init__(self, asked: Asked, data: Dataset, every: Judgments) -> None:
-        self._asked, self._judgments = asked, every
-        self._item = every.item.recode(data.positions)
+    def __init__(self, asked: Asked, data: Dataset, all_judgments: Judgments) -> None:
+        self._asked, self._judgments = asked, all_judgments
+        self._item = all_judgments.item.recode(data.positions)
         self._column = [item.fields.get(asked.column) for item in data.items] if asked.column else []
         self._none = np.zeros(len(data.items), bool)
         self._masks: dict[JudgeCondition, NDArray[np.bool_]] = {}

@@ -65,7 +65,7 @@ def label_score_pairs(judged: JudgedTable, source: str | None = None) -> Iterato
         metric = str(key["metric"])
         if metric not in means:
             means[metric] = _label_means(judged, metric)
-        yield _pairs(judged, key, counted, _by_mean(judged, clean, *means[metric]))
+        yield _build_pairs(judged, key, counted, _points_by_mean(judged, clean, *means[metric]))
 
 
 def best_is_first(scale: Scale) -> bool:
@@ -73,22 +73,22 @@ def best_is_first(scale: Scale) -> bool:
     return bool(scale.classes) and scale.best == scale.classes[0]
 
 
-def _pairs(judged: JudgedTable, key: dict[str, Any], rows: Ints, by_mean: tuple[MeanPoint, ...]) -> LabelScorePairs:
+def _build_pairs(judged: JudgedTable, key: dict[str, Any], rows: Ints, by_mean: tuple[MeanPoint, ...]) -> LabelScorePairs:
     scale = judged.data.scales[str(key["metric"])]
     classes = scale.classes if len(scale.classes) <= _MOST_CLASSES else ()
     classes = classes[::-1] if best_is_first(scale) else classes
-    ends = _ends(scale)
+    ends = _scale_limits(scale)
     return LabelScorePairs(
         key=key,
         classes=classes,
-        counts=_confusion(judged, rows, classes) if classes else (),
+        counts=_count_confusion(judged, rows, classes) if classes else (),
         ends=ends,
         by_mean=by_mean if ends else (),
-        reliability=_reliability(judged, rows),
+        reliability=_reliability_points(judged, rows),
     )
 
 
-def _confusion(judged: JudgedTable, rows: Ints, classes: tuple[Score, ...]) -> tuple[tuple[int, ...], ...]:
+def _count_confusion(judged: JudgedTable, rows: Ints, classes: tuple[Score, ...]) -> tuple[tuple[int, ...], ...]:
     k, position = len(classes), {score: code for code, score in enumerate(classes)}
     label = judged.reference.recode(position)[rows]
     score = judged.judgments.score.recode(position)[rows]
@@ -98,7 +98,7 @@ def _confusion(judged: JudgedTable, rows: Ints, classes: tuple[Score, ...]) -> t
     return tuple(map(tuple, counts.tolist()))
 
 
-def _ends(scale: Scale) -> tuple[float, float] | None:
+def _scale_limits(scale: Scale) -> tuple[float, float] | None:
     if scale.kind == "nominal" or any(isinstance(score, str) for score in scale.classes):
         return None
     values = [float(score) for score in scale.classes]
@@ -120,7 +120,7 @@ def _label_means(judged: JudgedTable, metric: str) -> tuple[Floats, Ints]:
     return np.round(mean, 9), count
 
 
-def _by_mean(judged: JudgedTable, rows: Ints, mean: Floats, raters: Ints) -> tuple[MeanPoint, ...]:
+def _points_by_mean(judged: JudgedTable, rows: Ints, mean: Floats, raters: Ints) -> tuple[MeanPoint, ...]:
     item, score = judged.item[rows], numbers(judged.judgments.score.take(rows))
     used = ~np.isnan(score) & (raters[item] > 1)
     label, score = mean[item][used], score[used]
@@ -136,7 +136,7 @@ def _by_mean(judged: JudgedTable, rows: Ints, mean: Floats, raters: Ints) -> tup
     return tuple(points)
 
 
-def _reliability(judged: JudgedTable, rows: Ints) -> tuple[ReliabilityPoint, ...]:
+def _reliability_points(judged: JudgedTable, rows: Ints) -> tuple[ReliabilityPoint, ...]:
     column = judged.judgments.confidence.take(rows)
     confidence = np.array([*column.values, np.nan], np.float64)[column.codes]
     right = judged.outcome.codes[rows] == OUTCOMES.index(RIGHT)

@@ -24,7 +24,7 @@ def error_notes(data: Dataset, judgments: Judgments) -> Iterator[str]:
     """Yield a sentence where errors of people, or of judges, lie outside their text or quote words that are not in it."""
     tables = {"people": data.labels, "people of the second round": data.second_spans, "judges": judgments}
     for who, table in tables.items():
-        marked, empty, outside, unplaced = _counts(data, table.item, table.spans) if table is not None else (0, 0, 0, 0)
+        marked, empty, outside, unplaced = _count_errors(data, table.item, table.spans) if table is not None else (0, 0, 0, 0)
         lost = [
             *([f"with an empty place: {empty:,}"] if empty else []),
             *([f"outside their text: {outside:,}"] if outside else []),
@@ -34,7 +34,7 @@ def error_notes(data: Dataset, judgments: Judgments) -> Iterator[str]:
             yield f"Errors that {who} marked: {marked:,}; {'; '.join(lost)}. They are counted, and pages cannot show them in the text."
 
 
-def _counts(data: Dataset, item: CodedColumn, column: CodedColumn) -> tuple[int, int, int, int]:
+def _count_errors(data: Dataset, item: CodedColumn, column: CodedColumn) -> tuple[int, int, int, int]:
     """Count the marked errors, and those of them with an empty place, one outside the text, or none although something is quoted."""
     marked = empty = outside = unplaced = 0
     for row, errors in rows_with_errors(column):
@@ -56,7 +56,7 @@ def score_notes(judged: JudgedTable, options: CompareOptions) -> Iterator[str]:
     data, used = judged.data, judged.judgments.metric.used
     language = item_key(data, "language")
     counted = {metric: labels for metric, labels in judged.labels.items() if labels.scores is not None and metric in used}
-    yield from (_other_scale(data, metric) for metric, labels in counted.items() if labels.classes.order_only)
+    yield from (_other_scale_note(data, metric) for metric, labels in counted.items() if labels.classes.order_only)
     numbers = [metric for metric, labels in counted.items() if not labels.classes.order_only]
     if numbers:
         yield (
@@ -82,7 +82,7 @@ def score_notes(judged: JudgedTable, options: CompareOptions) -> Iterator[str]:
                         f"Another person scored {again:,} texts a second time ({metric}, {tag}): the correlation of two people on them is "
                         "the ceiling that a judge's correlation may be compared with."
                     )
-            single = _single(data, labels, in_language)
+            single = _count_single_outputs(data, labels, in_language)
             if single:
                 yield f"{single:,} source texts have one output with a label ({metric}, {tag}); within a source text they say nothing."
     if counted and options.standardise != "none":
@@ -92,14 +92,14 @@ def score_notes(judged: JudgedTable, options: CompareOptions) -> Iterator[str]:
         )
 
 
-def _other_scale(data: Dataset, metric: str) -> str:
+def _other_scale_note(data: Dataset, metric: str) -> str:
     return (
         f"The judge scored {metric} on {data.scales[metric].describe()}, people on {data.label_scale(metric).describe()}: only the order "
         "of the texts is compared, by correlations and pairs right. There is no agreement, no error and no verdict."
     )
 
 
-def _single(data: Dataset, labels: LabelCounts, in_language: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> int:
+def _count_single_outputs(data: Dataset, labels: LabelCounts, in_language: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> int:
     """Return how many source texts have one labelled output."""
     if not data.about.segment or labels.scores is None:
         return 0

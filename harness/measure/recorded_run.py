@@ -33,7 +33,7 @@ def signatures(protocol: RunProtocol, judgments: Judgments) -> dict[str, Signatu
 
 
 def _signature(protocol: RunProtocol, identity: JudgeIdentity, answers: str) -> Signature:
-    texts, asked, wording = protocol.texts, protocol.questions, protocol.wording
+    texts, questions, wording = protocol.texts, protocol.questions, protocol.wording
     return Signature(
         judge=judge_text(identity),
         data=f"{texts.source}+{texts.data_sha256[:12]}" + (f"+first{texts.limit}" if texts.limit else ""),
@@ -41,16 +41,16 @@ def _signature(protocol: RunProtocol, identity: JudgeIdentity, answers: str) -> 
         tasks=tuple(f"{name}@{number}" for name, number in wording.tasks.items()),
         rubrics=tuple(f"{name}@{number}" for name, number in wording.rubrics.items()),
         langs=texts.languages,
-        conditions=tuple(map(str, asked.conditions)),
-        repeats=asked.repeats,
-        seed=asked.seed,
+        conditions=tuple(map(str, questions.conditions)),
+        repeats=questions.repeats,
+        seed=questions.seed,
         prompts=wording.prompts,
         instructions=tuple(f"{tag}@{number}" for tag, number in wording.instructions.items()),
         examples=wording.examples or "none",
-        segmenter=segmenter_version() if any(condition.perturbation for condition in asked.conditions) else "none",
+        segmenter=segmenter_version() if any(condition.perturbation for condition in questions.conditions) else "none",
         majority=protocol.rule.majority,
         annotators=protocol.rule.annotators,
         ci=CI_SIGNED,
         harness=version("judge-harness"),
-        reask="refused" if asked.reask else "none",
+        reask="refused" if questions.reask else "none",
     )

@@ -113,21 +113,21 @@ class ScoreCells:
         within: list[SegmentCorrelations | None] = []
         left_out: dict[tuple[Any, ...], set[int]] = {}
         for key, cell_rows in zip(keys, rows, strict=True):
-            correlations = self._within(self._cell(key, cell_rows))
+            correlations = self._within_segments(self._build_cell(key, cell_rows))
             within.append(correlations)
             if (
                 correlations is not None and not np.isnan(correlations.kendall).all()
             ):  # a judge that is constant everywhere leaves nothing out
-                left_out.setdefault(_peers(key), set()).update(correlations.constant.tolist())
+                left_out.setdefault(_peer_key(key), set()).update(correlations.constant.tolist())
         counts: list[dict[str, int]] = [{} for _ in keys]
         statistics = [
-            self._statistics(self._cell(key, cell_rows), correlations, left_out.get(_peers(key), set()), count)
+            self._cell_statistics(self._build_cell(key, cell_rows), correlations, left_out.get(_peer_key(key), set()), count)
             for key, cell_rows, correlations, count in zip(keys, rows, within, counts, strict=True)
         ]
         tested = iter(tested_errors([statistic for values in statistics for statistic in values.values()]))
         return [ScoredCell({name: next(tested) for name in values}, count) for values, count in zip(statistics, counts, strict=True)]
 
-    def _cell(self, key: Mapping[str, Any], rows: Ints) -> _Cell:
+    def _build_cell(self, key: Mapping[str, Any], rows: Ints) -> _Cell:
         item = self.judged.item[rows].astype(np.int64)
         raw, x = np.full(len(rows), np.nan), np.full(len(rows), np.nan)
         metric = self.judged.judgments.metric.take(rows)
@@ -142,7 +142,7 @@ class ScoreCells:
         weight = None if self.weight is None else self.weight[item]
         return _Cell(key, votes, item, question, self.group[item], raw[labelled], x[labelled], self.score[rows][labelled], weight)
 
-    def _once(self, cell: _Cell) -> tuple[Ints, Floats, Floats, Floats]:
+    def _average_repeats(self, cell: _Cell) -> tuple[Ints, Floats, Floats, Floats]:
         """Return the different items of a cell, their labels (raw and as correlations use them) and the judge's mean score over repeats."""
         _, first, question = np.unique(cell.question, return_index=True, return_inverse=True)
         read = ~np.isnan(cell.y)
@@ -150,13 +150,13 @@ class ScoreCells:
         total = np.bincount(question[read], cell.y[read], minlength=len(first))
         return cell.item[first], cell.raw[first], cell.x[first], np.where(times > 0, total / np.maximum(times, 1), np.nan)
 
-    def _within(self, cell: _Cell) -> SegmentCorrelations | None:
+    def _within_segments(self, cell: _Cell) -> SegmentCorrelations | None:
         if self.segment is None:
             return None
-        item, _, x, y = self._once(cell)
+        item, _, x, y = self._average_repeats(cell)
         return segment_correlations(x, y, self.segment[item])
 
-    def _statistics(
+    def _cell_statistics(
         self, cell: _Cell, within: SegmentCorrelations | None, left_out: set[int], counts: dict[str, int]
     ) -> dict[str, Estimated | ErrorToTest]:
         values: dict[str, Estimated | ErrorToTest] = {}
@@ -165,15 +165,15 @@ class ScoreCells:
                 values[name] = score_correlation(method, cell.x, cell.y, cell.group, cell.weight)
         if self.classes.continuous:
             values |= self._levels(cell)
-        values |= self._errors(cell)
+        values |= self._error_statistics(cell)
         if within is None:
             values |= dict.fromkeys((*WITHIN, "acc_eq", "acc_eq_epsilon", "spa"), _nothing(NO_SEGMENT_KEY))
         else:
-            values |= self._of_segments(cell, within, left_out, counts)
-        values |= self._people(cell)
-        return values | self._second(cell, counts)
+            values |= self._segment_statistics(cell, within, left_out, counts)
+        values |= self._people_statistics(cell)
+        return values | self._second_ratings(cell, counts)
 
-    def _people(self, cell: _Cell) -> dict[str, Estimated]:
+    def _people_statistics(self, cell: _Cell) -> dict[str, Estimated]:
         """Return what depends on labels alone; it is computed once for all judges of the same items."""
         items = np.unique(cell.item)
         key = (tuple(cell.votes), sha256(items.tobytes()).digest())
@@ -181,7 +181,9 @@ class ScoreCells:
             self._of_people[key] = people_statistics(self.data, list(cell.votes.values()), items, self.group)
         return self._of_people[key]
 
-    def _of_segments(self, cell: _Cell, within: SegmentCorrelations, left_out: set[int], counts: dict[str, int]) -> dict[str, Estimated]:
+    def _segment_statistics(
+        self, cell: _Cell, within: SegmentCorrelations, left_out: set[int], counts: dict[str, int]
+    ) -> dict[str, Estimated]:
         assert self.segment is not None
         varied = ~np.isin(within.segment, list(left_out))
         cluster = self.cluster[within.segment]
@@ -193,7 +195,7 @@ class ScoreCells:
             "segments_undefined": int(((within.items >= 2) & (~varied | np.isnan(within.kendall))).sum()),
             "segments_single": within.single,
         }
-        item, raw, x, y = self._once(cell)
+        item, raw, x, y = self._average_repeats(cell)
         segment = self.segment[item]
         drawing = self.options.drawing
         tied = tie_calibrated_accuracy(raw, y, segment, self.group[item], **drawing)
@@ -213,7 +215,7 @@ class ScoreCells:
         moments = np.stack([np.ones(int(read.sum())), y[read] - self._centre, (y[read] - self._centre) ** 2], axis=1)
         judge = sums_by_group(moments, _index(group[read]))
         own_level = {
-            "mean_judge": _moved(of_group_sums(judge, _mean_of_sums, empty="no readable score"), self._centre, self._judge_ends(cell)),
+            "mean_judge": _move_back(of_group_sums(judge, _mean_of_sums, empty="no readable score"), self._centre, self._judge_ends(cell)),
             "sd_judge": of_group_sums(judge, sd_of_sums, scale="log", empty="no readable score", constant="a single score"),
         }
         if self.classes.order_only:
@@ -224,7 +226,7 @@ class ScoreCells:
         of_alpha = of_group_sums(sums_by_group(alpha, _index(group[read])), alpha_of_sums, (-math.inf, 1.0))
         return own_level | {"leniency": signed, "alpha_interval": of_alpha}
 
-    def _errors(self, cell: _Cell) -> Mapping[str, Estimated | ErrorToTest]:
+    def _error_statistics(self, cell: _Cell) -> Mapping[str, Estimated | ErrorToTest]:
         """Return the judge's distance from the mean label in points of the scale as given."""
         if self.classes.order_only:
             return dict.fromkeys(("mae", "rmse"), _nothing(OTHER_SCALE))
@@ -243,7 +245,7 @@ class ScoreCells:
         defined = self.score[~np.isnan(self.score)]
         return float(defined.mean()) if len(defined) else 0.0
 
-    def _second(self, cell: _Cell, counts: dict[str, int]) -> dict[str, Estimated]:
+    def _second_ratings(self, cell: _Cell, counts: dict[str, int]) -> dict[str, Estimated]:
         """Return people's correlation with each other on items that another person scored again, and the judge's on the same items."""
         if self.data.second is None or len(cell.votes) != 1:
             return dict.fromkeys(SECOND, _nothing(NO_SECOND))
@@ -255,7 +257,7 @@ class ScoreCells:
         item, other = item[in_cell], other[in_cell]
         if not len(item):
             return dict.fromkeys(SECOND, _nothing(NO_SECOND))
-        mine, _, _, y = self._once(cell)
+        mine, _, _, y = self._average_repeats(cell)
         judge = np.full(len(self.data.items), np.nan)
         judge[mine] = y
         counts |= {"second_ratings": len(item), "second_ratings_judged": int((~np.isnan(judge[item])).sum())}
@@ -295,7 +297,7 @@ def people_statistics(data: Dataset, votes: Sequence[LabelCounts], items: Ints, 
     icc = one_way_of_sums(one_way)
     crossed = None
     if len(scores_of_metrics) == 1 and data.about.annotators == "persistent":
-        crossed = _crossed(scores_of_metrics[0].of_items(items[scores_of_metrics[0].n[items] >= 2]))
+        crossed = _crossed_icc(scores_of_metrics[0].of_items(items[scores_of_metrics[0].n[items] >= 2]))
     two_way = [_without_interval(estimate, "no interval for crossed annotators") for estimate in crossed or ()] or [
         _nothing(NOT_PERSONS)
     ] * 2
@@ -305,12 +307,12 @@ def people_statistics(data: Dataset, votes: Sequence[LabelCounts], items: Ints, 
         "icc_crossed": two_way[0],
         "icc_crossed_mean": two_way[1],
         "human_alpha_interval": of_group_sums(coincidences, alpha_of_sums, (-math.inf, 1.0), empty=NO_PAIR),
-        "mean_labels": _moved(of_group_sums(level, _mean_of_sums, empty="no label"), centre, votes[0].classes.ends),
+        "mean_labels": _move_back(of_group_sums(level, _mean_of_sums, empty="no label"), centre, votes[0].classes.ends),
         "sd_labels": of_group_sums(level, sd_of_sums, scale="log", empty="no label", constant="a single score"),
     }
 
 
-def _crossed(scores: ItemScores) -> tuple[Estimate, Estimate]:
+def _crossed_icc(scores: ItemScores) -> tuple[Estimate, Estimate]:
     """Return ICC(2,·) of the items with two labels or more; undefined where not everybody scored every one of them."""
     people = len(np.unique(scores.annotator))
     if scores.items < 2 or len(scores.item) < scores.items * people:
@@ -318,7 +320,7 @@ def _crossed(scores: ItemScores) -> tuple[Estimate, Estimate]:
     return two_way_icc(scores.table())
 
 
-def _moved(estimate: Estimated, centre: float, ends: tuple[float | None, float | None]) -> Estimated:
+def _move_back(estimate: Estimated, centre: float, ends: tuple[float | None, float | None]) -> Estimated:
     """Return the mean of scores less the centre, moved back; the interval ends where the scale does."""
     low, high = ends
     interval = estimate.interval
@@ -370,7 +372,7 @@ def second_ratings(
     return again.item[selected], value[selected]
 
 
-def _peers(key: Mapping[str, Any]) -> tuple[Any, ...]:
+def _peer_key(key: Mapping[str, Any]) -> tuple[Any, ...]:
     """Return the cells whose judges are compared on the same source texts."""
     return tuple(value for name, value in key.items() if name not in (*CONDITION, "source", "repeat"))
 

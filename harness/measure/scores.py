@@ -99,11 +99,11 @@ def item_scores(data: Dataset, metric: str, standardise: Standardise = "none", l
     rows, item = rows[order], item[order]
     raw = numbers(all_labels.score.take(rows))
     annotator = all_labels.annotator.take(rows)
-    value = raw if standardise == "none" else _standardised(data, metric, item, annotator, raw)
+    value = raw if standardise == "none" else _standardise(data, metric, item, annotator, raw)
     return ItemScores(item, annotator.codes.astype(np.int64), raw, value, len(data.items))
 
 
-def _standardised(data: Dataset, metric: str, item: Ints, annotator: CodedColumn, raw: Floats) -> Floats:
+def _standardise(data: Dataset, metric: str, item: Ints, annotator: CodedColumn, raw: Floats) -> Floats:
     kind = data.about.annotators
     if kind != "persistent":
         raise UsageError(f"annotators are {kind}: nobody can be followed from item to item, so scores cannot be standardised within them")

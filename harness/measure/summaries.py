@@ -9,7 +9,7 @@ import numpy as np
 
 from harness.data.columns import combination_ids, rows_by_number
 from harness.measure.cells import BASELINE, Cell, bounds, number
-from harness.measure.compare import Recording, judged_data
+from harness.measure.compare import Recording, judged_tables
 from harness.measure.judged_table import means_by
 from harness.measure.options import CompareOptions
 from harness.model import CONDITION, ConditionRow
@@ -44,7 +44,7 @@ def pooled_differences(source: Recording, options: CompareOptions) -> dict[tuple
     Questions that share a text are one group, whatever metric they are about. The same answers give the same numbers on a board. Raises
     UsageError as `compare` does.
     """
-    [judged] = judged_data([source], options)
+    [judged] = judged_tables([source], options)
     diff = judged.hit - judged.baseline_hits()
     question = combination_ids([judged.judgments.metric], judged.item)
     keys, which = judged.keyed(OVERALL)
@@ -62,24 +62,24 @@ def summaries(by_metric: Sequence[Cell], pooled: Mapping[tuple[Any, ...], Differ
     groups: dict[tuple[Any, ...], list[Cell]] = {}
     for cell in by_metric:
         groups.setdefault(tuple(cell.key.get(name) for name in OVERALL), []).append(cell)
-    return tuple(_summary(key, cells, pooled.get(key)) for key, cells in groups.items())
+    return tuple(_summarise(key, cells, pooled.get(key)) for key, cells in groups.items())
 
 
-def _summary(key: tuple[Any, ...], cells: Sequence[Cell], overall: Difference | None) -> LanguageSummary:
+def _summarise(key: tuple[Any, ...], cells: Sequence[Cell], overall: Difference | None) -> LanguageSummary:
     cells = [cell for cell in cells if not cell.continuous]
     n_ref = sum(cell.n_ref for cell in cells)
     return LanguageSummary(
         **dict(zip(OVERALL, key, strict=True)),
         n_ref=n_ref,
         n=sum(cell.n for cell in cells),
-        pa_failed_wrong=_pooled(cells, n_ref, lambda cell: cell["pa_failed_wrong"]),
-        baseline=_pooled(cells, n_ref, lambda cell: cell.vs_baseline["pa"]),
+        pa_failed_wrong=_pool_share(cells, n_ref, lambda cell: cell["pa_failed_wrong"]),
+        baseline=_pool_share(cells, n_ref, lambda cell: cell.vs_baseline["pa"]),
         diff=number(overall.diff) if overall else None,
         ci=bounds(overall.interval) if overall else None,
         p=number(overall.p) if overall else None,
     )
 
 
-def _pooled(cells: Sequence[Cell], n_ref: int, share: Callable[[Cell], float | None]) -> float:
+def _pool_share(cells: Sequence[Cell], n_ref: int, share: Callable[[Cell], float | None]) -> float:
     """Return a share over all of the cells' references."""
     return sum((share(cell) or 0.0) * cell.n_ref for cell in cells) / n_ref if n_ref else 0.0

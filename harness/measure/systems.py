@@ -42,15 +42,15 @@ def system_cells(judged: JudgedTable, options: CompareOptions) -> list[Cell]:
         raise UsageError("at the level of systems metrics cannot be pooled; keep metric in --by")
     keys, code = judged.keyed(options.by)
     return [
-        _cell(key, judged.data, judged.take(np.flatnonzero(code == number)), judged.labels[key["metric"]], options)
+        _system_cell(key, judged.data, judged.take(np.flatnonzero(code == number)), judged.labels[key["metric"]], options)
         for number, key in enumerate(keys)
         if key["metric"] in judged.labels
     ]
 
 
-def _cell(key: dict[str, Any], data: Dataset, units: JudgedTable, labels: LabelCounts, options: CompareOptions) -> Cell:
+def _system_cell(key: dict[str, Any], data: Dataset, units: JudgedTable, labels: LabelCounts, options: CompareOptions) -> Cell:
     classes = labels.classes
-    human, judge = _numbers(labels, units)
+    human, judge = _mean_scores(labels, units)
     system, group = (column.take(units.item) for column in (item_key(data, "system"), data.clusters))
     has_system = system.codes >= 0
     with_reference = len(np.unique(system.codes[has_system & ~np.isnan(human)]))
@@ -89,7 +89,7 @@ def _cell(key: dict[str, Any], data: Dataset, units: JudgedTable, labels: LabelC
             undefined["spa"] = spa.reason
         codes, position = np.unique(system.codes[has_system], return_inverse=True)
         items = [np.bincount(position, ~np.isnan(side), minlength=len(codes)).astype(int).tolist() for side in (human[has_system], judged)]
-        means = _means([system.values[c] for c in codes], correlations.human, correlations.judge, *items)
+        means = _system_means([system.values[c] for c in codes], correlations.human, correlations.judge, *items)
     return Cell(
         key=key,
         n_ref=with_reference,
@@ -110,7 +110,7 @@ def _cell(key: dict[str, Any], data: Dataset, units: JudgedTable, labels: LabelC
     )
 
 
-def _numbers(labels: LabelCounts, units: JudgedTable) -> tuple[Floats, Floats]:
+def _mean_scores(labels: LabelCounts, units: JudgedTable) -> tuple[Floats, Floats]:
     """Return people's mean score of every unit's item, and the judge's score, (units,); NaN without one."""
     if labels.scores is not None:
         return labels.scores.mean[units.item], numbers(units.judgments.score)
@@ -130,7 +130,7 @@ def _soft_accuracy(data: Dataset, item: Any, human: Floats, judge: Floats, syste
     return soft_pairwise_accuracy(human[has_segment], judge[has_segment], system[has_segment], segment[has_segment], seed=seed)
 
 
-def _means(names: list[str], human: Floats, judge: Floats, human_items: list[int], judge_items: list[int]) -> list[dict[str, Any]]:
+def _system_means(names: list[str], human: Floats, judge: Floats, human_items: list[int], judge_items: list[int]) -> list[dict[str, Any]]:
     """Return both means of each system and their numbers of items; the best system by people comes first."""
     rows = [
         {"system": name, "human": number(h), "judge": number(j), "human_items": of_h, "judge_items": of_j}

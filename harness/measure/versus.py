@@ -55,7 +55,7 @@ def add_versus(cells: Sequence[Cell], judged: JudgedTable, options: CompareOptio
     names = {as_text(value): code for code, value in enumerate(column.values)}
     if wanted not in names:
         raise UsageError(f"no {name} '{wanted}'.{suggest(wanted, list(names))}\n         choose from: {', '.join(sorted(names))}")
-    partner = _partners(judged, column, names[wanted], name)
+    partner = _find_partners(judged, column, names[wanted], name)
     keys, which = judged.keyed(options.by)
     by_key: dict[tuple[Any, ...], dict[str, Any]] = {}
     for key, rows in zip(keys, rows_by_number(which, len(keys)), strict=True):
@@ -63,7 +63,7 @@ def add_versus(cells: Sequence[Cell], judged: JudgedTable, options: CompareOptio
         if as_text(key[name]) != wanted and scales:  # a cell's metrics are on one scale
             rows = rows[partner[rows] >= 0]
             pair = (judged, rows, partner[rows])
-            test = _scores_apart(*pair) if len(scales[0]) == 1 else _pair(*pair, len(scales[0]))
+            test = _compare_correlations(*pair) if len(scales[0]) == 1 else _compare_classes(*pair, len(scales[0]))
             by_key[tuple(key.values())] = {"with": wanted} | test
     q = benjamini_yekutieli([math.nan if difference["p"] is None else difference["p"] for difference in by_key.values()])
     for difference, value in zip(by_key.values(), q.tolist(), strict=True):
@@ -71,7 +71,7 @@ def add_versus(cells: Sequence[Cell], judged: JudgedTable, options: CompareOptio
     return [msgspec.structs.replace(cell, versus=by_key.get(tuple(cell.key.values()))) for cell in cells]
 
 
-def _partners(judged: JudgedTable, column: CodedColumn, wanted: int, name: str) -> Ints:
+def _find_partners(judged: JudgedTable, column: CodedColumn, wanted: int, name: str) -> Ints:
     """Return the row of each row's partner: the same in everything but `name`, which is `wanted` there; -1 without one.
 
     A partner from the same source comes first; without one, any source's will do.
@@ -87,20 +87,20 @@ def _partners(judged: JudgedTable, column: CodedColumn, wanted: int, name: str) 
     return np.where(is_partner, -1, partner)
 
 
-def _pair(judged: JudgedTable, rows: Ints, partners: Ints, classes: int) -> dict[str, Any]:
+def _compare_classes(judged: JudgedTable, rows: Ints, partners: Ints, classes: int) -> dict[str, Any]:
     hit, code, group = judged.hit, judged.code, judged.group[rows]
     weights = None if judged.weight is None else judged.weight[rows]
     difference = paired_difference(hit[rows], hit[partners], group, weights=weights, hypothesis=HYPOTHESIS)
     margins = stuart_maxwell(code[rows], code[partners], classes, group)
     equally_right = mcnemar(hit[rows], hit[partners], group, method="chi2")
-    return as_difference(difference) | {"margins": _test(margins), "mcnemar": _test(equally_right)}
+    return as_difference(difference) | {"margins": _test_to_row(margins), "mcnemar": _test_to_row(equally_right)}
 
 
-def _test(test: MarginTest) -> dict[str, Any]:
+def _test_to_row(test: MarginTest) -> dict[str, Any]:
     return {"statistic": number(test.statistic), "df": test.df, "p": number(test.p), "n": test.n, "reason": test.reason}
 
 
-def _scores_apart(judged: JudgedTable, rows: Ints, partners: Ints) -> dict[str, Any]:
+def _compare_correlations(judged: JudgedTable, rows: Ints, partners: Ints) -> dict[str, Any]:
     """Return the difference in the correlation that `statistic` names: within source texts where the card names them, else
     over all items. `differences` has that of every correlation in `DIFFERENCES`."""
     item = judged.item[rows].astype(np.int64)
@@ -129,11 +129,11 @@ def correlation_differences(data: Dataset, question: Ints, item: Ints, x: Floats
     """
     group = data.clusters.codes.astype(np.int64)
     over_all = {name: correlation_difference(method, x, first, second, group[item]) for method, name in CORRELATIONS.items()}
-    within = _within(data, question, item, (x, first, second), group)
+    within = _differences_within_texts(data, question, item, (x, first, second), group)
     return {name: (over_all | within)[name] for name in DIFFERENCES}
 
 
-def _within(data: Dataset, question: Ints, item: Ints, columns: Sequence[Floats], group: Ints) -> dict[str, Estimated]:
+def _differences_within_texts(data: Dataset, question: Ints, item: Ints, columns: Sequence[Floats], group: Ints) -> dict[str, Estimated]:
     """Return differences within source texts: those on which both correlations are defined, repeats of an item averaged."""
     if not data.about.segment:
         return dict.fromkeys(WITHIN, Estimated(math.nan, 0, no_interval(0, NO_SEGMENT_KEY), math.nan, NO_SEGMENT_KEY))

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from harness.content.tags import english_name
 from harness.correction.calibration import Calibration
-from harness.correction.labels_before_a_run import LabelsBefore, People
+from harness.correction.labels_before_a_run import People, PlannedLabels
 from harness.correction.labels_budget import LabelBudget
 from harness.decide.languages import LanguageComparison
 from harness.decide.more_labels import MORE_THAN
@@ -145,7 +145,7 @@ def annotator_pooling_table(rows: Sequence[Mapping[str, Any]]) -> TextTable:
     return tabulate([dict(row) for row in rows], _POOLING, ("task", *varying))
 
 
-def plan_rows(planned: Sequence[LabelsBefore], half_width: float) -> list[list[str]]:
+def plan_rows(planned: Sequence[PlannedLabels], half_width: float) -> list[list[str]]:
     """Return the headings, and a row for each."""
     heads = ["metric", "two people agree", "people a text", "texts for 'use'", f"texts for ±{100 * half_width:g} points", "best constant"]
     by_language = any(plan.people.language for plan in planned)
@@ -165,7 +165,7 @@ def plan_rows(planned: Sequence[LabelsBefore], half_width: float) -> list[list[s
     return rows
 
 
-def plan_sentences(planned: Sequence[LabelsBefore], decision: DecisionOptions, cells: int, shares_given: bool) -> Iterator[str]:
+def plan_sentences(planned: Sequence[PlannedLabels], decision: DecisionOptions, cells: int, shares_given: bool) -> Iterator[str]:
     """Yield what stands behind the numbers."""
     people = planned[0].people
     if people.texts is None:

@@ -196,7 +196,7 @@ def _sentences(cascade: AcceptedCascade, cascades: AcceptedCascades) -> Iterator
         tested = f"{counted(cascade.n, 'labelled text')} in {counted(cascade.groups, 'group')} test the chain"
         other_texts = f", and {cascade.finding:,} others found its thresholds" if cascade.finding else ""
         yield f"{tested}{other_texts}; {WORDS[cascade.units]}."
-    if alone := cascade.better_alone:
+    if alone := cascade.better_single_judge:
         price = cascade.alone_price(alone)
         cheaper = cascade.price is not None and price is not None and price < cascade.price
         words = f"for {dollars(price)}, less than the cascade costs" if cheaper else "but is asked about every text"
@@ -276,7 +276,7 @@ def print_cascaded(cascaded_run: CascadedRun) -> None:
         f"({percent(step.answered / total)})"
         for step in cascaded_run.steps
     ]
-    lines.append(f"a person: {cascaded_run.left:,} ({percent(cascaded_run.left / total)})")
+    lines.append(f"a person: {cascaded_run.for_people:,} ({percent(cascaded_run.for_people / total)})")
     for cell, upper in cascaded_run.upper.items():
         if upper is not None:
             condition = f", {cascaded_run.only_if}" if cascaded_run.only_if else ""

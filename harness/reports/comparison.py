@@ -7,13 +7,13 @@ from typing import Any
 
 import msgspec
 
-from harness.correction.acceptance import AcceptedFrom, acceptances_laid_out
+from harness.correction.acceptance import AcceptedFrom, acceptances_of_tables
 from harness.correction.calibration import Calibration, calibrations
 from harness.decide.annotator_pooling import pooled_annotator_tests
 from harness.decide.languages import LanguageComparison, language_comparisons
 from harness.decide.options import DecisionOptions
-from harness.decide.verdicts import Verdict, tests_of_aligned, verdicts_of_tests
-from harness.measure.compare import AlignedData, Comparison, Recording, align, compare_aligned
+from harness.decide.verdicts import Verdict, tests_of_tables, verdicts_of_tests
+from harness.measure.compare import Comparison, JudgedTables, Recording, align, compare_tables
 from harness.measure.options import CompareOptions
 from harness.reports.answer.steps import LabelPages, label_pages
 from harness.reports.sections.calibrated_scores import calibrate_scores
@@ -85,42 +85,42 @@ def compare(
         full: whether to add calibration and acceptance, and the comparisons of languages that take longer.
         sections: whether to add the choices between two texts and the sections.
     """
-    laid_out = align(sources, options)
-    compared = compare_aligned(laid_out, options)
-    tests = tests_of_aligned(laid_out, decision) if options.level == "item" else ()
+    aligned = align(sources, options)
+    compared = compare_tables(aligned, options)
+    tests = tests_of_tables(aligned, decision) if options.level == "item" else ()
     signed = decision.with_bar() if any(cell.basis == "bar" for cell in tests) else decision
     signature = msgspec.structs.replace(
         ComparisonSignature.parse(compared.signature),
-        decide=signed.signed(judged.data.about for judged in laid_out.judged) if tests else "",
+        decide=signed.signed(judged.data.about for judged in aligned.tables) if tests else "",
     )
     fields = {name: getattr(compared, name) for name in Comparison.__struct_fields__} | {"signature": str(signature)}
-    in_sections = laid_out.judged if tests and sections else ()
+    in_sections = aligned.tables if tests and sections else ()
     return DecidedComparison(
         **fields,
         verdicts=verdicts_of_tests(tests, decision),
-        alternative_annotators=pooled_annotator_tests(tests, decision, [judged.data.about for judged in laid_out.judged]),
-        languages=language_comparisons(laid_out, tests, options, decision, full=full) if tests else (),
-        calibration=calibrations(laid_out, options, decision) if full and tests else None,
-        acceptance=acceptances_laid_out(laid_out, options) if full and tests else None,
+        alternative_annotators=pooled_annotator_tests(tests, decision, [judged.data.about for judged in aligned.tables]),
+        languages=language_comparisons(aligned, tests, options, decision, full=full) if tests else (),
+        calibration=calibrations(aligned, options, decision) if full and tests else None,
+        acceptance=acceptances_of_tables(aligned, options) if full and tests else None,
         pairs=tuple(filter(None, (summarise_pairs(judged.data, judged.judgments, options) for judged in in_sections))),
         pages=label_pages(sources[0].name, sources[0].data),
-        sections=_join_sections(sources, laid_out, options, full=full) if in_sections else {},
+        sections=_join_sections(sources, aligned, options, full=full) if in_sections else {},
     )
 
 
 def _join_sections(
-    sources: Sequence[Recording], laid_out: AlignedData, options: CompareOptions, *, full: bool
+    sources: Sequence[Recording], aligned: JudgedTables, options: CompareOptions, *, full: bool
 ) -> dict[str, SectionNumbers]:
     """Return the sections of all sources, which hold only what the options keep; those of several sources are joined row by row."""
     of_source = msgspec.structs.replace(options, where={}, judges=None, versus=None)
     joined: dict[str, dict[str, Any]] = {}
-    for source in laid_out.sources:
+    for source in aligned.sources:
         for name, section in comparison_sections(source, of_source).items():
-            of_all, key = joined.setdefault(name, {}), {"source": source.name} if len(laid_out.sources) > 1 else {}
+            of_all, key = joined.setdefault(name, {}), {"source": source.name} if len(aligned.sources) > 1 else {}
             for part, value in section.items():
                 if isinstance(value, list):
                     of_all[part] = [*of_all.get(part, []), *({**key, **row} for row in value)]
                 else:
                     of_all.setdefault(part, value)
-    sections = {**joined, **compare_runs(laid_out, options)}
+    sections = {**joined, **compare_runs(aligned, options)}
     return sections | calibrate_scores(sources, options) if full else sections

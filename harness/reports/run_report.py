@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
@@ -18,11 +19,10 @@ from harness.errors import UsageError
 from harness.judges import traits_of
 from harness.measure.cells import Cell
 from harness.measure.compare import CI_METHOD, compare
-from harness.measure.coverage import RunCoverage, failures_by_condition, run_coverage
 from harness.measure.options import BY_METRIC, of_rule
 from harness.measure.recorded_run import recording, signatures
 from harness.measure.summaries import LanguageSummary, pooled_differences, summaries
-from harness.model import RealisedPerturbation, Score
+from harness.model import CONDITION, ConditionRow, Failure, RealisedPerturbation, Score
 from harness.reports.answer.steps import LabelPages, label_pages
 from harness.reports.sections.section import SectionInput
 from harness.reports.sections.section_registry import run_sections
@@ -30,6 +30,20 @@ from harness.runs import RunAnswers, RunProtocol
 from harness.text import short_repr
 
 SCHEMA_VERSION = 3
+
+
+class RunCoverage(ConditionRow, frozen=True, kw_only=True):
+    """With sealed labels, one judge in one language under one condition: the judgments `asked`, those with a score, and the `failures`."""
+
+    language: str
+    asked: int
+    read: int
+    failures: dict[str, int]
+
+    @property
+    def coverage(self) -> float:
+        """The share of judgments with a score."""
+        return self.read / self.asked
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -116,8 +130,8 @@ def report(
     by_metric = compare([source], msgspec.structs.replace(rule, by=BY_METRIC.by)).cells if comparable else ()
     by_task = compare([source], rule) if comparable else None
     pooled = pooled_differences(source, rule) if comparable else {}
-    made = verdicts([source], rule, decision) if comparable else ()
-    signed = decision.with_bar() if any(verdict.basis == "bar" for verdict in made) else decision
+    verdicts_of_run = verdicts([source], rule, decision) if comparable else ()
+    signed = decision.with_bar() if any(verdict.basis == "bar" for verdict in verdicts_of_run) else decision
     decided = signed.signed([data.about]) if comparable else ""
     return Report(
         schema_version=SCHEMA_VERSION,
@@ -131,7 +145,7 @@ def report(
         },
         ci_method=CI_METHOD,
         summaries=summaries(by_metric, pooled),
-        verdicts=made,
+        verdicts=verdicts_of_run,
         by_metric=by_metric,
         cells=by_task.cells if by_task else (),
         missing=dict(answers.missing),
@@ -180,3 +194,43 @@ def _describe_examples(protocol: RunProtocol, training: Dataset, absent: Mapping
         {"language": lang, "task": task, "metric": metric, "classes": list(scores)} for (lang, task, metric), scores in absent.items()
     ]
     return {"constructed": constructed, "classes_without_example": without}
+
+
+def run_coverage(judgments: Judgments, data: Dataset) -> tuple[RunCoverage, ...]:
+    """Return the coverage by language, judge and condition, in that order; judgments of perturbed texts are left out."""
+    clean = judgments.clean
+    languages = (data.by_id[item].language for item in clean.item)
+    failures = _count_failures(languages, *(getattr(clean, name) for name in CONDITION), clean.failure)
+    return tuple(
+        RunCoverage(
+            **dict(zip(("language", *CONDITION), key, strict=True)),
+            asked=counts.total(),
+            read=counts.pop(None, 0),
+            failures={str(kind): n for kind, n in sorted(counts.items())},
+        )
+        for key, counts in sorted(failures.items(), key=lambda pair: tuple(map(str, pair[0])))
+    )
+
+
+def failures_by_condition(judgments: Judgments) -> tuple[dict[str, Any], ...]:
+    """Return a row for each judge and condition, in the order of the judgments: all its judgments, and the unreadable ones by kind.
+
+    Perturbed texts count with their condition, as every answer does. Only kinds that occur have a count.
+    """
+    counts = _count_failures(*(judgments.columns[name] for name in CONDITION), judgments.failure)
+    return tuple(
+        {
+            **dict(zip(CONDITION, side, strict=True)),
+            "judgments": by_kind.total(),
+            "failures": {str(kind): by_kind[kind] for kind in Failure if by_kind[kind]},
+        }
+        for side, by_kind in counts.items()
+    )
+
+
+def _count_failures(*columns: Iterable[Any]) -> dict[tuple[Any, ...], Counter[Any]]:
+    """Count failures by all columns but the last one, which holds them (None: a score)."""
+    failures: dict[tuple[Any, ...], Counter[Any]] = {}
+    for (*side, failure), n in Counter(zip(*columns, strict=True)).items():
+        failures.setdefault(tuple(side), Counter())[failure] += n
+    return failures

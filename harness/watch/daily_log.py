@@ -110,7 +110,7 @@ class Day(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Head(msgspec.Struct, frozen=True):
-    """What the log has at least: its number of lines, and the hash of the last of them, or of the plan."""
+    """The least that the log has: its number of lines, and the hash of the last of them, or of the plan."""
 
     lines: int
     hash: str
@@ -176,7 +176,7 @@ def _read_head(folder: Path) -> Head:
 
 
 def follows(last: Day, wanted: date) -> bool:
-    """Whether a day may stand after this line."""
+    """Return True if a day may stand after this line."""
     return wanted > last.date or (last.restart is not None and wanted == last.date)
 
 

@@ -1,4 +1,4 @@
-"""What one day brings to a watch: answers on anchors, which are labelled texts that the judge is asked again, and scores of new texts.
+"""One day of a watch: answers on anchors, which are labelled texts that the judge is asked again, and scores of new texts.
 
 The texts that the certificate was made from set the production level, so as new texts they would show that nothing has changed: they are
 left out.
@@ -17,7 +17,7 @@ import numpy as np
 
 from harness.correction.cell_results import judged_rows
 from harness.correction.certificate import CertifiedJudge
-from harness.correction.stale_certificate import other_condition
+from harness.correction.stale_certificate import condition_changes
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.data.same_texts import text_key
@@ -33,7 +33,7 @@ _NAMED = 3  # anchors that a sentence names
 
 
 def draw_anchors(anchors: Sequence[Anchor], plan: WatchPlan, day: date) -> dict[str, int]:
-    """How often each anchor is drawn on a day: `per_day` draws a language, at random and with replacement.
+    """Return how often each anchor is drawn on a day: `per_day` draws a language, at random and with replacement.
 
     The draw depends on the plan's seed and the day alone, so a command that was killed draws the same anchors again.
     """
@@ -67,7 +67,7 @@ def refuse_unanswered(anchors: Sequence[Anchor], times: Mapping[str, int], answe
 
 
 def see_anchors(cell: WatchedCell, anchors: Sequence[Anchor], times: Mapping[str, int], answers: Answers) -> SeenAnchors | None:
-    """What the answers on the drawn anchors say in one cell; None where none of them is of it.
+    """Return the result of the answers on the drawn anchors in one cell; None where none of them is of it.
 
     The k-th draw of an anchor takes its k-th answer, or its last one where there are fewer.
     """
@@ -93,14 +93,14 @@ def group_key(cell: WatchedCell, group: str) -> str:
 
 
 def see_production(
-    source: Recording, judge: CertifiedJudge, cells: Collection[WatchedCell], known: Collection[str]
+    source: Recording, judge: CertifiedJudge, cells: Collection[WatchedCell], known_groups: Collection[str]
 ) -> tuple[dict[str, SeenProduction], list[str]]:
-    """What one day's scores say in each cell, and the groups that came for the first time.
+    """Return one day's scores in each cell, and the groups that came for the first time.
 
-    A group enters as one value, the mean of its texts; one that an earlier day had (`known`, as `group_key`) does not enter again, as it
-    says the same twice. Raises UsageError for scores of another judge or condition, an empty day, and scores off the scale.
+    A group enters as one value, the mean of its texts; one that an earlier day had (`known_groups`, as `group_key`) does not enter again,
+    as it says the same twice. Raises UsageError for scores of another judge or condition, an empty day, and scores off the scale.
     """
-    for problem in other_condition(judge, source):
+    for problem in condition_changes(judge, source):
         raise UsageError(f"{source.name} holds no scores to watch: {problem}")
     by_group = scores_by_group(source, judge, cells)
     if not any(by_group.values()):
@@ -110,7 +110,7 @@ def see_production(
     seen, new = dict[str, SeenProduction](), list[str]()
     for cell in cells:
         groups = by_group[cell.name]
-        first = {key: levels for group, levels in groups.items() if (key := group_key(cell, group)) not in known}
+        first = {key: levels for group, levels in groups.items() if (key := group_key(cell, group)) not in known_groups}
         read = {key: [level for level in levels if level is not None] for key, levels in first.items()}
         texts = sum(map(len, groups.values()))
         new += first
@@ -131,15 +131,15 @@ def scores_by_group(
     """`{cell: {group: levels of its answers}}`, None for an answer that cannot be read."""
     groups: dict[str, dict[str, list[float | None]]] = {cell.name: {} for cell in cells}
     cluster = dict(zip(source.data.by_id, source.data.clusters, strict=True))
-    for item, cell, score in _answers(source, judge, cells):
+    for item, cell, score in _answers_by_item(source, judge, cells):
         groups[cell.name].setdefault(cluster[item.item_id] or item.item_id, []).append(None if score is None else cell.level(score))
     return groups
 
 
 def certified_texts(source: Recording, judge: CertifiedJudge, cells: Collection[WatchedCell]) -> tuple[str, ...]:
     """Short hashes that know the judged texts of the certified cells again, by their ids and by what is read of them, in order."""
-    texts = _texts(_answers(source, judge, cells))
-    return tuple(sorted({key for item, _ in texts for key in (_hash([item.item_id]), *_keys(source.data, item))}))
+    texts = _read_texts(_answers_by_item(source, judge, cells))
+    return tuple(sorted({key for item, _ in texts for key in (_hash_parts([item.item_id]), *_text_keys(source.data, item))}))
 
 
 def without_certified(source: Recording, plan: WatchPlan, certified: frozenset[str]) -> tuple[Recording, Counter[str]]:
@@ -149,9 +149,9 @@ def without_certified(source: Recording, plan: WatchPlan, certified: frozenset[s
     without texts. Raises UsageError where no other text is left.
     """
     left_out, n_new, is_certified = Counter[str](), 0, dict[str, bool]()
-    for item, cell in _texts(_answers(source, plan.judge, plan.cells)):
+    for item, cell in _read_texts(_answers_by_item(source, plan.judge, plan.cells)):
         if item.item_id not in is_certified:
-            is_certified[item.item_id] = not certified.isdisjoint(_keys(source.data, item))
+            is_certified[item.item_id] = not certified.isdisjoint(_text_keys(source.data, item))
         left_out[cell.name] += is_certified[item.item_id]
         n_new += not is_certified[item.item_id]
     if not any(is_certified.values()):
@@ -165,7 +165,7 @@ def without_certified(source: Recording, plan: WatchPlan, certified: frozenset[s
 
 
 def read_certified(home: Path, plan: WatchPlan) -> frozenset[str]:
-    """What `certified_texts` gave when the watch began. Raises ContentError for a changed file."""
+    """Return what `certified_texts` gave when the watch began. Raises ContentError for a changed file."""
     path = home / CERTIFIED
     keys = tuple(path.read_text("ascii", "replace").split()) if path.is_file() else ()
     if certified_hash(keys) != plan.certified:
@@ -173,7 +173,7 @@ def read_certified(home: Path, plan: WatchPlan) -> frozenset[str]:
     return frozenset(keys)
 
 
-def _answers(source: Recording, judge: CertifiedJudge, cells: Collection[WatchedCell]) -> Iterator[Answer]:
+def _answers_by_item(source: Recording, judge: CertifiedJudge, cells: Collection[WatchedCell]) -> Iterator[Answer]:
     rows, items = judged_rows(source, judge.condition), source.data.by_id
     by_place = {(cell.language, cell.metric): cell for cell in cells}
     for item_id, metric, score in zip(rows.item, rows.metric, rows.score, strict=True):
@@ -182,16 +182,16 @@ def _answers(source: Recording, judge: CertifiedJudge, cells: Collection[Watched
             yield items[item_id], cell, score
 
 
-def _texts(answers: Iterable[Answer]) -> Collection[tuple[Item, WatchedCell]]:
+def _read_texts(answers: Iterable[Answer]) -> Collection[tuple[Item, WatchedCell]]:
     """Each text once in each of its cells."""
     return {(item.item_id, cell.name): (item, cell) for item, cell, _ in answers}.values()
 
 
-def _keys(data: Dataset, item: Item) -> tuple[str, ...]:
+def _text_keys(data: Dataset, item: Item) -> tuple[str, ...]:
     """By its id and its outputs, and by all that is read of it; by its id alone where it comes without its outputs."""
     outputs, text = [item.fields.get(name) for name in data.outputs_of(item)], text_key(item, data.outputs_of(item))
-    return (_hash([item.item_id]),) if text is None else (_hash([item.item_id, *outputs]), text)
+    return (_hash_parts([item.item_id]),) if text is None else (_hash_parts([item.item_id, *outputs]), text)
 
 
-def _hash(parts: list[object]) -> str:
+def _hash_parts(parts: list[object]) -> str:
     return hashlib.sha256(msgspec.json.encode(parts, enc_hook=str)).hexdigest()[:16]

@@ -15,7 +15,7 @@ from harness.correction.certificate import Certificate
 from harness.correction.certified_cell import AGAIN, CertifiedCell
 from harness.correction.certify import JudgedRun
 from harness.correction.label_sample import SampleOptions, draw_label_sample
-from harness.correction.stale_certificate import staleness, stated_of_asking
+from harness.correction.stale_certificate import certified_run_settings, staleness
 from harness.errors import StaleCertificate, UsageError, UseForbidden
 from harness.measure.compare import Recording, align
 from harness.measure.item_table import item_tables
@@ -42,7 +42,7 @@ fewer production answers can be read, which agreement on anchors shows too."""
 
 
 class WatchStart(msgspec.Struct, frozen=True):
-    """What a watch is kept of: the certificate and the text of its file, what it was made from, and the run to ask again (its folder)."""
+    """The start of a watch: the certificate and the text of its file, what it was made from, and the run to ask again (its folder)."""
 
     certificate: Certificate
     text: bytes
@@ -57,7 +57,7 @@ def refuse_unfit(start: WatchStart, judged_run: JudgedRun | None) -> None:
         raise StaleCertificate(f"the certificate does not hold any more: its watch found: {certificate.watch.ended}; {AGAIN}")
     for problem in staleness(certificate, start.source, judged_run):
         raise StaleCertificate(f"the certificate is not of {name} as it is: {problem}")
-    if judged_run is None and (stated := stated_of_asking(certificate)):
+    if judged_run is None and (stated := certified_run_settings(certificate)):
         raise StaleCertificate(f"the certificate is of a run, and {name} does not show {', '.join(stated)}; name the run")
     if not start.certificate.allowed:
         raise UseForbidden("the certificate allows nothing, so there is nothing to watch")
@@ -65,7 +65,7 @@ def refuse_unfit(start: WatchStart, judged_run: JudgedRun | None) -> None:
 
 def choose_anchors(start: WatchStart, options: WatchOptions) -> tuple[Anchor, ...]:
     """Draw the anchors of each language among its labelled texts, as `labels plan` draws texts, with all labels that are watched."""
-    labelled, anchors = _labels(start), list[Anchor]()
+    labelled, anchors = _items_by_label(start), list[Anchor]()
     for language in dict.fromkeys(cell.language for cell in start.certificate.allowed):
         metrics = [cell.metric for cell in start.certificate.allowed if cell.language == language]
         native = start.source.data.labels.native_items([metrics[0]])
@@ -86,9 +86,9 @@ def choose_anchors(start: WatchStart, options: WatchOptions) -> tuple[Anchor, ..
     return tuple(anchors)
 
 
-def _labels(start: WatchStart) -> dict[tuple[str, str, str], Anchor]:
+def _items_by_label(start: WatchStart) -> dict[tuple[str, str, str], Anchor]:
     """`{(language, metric, item_id): the item with its labels}` of what the certified judge has judged."""
-    [judged] = align([start.source], CompareOptions(annotators=Annotators(1), judges=(start.certificate.judge.name,))).judged
+    [judged] = align([start.source], CompareOptions(annotators=Annotators(1), judges=(start.certificate.judge.name,))).tables
     wanted, labelled = start.certificate.judge.condition, dict[tuple[str, str, str], Anchor]()
     for cell in (cell for cell in item_tables(judged) if JudgeCondition.of(cell.key) == wanted):
         language, metric = cell.key["language"], cell.key["metric"]
@@ -115,12 +115,12 @@ def make_watch_plan(
     Raises UsageError for scales without ends, and where no anchor or no text has a readable answer.
     """
     allowed = start.certificate.allowed
-    bare = {(cell.language, cell.metric): _watched(cell) for cell in allowed}
+    bare = {(cell.language, cell.metric): _watch_cell(cell) for cell in allowed}
     before = scores_by_group(start.source, start.certificate.judge, bare.values())
     cells = []
     for key, cell in bare.items():
         cell_anchors = [anchor for anchor in anchors if (anchor.language, anchor.metric) == key]
-        references = tuple(_references(cell, cell_anchors, answers, before[cell.name], options.alpha / len(allowed)))
+        references = tuple(_cell_references(cell, cell_anchors, answers, before[cell.name], options.alpha / len(allowed)))
         cells.append(msgspec.structs.replace(cell, references=references))
     certified = certified_texts(start.source, start.certificate.judge, cells)
     plan = WatchPlan(
@@ -140,7 +140,7 @@ def make_watch_plan(
     return plan, certified
 
 
-def _watched(cell: CertifiedCell) -> WatchedCell:
+def _watch_cell(cell: CertifiedCell) -> WatchedCell:
     """The cell with the levels of its scores, without references."""
     scale, watched = cell.scale, None
     levels, span = tuple[float, ...](), None
@@ -166,21 +166,23 @@ def _watched(cell: CertifiedCell) -> WatchedCell:
     )
 
 
-def _references(
+def _cell_references(
     cell: WatchedCell, anchors: Sequence[Anchor], answers: Answers, before: Mapping[str, list[float | None]], alpha: float
 ) -> Iterator[Reference]:
     anchor_answers = [answers[anchor.item_id, anchor.metric] for anchor in anchors]
     agreement = [[cell.agreement(score, anchor) for score in scores] for anchor, scores in zip(anchors, anchor_answers, strict=True)]
     level = [[cell.level(score) for score in scores if score is not None] for scores in anchor_answers]
     groups = [[level_or_none for level_or_none in levels if level_or_none is not None] for levels in before.values()]
-    yield _reference(cell, "anchors", "agreement", agreement, alpha)
-    yield _reference(cell, "anchors", "level", level, alpha)
-    yield _reference(cell, "production", "level", [[sum(group) / len(group)] for group in groups if group], alpha)
+    yield _estimate_reference(cell, "anchors", "agreement", agreement, alpha)
+    yield _estimate_reference(cell, "anchors", "level", level, alpha)
+    yield _estimate_reference(cell, "production", "level", [[sum(group) / len(group)] for group in groups if group], alpha)
     read = [[sum(level_or_none is not None for level_or_none in levels) / len(levels)] for levels in before.values()]
-    yield _reference(cell, "production", "readable", read, alpha)
+    yield _estimate_reference(cell, "production", "readable", read, alpha)
 
 
-def _reference(cell: WatchedCell, stream: Stream, quantity: Quantity, values: Sequence[Sequence[float]], alpha: float) -> Reference:
+def _estimate_reference(
+    cell: WatchedCell, stream: Stream, quantity: Quantity, values: Sequence[Sequence[float]], alpha: float
+) -> Reference:
     """The mean over units of the means of their values, and its limits.
 
     Anchors are fixed texts with several answers each, so only the spread of answers on one text moves their mean; n counts the answers.

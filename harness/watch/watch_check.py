@@ -1,4 +1,4 @@
-"""What a watch has found: has the judge changed, have the texts, or both? From its plan and its log alone: every look gives the same.
+"""Tests whether the judge of a watch has changed, the texts, or both, from its plan and its log alone: every look gives the same.
 
 Each stream of a cell has half of alpha: a quarter of alpha for the error of its reference levels, a quarter for its tests. Its e-value is
 the mean of those of its one-sided tests. Over many cells e-BH says which e-values are an alarm.
@@ -97,7 +97,7 @@ class WatchCheck(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def answer(self) -> WatchAnswer:
-        """Of all cells: a change of the judge and one of the texts, in whatever cells, are both."""
+        """The change over all cells: a change of the judge and one of the texts, in whatever cells, are both."""
         answers = {cell.answer for cell in self.cells}
         judge, texts = "the judge changed" in answers, "the texts changed" in answers
         if "both" in answers or (judge and texts):
@@ -119,15 +119,16 @@ class WatchCheck(msgspec.Struct, frozen=True, kw_only=True):
 def check_watch(plan: WatchPlan, days: Sequence[Day], today: date, earlier: tuple[EarlierWatch, ...] = ()) -> WatchCheck:
     """Compute every test of the last start anew from the log; `today` the certificate has to hold, `earlier` are the starts before."""
     alpha = plan.options.alpha / 4
-    streams = {stream: {cell.name: _evidence(cell, stream, days, plan) for cell in plan.cells} for stream in STREAMS}
-    alarms = {stream: _alarms(of_cells, days, alpha) for stream, of_cells in streams.items()}
+    streams = {stream: {cell.name: _gather_evidence(cell, stream, days, plan) for cell in plan.cells} for stream in STREAMS}
+    alarms = {stream: _find_alarms(of_cells, days, alpha) for stream, of_cells in streams.items()}
     cells = []
     for cell in plan.cells:
         states: dict[str, Any] = {
-            stream: _state(check[cell.name], alarms[stream].get(cell.name), len(plan.cells) / alpha) for stream, check in streams.items()
+            stream: _stream_state(check[cell.name], alarms[stream].get(cell.name), len(plan.cells) / alpha)
+            for stream, check in streams.items()
         }
         identity = {name: getattr(cell, name) for name in ("language", "metric", "watched_class", "references")}
-        cells.append(CellState(answer=_answer(**states, guard=plan.options.guard), **identity, **states))
+        cells.append(CellState(answer=_answer_of_cell(**states, guard=plan.options.guard), **identity, **states))
     check = WatchCheck(
         judge=plan.judge.name,
         data=plan.data,
@@ -145,7 +146,7 @@ def check_watch(plan: WatchPlan, days: Sequence[Day], today: date, earlier: tupl
 
 
 def watch_record(plan: WatchPlan, check: WatchCheck, earlier: tuple[EarlierWatch, ...]) -> CertifiedWatch:
-    """What the certificate says of its watch after a check."""
+    """Return the certificate's statement about its watch after a check."""
     first = min((alarm for cell in check.cells for alarm in (cell.anchors.alarm, cell.production.alarm) if alarm), default=None)
     what = "a change, and not yet known of what" if check.answer == "not yet known" else check.answer
     return CertifiedWatch(
@@ -175,8 +176,8 @@ class _Evidence(msgspec.Struct, frozen=True):
         return self.days[n_days - 1].e if n_days else 1.0
 
 
-def _evidence(cell: WatchedCell, stream: Stream, days: Sequence[Day], plan: WatchPlan) -> _Evidence:
-    with_values = [(day.date, seen) for day in days if (seen := _seen(day, cell, stream))]
+def _gather_evidence(cell: WatchedCell, stream: Stream, days: Sequence[Day], plan: WatchPlan) -> _Evidence:
+    with_values = [(day.date, seen) for day in days if (seen := _seen_values(day, cell, stream))]
     references = [reference for reference in cell.references if reference.stream == stream]
     if not with_values:
         return _Evidence((), {})
@@ -187,9 +188,10 @@ def _evidence(cell: WatchedCell, stream: Stream, days: Sequence[Day], plan: Watc
         for sign, words in sides
         if (reference.quantity, sign) != ("readable", -1)
     }
-    counted = {reference.quantity: _counted([seen.get(reference.quantity) for _, seen in with_values]) for reference in references}
+    counted = {reference.quantity: _count_values([seen.get(reference.quantity) for _, seen in with_values]) for reference in references}
     factors = np.stack(
-        [_factors(*counted[reference.quantity], reference, sign, plan.options.tolerance) for reference, sign in tests.values()], axis=1
+        [_wealth_factors(*counted[reference.quantity], reference, sign, plan.options.tolerance) for reference, sign in tests.values()],
+        axis=1,
     )
     log_wealth = mixed_wealth(factors).log_e  # (days, tests)
     mean = np.logaddexp.reduce(log_wealth, axis=1) - math.log(len(tests))
@@ -200,8 +202,8 @@ def _evidence(cell: WatchedCell, stream: Stream, days: Sequence[Day], plan: Watc
     return _Evidence(tuple(watched_days), dict(zip(tests, log_wealth[-1].tolist(), strict=True)))
 
 
-def _seen(day: Day, cell: WatchedCell, stream: Stream) -> dict[Quantity, Seen]:
-    """What a day has of one stream, by quantity; empty if nothing."""
+def _seen_values(day: Day, cell: WatchedCell, stream: Stream) -> dict[Quantity, Seen]:
+    """Return a day's values of one stream, by quantity; empty if nothing."""
     of_day = day.cells.get(cell.name)
     if of_day is None:
         return {}
@@ -214,21 +216,21 @@ def _seen(day: Day, cell: WatchedCell, stream: Stream) -> dict[Quantity, Seen]:
     return {"agreement": of_day.anchors.agreement, **level}
 
 
-def _counted(of_days: Sequence[Seen | None]) -> tuple[Floats, Floats]:
+def _count_values(of_days: Sequence[Seen | None]) -> tuple[Floats, Floats]:
     """(values,) all values that were seen on any day, and (days, values) how often each was seen."""
     values = sorted({value for seen in of_days if seen is not None for value in seen.counts}, key=float)
     counts = [[seen.counts.get(value, 0) if seen is not None else 0 for value in values] for seen in of_days]
     return np.array(list(map(float, values))), np.array(counts, np.float64).reshape(len(of_days), len(values))
 
 
-def _factors(values: Floats, counts: Floats, reference: Reference, sign: int, tolerance: float) -> Floats:
+def _wealth_factors(values: Floats, counts: Floats, reference: Reference, sign: int, tolerance: float) -> Floats:
     """(days, bets) by what days multiply the wealth against "no lower than the reference" (sign 1), or "no higher" (-1)."""
     null = max(0.0, (reference.lower if sign > 0 else 1 - reference.upper) - tolerance)
     towards_change = values if sign > 0 else 1 - values
     return np.asarray(counts @ log_factors(towards_change[:, None], null))
 
 
-def _alarms(of_cells: Mapping[str, _Evidence], days: Sequence[Day], alpha: float) -> dict[str, date]:
+def _find_alarms(of_cells: Mapping[str, _Evidence], days: Sequence[Day], alpha: float) -> dict[str, date]:
     names, alarms = list(of_cells), dict[str, date]()
     for day in days:
         for number in e_benjamini_hochberg([of_cells[name].at(day.date) for name in names], alpha):
@@ -236,13 +238,13 @@ def _alarms(of_cells: Mapping[str, _Evidence], days: Sequence[Day], alpha: float
     return alarms
 
 
-def _state(evidence: _Evidence, alarm: date | None, limit: float) -> StreamState:
+def _stream_state(evidence: _Evidence, alarm: date | None, limit: float) -> StreamState:
     moved = max(evidence.by_test, key=lambda name: evidence.by_test[name]) if alarm else ""
     e = evidence.days[-1].e if evidence.days else 1.0
     return StreamState(e=e, limit=limit, alarm=alarm, moved=moved, days=evidence.days)
 
 
-def _answer(anchors: StreamState, production: StreamState, guard: int) -> WatchAnswer:
+def _answer_of_cell(anchors: StreamState, production: StreamState, guard: int) -> WatchAnswer:
     """The answer of one cell. Days are counted by those on which the judge was asked about anchors."""
     if not anchors.days and not production.days:
         return "not yet known"

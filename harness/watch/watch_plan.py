@@ -1,4 +1,4 @@
-"""What a watch watches, fixed on its first day: certificate, judge, cells, reference levels and how anchors are drawn.
+"""The plan of a watch, fixed on its first day: certificate, judge, cells, reference levels and how anchors are drawn.
 
 `watch.json` holds it, `anchors.jsonl` the labelled texts that the judge is asked again, by id, `certified.txt` hashes of all texts that the
 certificate was made from.
@@ -99,7 +99,7 @@ class Anchor(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WatchOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How a watch is kept.
+    """Options of a watch.
 
     Attributes:
         anchors: labelled texts of a language that are drawn from.
@@ -159,7 +159,7 @@ class WatchPlan(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def sha256(self) -> str:
-        """Of everything in it: what the first line of the log is chained to."""
+        """The hash of everything in it, to which the first line of the log is chained."""
         return hashlib.sha256(msgspec.json.encode(self, order="sorted")).hexdigest()
 
 

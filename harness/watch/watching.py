@@ -19,7 +19,7 @@ import numpy as np
 from harness.correction import certificate
 from harness.correction.cell_results import judged_rows
 from harness.correction.certificate_extension import CertifiedWatch, EarlierWatch
-from harness.correction.stale_certificate import other_condition
+from harness.correction.stale_certificate import condition_changes
 from harness.data.judgments import Judgments
 from harness.decide.sentences import unread_sentence
 from harness.errors import ContentError, JudgeError, UsageError
@@ -84,12 +84,12 @@ class StartedWatch:
 
     @property
     def previous(self) -> str:
-        """What the next line of the log is chained to."""
+        """The hash to which the next line of the log is chained."""
         return self.log[-1].hash if self.log else read_plan(self.folder).sha256
 
 
 def home_of(folder: Path, number: int) -> Path:
-    """Where the files of a start stand."""
+    """Return the folder of the files of a start."""
     return folder if number == 1 else folder / STARTS / str(number)
 
 
@@ -110,7 +110,7 @@ def open_watch(folder: Path) -> StartedWatch:
 
 
 def why_ended(watch: StartedWatch, today: date) -> str:
-    """What the last start of a watch found. Raises UsageError where it found nothing: then there is no reason to begin again."""
+    """Return what the last start of a watch found. Raises UsageError where it found nothing: then there is no reason to begin again."""
     ended = watch_record(watch.plan, check_watch(watch.plan, watch.days, today), watch.earlier).ended
     if ended is None:
         raise UsageError(
@@ -132,7 +132,7 @@ Asking = Callable[[Mapping[str, int], Path], Judgments]
 
 
 class NewScores(msgspec.Struct, frozen=True):
-    """What comes in on one day: production scores, and recorded answers on anchors where the judge is not asked; None for neither."""
+    """The input of one day: production scores, and recorded answers on anchors where the judge is not asked; None for neither."""
 
     production: Recording | None = None
     answers: Recording | None = None
@@ -157,7 +157,7 @@ def begin(folder: Path, start: WatchStart, options: WatchOptions, since: date, a
             raise UsageError(f"{folder} holds a watch already; after an alarm, start it again with --restart and a new certificate")
         make_folder(folder, private=True)
         with locked(folder):
-            return _start(folder, start, options, since, ask, ())
+            return _write_start(folder, start, options, since, ask, ())
     open_watch(folder)  # before the lock: without a watch there is no folder to lock
     with locked(folder):
         watch = open_watch(folder)
@@ -165,14 +165,14 @@ def begin(folder: Path, start: WatchStart, options: WatchOptions, since: date, a
         _refuse_restart(watch, start, since)
         check(folder, since)  # programs that load the certificate meanwhile learn that it has ended
         earlier = (*watch.earlier, EarlierWatch(since=watch.plan.since, until=since, ended=because, certificate=watch.plan.certificate))
-        plan = _start(folder, start, options, since, ask, earlier)
+        plan = _write_start(folder, start, options, since, ask, earlier)
         keep_certificate(watch)
         record_restart(watch, plan, because)
         copy_certificate(folder, home_of(folder, watch.number + 1))
     return plan
 
 
-def _start(
+def _write_start(
     folder: Path, start: WatchStart, options: WatchOptions, since: date, ask: Asking | None, earlier: tuple[EarlierWatch, ...]
 ) -> WatchPlan:
     number = len(earlier) + 1
@@ -241,7 +241,7 @@ def add_day(folder: Path, day: date, new: NewScores, today: date, ask: Asking | 
         if new.production is not None:
             scores, left_out = without_certified(new.production, plan, read_certified(watch.home, plan))
             production, groups = see_production(scores, plan.judge, plan.cells, _known_groups(folder, days))
-        seen = _anchors_of(folder, plan, anchors, day, new.answers, ask)
+        seen = _see_anchors(folder, plan, anchors, day, new.answers, ask)
         cells = {
             cell.name: SeenCell(anchors=seen.get(cell.name), production=production.get(cell.name), certified=left_out[cell.name])
             for cell in plan.cells
@@ -249,21 +249,21 @@ def add_day(folder: Path, day: date, new: NewScores, today: date, ask: Asking | 
         }
         if groups:  # before the line: what a killed command leaves is written again, and does not count without its line
             make_folder(folder / GROUPS, private=True)
-            write_atomic(_groups_file(folder, day), text := "".join(f"{group}\n" for group in groups), private=True)
+            write_atomic(_path_of_groups(folder, day), text := "".join(f"{group}\n" for group in groups), private=True)
         source = new.production.name if new.production is not None else ""
         digest = hashlib.sha256(text.encode()).hexdigest() if groups else ""
         return append_day(folder, Day(day, cells, source, digest), watch.previous)
 
 
-def _anchors_of(
+def _see_anchors(
     folder: Path, plan: WatchPlan, anchors: tuple[Anchor, ...], day: date, recorded: Recording | None, ask: Asking | None
 ) -> dict[str, SeenAnchors]:
-    """What the drawn anchors say in each cell; nothing where the judge is not asked and no answers are recorded."""
+    """Return the result of the drawn anchors in each cell; nothing where the judge is not asked and no answers are recorded."""
     if recorded is None and ask is None:
         return {}
     times = draw_anchors(anchors, plan, day)
     if recorded is not None:
-        for problem in other_condition(plan.judge, recorded):
+        for problem in condition_changes(plan.judge, recorded):
             raise UsageError(f"{recorded.name} holds no answers on anchors: {problem}")
         answers, where = answers_of(judged_rows(recorded, plan.judge.condition)), recorded.name
     else:
@@ -274,7 +274,7 @@ def _anchors_of(
     return {name: seen for name, seen in seen_anchors.items() if seen is not None}
 
 
-def _groups_file(folder: Path, day: date) -> Path:
+def _path_of_groups(folder: Path, day: date) -> Path:
     return folder / GROUPS / f"{day}.txt"
 
 
@@ -282,7 +282,7 @@ def _known_groups(folder: Path, days: Sequence[Day]) -> set[str]:
     """The groups of these days, of which each that had new ones has a file of them. Raises ContentError for a changed file."""
     groups: set[str] = set()
     for day in days:
-        path = _groups_file(folder, day.date)
+        path = _path_of_groups(folder, day.date)
         if day.groups and (not path.is_file() or sha256_of(path) != day.groups):
             gone = "was changed" if path.is_file() else "is gone"
             raise ContentError(f"this file {gone}, which says what texts the day had; restore it, or texts would count twice", path)
@@ -316,7 +316,7 @@ def check(folder: Path, today: date) -> WatchCheck:
 
 
 def record_beside(path: Path) -> CertifiedWatch | None:
-    """What the watch in whose folder a certificate stands says of it now; None for a certificate elsewhere. Raises as `open_watch`."""
+    """Return the present statement of the watch in whose folder a certificate stands; None without one. Raises as `open_watch`."""
     if path.name != CERTIFICATE or not (path.parent / HEAD).is_file():
         return None
     watch = open_watch(path.parent)
@@ -337,6 +337,6 @@ def copy_certificate(folder: Path, home: Path) -> certificate.Certificate:
 
 
 def drawn(folder: Path, day: date) -> dict[str, int]:
-    """How often each anchor is to be asked on a day, for judges that are asked by another program."""
+    """Return how often to ask each anchor on a day, for judges that are asked by another program."""
     watch = open_watch(folder)
     return draw_anchors(read_anchors(watch.home, watch.plan), watch.plan, day)

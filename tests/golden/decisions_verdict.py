@@ -13,7 +13,7 @@ from harness import sources
 from harness.decide.cell_tests import CellTests, cell_tests
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import DecisionInputs, decide
-from harness.decide.verdicts import verdicts_laid_out
+from harness.decide.verdicts import verdicts_of_tables
 from harness.measure.compare import align
 from harness.measure.options import Annotators, CompareOptions
 from harness.stats import aggregate_counts, benjamini_hochberg, benjamini_yekutieli, commonest, count_long, hits, holm
@@ -137,9 +137,9 @@ def check_data(case: Case, shared: Path) -> None:
     [source] = sources.open_sources([shared / folder], folder, Path("results"))
     compare = CompareOptions(annotators=Annotators.parse(given["annotators"]))
     options = DecisionOptions(margin=given["margin"], epsilon=given["alt_test_epsilon"])
-    laid_out = align([source.recording], compare)
-    tests = {(one.key["language"], one.key["metric"]): one for one in cell_tests(laid_out.judged[0], False, options)}
-    verdicts = {(one["language"], one["metric"]): one for one in verdicts_laid_out(laid_out, compare, options)}
+    aligned = align([source.recording], compare)
+    tests = {(one.key["language"], one.key["metric"]): one for one in cell_tests(aligned.tables[0], False, options)}
+    verdicts = {(one["language"], one["metric"]): one for one in verdicts_of_tables(aligned, compare, options)}
     expected, alone = case["expected"], {key: judge_tests(one.sums, options.margin, variance=PLAIN).plain for key, one in tests.items()}
     enough = [key for key, one in tests.items() if one.texts.n >= options.items and one.texts.groups >= options.groups]
     q = {name: _holm_of(enough, {key: float(getattr(p, name)) for key, p in alone.items()}) for name in ("use", "worse", "base_worse")}

@@ -72,7 +72,7 @@ def row(name: str, worlds: int, new: int = 200) -> Row:
     held = 0.0
     for _ in range(worlds):
         given = draw(rng, [groups, OTHERS, OTHERS, OTHERS], mean, spread, harder)
-        sets = SetMaker(given, learn(given), SetOptions()).of(0)
+        sets = SetMaker(given, learn(given), SetOptions()).make(0)
         others = draw(rng, [new], mean, spread, harder)
         text, y = label_rows(others.counts)
         inside = sets_at(sets.curve.predict(others.x), others.kind, sets.threshold)[text, y]

@@ -94,7 +94,7 @@ def questions_of(data: Dataset, judged: Sequence[Judgments], options: CompareOpt
     item = np.concatenate([*rows, np.empty(0, np.int64)]).astype(np.int64)
     widest = max((len(labels.classes.scores) for labels in counted.values()), default=1)
     credits = np.concatenate(
-        [*(_credits(labels, items, options, rank_by, widest) for labels, items in zip(counted.values(), rows, strict=True))]
+        [*(_compute_credits(labels, items, options, rank_by, widest) for labels, items in zip(counted.values(), rows, strict=True))]
         or [np.empty((0, widest))]
     )
     language, group = item_key(data, "language"), data.clusters
@@ -111,7 +111,7 @@ def questions_of(data: Dataset, judged: Sequence[Judgments], options: CompareOpt
     )
 
 
-def _credits(labels: LabelCounts, items: Ints, options: CompareOptions, rank_by: str, width: int) -> Floats:
+def _compute_credits(labels: LabelCounts, items: Ints, options: CompareOptions, rank_by: str, width: int) -> Floats:
     """Return the credit of each class on each item, (items, width)."""
     classes, counts = labels.classes, labels.counts[items]
     k = len(classes.scores)
@@ -132,7 +132,7 @@ def answer_matrix(questions: Questions, judgments: Mapping[str, Judgments], vari
     question_of = np.full((len(questions.metrics) + 1, len(questions.data.items) + 1), -1, np.int64)
     question_of[questions.metric, questions.item] = np.arange(len(questions))
     for number, answers in enumerate(judgments.values()):
-        table = JudgedTable.lay_out(questions.data, answers.clean, questions.votes)
+        table = JudgedTable.align(questions.data, answers.clean, questions.votes)
         rows = table.judgments
         metric = rows.metric.recode({name: code for code, name in enumerate(questions.metrics)})
         unit = question_of[metric, table.item]

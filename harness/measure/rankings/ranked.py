@@ -36,7 +36,7 @@ class RankingInput:
     @cached_property
     def unread_judges(self) -> frozenset[str]:
         """The judges most of whose answers cannot be read, over all languages and variants: they have a rank in no table."""
-        return frozenset(judge for judge, given in self.judgments.items() if count_all_answers(given).mostly_unread)
+        return frozenset(judge for judge, judgments in self.judgments.items() if count_all_answers(judgments).mostly_unread)
 
 
 class MatchedPair(msgspec.Struct, frozen=True):

@@ -43,7 +43,7 @@ from harness.stats.core.arrays import Floats, Ints
 
 
 def rank(
-    inputs: RankingInput, statistics: Sequence[str] = (), unranked: Collection[str] = (), on_label_scale: Collection[str] = ()
+    ranking_input: RankingInput, statistics: Sequence[str] = (), unranked: Collection[str] = (), on_label_scale: Collection[str] = ()
 ) -> tuple[Ranking, ...]:
     """Return all tables, by language, variant and metric; the table that pools metrics comes first.
 
@@ -51,33 +51,35 @@ def rank(
     ranks: baselines; `on_label_scale` judges whose continuous scores are on the scale of people's labels, where the board's answers are on
     another one. Raises UsageError for another `rank_by`, and if no item has as many annotators as the options require.
     """
-    return tuple(table for tables in _tables(inputs, on_label_scale) for table in tables.rankings(statistics, unranked))
+    return tuple(table for tables in _build_tables(ranking_input, on_label_scale) for table in tables.rankings(statistics, unranked))
 
 
-def gains_over(baselines: Sequence[str], inputs: RankingInput) -> Iterator[Gain]:
+def gains_over(baselines: Sequence[str], ranking_input: RankingInput) -> Iterator[Gain]:
     """Return every judge against the answers that these baselines (of `harness.judges.baselines`) would give; errors as `rank`.
 
     `majority` is the same as in the tables: learnt from development items, or else the commonest reference.
     """
-    return (gain for tables in _tables(inputs) for baseline in baselines for gain in tables.gains(baseline))
+    return (gain for tables in _build_tables(ranking_input) for baseline in baselines for gain in tables.gains(baseline))
 
 
-def _tables(inputs: RankingInput, on_label_scale: Collection[str] = ()) -> Iterator[RankedTables]:
+def _build_tables(ranking_input: RankingInput, on_label_scale: Collection[str] = ()) -> Iterator[RankedTables]:
     """Yield the tables of each language and variant."""
-    if inputs.rank_by in RANKED_BY_ORDER:
-        yield from score_tables(inputs, on_label_scale)
+    if ranking_input.rank_by in RANKED_BY_ORDER:
+        yield from score_tables(ranking_input, on_label_scale)
         return
-    questions = questions_of(inputs.data, list(inputs.judgments.values()), inputs.options, inputs.rank_by, inputs.metrics)
+    questions = questions_of(
+        ranking_input.data, list(ranking_input.judgments.values()), ranking_input.options, ranking_input.rank_by, ranking_input.metrics
+    )
     if not len(questions):
         return
-    earned = cache(lambda baseline: questions.credit_of(guesses(questions, inputs.training, baseline)))
-    for language, variant in product(inputs.languages, inputs.variants):
-        yield _Tables(answer_matrix(questions, inputs.judgments, variant, inputs.repeats), language, earned, inputs)
+    earned = cache(lambda baseline: questions.credit_of(guesses(questions, ranking_input.training, baseline)))
+    for language, variant in product(ranking_input.languages, ranking_input.variants):
+        yield _Tables(answer_matrix(questions, ranking_input.judgments, variant, ranking_input.repeats), language, earned, ranking_input)
 
 
 class _Tables(RankedTables):
-    def __init__(self, answers: AnswerMatrix, language: str, earned: Callable[[str], Floats], inputs: RankingInput) -> None:
-        self.answers, self.language, self.options = answers, language, inputs.options
+    def __init__(self, answers: AnswerMatrix, language: str, earned: Callable[[str], Floats], ranking_input: RankingInput) -> None:
+        self.answers, self.language, self.options = answers, language, ranking_input.options
         self.questions, self.earned = answers.questions, earned
         code = self.questions.languages.index(language) if language in self.questions.languages else -1
         self.units = np.flatnonzero((self.questions.language == code) & ~np.isnan(self.questions.credits[:, 0]))
@@ -85,8 +87,8 @@ class _Tables(RankedTables):
         self.judges = [answers.judges[number_] for number_ in self.present.tolist()]
         self.metric = self.questions.metric[self.units]
         self.metrics = [name for code, name in enumerate(self.questions.metrics) if (self.metric == code).any()]
-        self.drawing = inputs.options.drawing
-        self.unread = np.array([judge in inputs.unread_judges for judge in self.judges], bool)
+        self.drawing = ranking_input.options.drawing
+        self.unread = np.array([judge in ranking_input.unread_judges for judge in self.judges], bool)
         self.score = answers.score[self.present][:, :, self.units]
         self.failure = answers.failure[self.present][:, :, self.units]
         self.credits = self.questions.credit_of(self.score, self.units).mean(axis=1)
@@ -175,9 +177,9 @@ class _Tables(RankedTables):
         scales: dict[object, list[str]] = {}
         for metric in self.metrics:
             scales.setdefault(self.questions.votes[metric].classes.key, []).append(metric)
-        return {metric: values for alike in scales.values() for metric, values in self._of_scale(names, alike).items()}
+        return {metric: values for alike in scales.values() for metric, values in self._estimate_on_scale(names, alike).items()}
 
-    def _of_scale(self, names: Sequence[str], metrics: Sequence[str]) -> dict[str, list[dict[str, float | None]]]:
+    def _estimate_on_scale(self, names: Sequence[str], metrics: Sequence[str]) -> dict[str, list[dict[str, float | None]]]:
         judges = len(self.present)
         classes = self.questions.votes[metrics[0]].classes
         statistics = judge_statistics(
@@ -194,7 +196,7 @@ class _Tables(RankedTables):
         cells = judges * len(metrics)
         rows = tabulate(np.concatenate(counts), np.concatenate(score).astype(np.int64), cell=np.concatenate(cell), cells=cells)
         estimates = estimate(chosen, rows)
-        values = {s.name: estimates[s.name].value / (_length(classes) if s.name == "leniency" else 1.0) for s in chosen}
+        values = {s.name: estimates[s.name].value / (_scale_length(classes) if s.name == "leniency" else 1.0) for s in chosen}
         return {
             metric: [
                 {name: number(values[name][j * len(metrics) + position]) if name in values else None for name in names}
@@ -204,7 +206,7 @@ class _Tables(RankedTables):
         }
 
 
-def _length(classes: Classes) -> float:
+def _scale_length(classes: Classes) -> float:
     """Return the length of a scale, from one end to the other, in points."""
     values = classes.values or tuple(range(len(classes.scores)))
     return float(values[-1] - values[0]) or 1.0
@@ -225,16 +227,16 @@ class _LeftOut:
     def __init__(self, questions: Questions, units: NDArray[np.intp], score: NDArray[np.int16]) -> None:
         self.people_credits = np.full(len(units), np.nan)
         self.judge_credits = np.full((score.shape[0], len(units)), np.nan)
-        for code, (name, votes) in enumerate(questions.votes.items()):
-            rows = np.flatnonzero(questions.metric[units] == code)
-            counts, k = questions.counts(name, units[rows]), len(votes.classes.scores)
-            people, judge = _pair(k, votes.classes)
-            self.people_credits[rows] = item_credits(people, counts, np.zeros(len(rows), np.int64))
-            table = np.stack([item_credits(judge, counts, np.full(len(rows), c)) for c in range(k)], axis=1)
-            scores = score[:, :, rows]
-            earned = np.where(scores >= 0, table[np.arange(len(rows)), np.maximum(scores, 0)], np.nan)
+        for code, (name, label_counts) in enumerate(questions.votes.items()):
+            positions = np.flatnonzero(questions.metric[units] == code)
+            counts, k = questions.counts(name, units[positions]), len(label_counts.classes.scores)
+            people, judge = _leave_one_out_statistics(k, label_counts.classes)
+            self.people_credits[positions] = item_credits(people, counts, np.zeros(len(positions), np.int64))
+            table = np.stack([item_credits(judge, counts, np.full(len(positions), c)) for c in range(k)], axis=1)
+            scores = score[:, :, positions]
+            earned = np.where(scores >= 0, table[np.arange(len(positions)), np.maximum(scores, 0)], np.nan)
             read = (~np.isnan(earned)).sum(axis=1)
-            self.judge_credits[:, rows] = np.where(read > 0, np.nansum(earned, axis=1) / np.maximum(read, 1), np.nan)
+            self.judge_credits[:, positions] = np.where(read > 0, np.nansum(earned, axis=1) / np.maximum(read, 1), np.nan)
 
     def people(self, questions: NDArray[np.intp], group: Ints, drawing: Drawing) -> AnnotatorFigures | None:
         defined = ~np.isnan(self.people_credits[questions])
@@ -254,7 +256,7 @@ class _LeftOut:
         return MatchedPair(mean[0], mean[1], mean[2], bounds(interval), int(paired.sum()))
 
 
-def _pair(k: int, classes: Classes) -> tuple[Statistic, Statistic]:
+def _leave_one_out_statistics(k: int, classes: Classes) -> tuple[Statistic, Statistic]:
     """Return the statistics `human_loo` (of labels alone) and `judge_loo`."""
     [people] = [s for s in human_statistics(k, classes.kind, classes.values) if s.name == "human_loo"]
     [judge] = [s for s in judge_statistics(k, classes.kind, classes.values) if s.name == "judge_loo"]

@@ -98,12 +98,12 @@ def score_questions(data: Dataset, training: Dataset, metrics: Sequence[str]) ->
     return ScoreQuestions(data, training, labels, source_texts(data), language.codes.astype(np.int64), tuple(language.values))
 
 
-def score_tables(inputs: RankingInput, on_label_scale: Collection[str] = ()) -> Iterator[RankedTables]:
+def score_tables(ranking_input: RankingInput, on_label_scale: Collection[str] = ()) -> Iterator[RankedTables]:
     """Yield the tables of a board of continuous scores; arguments as `ranking.rank`. Fewer than 20 independent texts: no ranks."""
-    questions = score_questions(inputs.data, inputs.training, inputs.metrics)
+    questions = score_questions(ranking_input.data, ranking_input.training, ranking_input.metrics)
     baseline = cache(partial(_baseline_scores, questions))
-    for language, variant in product(inputs.languages, inputs.variants):
-        yield _ScoreTables(questions, inputs, language, variant, baseline, on_label_scale)
+    for language, variant in product(ranking_input.languages, ranking_input.variants):
+        yield _ScoreTables(questions, ranking_input, language, variant, baseline, on_label_scale)
 
 
 def _baseline_scores(questions: ScoreQuestions, baseline: str, language: str) -> dict[str, Floats]:
@@ -132,7 +132,7 @@ class _ScoreTables(RankedTables):
     def __init__(
         self,
         questions: ScoreQuestions,
-        inputs: RankingInput,
+        ranking_input: RankingInput,
         language: str,
         variant: str,
         baseline: Callable[[str, str], dict[str, Floats]],
@@ -140,16 +140,20 @@ class _ScoreTables(RankedTables):
     ) -> None:
         self.questions, self.language, self.variant, self.on_label_scale = questions, language, variant, on_label_scale
         self.baseline = baseline
-        self.repeats, self.options, self.unread_judges = inputs.repeats, inputs.options, inputs.unread_judges
+        self.repeats, self.options, self.unread_judges = ranking_input.repeats, ranking_input.options, ranking_input.unread_judges
         self.items = {metric: questions.items(metric, language) for metric in questions.labels}
         self.items = {metric: items for metric, items in self.items.items() if len(items)}
-        clean = {judge: said.clean for judge, said in inputs.judgments.items()}
-        judge_rows = {judge: said.take(said.variant.equals(variant)) for judge, said in clean.items()}
-        with_items = {judge: said for judge, said in judge_rows.items() if any(len(self._places(said, metric)[0]) for metric in self.items)}
+        clean = {judge: judgments.clean for judge, judgments in ranking_input.judgments.items()}
+        of_variant = {judge: judgments.take(judgments.variant.equals(variant)) for judge, judgments in clean.items()}
+        with_items = {
+            judge: judgments
+            for judge, judgments in of_variant.items()
+            if any(len(self._rows_and_items(judgments, metric)[0]) for metric in self.items)
+        }
         self.judgments, self.judges, self.metrics = with_items, tuple(with_items), tuple(self.items)
-        self.answers = {judge: {m: self._answers(said, m) for m in self.items} for judge, said in with_items.items()}
+        self.answers = {judge: {m: self._answers(judgments, m) for m in self.items} for judge, judgments in with_items.items()}
 
-    def _places(self, judgments: Judgments, metric: str) -> tuple[Ints, Ints]:
+    def _rows_and_items(self, judgments: Judgments, metric: str) -> tuple[Ints, Ints]:
         """Return the rows of a metric that are about the items of the table, and the item of each as its place in `items`."""
         position = np.full(len(self.questions.data.items) + 1, -1, np.int64)
         position[self.items[metric]] = np.arange(len(self.items[metric]))
@@ -158,7 +162,7 @@ class _ScoreTables(RankedTables):
         return rows, positions[rows]
 
     def _answers(self, judgments: Judgments, metric: str) -> _Answers:
-        rows, positions = self._places(judgments, metric)
+        rows, positions = self._rows_and_items(judgments, metric)
         size = len(self.items[metric])
         score = numbers(judgments.score.take(rows))
         read = ~np.isnan(score)
@@ -181,13 +185,13 @@ class _ScoreTables(RankedTables):
         """Yield the judge's credit minus that of the scores which the baseline would give."""
         if not self.judges:
             return
-        baseline_credits, cluster = self._credits(self.baseline(baseline, self.language), self.metrics)
+        baseline_credits, cluster = self._compute_credits(self.baseline(baseline, self.language), self.metrics)
         for judge in self.judges:
-            judge_credits, _ = self._credits({metric: self.answers[judge][metric].scores for metric in self.metrics}, self.metrics)
+            judge_credits, _ = self._compute_credits({metric: self.answers[judge][metric].scores for metric in self.metrics}, self.metrics)
             mean = mean_of_segments(judge_credits - baseline_credits, cluster, None if baseline_credits.any() else (-1.0, 1.0))
             yield Gain(judge, baseline, self.language, self.variant, mean.value, bounds(mean.interval))
 
-    def _credits(self, scores: Mapping[str, Floats], metrics: Sequence[str]) -> tuple[Floats, Ints]:
+    def _compute_credits(self, scores: Mapping[str, Floats], metrics: Sequence[str]) -> tuple[Floats, Ints]:
         """Return the credits on the source texts that count, and the cluster of each, for some metrics together."""
         parts, clusters = [], []
         for metric in metrics:
@@ -198,15 +202,18 @@ class _ScoreTables(RankedTables):
         return np.concatenate(parts), np.concatenate(clusters)
 
     def table(self, metric: str, metrics: tuple[str, ...], statistics: Statistics, unranked: Collection[str]) -> Ranking:
-        credits_of_judges = [self._credits({m: self.answers[judge][m].scores for m in metrics}, metrics) for judge in self.judges]
+        credits_of_judges = [self._compute_credits({m: self.answers[judge][m].scores for m in metrics}, metrics) for judge in self.judges]
         cluster = credits_of_judges[0][1]
         credits = np.stack([judge_credits for judge_credits, _ in credits_of_judges])
         texts = len(np.unique(cluster))
         unread = {judge for judge in self.judges if judge not in unranked and self._is_unread(judge, metrics)}
         ranked = [j for j, judge in enumerate(self.judges) if judge not in unranked and judge not in unread]
-        ranks = self._ranks(credits[ranked], cluster) if texts >= MIN_TEXTS else None
+        ranks = None
+        if texts >= MIN_TEXTS:
+            shares = (credits[ranked] + 1) / 2  # from 0 to 1; order and differences are the same
+            ranks = rank_judges(shares, cluster, bounds=None, seed=self.options.seed, resamples=self.options.resamples)
         position = {j: number for number, j in enumerate(ranked)}
-        rows = [self._row(j, metrics, credits[j], cluster, ranks, position.get(j), statistics[j]) for j in range(len(self.judges))]
+        rows = [self._build_row(j, metrics, credits[j], cluster, ranks, position.get(j), statistics[j]) for j in range(len(self.judges))]
         rows = [msgspec.structs.replace(row, beats_baseline=None, unread=True) if row.judge in unread else row for row in rows]
         return Ranking(
             language=self.language,
@@ -224,15 +231,11 @@ class _ScoreTables(RankedTables):
         )
 
     def _is_unread(self, judge: str, metrics: Sequence[str]) -> bool:
-        """Whether most answers of a judge cannot be read, in this table or over all languages."""
-        n_asked = sum(len(self.items[metric]) for metric in metrics) * self.repeats
-        return judge in self.unread_judges or 2 * sum(self.answers[judge][metric].read for metric in metrics) < n_asked
+        """Return True if most answers of a judge cannot be read, in this table or over all languages."""
+        answers_expected = sum(len(self.items[metric]) for metric in metrics) * self.repeats
+        return judge in self.unread_judges or 2 * sum(self.answers[judge][metric].read for metric in metrics) < answers_expected
 
-    def _ranks(self, credits: Floats, cluster: Ints) -> Ranks:
-        """Return the ranks of credits brought to 0 … 1, whose order and differences are the same."""
-        return rank_judges((credits + 1) / 2, cluster, bounds=None, seed=self.options.seed, resamples=self.options.resamples)
-
-    def _row(
+    def _build_row(
         self,
         j: int,
         metrics: Sequence[str],
@@ -246,7 +249,7 @@ class _ScoreTables(RankedTables):
         mean = mean_of_segments(credits, cluster)
         ci = bounds(mean.interval)
         answers = [self.answers[self.judges[j]][metric] for metric in metrics]
-        n_asked, read = sum(len(answer.scores) for answer in answers) * self.repeats, sum(answer.read for answer in answers)
+        answers_expected, read = sum(len(answer.scores) for answer in answers) * self.repeats, sum(answer.read for answer in answers)
         same = [answer.same for answer in answers if answer.same is not None]
         return RankedJudge(
             judge=self.judges[j],
@@ -258,9 +261,9 @@ class _ScoreTables(RankedTables):
             baseline_diff=mean.value,
             baseline_ci=ci,
             beats_baseline=None if ci is None else ci[0] > 0,
-            n_ref=n_asked,
+            n_ref=answers_expected,
             n=read,
-            coverage=read / n_asked,
+            coverage=read / answers_expected,
             failures=dict(sorted(sum((answer.failures for answer in answers), Counter[str]()).items())),
             statistics=statistics,
             matched=None,
@@ -269,14 +272,14 @@ class _ScoreTables(RankedTables):
 
     def statistics(self, names: Sequence[str]) -> Mapping[str, Statistics]:
         """Return statistics of each judge's scores alone: another judge changes none of them."""
-        return {metric: [self._statistics(judge, metric, names) for judge in self.judges] for metric in self.metrics}
+        return {metric: [self._estimate_statistics(judge, metric, names) for judge in self.judges] for metric in self.metrics}
 
-    def _statistics(self, judge: str, metric: str, names: Sequence[str]) -> dict[str, float | None]:
+    def _estimate_statistics(self, judge: str, metric: str, names: Sequence[str]) -> dict[str, float | None]:
         if not names:
             return {}
         q = self.questions
         judgments = self.judgments[judge]
-        rows, _ = self._places(judgments, metric)
+        rows, _ = self._rows_and_items(judgments, metric)
         answers = judgments.take(rows)
         scale = q.data.label_scale(metric)
         classes = replace(
@@ -285,7 +288,7 @@ class _ScoreTables(RankedTables):
         )
         labelled = (q.labels[metric].n > 0).astype(np.int64)[:, None]
         labels = LabelCounts(classes, labelled, self.options.majority, q.labels[metric])
-        judged = JudgedTable.lay_out(q.data, answers, {metric: labels})
+        judged = JudgedTable.align(q.data, answers, {metric: labels})
         cells = ScoreCells(judged, [metric], CompareOptions(by=KEYS, **self.options.drawing))
         key = {"language": self.language, "task": POOLED, "metric": metric, "judge": judge, "variant": self.variant}
         [scored] = cells.cells([key], [np.arange(len(judged))])

@@ -43,7 +43,7 @@ PairRows = Mapping[tuple[str, str], PairRow]
 class DrawnVerdict:
     """One language and metric: its name, the figure, the number, all in words, and what a click shows; of its minimal pairs the same.
 
-    `note` says why it has its verdict, `beside` which numbers are compared.
+    `note` says why it has its verdict, `compared` which numbers are compared.
     """
 
     name: str
@@ -52,7 +52,7 @@ class DrawnVerdict:
     title: str
     show: dict[str, Any]
     note: str = ""
-    beside: str = ""
+    compared: str = ""
     pairs: DrawnVerdict | None = None
 
 

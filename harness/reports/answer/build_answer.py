@@ -24,11 +24,13 @@ _HOWEVER = ", however it is asked"
 def _with_missing(verdicts: Sequence[Verdict], cards: Iterable[Card]) -> tuple[Card, ...]:
     """Return the cards with what agreement does not show: copied labels, and classes that are missed, in the card of what not to use."""
     listed, missing = list(cards), list(missing_cards(verdicts))
-    at = next((number for number, card in enumerate(listed) if card.style == "bad"), None)
-    if at is None or len(missing) != 1:
+    position = next((number for number, card in enumerate(listed) if card.style == "bad"), None)
+    if position is None or len(missing) != 1:
         return (*copied_cards(verdicts), *missing, *listed)
     [missed] = missing
-    listed[at] = replace(listed[at], text=f"{listed[at].text} {missed.text}", note=f"{listed[at].note} {missed.note}".strip())
+    listed[position] = replace(
+        listed[position], text=f"{listed[position].text} {missed.text}", note=f"{listed[position].note} {missed.note}".strip()
+    )
     return (*copied_cards(verdicts), *listed)
 
 

@@ -102,8 +102,8 @@ def shares_words(verdict: Verdict) -> str:
     who = "the person" if verdict.basis == "bar" else "people"
     upper = verdict.decision.verdict == "do not use"
     limits = [f"at {'most' if upper else 'least'} {percent(share.upper if upper else share.lower)}" for share in verdict.shares]
-    shown = [share for share in zip(verdict.shares, limits, strict=True) if share[0].n]
-    return " and ".join(f"{percent(share.share)} of {words_of_share(share, who)} ({limit})" for share, limit in shown)
+    shares = [share for share in zip(verdict.shares, limits, strict=True) if share[0].n]
+    return " and ".join(f"{percent(share.share)} of {words_of_share(share, who)} ({limit})" for share, limit in shares)
 
 
 def mostly_missed(verdict: Verdict) -> ClassShare | None:

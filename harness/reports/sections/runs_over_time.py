@@ -10,7 +10,7 @@ import numpy as np
 
 from harness.data.columns import combination_ids
 from harness.measure.cells import Cell
-from harness.measure.compare import AlignedData, compare_aligned
+from harness.measure.compare import JudgedTables, compare_tables
 from harness.measure.condition_rows import Row, new_row, section, with_q
 from harness.measure.judged_table import JudgedTable
 from harness.measure.options import POOLED, CompareOptions
@@ -39,13 +39,13 @@ NOTE_ON_SHARES = (
 )
 
 
-def compare_runs(laid_out: AlignedData, options: CompareOptions) -> dict[str, SectionNumbers]:
+def compare_runs(aligned: JudgedTables, options: CompareOptions) -> dict[str, SectionNumbers]:
     """Return the sections `runs` and `run_shares`; empty without a judge and condition that two sources on the same data have.
 
     The others are compared with the source that `options.versus` names, else with the first one. Rows are by language and metric; scores
     that are numbers have none.
     """
-    cells = [cell for judged in laid_out.judged if _has_repeated_judge(judged) for cell in _repeated_cells(laid_out, judged, options)]
+    cells = [cell for judged in aligned.tables if _has_repeated_judge(judged) for cell in _repeated_cells(aligned, judged, options)]
     shares = [_shares_row(cell) for cell in cells]
     with_q(shares, "margins", lambda row: None)
     sections = {
@@ -62,16 +62,16 @@ def _has_repeated_judge(judged: JudgedTable) -> bool:
     return len(pairs) > len(np.unique(judge.codes))
 
 
-def _repeated_cells(laid_out: AlignedData, judged: JudgedTable, options: CompareOptions) -> Iterator[Cell]:
+def _repeated_cells(aligned: JudgedTables, judged: JudgedTable, options: CompareOptions) -> Iterator[Cell]:
     """Yield the cells of judges and conditions that several sources have, the source that the others are compared with first."""
     sources = [str(name) for name in judged.source.used]
     name, wanted = options.versus or ("", "")
     first = wanted if name == "source" and wanted in sources else sources[0]
     order = [first, *(source for source in sources if source != first)]
-    by = tuple(key for key in KEYS if key not in SAMPLING[1:] or key in laid_out.by)
-    of_judged = msgspec.structs.replace(laid_out, by=by, judged=(judged,))
+    by = tuple(key for key in KEYS if key not in SAMPLING[1:] or key in aligned.by)
+    of_table = msgspec.structs.replace(aligned, by=by, tables=(judged,))
     by_place: dict[tuple[Any, ...], list[Cell]] = {}
-    for cell in compare_aligned(of_judged, msgspec.structs.replace(options, versus=("source", first))).cells:
+    for cell in compare_tables(of_table, msgspec.structs.replace(options, versus=("source", first))).cells:
         if not cell.continuous:
             by_place.setdefault(tuple(cell.key[key] for key in by if key != "source"), []).append(cell)
     for cells in by_place.values():

@@ -18,7 +18,7 @@ from harness.data.dataset import Dataset
 from harness.decide.language_parts import FEW_TEXTS, language_parts
 from harness.decide.languages import LEAST_LANGUAGES
 from harness.measure.cells import sort_key
-from harness.measure.compare import Recording, judged_data
+from harness.measure.compare import Recording, judged_tables
 from harness.measure.condition_rows import Row, new_row, put_difference, put_number, section, with_q
 from harness.measure.judged_table import JudgedTable, ordered_table
 from harness.measure.options import CompareOptions
@@ -109,7 +109,7 @@ def _score_shifts(answers: JudgedTable) -> tuple[Floats, Floats, Ints]:
 
 def _metric_rows(part: Recording, answers: JudgedTable, options: CompareOptions) -> Iterator[Row]:
     """Yield consistency, heterogeneity and differential functioning of each metric, judge and condition."""
-    judged = judged_data([part], msgspec.structs.replace(options, by=("language", "metric", "judge", "variant", "temperature")))
+    judged = judged_tables([part], msgspec.structs.replace(options, by=("language", "metric", "judge", "variant", "temperature")))
     cells = {_condition_key(key): (key, cell) for key, cell in answers.cells(("metric",))}
     cluster = text_clusters(answers.data)[answers.item]
     parts_of_cells = ((dict(key), parts) for key, parts in language_parts(judged, False, ("rates", "dif", "consistency")))

@@ -195,9 +195,9 @@ def correlate_variants(answers: JudgedTable) -> SectionNumbers | None:
             put_number(row, name, estimate.value, estimate.interval, why=estimate.reason)
         if row["versus"]:
             other = partner[cell]
-            common = (other >= 0) & ~np.isnan(clean.points[np.maximum(other, 0)])
-            scores = points[common], clean.points[other[common]]
-            differences = correlation_differences(clean.data, item[common], item[common], label[common], *scores)
+            in_both = (other >= 0) & ~np.isnan(clean.points[np.maximum(other, 0)])
+            scores = points[in_both], clean.points[other[in_both]]
+            differences = correlation_differences(clean.data, item[in_both], item[in_both], label[in_both], *scores)
             put_difference(row, "tau_diff", differences[WITHIN if clean.data.about.segment else OVERALL])
             for name in DIFFERENCES:
                 put_number(row, f"{name}_diff", differences[name].value, differences[name].interval, why=differences[name].reason)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import harness
-from harness.correction.calibrate import CalibratedMetric, CalibrateOptions, calibrated_metric, judge_inputs
+from harness.correction.calibrate import CalibratedMetric, CalibrateOptions, calibrate_metric, judge_inputs
 from harness.correction.label_sets import HALF_ALONE, HALVES, OTHERS, sets_at
 from harness.correction.map_input import MapInput
 from harness.correction.score_curves import ClassCurve, ClassTable, NumberLine
@@ -29,7 +29,7 @@ Cli = Callable[..., Any]
 def input_of(folder: Path, **options: Any) -> MapInput:
     [source] = open_sources([folder], None, folder)
     compare = compare_options(None, "1+", {})
-    [[given], _] = judge_inputs(align([source.recording], compare).judged[0], compare, CalibrateOptions(**options))
+    [[given], _] = judge_inputs(align([source.recording], compare).tables[0], compare, CalibrateOptions(**options))
     return given
 
 
@@ -115,7 +115,7 @@ def test_a_stronger_promise_has_larger_sets(tmp_path: Path) -> None:
 def test_sets_hold_labels_of_texts_that_nothing_has_seen(tmp_path: Path) -> None:
     whole = input_of(languages_folder(tmp_path / "d", {"cs": 1.0, "ja": 0.7}, groups=600))
     seen = np.isin(whole.group, np.random.default_rng(1).permutation(np.unique(whole.group))[:300])
-    metric, new = calibrated_metric(whole.take(seen)), whole.take(~seen)
+    metric, new = calibrate_metric(whole.take(seen)), whole.take(~seen)
     for language, cell in enumerate(metric.cells):
         own = new.take(new.language == language)
         assert cell.sets
@@ -148,8 +148,8 @@ def test_a_language_that_does_not_vary_leaves_no_gap_of_the_others() -> None:
     given = draw_input(ScoreWorld("two classes", classes=2), [30, 30, 30], np.random.default_rng(4))
     certain = given.language == 0
     alike = replace(given, counts=np.where(certain[:, None], [0.0, 1.0], given.counts), mean=np.where(certain, 1.0, given.mean))
-    assert calibrated_metric(given).gap_after is not None
-    found = calibrated_metric(alike)
+    assert calibrate_metric(given).gap_after is not None
+    found = calibrate_metric(alike)
     assert found.cells[0].after.agreement == 1.0 and found.gap_after is None, "its error of 0 says nothing of a new text"
 
 

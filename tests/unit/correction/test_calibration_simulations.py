@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from harness.correction.calibrate import CalibrateOptions, calibrated_metric
+from harness.correction.calibrate import CalibrateOptions, calibrate_metric
 from harness.correction.label_sets import LabelSets, SetMaker, SetOptions, sets_at
 from harness.correction.map_input import MapInput
 from harness.correction.mean_estimates import Sample, mean_estimates
@@ -55,7 +55,7 @@ def false_gains(world: ScoreWorld, draws: int, seed: int = 0) -> tuple[float, fl
     """Share of draws in which a gain is shown in any language, and over raw scores alone in all languages together."""
     rng, shown, over_raw = np.random.default_rng(seed), 0, 0
     for _ in range(draws):
-        found = calibrated_metric(draw_input(world, [30] * 8, rng), CalibrateOptions())
+        found = calibrate_metric(draw_input(world, [30] * 8, rng), CalibrateOptions())
         shown += any(cell.shown for cell in found.cells) or found.overall.shown
         over_raw += (found.overall.over_scores or 0) > 0
     return shown / draws, over_raw / draws
@@ -91,7 +91,7 @@ def coverage(world: ScoreWorld, labels: int, options: SetOptions, draws: int, se
     for _ in range(draws):
         shifts = rng.normal(scale=world.between, size=4)
         given = draw_input(world, [groups, OTHERS, OTHERS, OTHERS], rng, shifts.tolist())
-        sets = SetMaker(given, learn(given), options).of(0)
+        sets = SetMaker(given, learn(given), options).make(0)
         rows.append((*_held(sets, draw_input(world, [1500], rng, shifts[:1].tolist())), sets.threshold is None))
     by_group, by_text, size, nothing = np.array(rows, np.float64).T
     return SetCoverage(
@@ -124,7 +124,7 @@ def oracle_size(world: ScoreWorld, seed: int = 1) -> float:
     for _ in range(20):
         shift = [rng.normal(scale=world.between)]
         given = draw_input(world, [8000], rng, shift)
-        sizes.append(_held(SetMaker(given, learn(given), SetOptions()).of(0), draw_input(world, [3000], rng, shift))[2])
+        sizes.append(_held(SetMaker(given, learn(given), SetOptions()).make(0), draw_input(world, [3000], rng, shift))[2])
     return float(np.mean(sizes))
 
 

@@ -47,7 +47,7 @@ def test_the_better_judge_answers_what_the_cheap_one_leaves(tmp_path: Path) -> N
     assert found.risk is not None and found.upper is not None and found.risk < found.upper <= 0.1
     assert cheap.coverage + better.coverage > cheap.alone_coverage + 0.1
     assert better.alone_coverage > cheap.alone_coverage and (better.alone_upper or 1) <= 0.1
-    assert found.better_alone == better  # it is asked about fewer texts here
+    assert found.better_single_judge == better  # it is asked about fewer texts here
 
 
 def _accepted(

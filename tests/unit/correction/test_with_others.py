@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from harness.correction.mean_estimates import ALL_LABELLED, Sample, mean_estimates
-from harness.correction.with_others import own_errors, with_other_languages
+from harness.correction.with_others import judge_errors, with_other_languages
 from tests.unit.correction.languages_folder import languages_folder
 
 Cli = Callable[..., Any]
@@ -32,7 +32,7 @@ def languages_of(labels: tuple[int, ...], texts: int = 300) -> list[Sample]:
 @pytest.mark.parametrize("others", [300, 299, 150])
 def test_the_judge_counts_however_many_texts_of_the_others_have_no_label(others: int) -> None:
     samples = languages_of((20, *[others] * 5))
-    assert own_errors(samples).lam > 0.8
+    assert judge_errors(samples).lam > 0.8
     plain = [mean_estimates([(one, 1.0)], share=False) for one in samples]
     few, *rest = with_other_languages(plain, samples, share=False)
     own = plain[0].labels_alone.ci

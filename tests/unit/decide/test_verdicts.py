@@ -341,6 +341,6 @@ def test_cells_that_are_too_small_for_tests_count_in_the_plan_of_further_texts(m
 @pytest.mark.parametrize(("rare", "few"), [(9, True), (30, False)])
 def test_few_cases_of_the_rarest_class_are_said_where_they_are_few(make_recording: MakeRecording, rare: int, few: bool) -> None:
     labels, two = {f"i{item}": [int(item < rare)] * 2 for item in range(90)}, {"m": Scale(kind="ordinal", classes=(0, 1), best=1)}
-    [judged] = align([make_recording(labels, majority(labels), scales=two)], CompareOptions()).judged
+    [judged] = align([make_recording(labels, majority(labels), scales=two)], CompareOptions()).tables
     [tests] = cell_tests(judged, False, DEFAULT)
     assert tests.few_rare_cases is few

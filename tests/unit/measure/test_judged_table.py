@@ -115,7 +115,7 @@ def rows(table: JudgedTable) -> list[tuple[int, str, str, Score | None, str | No
 
 def completed(made: Recording, needed: Annotators = ONE) -> list[tuple[int, str, str, Score | None, str | None]]:
     counted = count_labels(made.data, made.judgments, needed, "drop")
-    return rows(with_missing(JudgedTable.lay_out(made.data, made.judgments, counted), made.asked, made.judgments))
+    return rows(with_missing(JudgedTable.align(made.data, made.judgments, counted), made.asked, made.judgments))
 
 
 def test_labelled_items_without_a_row_become_failures(make_recording: MakeRecording) -> None:
@@ -144,7 +144,7 @@ def test_what_is_missing_is_told_by_judge_variant_temperature_metric_language_an
     ]
     made = make_recording(labels, given, scales={"m": THREE, "n": THREE}, places=places)
     counted = count_labels(made.data, made.judgments, ONE, "drop")
-    table = with_missing(JudgedTable.lay_out(made.data, made.judgments, counted), Asked("all"), made.judgments)
+    table = with_missing(JudgedTable.align(made.data, made.judgments, counted), Asked("all"), made.judgments)
     added = table.judgments.take(np.arange(len(given), len(table)))
     assert table.unasked is not None and len(table.unasked) == 0
     assert sorted(zip(added.item, added.judge, added.variant, added.temperature, added.metric, strict=True)) == [
@@ -161,7 +161,7 @@ def test_items_that_too_few_annotators_labelled_are_not_missed(make_recording: M
 
 def of_rule(made: Recording, asked: Asked | None) -> tuple[set[tuple[str, str, str]], set[tuple[str, str, str]]]:
     """`(judge, metric, item)` of what was asked and has no judgment, and of what was not asked."""
-    given = JudgedTable.lay_out(made.data, made.judgments, count_labels(made.data, made.judgments, ONE, "drop"))
+    given = JudgedTable.align(made.data, made.judgments, count_labels(made.data, made.judgments, ONE, "drop"))
     table = with_missing(given, asked, made.judgments)
     unasked = table.unasked.judgments if table.unasked else Judgments.from_rows(())
     assert not any(unasked.failure) and not any(unasked.score)
@@ -192,7 +192,7 @@ def test_what_counts_as_asked_is_as_the_data_say(make_recording: MakeRecording, 
 def test_what_is_missing_has_nothing_of_the_judgment_that_it_is_like(make_recording: MakeRecording, judged: Judged) -> None:
     given = msgspec.structs.replace(judged("a", 1, expected=0.5, entropy=0.1, detected_language="en"), justification="so")
     made = make_recording({"a": 1, "b": 1}, [given])
-    given = JudgedTable.lay_out(made.data, made.judgments, count_labels(made.data, made.judgments, ONE, "drop"))
+    given = JudgedTable.align(made.data, made.judgments, count_labels(made.data, made.judgments, ONE, "drop"))
     table = with_missing(given, Asked("all"), made.judgments)
     assert table.row.tolist() == [0, -1]
     missing = {name: list(column)[1] for name, column in table.judgments.columns.items()}
@@ -202,7 +202,7 @@ def test_what_is_missing_has_nothing_of_the_judgment_that_it_is_like(make_record
 
 def test_tables_are_joined_with_their_sources(make_recording: MakeRecording) -> None:
     one, other = (make_recording({"a": 1, "b": 2}, answers) for answers in ({"a": 1}, {"b": 0}))
-    both = JudgedTable.concatenate([JudgedTable.lay_out(made.data, made.judgments, {}, name) for made, name in ((one, "x"), (other, "y"))])
+    both = JudgedTable.concatenate([JudgedTable.align(made.data, made.judgments, {}, name) for made, name in ((one, "x"), (other, "y"))])
     assert rows(both) == [(0, "j", "m", 1, None), (1, "j", "m", 0, None)] and list(both.source) == ["x", "y"]
 
 
@@ -230,12 +230,12 @@ def test_an_items_keys_are_its_own_and_any_field_that_holds_texts_or_numbers(mak
 def test_continuous_scores_have_no_level_of_agreement(make_recording: MakeRecording) -> None:
     scores = {f"i{number}": [float(number), float(number)] for number in range(MAX_VALUES + 1)}
     made = make_recording(scores, {"i0": 0.0}, scales={"m": Scale(kind="interval", min=0, max=99)})
-    table = JudgedTable.lay_out(made.data, made.judgments, count_labels(made.data, made.judgments, ONE, "drop"))
+    table = JudgedTable.align(made.data, made.judgments, count_labels(made.data, made.judgments, ONE, "drop"))
     assert list(table.agreement) == [None] and list(table.reference) == [0.0] and list(table.outcome) == ["number"]
 
 
 def test_labels_say_nothing_about_changed_texts(make_recording: MakeRecording, judged: Judged) -> None:
     made = make_recording({"a": [1, 1]}, [judged("a", 1), judged("a", 1, perturbation="truncate:0.5")])
-    table = JudgedTable.lay_out(made.data, made.judgments, count_labels(made.data, made.judgments, ONE, "drop"))
+    table = JudgedTable.align(made.data, made.judgments, count_labels(made.data, made.judgments, ONE, "drop"))
     assert list(table.outcome) == ["right", "changed text"] and table.counted.tolist() == [True, False]
     assert table.hit[0] == 1 and np.isnan(table.hit[1])

@@ -231,7 +231,7 @@ def test_without_a_second_annotator_the_rows_show_a_constant_and_say_so(make_ver
     assert [card.heading for card in found.cards] == ["Why no answer", "What is known", "What to do"]
     assert listed(alone).axis == "judge − constant" and found.steps[0].text.startswith("make the pages for a second person")
     mark = drawn(alone)
-    assert mark.number == "−5" and mark.drawn and "margin" not in mark.drawn and mark.beside == ""
+    assert mark.number == "−5" and mark.drawn and "margin" not in mark.drawn and mark.compared == ""
 
 
 def test_a_verdict_without_a_gap_has_no_dot_beside_others(make_verdict: MakeVerdict) -> None:

@@ -12,10 +12,10 @@ from harness.cli import parse
 from harness.cli.run import _spec
 from harness.content import Library
 from harness.data.judgments import Judgments
-from harness.measure.coverage import failures_by_condition
 from harness.model import Failure, JudgeIdentity
 from harness.render.html.report import command_notes, command_of, failure_key, failures_table
 from harness.render.pictured import failure_shares
+from harness.reports.run_report import failures_by_condition
 from harness.runs import RunProtocol, RunSpec, open_judges, prepare
 from tests.unit.made_judgments import made_judgment
 

@@ -27,7 +27,7 @@ def add_asked(cells: Sequence[Cell], judged: JudgedTable, options: CompareOption
     A question is an item and a metric under one condition of one judge, with a reference (at the level of systems: with a label); asked
     several times, it counts once.
     """
-    table = _with_unasked(judged)
+    table = _add_unasked(judged)
     rows = np.flatnonzero(table.counted)
     table, was_asked = table.take(rows), rows < len(judged)
     keys, which = table.keyed(options.by)
@@ -40,24 +40,25 @@ def add_asked(cells: Sequence[Cell], judged: JudgedTable, options: CompareOption
 
 def not_asked_notes(judged: JudgedTable, options: CompareOptions) -> Iterator[str]:
     """Yield a sentence on how many labelled questions judges were not asked, by language; none if all were asked."""
-    not_asked = _by_judge(judged.unasked, options) if judged.unasked is not None else {}
-    all_questions = _by_judge(_with_unasked(judged), options) if not_asked else {}
+    not_asked = _count_by_judge(judged.unasked, options) if judged.unasked is not None else {}
+    all_questions = _count_by_judge(_add_unasked(judged), options) if not_asked else {}
     judges: dict[tuple[Any, ...], list[str]] = {}
     for judge, languages in not_asked.items():
         judges.setdefault(tuple((tag, n, all_questions[judge][tag]) for tag, n in sorted(languages.items())), []).append(str(judge))
     for pattern, names in judges.items():
         where = [f"{n:,} of {total:,} in {tag}" for tag, n, total in pattern]
-        who = f"{_list(names, 'judges')}{' each' if len(names) > 1 else ''}"
-        yield f"Not asked, so neither right nor wrong (labelled items times metrics): {who} {_list(where, 'languages')}."
+        who = f"{_join_names(names, 'judges')}{' each' if len(names) > 1 else ''}"
+        yield f"Not asked, so neither right nor wrong (labelled items times metrics): {who} {_join_names(where, 'languages')}."
 
 
 def unread_notes(judged: JudgedTable, options: CompareOptions) -> Iterator[str]:
     """Yield sentences, at the level of systems, on items that count in people's means and have no readable score of the judge."""
-    unread = _by_judge(judged.take(judged.judgments.score.codes < 0), options)
-    all_questions = _by_judge(judged, options) if unread else {}
+    unread = _count_by_judge(judged.take(judged.judgments.score.codes < 0), options)
+    all_questions = _count_by_judge(judged, options) if unread else {}
     for judge, languages in unread.items():
         where = [f"{n:,} of {all_questions[judge][tag]:,} in {tag}" for tag, n in sorted(languages.items())]
-        yield f"People's means rest on items without a readable score of {judge} too (items times metrics): {_list(where, 'languages')}."
+        languages_in_words = _join_names(where, "languages")
+        yield f"People's means rest on items without a readable score of {judge} too (items times metrics): {languages_in_words}."
 
 
 def dropped_notes(judged: JudgedTable, options: CompareOptions) -> Iterator[str]:
@@ -75,7 +76,7 @@ def dropped_notes(judged: JudgedTable, options: CompareOptions) -> Iterator[str]
             where.append(f"{labelled - compared:,} of {labelled:,} in {metric}")
     if where:
         yield (
-            f"Left out, because no label is the commonest (majority:drop, items): {_list(where, 'metrics')}. "
+            f"Left out, because no label is the commonest (majority:drop, items): {_join_names(where, 'metrics')}. "
             "--majority strict counts them as disagreement, median takes the middle label."
         )
 
@@ -104,19 +105,19 @@ def uneven_notes(judged: JudgedTable, options: CompareOptions) -> Iterator[str]:
         judges = dict.fromkeys(str(judge) for judge in table.judgments.judge.take(uneven))
         fewest, highest = int(least[alike[uneven]].min()), int(most[alike[uneven]].max())
         yield (
-            f"Items were answered {fewest:,} to {highest:,} times by {_list(list(judges), 'judges')}. Every repeat counts as one judgment, "
-            "so items with more repeats weigh more in agreement and the other numbers of a cell. Verdicts average the repeats of an item "
-            "first."
+            f"Items were answered {fewest:,} to {highest:,} times by {_join_names(list(judges), 'judges')}. Every repeat counts as one "
+            "judgment, so items with more repeats weigh more in agreement and the other numbers of a cell. Verdicts average the repeats of "
+            "an item first."
         )
 
 
-def _list(names: Sequence[str], what: str) -> str:
+def _join_names(names: Sequence[str], what: str) -> str:
     """Return `a, b, c and 3 more judges (--json has all)`."""
     more = len(names) - _FEW
     return ", ".join(names[:_FEW]) + (f" and {more} more {what} (--json has all)" if more > 0 else "")
 
 
-def _by_judge(judged: JudgedTable, options: CompareOptions) -> dict[Any, dict[Any, int]]:
+def _count_by_judge(judged: JudgedTable, options: CompareOptions) -> dict[Any, dict[Any, int]]:
     """Return `{judge: {language: number of questions with a reference}}`; each question counts once."""
     table = judged.take(np.flatnonzero(judged.counted))
     once = table.take(first_rows(combination_ids(table.columns(_QUESTION).values(), table.item)))
@@ -127,6 +128,6 @@ def _by_judge(judged: JudgedTable, options: CompareOptions) -> dict[Any, dict[An
     return questions
 
 
-def _with_unasked(judged: JudgedTable) -> JudgedTable:
+def _add_unasked(judged: JudgedTable) -> JudgedTable:
     """Return the judgments and, after them, the questions that were not asked."""
     return judged if judged.unasked is None else JudgedTable.concatenate([judged, judged.unasked])
