@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from harness.correction.cell_results import CellResults, KeyedRow
+from harness.correction.unread_cells import UnreadCells, refuse_unread
 from harness.correction.with_others import NewLanguage, new_languages
 from harness.decide.cell_tests import CellTests
 from harness.decide.options import DecisionOptions
@@ -15,6 +16,7 @@ from harness.decide.verdicts import Verdict, tests_of_aligned, verdicts_of_tests
 from harness.errors import UsageError
 from harness.measure.cells import number
 from harness.measure.compare import Recording, align
+from harness.measure.item_table import item_tables
 from harness.measure.options import CompareOptions
 from harness.model import BY_PEOPLE
 from harness.stats import items_for_wilson, wilson
@@ -56,17 +58,19 @@ class LabelsNeeded(KeyedRow, frozen=True, kw_only=True):
 class LabelBudget(CellResults, frozen=True):
     """What is needed of every cell, for the wanted `half_width` and for verdicts.
 
-    `new_languages` is what a new language needs if the others help it; None where it was not asked for.
+    `new_languages` is what a new language needs if the others help it; None where it was not asked for. `unread` are cells without numbers,
+    because most answers cannot be read.
     """
 
     signature: str
     half_width: float
     cells: tuple[LabelsNeeded, ...]
     new_languages: tuple[NewLanguage, ...] | None = None
+    unread: tuple[UnreadCells, ...] = ()
     schema_version: int = 1
 
     def as_json(self) -> dict[str, Any]:
-        """One object for programs: `{schema_version, signature, half_width, cells}`, and `new_languages` where they were asked for."""
+        """Return `{schema_version, signature, half_width, cells, unread}`, and `new_languages` where they were asked for."""
         return {name: part for name, part in super().as_json().items() if part is not None}
 
 
@@ -78,7 +82,8 @@ def label_budget(
     half_width: float = 0.05,
     borrow: bool = False,
 ) -> LabelBudget:
-    """The labels that are needed, by language, metric, judge and condition. Raises UsageError as `measure.compare` does.
+    """The labels that are needed, by language, metric, judge and condition. Raises UsageError as `measure.compare` does, JudgeError
+    where most answers of every judge cannot be read.
 
     `half_width` is wanted of the interval of agreement, between 0 and 0.5. `borrow` adds what a new language needs if the others help it,
     for a mean to `half_width` of the scale.
@@ -86,11 +91,17 @@ def label_budget(
     if not 0 < half_width < 0.5:
         raise UsageError(f"a half-width is a share between 0 and 0.5, such as 0.05 for 5 points; got {half_width:g}")
     laid_out = align(sources, options)
+    tables = (cell for judged in laid_out.judged for cell in item_tables(judged, by_source="source" in laid_out.by))
+    readable, unread = refuse_unread(tables, "no number of labels is planned by the scores")
     tests = tests_of_aligned(laid_out, decision)
     by_key = {tuple(one.key.values()): one for one in tests}
-    cells = tuple(_needed(by_key[tuple(verdict.key.values())], verdict, half_width) for verdict in verdicts_of_tests(tests, decision))
+    cells = tuple(
+        _needed(by_key[tuple(verdict.key.values())], verdict, half_width)
+        for verdict in verdicts_of_tests(tests, decision)
+        if not any(left_out.covers(verdict.key) for left_out in unread)
+    )
     signature = laid_out.signed(decide=decision.signed(one.data.about for one in laid_out.judged))
-    return LabelBudget(signature, half_width, cells, new_languages(laid_out, half_width) if borrow else None)
+    return LabelBudget(signature, half_width, cells, new_languages(readable, half_width) if borrow else None, unread)
 
 
 def _needed(one: CellTests, verdict: Verdict, half_width: float) -> LabelsNeeded:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +11,7 @@ import numpy as np
 
 from harness.correction.cell_results import KeyedRow, over_languages
 from harness.correction.mean_estimates import ALL_LABELLED, Figure, MeanEstimates, Sample, mean_sample, share_sample
-from harness.measure.compare import AlignedData
-from harness.measure.item_table import ItemTable, item_tables
+from harness.measure.item_table import ItemTable
 from harness.stats import prediction_powered_mean
 from harness.stats.core.arrays import Floats
 from harness.stats.estimation.prediction_powered import PredictionPowered
@@ -165,9 +164,8 @@ class NewLanguage(KeyedRow, frozen=True, kw_only=True):
     reason: str | None = None
 
 
-def new_languages(laid_out: AlignedData, half_width: float) -> tuple[NewLanguage, ...]:
+def new_languages(cells: Iterable[ItemTable], half_width: float) -> tuple[NewLanguage, ...]:
     """One a metric, judge and condition; `half_width` is a share of the scale. Undefined without a scale that has ends."""
-    cells = (cell for judged in laid_out.judged for cell in item_tables(judged, by_source="source" in laid_out.by))
     return tuple(_new_language(alike, half_width) for alike in over_languages(cells))
 
 
