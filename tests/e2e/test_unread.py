@@ -53,8 +53,11 @@ def test_answers_of_which_none_can_be_read_say_so_first(
         done = cli("compare", folder(lambda n: answer, people))
     assert done.code == 4 and done.out.splitlines()[0].startswith("None of 120 answers could be read") and cause in done.out.splitlines()[0]
     assert "Do not use" not in done.out and "second" not in done.out and "Warning" not in done.err
+    assert "misses" not in done.out and " 0 %, at most" not in done.out, (
+        "an answer that nobody could read is no class that the judge misses"
+    )
     [verdict] = json.loads(cli("compare", folder(lambda n: answer, people), "--json").out)["verdicts"]
-    assert verdict["answer"] == "no verdict" and verdict["unread"] == {answer.get("failure", "off_scale"): 120}
+    assert verdict["answer"] == "no verdict" and not verdict["shares"] and verdict["unread"] == {answer.get("failure", "off_scale"): 120}
 
 
 def test_more_than_half_is_enough_and_half_is_not(cli: Callable[..., Any], folder: Callable[..., Path]) -> None:
@@ -69,6 +72,7 @@ def test_a_gate_is_inconclusive_and_says_why(cli: Callable[..., Any], folder: Ca
     checks = json.loads((tmp_path / "gate.json").read_text("utf-8"))["checks"]
     assert done.code == 4 and {check["outcome"] for check in checks} == {"inconclusive"}
     assert any("none of 120 answers could be read" in check["reason"] for check in checks)
+    assert done.out.startswith("gate: inconclusive: none of 120 answers could be read (off the scale), such as '9'"), done.out
 
 
 def test_an_answer_that_is_shown_is_one_safe_line(cli: Callable[..., Any], folder: Callable[..., Path]) -> None:
