@@ -141,6 +141,17 @@ def test_of_two_judges_the_other_is_still_used(cli: Callable[..., Any], folder: 
     assert {row["judge"] for row in rows_of} == {"model/two"}
 
 
+def test_scores_that_cannot_be_read_make_no_strata(cli: Callable[..., Any], folder: Callable[..., Path], tmp_path: Path) -> None:
+    path = folder(lambda n: {"score": 9 if n % 3 else n % 2})
+    rows = (path / "labels.jsonl").read_text("utf-8").splitlines()
+    write_rows(path / "labels.jsonl", [json.loads(line) for line in rows[:90]])
+    done = cli("labels", "plan", path, "--budget", "20", "--to", tmp_path / "next.jsonl")
+    assert done.code == 0 and "80 of 120 answers could not be read (off the scale), such as '9'" in done.err, done.err
+    assert "strata: scores" not in done.err and "score 0" not in done.err
+    drawn = [json.loads(line) for line in (tmp_path / "next.jsonl").read_text("utf-8").splitlines()]
+    assert {row["inclusion_probability"] for row in drawn} == {20 / 90} and {row["stratum"] for row in drawn} == {"all"}
+
+
 def test_a_chain_and_a_probe_with_a_judge_that_cannot_be_read_are_no_verdict(
     cli: Callable[..., Any], folder: Callable[..., Path], tmp_path: Path
 ) -> None:
