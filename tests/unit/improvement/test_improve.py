@@ -301,3 +301,9 @@ def test_a_language_in_which_the_start_cannot_be_read_confirms_nothing(answers: 
 def test_half_of_the_answers_of_a_candidate_may_be_unreadable(answers: Path, cli: Cli) -> None:
     unreadable(answers, ("joint",), 0.5)
     assert cli("improve", answers).code == 0
+
+
+def test_a_choice_that_cannot_be_written_is_shown_as_its_labels_are_spent(answers: Path, cli: Cli, tmp_path: Path) -> None:
+    done = cli("improve", answers, "--to", tmp_path / f"{'n' * 300}.toml")
+    assert done.code == 5 and "File name too long" in done.err
+    assert done.out.startswith("Chosen of") and "Next: --to FILE.toml" in done.out and (answers / FILE).exists()
