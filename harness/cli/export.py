@@ -85,6 +85,7 @@ def _reasons_of(run: RunResult) -> Reasons:
 
 
 def hub(arguments: ExportHub) -> int:
+    from harness.content import Library
     from harness.exchange.scores.hub_tables import hub_tables, left_out, write_hub
     from harness.render.hub_card import hub_card
     from harness.render.progress import working
@@ -95,7 +96,7 @@ def hub(arguments: ExportHub) -> int:
         agreement = labelcheck.label_cells(data, CompareOptions(by=labelcheck.BY)) if len(data.labels) else ()
         signatures = sources.gated_source(run, None, arguments.out).signatures if run else {}
         card = hub_card(data, tables, agreement, signatures, arguments.license or "", notes)
-        write_hub(arguments.to, tables, data, card)
+        write_hub(arguments.to, tables, data, card, run.prepared.library if run else Library())
     counts = ", ".join(counted(len(table.rows), table.name.removesuffix("s")) for table in tables)
     for line in (*left_out(data), f"{counts} written; read README.md before you publish"):
         print(terminal_safe(line), file=sys.stderr)

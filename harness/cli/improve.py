@@ -13,7 +13,7 @@ from harness.cli.endings import print_result
 from harness.cli.judged import compare_options, opened_source, restrictions
 from harness.cli.run import engine_settings
 from harness.content.tags import choose_from
-from harness.errors import UsageError
+from harness.errors import HarnessError, UsageError
 
 if TYPE_CHECKING:
     from harness.improvement.asking import Asking
@@ -42,14 +42,22 @@ def improve(arguments: Improve) -> int:
         found = api.improve(arguments.source, options, decision=decision, asking=asking, watcher=watcher, **said)
     from harness.render.improvement import CALIBRATED, calibration_steps, render_improved
 
+    not_written: Exception | None = None
     if arguments.to:
         from harness.cli.spec_file import write_spec
 
         settings = {each.language: each.setting for each in found.languages}
         steps = calibration_steps(found)
         notes = (CALIBRATED, *steps) if steps else ()
-        write_spec(arguments.to, found.flags["start"], found.flags["chosen"], settings, notes)
-    return print_result(found, lambda found: render_improved(found, arguments.to), as_json=arguments.json)
+        try:
+            write_spec(arguments.to, found.flags["start"], found.flags["chosen"], settings, notes)
+        except (HarnessError, OSError) as err:  # the labels are spent, so that the choice is shown first
+            not_written = err
+    written = None if not_written else arguments.to
+    code = print_result(found, lambda found: render_improved(found, written), as_json=arguments.json)
+    if not_written is not None:
+        raise not_written
+    return code
 
 
 def _rounds(arguments: Improve, options: ImproveOptions) -> int:

@@ -36,7 +36,7 @@ from harness.row_files import sha256_of
 from harness.runs import RunProtocol
 from harness.stats import LabelledSummary, enough_labels, summarise_labelled
 from harness.stats.core.arrays import Floats
-from harness.stats.estimation.prediction_powered import MIN_LABELLED_GROUPS, MIN_LABELS
+from harness.stats.estimation.prediction_powered import MIN_LABELLED_GROUPS, MIN_LABELS, SHARE_FREEDOM
 from harness.stats.intervals.cluster_mean import cluster_mean
 
 NOT_RANDOM = "the labelled texts are not declared to be a random sample (sampling in data.toml)"
@@ -127,7 +127,7 @@ def certify(
             cells.append(msgspec.structs.replace(certified, recalibration=certified_map, recalibration_reason=reason))
     if any(verdict.basis == "bar" for verdict in chosen.values()):
         decision = decision.with_bar()
-    use = f"{acceptance} {sets}{' with=length' if maps.length else ''}"
+    use = f"{acceptance} {sets} share_freedom={SHARE_FREEDOM}{' with=length' if maps.length else ''}"
     certificate = Certificate(
         schema_version=SCHEMA_VERSION,
         harness=version("judge-harness"),

@@ -24,6 +24,7 @@ from harness.measure.options import Annotators, CompareOptions
 from harness.model import CELL, Score
 from harness.stats import prediction_powered_class_shares
 from harness.stats.core.arrays import Ints
+from harness.stats.estimation.prediction_powered import SHARE_FREEDOM
 
 BIAS_UNKNOWN = (
     "The judge alone is the mean of its scores: its bias is unknown, and its interval does not cover the bias. The labels alone and the "
@@ -57,7 +58,9 @@ class CorrectOptions(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         """Return the options as signatures print them."""
-        return f"correct shift={'yes' if self.prevalence_shift else 'no'}{' borrow=languages' if self.borrow else ''}"
+        if self.prevalence_shift:
+            return "correct shift=yes"
+        return f"correct shift=no share_freedom={SHARE_FREEDOM}{' borrow=languages' if self.borrow else ''}"
 
 
 class CorrectedNumber(MeanEstimates, frozen=True, kw_only=True):

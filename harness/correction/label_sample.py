@@ -14,7 +14,10 @@ import msgspec
 import numpy as np
 
 from harness.content.tags import choose_from
+from harness.data.judgments import Judgments
+from harness.decide.sentences import unread_sentence
 from harness.errors import UsageError
+from harness.measure.answer_counts import count_all_answers
 from harness.measure.compare import Recording
 from harness.model import Item, Scale
 from harness.stats.estimation.sampling_plan import neyman_allocation, proportional_allocation, stratified_variance, whole_labels
@@ -93,7 +96,10 @@ def draw_label_sample(recording: Recording, options: SampleOptions) -> LabelSamp
     """
     items = _available_items(recording, options)
     judge, metric = _choose_judge_and_metric(recording, options)
-    texts = _assign_strata(items, *_scores_and_confidences(recording, judge, metric), recording.data.scales.get(metric))
+    answers = recording.judgments.take(np.flatnonzero(recording.judgments.judge.equals(judge) & recording.judgments.metric.equals(metric)))
+    counts_of_judge = count_all_answers(answers)
+    unread = unread_sentence(counts_of_judge, f"the scores of {judge} on {metric} make no strata") if counts_of_judge.mostly_unread else ""
+    texts = _assign_strata(items, *(({}, {}) if unread else _scores_and_confidences(answers)), recording.data.scales.get(metric))
     strata = {name: [text for text in texts if text.stratum == name] for name in sorted({text.stratum for text in texts})}
     counts = _allocate(strata, len(items), options)
     chosen: dict[str, SampledItem] = {}
@@ -103,7 +109,8 @@ def draw_label_sample(recording: Recording, options: SampleOptions) -> LabelSamp
     described = tuple(SampleStratum(name, len(in_stratum), counts[name], _expected_sd(in_stratum)) for name, in_stratum in strata.items())
     drawn = [chosen[item.item_id] for item in items if item.item_id in chosen]
     random.Random(f"{options.seed} order").shuffle(drawn)
-    return LabelSample(tuple(drawn), len(items), described, tuple(_sample_notes(described, judge, metric)))
+    notes = [unread] if unread else _sample_notes(described, judge, metric)
+    return LabelSample(tuple(drawn), len(items), described, tuple(notes))
 
 
 def _available_items(recording: Recording, options: SampleOptions) -> list[Item]:
@@ -137,13 +144,12 @@ def _choose_judge_and_metric(recording: Recording, options: SampleOptions) -> tu
     return chosen[0], chosen[1]
 
 
-def _scores_and_confidences(recording: Recording, judge: str, metric: str) -> tuple[dict[str, list[object]], dict[str, list[float]]]:
-    """Return `{item_id: scores}` and `{item_id: probabilities of the scores}` of one judge and metric."""
+def _scores_and_confidences(answers: Judgments) -> tuple[dict[str, list[object]], dict[str, list[float]]]:
+    """Return `{item_id: scores}` and `{item_id: probabilities of the scores}`."""
     scores: dict[str, list[object]] = {}
     confidences: dict[str, list[float]] = {}
-    judged = recording.judgments
-    for item, who, what, score, confidence in zip(judged.item, judged.judge, judged.metric, judged.score, judged.confidence, strict=True):
-        if who == judge and what == metric and score is not None:
+    for item, score, confidence in zip(answers.item, answers.score, answers.confidence, strict=True):
+        if score is not None:
             scores.setdefault(item, []).append(score)
             if confidence is not None:
                 confidences.setdefault(item, []).append(float(confidence))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from harness.correction.cell_results import CellResults, KeyedRow
+from harness.correction.unread_cells import UnreadCells, refuse_unread
 from harness.correction.with_others import NewLanguage, new_languages
 from harness.decide.cell_tests import CellTests
 from harness.decide.options import DecisionOptions
@@ -15,6 +16,7 @@ from harness.decide.verdicts import Verdict, tests_of_tables, verdicts_of_tests
 from harness.errors import UsageError
 from harness.measure.cells import number
 from harness.measure.compare import Recording, align
+from harness.measure.item_table import item_tables
 from harness.measure.options import CompareOptions
 from harness.model import BY_PEOPLE
 from harness.stats import items_for_wilson, wilson
@@ -56,17 +58,19 @@ class LabelsNeeded(KeyedRow, frozen=True, kw_only=True):
 class LabelBudget(CellResults, frozen=True):
     """The labels needed in every cell, for the wanted `half_width` and for verdicts.
 
-    `new_languages` is what a new language needs if the others help it; None where it was not asked for.
+    `new_languages` is what a new language needs if the others help it; None where it was not asked for. `unread` are cells without numbers,
+    because most answers cannot be read.
     """
 
     signature: str
     half_width: float
     cells: tuple[LabelsNeeded, ...]
     new_languages: tuple[NewLanguage, ...] | None = None
+    unread: tuple[UnreadCells, ...] = ()
     schema_version: int = 1
 
     def as_json(self) -> dict[str, Any]:
-        """Return one object for programs: `{schema_version, signature, half_width, cells}`, and `new_languages` where they are wanted."""
+        """Return `{schema_version, signature, half_width, cells, unread}`, and `new_languages` where they were asked for."""
         return {name: part for name, part in super().as_json().items() if part is not None}
 
 
@@ -78,7 +82,9 @@ def label_budget(
     half_width: float = 0.05,
     borrow: bool = False,
 ) -> LabelBudget:
-    """Return the labels that are needed, by language, metric, judge and condition. Raises UsageError as `measure.compare` does.
+    """Return the labels that are needed, by language, metric, judge and condition.
+
+    Raises UsageError as `measure.compare` does, JudgeError where most answers of every judge cannot be read.
 
     `half_width` is wanted of the interval of agreement, between 0 and 0.5. `borrow` adds what a new language needs if the others help it,
     for a mean to `half_width` of the scale.
@@ -86,12 +92,17 @@ def label_budget(
     if not 0 < half_width < 0.5:
         raise UsageError(f"a half-width is a share between 0 and 0.5, such as 0.05 for 5 points; got {half_width:g}")
     aligned = align(sources, options)
+    tables = (cell for judged in aligned.tables for cell in item_tables(judged, by_source="source" in aligned.by))
+    readable, unread = refuse_unread(tables, "no number of labels is planned by the scores")
     tests = tests_of_tables(aligned, decision)
     tests_by_key = {tuple(tests_of_cell.key.values()): tests_of_cell for tests_of_cell in tests}
-    verdicts = verdicts_of_tests(tests, decision)
-    cells = tuple(_labels_of_cell(tests_by_key[tuple(verdict.key.values())], verdict, half_width) for verdict in verdicts)
+    cells = tuple(
+        _labels_of_cell(tests_by_key[tuple(verdict.key.values())], verdict, half_width)
+        for verdict in verdicts_of_tests(tests, decision)
+        if not any(left_out.covers(verdict.key) for left_out in unread)
+    )
     signature = aligned.signed(decide=decision.signed(judged.data.about for judged in aligned.tables))
-    return LabelBudget(signature, half_width, cells, new_languages(aligned, half_width) if borrow else None)
+    return LabelBudget(signature, half_width, cells, new_languages(readable, half_width) if borrow else None, unread)
 
 
 def _labels_of_cell(cell_tests: CellTests, verdict: Verdict, half_width: float) -> LabelsNeeded:

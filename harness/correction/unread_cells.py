@@ -31,6 +31,10 @@ class UnreadCells(msgspec.Struct, frozen=True):
         """True if it is about all cells of the judge."""
         return "metric" not in self.key
 
+    def covers(self, key: Mapping[str, Any]) -> bool:
+        """Return True if a cell with this key is among them."""
+        return all(key.get(name) == value for name, value in self.key.items())
+
     @property
     def reason(self) -> str:
         return unread_words(self.answers)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +11,7 @@ import numpy as np
 
 from harness.correction.cell_results import KeyedRow, over_languages
 from harness.correction.mean_estimates import ALL_LABELLED, Figure, MeanEstimates, Sample, mean_sample, share_sample
-from harness.measure.compare import JudgedTables
-from harness.measure.item_table import ItemTable, item_tables
+from harness.measure.item_table import ItemTable
 from harness.stats import prediction_powered_mean
 from harness.stats.core.arrays import Floats
 from harness.stats.estimation.prediction_powered import PredictionPowered
@@ -172,9 +171,8 @@ class NewLanguage(KeyedRow, frozen=True, kw_only=True):
     reason: str | None = None
 
 
-def new_languages(aligned: JudgedTables, half_width: float) -> tuple[NewLanguage, ...]:
+def new_languages(cells: Iterable[ItemTable], half_width: float) -> tuple[NewLanguage, ...]:
     """Return the needs of a new language by metric, judge and condition; `half_width` is a share of a scale that has ends."""
-    cells = (cell for judged in aligned.tables for cell in item_tables(judged, by_source="source" in aligned.by))
     return tuple(_new_language(alike, half_width) for alike in over_languages(cells))
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.data.columns import NO_VALUE, CodedColumn, Columns, combination_ids, read_columns
-from harness.data.labels import pairs_of, unknown_items, unknown_metrics
+from harness.data.labels import pairs_of, scale_point, unknown_items, unknown_metrics
 from harness.data.marked_errors import checked_errors
 from harness.errors import ContentError, refuse_faults
 from harness.model import CONDITION, MOST_SCORE, Failure, Judgment, Order, Sampling, Scale, Score, ShownSource, column_reader
@@ -297,7 +297,7 @@ def _scores_and_failures(rows: Columns, scales: Mapping[str, Scale]) -> tuple[Co
     """Return the scores that are on their scale, and the failures of all other rows."""
     pairs, which = pairs_of(rows["metric"], rows["score"])
     values: dict[Score, int] = {}
-    points = [_scale_point(score, scales[metric]) for metric, score in pairs]
+    points = [scale_point(score, scales[metric]) for metric, score in pairs]
     point_codes = [NO_VALUE if score is None else values.setdefault(score, len(values)) for score in points]
     codes = np.array([*point_codes, NO_VALUE], np.int32)[which]
     stated = rows["failure"]
@@ -305,12 +305,3 @@ def _scores_and_failures(rows: Columns, scales: Mapping[str, Scale]) -> tuple[Co
     derived = np.where(which == NO_VALUE, names.index(Failure.MISSING), names.index(Failure.OFF_SCALE))
     failure = np.where(stated.codes == NO_VALUE, derived, stated.codes)
     return CodedColumn(tuple(values), codes), CodedColumn(names, np.where(codes == NO_VALUE, failure, NO_VALUE).astype(np.int32))
-
-
-def _scale_point(score: Score, scale: Scale) -> Score | None:
-    """Return the point of the scale that a recorded score means: tables of texts write the class 2 as "2". None if it is off the scale."""
-    if scale.holds(score):
-        return score
-    if isinstance(score, str):
-        return next((c for c in scale.classes if str(c) == score), None)
-    return None

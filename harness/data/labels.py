@@ -154,6 +154,8 @@ def checked_labels(
     Raises ContentError with `file:line` for an item that is not in `items`, a metric without a scale, a score off its scale, and a
     second label by one annotator for one item and metric.
     """
+    if path.suffix == ".parquet":  # a column has one type: beside a metric whose classes are words, numbers stand as texts
+        rows = Columns({**rows, "score": _without_texts_of_numbers(rows, scales)}, rows.lines)
     refuse_faults(chain(unknown_items(rows, items, "label"), unknown_metrics(rows, scales), _off_scale(rows, scales)), path)
     if not repeated:
         _refuse_second_labels(rows, path)
@@ -195,10 +197,36 @@ def _off_scale(rows: Columns, scales: Mapping[str, Scale]) -> Iterator[tuple[int
             yield first_line(rows, which == number), f"score {score!r} is outside the scale of '{metric}' ({scale}){typed}"
 
 
+def _without_texts_of_numbers(rows: Columns, scales: Mapping[str, Scale]) -> CodedColumn:
+    """Return the scores, with the number that a text means where the scale of its metric has it."""
+    pairs, which = pairs_of(rows["metric"], rows["score"])
+    points = [scale_point(score, scales[metric]) if metric in scales else None for metric, score in pairs]
+    values = [score if point is None else point for point, (_, score) in zip(points, pairs, strict=True)]
+    code_of = {value: code for code, value in enumerate(dict.fromkeys(values))}
+    return CodedColumn(tuple(code_of), np.array([*(code_of[value] for value in values), NO_VALUE], np.int32)[which])
+
+
+def scale_point(score: Score, scale: Scale) -> Score | None:
+    """Return the point of the scale that a recorded score means; None if it is off the scale.
+
+    Tables of texts write numbers as texts.
+
+    >>> grades, points = Scale(kind="ordinal", classes=(1, 2)), Scale(kind="interval", min=0, max=10)
+    >>> scale_point("2", grades), scale_point("2.5", points), scale_point("3", grades), scale_point("ten", points)
+    (2, 2.5, None, None)
+    """
+    if scale.holds(score):
+        return score
+    if not isinstance(score, str):
+        return None
+    number = _as_number(score) if scale.kind == "interval" else next((c for c in scale.classes if str(c) == score), score)
+    return number if scale.holds(number) else None
+
+
 def _as_number(text: str) -> Score:
     try:
-        return float(text)
-    except ValueError:
+        return msgspec.json.decode(text, type=int | float)
+    except msgspec.MsgspecError:
         return text
 
 

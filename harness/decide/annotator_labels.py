@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -59,13 +59,14 @@ class AnnotatorLabels:
         rows = np.repeat(start - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes) + np.arange(sizes.sum())
         return rows, np.repeat(np.arange(len(items)), sizes)
 
-    def copied(self, metric: str, items: Ints, judge: Floats) -> CopiedLabels | None:
+    def copied(self, metric: str, items: Ints, judge: Floats, *, continuous: bool) -> CopiedLabels | None:
         """Return whose labels a judge's scores (items,) equal in every text that both scored; None where they equal nobody's.
 
         Scores are class codes, or numbers on continuous scales, NaN where there is none. Fewer than 30 texts show nothing, nor do scores
         of one class. Of an annotator who labelled a part of the texts, equal scores have to be more than what chance gives: the judge's
         agreement with the others' labels of these texts, to the power of the texts, is at most 0.001 after correction for all annotators.
-        Where scores equal nobody's, people's commonest label of each text counts as a person's.
+        Where scores equal no annotator's, people's commonest label of each text counts as a person's, and their median and mean, on classes
+        as the nearest class.
         """
         rows, position = self._labels_of(metric, items)
         who, label, judge_score = self._rows[metric][1][rows], self._rows[metric][2][rows].astype(np.float64), judge[position]
@@ -79,13 +80,14 @@ class AnnotatorLabels:
             by_chance = texts[code] < texts_judged and people * agreement ** texts[code] > _CHANCE
             if not by_chance and len(np.unique(label[read & (who == code)])) > 1:
                 return CopiedLabels(self._names[code], int(texts[code]))
-        if not texts_judged or len(np.unique(position[equal])) < texts_judged:  # nothing is compared, or some score is nobody's
+        if texts_judged < _LEAST_COPIED:
             return None
-        commonest = _commonest_labels(position, label, len(items))
-        comparable = ~np.isnan(commonest) & ~np.isnan(judge)
-        all_equal = np.isclose(judge[comparable], commonest[comparable], rtol=1e-9, atol=0).all()
-        if comparable.sum() >= _LEAST_COPIED and all_equal and len(np.unique(commonest[comparable])) > 1:
-            return CopiedLabels(None, int(comparable.sum()))
+        for aggregate, values in _aggregates(position, label, len(items)):
+            comparable = ~np.isnan(values) & ~np.isnan(judge)
+            atol = 0.0 if continuous or aggregate == "commonest" else 0.5
+            alike = np.isclose(judge[comparable], values[comparable], rtol=1e-9, atol=atol)
+            if comparable.sum() >= _LEAST_COPIED and alike.all() and len(np.unique(values[comparable])) > 1:
+                return CopiedLabels(None, int(comparable.sum()), aggregate)
         return None
 
     def table(self, metric: str, items: Ints) -> AnnotatorTable | None:
@@ -98,6 +100,23 @@ class AnnotatorLabels:
         table = np.full((len(items), len(people)), math.nan)
         table[position, column] = score[rows]
         return AnnotatorTable(tuple(self._names[code] for code in people.tolist()), table)
+
+
+def _aggregates(item: Ints, label: Floats, items: int) -> Iterator[tuple[Literal["commonest", "median", "mean"], Floats]]:
+    """Yield what becomes of the labels of each item, (items,); NaN where there is nothing."""
+    yield "commonest", _commonest_labels(item, label, items)
+    order = np.lexsort((label, item))
+    count = np.bincount(item, minlength=items)
+    start, has_labels = np.cumsum(count) - count, count > 0
+    lower, upper = (label[order][(start + part)[has_labels]] for part in ((count - 1) // 2, count // 2))
+    yield "median", _spread((lower + upper) / 2, has_labels)
+    yield "mean", _spread(np.bincount(item, label, items)[has_labels] / count[has_labels], has_labels)
+
+
+def _spread(values: Floats, rows: NDArray[np.bool_]) -> Floats:
+    spread = np.full(len(rows), math.nan)
+    spread[rows] = values
+    return spread
 
 
 def _commonest_labels(item: Ints, label: Floats, items: int) -> Floats:

@@ -281,7 +281,9 @@ class _CellTester:
         tasks = item_key(judged.data, "task").take(items[paired]) if sample and (options.alt_scoring or about.alt_scoring) else None
         n, times = int(paired.sum()), counts[labelled].sum(axis=0)
         by_people = source in BY_PEOPLE
-        copied = self.annotators.copied(metric, items, codes if score is None or not classes.continuous else score) if by_people else None
+        numbers = score if classes.continuous else None
+        judged_as = codes if numbers is None else numbers
+        copied = self.annotators.copied(metric, items, judged_as, continuous=numbers is not None) if by_people else None
         read = SampleOfGroups(code[answered] >= 0, group[number][answered])
         leniency = SampleOfGroups((f - y)[has_level, 0], group[labelled][has_level])
         return _Cell(

@@ -30,21 +30,26 @@ class VerdictWords(msgspec.Struct, frozen=True):
     not_for: tuple[str, ...]
 
 
+_AGGREGATES = {"commonest": "commonest score", "median": "median", "mean": "mean"}
+
+
 class CopiedLabels(msgspec.Struct, frozen=True):
     """A judge's scores that equal people's in every text of a cell: they may be copies, of which agreement shows nothing.
 
     Attributes:
-        annotator: whose scores they equal; None for the commonest score of each text.
+        annotator: whose scores they equal; None for an aggregate of each text's scores.
         texts: the texts that both scored.
+        aggregate: which one, of several people.
     """
 
     annotator: str | None
     texts: int
+    aggregate: Literal["commonest", "median", "mean"] | None = None
 
     @property
     def words(self) -> str:
         """The equal scores, as a clause."""
-        whose = "people's commonest score" if self.annotator is None else f"that of '{one_line(self.annotator)}'"
+        whose = f"people's {_AGGREGATES[self.aggregate]}" if self.aggregate else f"that of '{one_line(str(self.annotator))}'"
         return f"its score is {whose} in every one of {self.texts:,} texts"
 
 

@@ -371,7 +371,7 @@ def _build_verdict(decided: _Decided, needed: FurtherTexts | None, options: Deci
         copied=cell.copied,
         alt_test=cell.alt_test,
         basis=cell.basis,
-        shares=cell.shares,
+        shares=() if tested.unread else cell.shares,
         margin=options.margin,
         settings=str(options.with_bar() if cell.basis == "bar" else options),
     )

@@ -36,6 +36,7 @@ _READ = 50  # texts whose language is identified
 
 _MISSING_CODES = (-1.0, -9.0, -99.0, -999.0, 9.0, 88.0, 99.0, 999.0)
 _FEW_ROWS = 10
+_RESPONDENTS = ("ResponseId", "Respondent ID")  # of Qualtrics and SurveyMonkey
 _MTURK, _MTURK_INPUT = ("HITId", "AssignmentId", "WorkerId"), "Input."  # columns of its results; what the workers were shown
 
 
@@ -201,7 +202,8 @@ class _Look:
                 continue
             flag = families.format(r"(?P<metric>.+?)" if len(stems) > 1 else ".*" if "[" in families else stems[0])
             who = next((column.name for column in self._free() if column.different == column.filled == len(self.table.records)), None)
-            who = "ResponseId" if ids else who or self.by_role.get("item_id") or "COLUMN"
+            named = next((name for name in _RESPONDENTS if name in self.table.columns), None)
+            who = named or who or self.by_role.get("item_id") or "COLUMN"
             return (
                 f"the columns of {quoted(stems)} look like the answers to a form: a row a person, a column a text; read them with "
                 f"--wide-items '{flag}' --column 'annotator_id={who}' --language TAG, and the texts with --items FILE, or name what the "

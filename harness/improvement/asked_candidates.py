@@ -13,11 +13,13 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from harness.content import Library
 from harness.content.specs import DatasetCard
 from harness.content.tags import choose_from
 from harness.data.dataset import Dataset
 from harness.data.folder_writer import data_toml, write_folder
 from harness.data.judgments import Judgments
+from harness.data.read_back import read_back
 from harness.engines import Settings
 from harness.errors import UsageError
 from harness.improvement.candidates import AskedCandidate, refuse_unfit
@@ -168,7 +170,7 @@ def with_examples(candidates: Mapping[JudgeCondition, AskedCandidate], data: Ask
     few_shot = any(not candidate.prompt and parse_variant(candidate.variant).shots for candidate in candidates.values())
     if not few_shot or has_development_items(data.prepared.training, choosing):
         return data.spec
-    return replace(data.spec, examples=write_pool(choosing, data.prepared.training, out))
+    return replace(data.spec, examples=write_pool(choosing, data.prepared.training, out, data.prepared.library))
 
 
 def alike_but_for_variant(candidates: Mapping[JudgeCondition, AskedCandidate]) -> list[dict[JudgeCondition, AskedCandidate]]:
@@ -212,11 +214,11 @@ def has_development_items(data: Dataset, half: ChooseHalf) -> bool:
     return {(question.language, by_id[question.item_id].task, question.metric) for question in half.texts.questions} <= covered
 
 
-def write_pool(half: ChooseHalf, data: Dataset, parent: Path) -> Path:
+def write_pool(half: ChooseHalf, data: Dataset, parent: Path, library: Library) -> Path:
     """Write a data folder of the choosing half and of the development items, with their labels, for `RunSpec.examples`.
 
     Its name in `parent` is a hash of what it holds. Raises TypeError for anything but the choosing half, since what confirms may be in no
-    prompt; UsageError for offensive texts in a repository; StoreError where it cannot be written.
+    prompt; UsageError for offensive texts in a repository; StoreError where it cannot be written or read again.
     """
     if not isinstance(half, ChooseHalf):
         raise TypeError(f"few-shot examples come from the half that chooses, not from {type(half).__name__}")
@@ -237,5 +239,6 @@ def write_pool(half: ChooseHalf, data: Dataset, parent: Path) -> Path:
         keys = [{name: value for name in names if (value := getattr(item, name)) is not None} for item in pool.items]
         items = [{**item.fields, **item_keys, "split": "dev"} for item, item_keys in zip(pool.items, keys, strict=True)]
         rows = {"items.jsonl": to_jsonl(items), "labels.jsonl": to_jsonl(pool.labels)}
-        write_folder(folder, {"data.toml": data_toml(about).encode(), **rows})
+        counts = {"items": len(items), "labels": len(pool.labels)}
+        write_folder(folder, {"data.toml": data_toml(about).encode(), **rows}, read_back(folder, library, counts))
     return folder

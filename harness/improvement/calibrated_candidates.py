@@ -109,11 +109,20 @@ class CalibratedCandidates:
         )
 
     def unread(self, candidates: Sequence[int], questions: LabelledQuestions) -> dict[int, UnreadCells]:
-        """Return the cells of the candidates most of whose answers cannot be read."""
+        """Return the candidates most of whose answers cannot be read, with the cells."""
+        return {index: cells for index, cells in self._unread_by_candidate(candidates, questions) if cells.of_all}
+
+    def unread_cells(self, candidates: Sequence[int], questions: LabelledQuestions) -> tuple[UnreadCells, ...]:
+        """Return the languages and metrics in which most answers of one of these candidates cannot be read."""
+        unread = self._unread_by_candidate(candidates, questions)
+        return tuple({id(cells): cells for _, cells in unread if not cells.of_all}.values())
+
+    def _unread_by_candidate(self, candidates: Sequence[int], questions: LabelledQuestions) -> Iterator[tuple[int, UnreadCells]]:
         judged = align([self._record_answers(candidates, questions)], self._compare).tables[0]
-        broken = {JudgeCondition.of(cells.key): cells for cells in split_unread(item_tables(judged))[1] if cells.of_all}
-        read = {index: self.candidates[self._base[index]] for index in candidates}
-        return {index: broken[condition] for index, condition in read.items() if condition in broken}
+        for cells in split_unread(item_tables(judged))[1]:
+            for index in candidates:
+                if self.candidates[self._base[index]] == JudgeCondition.of(cells.key):
+                    yield index, cells
 
     def constant(self, candidate: int, questions: LabelledQuestions) -> Floats | None:
         """Return (questions,) 1 where the map without the judge's score gives the commonest label; None for candidates without a map."""

@@ -147,7 +147,11 @@ def explain(source: Recording, compare: CompareOptions, options: ExplainOptions 
     cells = over_languages(readable)
     usable = [alike for alike in cells if alike[0].means is not None and not alike[0].classes.order_only]
     broken = [JudgeCondition.of(left_out.key) for left_out in unread if left_out.of_all]
-    pairs = tuple(pair for pair in explain_pairs(judged) if JudgeCondition.of(pair.key) not in broken)
+    pairs = tuple(
+        pair
+        for pair in explain_pairs(judged)
+        if JudgeCondition.of(pair.key) not in broken and not any(cells.covers(pair.key) for cells in unread)
+    )
     if not usable and not pairs:
         raise UsageError("nothing to explain: no metric has scores that are numbers, on one scale for judges and people")
     signature = aligned.signed(use=str(options))

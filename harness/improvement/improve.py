@@ -22,7 +22,7 @@ from harness.errors import JudgeError, UsageError
 from harness.improvement.calibrated_candidates import CalibratedCandidates, CalibrationSteps, is_calibrated
 from harness.improvement.disagreements import Remaining, disagreements, verdicts_on
 from harness.improvement.halves import ChooseHalf, ConfirmedUse, ConfirmHalf, digests, earlier_uses, halves, refuse_second_use, remember
-from harness.improvement.questions import LabelledQuestions
+from harness.improvement.questions import LabelledQuestions, readable_questions
 from harness.measure.compare import align
 from harness.measure.options import CompareOptions
 from harness.model import JudgeCondition, plainness
@@ -96,7 +96,8 @@ class Improved(msgspec.Struct, frozen=True, kw_only=True):
         flags: of `harness run`, that ask the start (`start`) and the choice (`chosen`), as a specification file names them.
         calibration: what becomes of scores, where the choice is calibrated; else empty.
         options: with which it was made; `signature` holds all that moves a number.
-        unread: candidates that were not chosen from, because most of their answers cannot be read.
+        unread: what was left out, because most answers cannot be read: candidates that were not chosen from, and languages and metrics of
+            the start or the choice, whose questions confirm nothing.
     """
 
     source: str
@@ -202,6 +203,9 @@ def improve(
     _refuse_unread(answers.unread((start, chosen), confirming), names, (start, chosen))
     without_judge = _constant_answers(division.choosing, division.confirming), answers.constant(chosen, confirming)
     constants = np.column_stack([constant for constant in without_judge if constant is not None])
+    left_out = answers.unread_cells((start, chosen), confirming)
+    readable = readable_questions(confirming, left_out)
+    confirming, right, constants = confirming.take(readable), right[readable], constants[readable]
     languages, together = _confirm_by_language(confirming, right, constants, level, options.margin)
     source = answers.recording((start, chosen), confirming)
     verdicts = verdicts_on(source, set(confirming.items), compare, decision)
@@ -231,7 +235,7 @@ def improve(
         calibration=answers.steps(chosen, confirming),
         options=options,
         signature=f"{align([source], compare).signature}|improve:{options.signed(level)} candidates={hashed}",
-        unread=tuple(unread),
+        unread=(*unread, *left_out),
     )
 
 

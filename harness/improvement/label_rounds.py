@@ -18,7 +18,7 @@ from harness.data.labels import Labels, checked_labels, read_label_rows
 from harness.errors import UsageError
 from harness.improvement.halves import halves
 from harness.improvement.improve import ImproveOptions
-from harness.improvement.questions import commonest_labels, recorded_candidates
+from harness.improvement.questions import commonest_labels, readable_questions, recorded_candidates
 from harness.measure.compare import Recording, align
 from harness.measure.item_table import item_tables
 from harness.measure.options import CompareOptions
@@ -48,8 +48,9 @@ class RoundsCompared(msgspec.Struct, frozen=True, kw_only=True):
     """Candidates under each round of labels, on the questions that choose and have a commonest label in every round.
 
     `agreement` (candidates, rounds) is the share of these questions on which a candidate gave the commonest label; of candidates that agree
-    equally the earlier wins. Candidates most of whose answers cannot be read are `unread` and no candidates. Of the `common` questions,
-    `differing` have other labels; `examples` are some of them.
+    equally the earlier wins. Candidates most of whose answers cannot be read are `unread` and no candidates; a language and metric
+    in which most answers of one cannot be read is left out for all. Of the `common` questions, `differing` have other labels; `examples`
+    are some of them.
     """
 
     rounds: tuple[str, ...]
@@ -105,6 +106,7 @@ def compare_rounds(source: Recording, rounds: Sequence[LabelRound], compare: Com
         raise UsageError("no text has a commonest label in every round")
     first = answered[0][0]
     common = first.take(np.array([question in shared for question in first.questions], bool))
+    common = common.take(readable_questions(common, (cells for cells in unread if not cells.of_all)))
     choosing = halves(common, options.share, options.seed)[0].texts
     readable = [index for index, candidate in enumerate(candidates) if candidate not in broken]
     agreement = np.array([answers.right(readable, choosing).mean(axis=0) for _, answers in answered]).T

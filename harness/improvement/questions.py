@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
@@ -10,9 +10,10 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.correction.unread_cells import UnreadCells
 from harness.data.dataset import Dataset
 from harness.data.judgments import NO_VARIANT, Judgments
-from harness.errors import UsageError
+from harness.errors import JudgeError, UsageError
 from harness.measure.compare import Recording, align, refuse_median_of_names
 from harness.measure.item_table import item_tables
 from harness.measure.judged_table import JudgedTable
@@ -96,6 +97,18 @@ class LabelledQuestions:
     def concatenate(self, other: LabelledQuestions) -> LabelledQuestions:
         """Return these questions and then others, of the same data."""
         return replace(self, questions=(*self.questions, *other.questions), item=np.concatenate([self.item, other.item]))
+
+
+def readable_questions(questions: LabelledQuestions, unread: Iterable[UnreadCells]) -> NDArray[np.bool_]:
+    """Return (questions,) True where a question is in none of the languages and metrics that were left out.
+
+    Raises JudgeError where none is left.
+    """
+    cells = {(left_out.key.get("language"), left_out.key.get("metric")): left_out for left_out in unread}
+    readable = np.array([(question.language, question.metric) not in cells for question in questions.questions], bool)
+    if cells and not readable.any():
+        raise JudgeError(f"{next(iter(cells.values())).sentence()} No other question has labels to compare candidates with")
+    return readable
 
 
 def labelled_questions(data: Dataset, compare: CompareOptions) -> LabelledQuestions:

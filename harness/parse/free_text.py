@@ -37,6 +37,7 @@ _LETTER = (
 )
 _PREFIX = re.compile(r"[\u0590-\u06ff\u1200-\u139f]")  # letters of scripts that join a word for "of" to its number
 _NO_PART = rf"(?!{_LETTER}|\s?[%％])"  # not 2nd, not 50 %
+_BEFORE_SIGN = re.compile(r"(?:\A|[\n:=：＝])[ \t]?\Z")  # before "-1"; in "Rating -4" the dash is no minus, if no score is below 0
 _CLAUSE_END = r"(?=\s*(?:\Z|[\n.,;:!?)\]\"'*`、。，；：！？」』】）”»]))"
 
 
@@ -135,7 +136,8 @@ def _candidates(text: str, scale: Scale, vocabulary: Vocabulary) -> Iterator[_Ca
             yield _Candidate(fraction[0], match.start() in spans or folded(fraction[0]) in alone, match.start(), fraction=True)
             continue
         end = match.end()
-        number = match[0] if signed else match[0].lstrip("-+−－")
+        is_sign = signed or _BEFORE_SIGN.search(rest, max(0, match.start() - 3), match.start()) is not None
+        number = match[0] if is_sign else match[0].lstrip("-+−－")
         if to_number(number) is not None:
             after = _BETWEEN.match(text, match.end())
             adjacent = match.start() in ends or (after is not None and after.end() in ends) or match.end() in ends

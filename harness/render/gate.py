@@ -11,7 +11,7 @@ from rich.text import Text
 
 from harness.content.tags import english_name
 from harness.data.judgments import NO_VARIANT
-from harness.gate.check import BROKEN, OPEN, UNANSWERED, Check, GateResult
+from harness.gate.check import BROKEN, OPEN, UNANSWERED, UNREAD, Check, GateResult
 from harness.gate.policy import AGREEMENT
 from harness.model import JudgeCondition
 from harness.render.comparison import show
@@ -37,9 +37,11 @@ _SENTENCES = {
 
 
 def sentence(result: GateResult) -> str:
-    """Return the outcome for a reader, with the numbers of checks."""
+    """Return the outcome for a reader, with the numbers of checks; where answers cannot be read, that goes first."""
+    unread = next((check.reason for check in result.checks if UNREAD in check.obstacles), None)
+    said = f"inconclusive: {unread}" if unread and result.outcome == "inconclusive" else _SENTENCES[result.outcome]
     counts = ", ".join(f"{count} {outcome}" for outcome in _SENTENCES if (count := result.count(outcome)))  # type: ignore[arg-type]
-    return f"{_SENTENCES[result.outcome]} ({counts} of {len(result.checks)})"
+    return f"{said} ({counts} of {len(result.checks)})"
 
 
 def several_judges(checks: Iterable[Check]) -> bool:

@@ -22,6 +22,7 @@ from harness.content.tags import resolve
 from harness.data import Dataset, load_bundled, load_folder
 from harness.data.asked_data import with_our_names
 from harness.data.folder_writer import data_toml, write_folder
+from harness.data.read_back import read_back
 from harness.engines import JudgeOpening, Settings, check_engine
 from harness.errors import IncompleteRun, UsageError
 from harness.exchange.labels.pairs_of_outputs import PARALLEL_SOURCE
@@ -222,7 +223,7 @@ def generate_outputs(spec: GenerateSpec, out: Path, watcher: Watcher, settings: 
         outputs = _Outputs(spec, sources, library, vocabulary)
         for judge in judges:
             outputs.read(judge.identity, plan, store)
-        generated = _write(out, spec, outputs, [judge.identity for judge in judges], settings)
+        generated = _write(out, spec, outputs, library, [judge.identity for judge in judges], settings)
     missing = sum(summary.missing for summary in generated.summaries)
     if missing:
         reason = why_stopped(sessions, "interrupted")
@@ -334,7 +335,9 @@ def _item_row(item: Item) -> dict[str, Any]:
     return {name: value for name, value in row.items() if value is not None} | fields
 
 
-def _write(out: Path, spec: GenerateSpec, outputs: _Outputs, identities: Sequence[JudgeIdentity], settings: Settings) -> Generated:
+def _write(
+    out: Path, spec: GenerateSpec, outputs: _Outputs, library: Library, identities: Sequence[JudgeIdentity], settings: Settings
+) -> Generated:
     """Write the data folder. Outputs that earlier commands wrote there stay, unless they were written again."""
     sources = outputs.sources
     kept_rows = [_item_row(item) for item in sources.kept]
@@ -353,7 +356,8 @@ def _write(out: Path, spec: GenerateSpec, outputs: _Outputs, identities: Sequenc
     for summary in summaries:
         price = price_of(next(identity for identity in identities if identity.name == summary.system), settings.prices)
         summary.cost = None if price is None else round(price.cost(summary.spent.usage), 6)
-    write_folder(out, files)
+    counts = {"items": len(item_rows)} | ({"labels": len(labels)} if len(labels) else {})
+    write_folder(out, files, read_back(out, library, counts))
     write_atomic(out / NOTE, to_json(_note(spec, outputs, identities, summaries)), private=True)
     return Generated(out, len(item_rows), len(kept_rows), len(earlier), summaries)
 

@@ -13,7 +13,7 @@ import msgspec
 
 from harness.data.named_folders import fetched_folder
 from harness.engines import Engine, Settings
-from harness.errors import UsageError
+from harness.errors import UsageError, refuse_pipe
 from harness.row_files import to_json, write_atomic
 from harness.runs.asking import JudgeSummary
 from harness.runs.prices import Price, price_of
@@ -70,6 +70,7 @@ def run_place(run: str | Path, out: Path) -> tuple[str, Path]:
     Raises UsageError, with what to do, for a path that exists and is no run's.
     """
     path = Path(run)
+    refuse_pipe(path)
     folder = (path.parent if path.is_file() else path).resolve()
     if (folder / "run.json").is_file():
         return folder.name, folder.parent.parent

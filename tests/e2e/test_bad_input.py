@@ -528,6 +528,27 @@ def test_a_reader_that_has_seen_enough_is_no_error() -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with a name")
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("labels", "import", "pipe", "--to", "new"),
+        ("import", "pipe", "--to", "new"),
+        ("start", "pipe"),
+        ("compare", "pipe"),
+        ("labels", "check", "pipe"),
+        ("labels", "import", "t.csv", "--to", "new", "--task", "t", "--scale", "m=0..1:best=1", "--salt-file", "pipe"),
+        ("watch", "init", "w", "data", "--certificate", "pipe", "--yes"),
+    ],
+)
+def test_no_command_waits_for_a_pipe(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]) -> None:
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe")
+    Path("t.csv").write_text("item_id,language,output,annotator_id,metric,score\na,cs,Text.,eva,m,1\n", "utf-8")
+    done = cli(*command)
+    assert done.code in (2, 3) and "pipe" in done.err and not Path("new").exists(), done.err
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with a name")
 @pytest.mark.parametrize("flag", ["--spec", "--prices", "--prompt", "--rubric"])
 def test_a_pipe_in_the_place_of_a_file_is_refused_at_once(
     cli: Callable[..., Any], refused: Callable[..., None], tmp_path: Path, flag: str

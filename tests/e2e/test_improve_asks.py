@@ -124,7 +124,7 @@ def test_the_choice_is_a_file_that_asks_the_same(
 def test_the_confirming_half_cannot_be_the_pool_of_examples(labelled: Path, tmp_path: Path) -> None:
     plan = planned(Asking((JUDGE,), (), RunSpec(data=labelled)), CompareOptions(), ImproveOptions())
     with pytest.raises(TypeError, match="the half that chooses, not from ConfirmHalf"):
-        write_pool(plan.division.confirming, plan.asked.prepared.training, tmp_path)  # type: ignore[arg-type]
+        write_pool(plan.division.confirming, plan.asked.prepared.training, tmp_path, plan.asked.prepared.library)  # type: ignore[arg-type]
     assert isinstance(plan.division.confirming, ConfirmHalf) and not (tmp_path / "examples").exists()
 
 

@@ -458,6 +458,49 @@ def test_the_rows_of_names_of_qualtrics_are_no_answers(cli: Any, name: str, impo
         )
 
 
+def write_surveymonkey(name: str, *questions: tuple[str, list[str]]) -> None:
+    """Write people's answers as SurveyMonkey does: a question above its first column, what each column asks in the row below."""
+    about = ["Respondent ID", "Collector ID", "Start Date", "Email Address"]
+    names = [*about, *(cell for question, parts in questions for cell in (question, *[""] * (len(parts) - 1)))]
+    below = [*[""] * len(about), *(part for _, parts in questions for part in parts)]
+    answers = [
+        [
+            str(114_000_001 + who),
+            "4001",
+            f"11/0{who + 1}/2025 10:00:00 AM",
+            "",
+            *(str(1 + (who + k) % 5) for k in range(len(names) - len(about))),
+        ]
+        for who in range(6)
+    ]
+    frame = pd.DataFrame([names, below, *answers])
+    frame.to_excel(name, index=False, header=False) if name.endswith(".xlsx") else frame.to_csv(name, index=False, header=False)
+
+
+@pytest.mark.parametrize("name", ["s.csv", "s.xlsx"])
+def test_the_two_rows_of_names_of_surveymonkey_are_one(cli: Any, name: str) -> None:
+    """Before, the columns without a name above were lost without a word, and the second row was an answer."""
+    write_surveymonkey(name, ("How fluent is each text?", ["Text 1", "Text 2", "Text 3"]))
+    done = cli("start", name, "--yes", "--language", "en")
+    assert done.code == 2 and "'annotator_id=Respondent ID'" in done.err, done.err
+    form = ("--wide-items", r".* \[(?P<item>.+)\]", "--column", "annotator_id=Respondent ID", "--metric", "fluency", "--language", "en")
+    for command in (
+        ("start", name, "--yes", "--to", "a"),
+        ("labels", "import", name, "--to", "b", "--task", "t", "--scale", "fluency=1..5:best=5"),
+    ):
+        done = cli(*command, *form)
+        assert done.code == 0 and "18 labels by 6 annotators" in done.err, done.err
+        folder = "a" if command[0] == "start" else "b"
+        assert sorted(row["item_id"] for row in lines_of(f"{folder}/items.jsonl")) == ["Text 1", "Text 2", "Text 3"]
+
+
+def test_a_survey_of_single_questions_keeps_their_names(cli: Any) -> None:
+    write_surveymonkey("s.csv", ("Text 1", ["Response"]), ("Text 2", ["Response"]))
+    form = ("--wide-items", r"(?P<item>Text \d)", "--column", "annotator_id=Respondent ID", "--metric", "fluency", "--language", "en")
+    done = cli("labels", "import", "s.csv", "--to", "b", "--task", "t", "--scale", "fluency=1..5:best=5", *form)
+    assert done.code == 0 and "12 labels by 6 annotators" in done.err and len(lines_of("b/items.jsonl")) == 2, done.err
+
+
 @pytest.mark.parametrize("question", ["Jak plynulá je odpověď?", "Q1", "回答は自然ですか"])
 @pytest.mark.parametrize("person", ["Jméno", "Name", "お名前"])
 def test_a_form_is_not_read_as_if_its_columns_were_people(cli: Any, question: str, person: str) -> None:

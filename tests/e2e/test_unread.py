@@ -53,8 +53,11 @@ def test_answers_of_which_none_can_be_read_say_so_first(
         done = cli("compare", folder(lambda n: answer, people))
     assert done.code == 4 and done.out.splitlines()[0].startswith("None of 120 answers could be read") and cause in done.out.splitlines()[0]
     assert "Do not use" not in done.out and "second" not in done.out and "Warning" not in done.err
+    assert "misses" not in done.out and " 0 %, at most" not in done.out, (
+        "an answer that nobody could read is no class that the judge misses"
+    )
     [verdict] = json.loads(cli("compare", folder(lambda n: answer, people), "--json").out)["verdicts"]
-    assert verdict["answer"] == "no verdict" and verdict["unread"] == {answer.get("failure", "off_scale"): 120}
+    assert verdict["answer"] == "no verdict" and not verdict["shares"] and verdict["unread"] == {answer.get("failure", "off_scale"): 120}
 
 
 def test_more_than_half_is_enough_and_half_is_not(cli: Callable[..., Any], folder: Callable[..., Path]) -> None:
@@ -69,6 +72,7 @@ def test_a_gate_is_inconclusive_and_says_why(cli: Callable[..., Any], folder: Ca
     checks = json.loads((tmp_path / "gate.json").read_text("utf-8"))["checks"]
     assert done.code == 4 and {check["outcome"] for check in checks} == {"inconclusive"}
     assert any("none of 120 answers could be read" in check["reason"] for check in checks)
+    assert done.out.startswith("gate: inconclusive: none of 120 answers could be read (off the scale), such as '9'"), done.out
 
 
 def test_an_answer_that_is_shown_is_one_safe_line(cli: Callable[..., Any], folder: Callable[..., Path]) -> None:
@@ -93,7 +97,13 @@ def test_a_reply_without_any_score_is_shown_too(cli: Callable[..., Any], endpoin
 
 
 RANDOM = TOML.replace("[metrics", 'sampling = "random"\n[metrics')
-USES = [("correct",), ("accept",), ("calibrate",), ("explain",), ("certify", "--to", "c.json")]
+USES = [("correct",), ("accept",), ("calibrate",), ("explain",), ("certify", "--to", "c.json"), ("labels", "needed")]
+
+
+def on(command: tuple[str, ...], source: Path) -> tuple[str | Path, ...]:
+    """Return a command with its source behind its name."""
+    words = 2 if command[0] == "labels" else 1
+    return (*command[:words], source, *command[words:])
 
 
 def random_sample(path: Path) -> Path:
@@ -107,28 +117,39 @@ def test_no_number_rests_on_answers_that_cannot_be_read(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for answers, words in ((lambda n: {"score": 9}, "none of 120"), (lambda n: {"score": 9 if n < 61 else n % 2}, "61 of 120")):
-        done = cli(command[0], random_sample(folder(answers)), *command[1:])
+        done = cli(*on(command, random_sample(folder(answers))))
         assert done.code == 4 and done.out == "" and not (tmp_path / "c.json").exists(), done.out
         first = done.err.splitlines()[0]
         assert words in first and "(off the scale), such as '9'" in first and "model/one" in first, done.err
-    half = cli(command[0], random_sample(folder(lambda n: {"score": 9 if n < 60 else n * n % 2})), *command[1:])
+    half = cli(*on(command, random_sample(folder(lambda n: {"score": 9 if n < 60 else n * n % 2}))))
     assert half.code != 4, half.err
 
 
-@pytest.mark.parametrize("command", ["correct", "accept", "explain"])
-def test_of_two_judges_the_other_is_still_used(cli: Callable[..., Any], folder: Callable[..., Path], command: str) -> None:
+@pytest.mark.parametrize("command", [("correct",), ("accept",), ("explain",), ("labels", "needed")])
+def test_of_two_judges_the_other_is_still_used(cli: Callable[..., Any], folder: Callable[..., Path], command: tuple[str, ...]) -> None:
     path = random_sample(folder(lambda n: {"score": 9}))
     rows = [json.loads(line) for line in (path / "judgments.jsonl").read_text("utf-8").splitlines()]
     others = [row | {"judge": "model/two", "score": (number // 3 + number // 7) % 2} for number, row in enumerate(rows)]
     write_rows(path / "judgments.jsonl", [*rows, *others])
     items = [json.loads(line) for line in (path / "items.jsonl").read_text("utf-8").splitlines()]
     write_rows(path / "items.jsonl", [row | {"output": row["output"] * (1 + number % 4)} for number, row in enumerate(items)])
-    done = cli(command, path)
+    done = cli(*on(command, path))
     assert done.code == 4 and done.out.startswith("None of 120 answers could be read (off the scale), such as '9'"), done.out + done.err
-    said = json.loads(cli(command, path, "--json").out)
+    said = json.loads(cli(*on(command, path), "--json").out)
     assert [(one["judge"], one["unread"]) for one in said["unread"]] == [("model/one", {"off_scale": 120})]
-    rows_of = next(said[name] for name in ("numbers", "thresholds", "metrics") if name in said)
+    rows_of = next(said[name] for name in ("numbers", "thresholds", "metrics", "cells") if name in said)
     assert {row["judge"] for row in rows_of} == {"model/two"}
+
+
+def test_scores_that_cannot_be_read_make_no_strata(cli: Callable[..., Any], folder: Callable[..., Path], tmp_path: Path) -> None:
+    path = folder(lambda n: {"score": 9 if n % 3 else n % 2})
+    rows = (path / "labels.jsonl").read_text("utf-8").splitlines()
+    write_rows(path / "labels.jsonl", [json.loads(line) for line in rows[:90]])
+    done = cli("labels", "plan", path, "--budget", "20", "--to", tmp_path / "next.jsonl")
+    assert done.code == 0 and "80 of 120 answers could not be read (off the scale), such as '9'" in done.err, done.err
+    assert "strata: scores" not in done.err and "score 0" not in done.err
+    drawn = [json.loads(line) for line in (tmp_path / "next.jsonl").read_text("utf-8").splitlines()]
+    assert {row["inclusion_probability"] for row in drawn} == {20 / 90} and {row["stratum"] for row in drawn} == {"all"}
 
 
 def test_a_chain_and_a_probe_with_a_judge_that_cannot_be_read_are_no_verdict(
@@ -153,7 +174,7 @@ def test_one_metric_that_cannot_be_read_is_left_out_and_the_other_is_used(
     write_rows(
         path / "judgments.jsonl", [row | {"score": 9} if row["metric"] == "errors" and n % 10 < 6 else row for n, row in enumerate(rows)]
     )
-    done = cli(command[0], path, *command[1:])
+    done = cli(*on(command, path))
     assert done.code == 0, done.err
     assert "could not be read (off the scale), such as '9'" in done.out, done.out
     if command[0] == "certify":
@@ -164,7 +185,30 @@ def test_one_metric_that_cannot_be_read_is_left_out_and_the_other_is_used(
             and not cells["errors"]["corrections"]
         )
     else:
-        said = json.loads(cli(command[0], path, *command[1:], "--json").out)
+        said = json.loads(cli(*on(command, path), "--json").out)
         assert [(one["metric"], one["unread"]) for one in said["unread"]] == [("errors", {"off_scale": 360})]
-        rows_of = next(said[name] for name in ("numbers", "thresholds", "metrics") if name in said)
+        rows_of = next(said[name] for name in ("numbers", "thresholds", "metrics", "cells") if name in said)
         assert {row["metric"] for row in rows_of} == {"tone"}
+
+
+def test_what_a_new_language_needs_rests_on_no_language_that_cannot_be_read(cli: Callable[..., Any], tmp_path: Path) -> None:
+    """Six languages, in one of which the judge gives a score to three texts of ten: five are left to borrow from, and then four."""
+    folders = [judged_folder(tmp_path / tag, prompts=40, language=tag) for tag in ("cs", "de", "en", "es", "it", "ja")]
+    path = tmp_path / "all"
+    for name in ("items", "labels", "judgments"):
+        rows = []
+        for tag in (folder.name for folder in folders):
+            for line in (tmp_path / tag / f"{name}.jsonl").read_text("utf-8").splitlines():
+                row = json.loads(line)
+                rows.append(row | {key: f"{tag}-{row[key]}" for key in ("item_id", "group") if key in row})
+        write_rows(path / f"{name}.jsonl", rows)
+    (path / "data.toml").write_bytes((folders[0] / "data.toml").read_bytes())
+    rows = [json.loads(line) for line in (path / "judgments.jsonl").read_text("utf-8").splitlines()]
+    for broken, helping in (("ja",), 5), (("ja", "it"), 4):
+        spoilt = [row | {"score": 9} if row["item_id"][:2] in broken and n % 10 < 7 else row for n, row in enumerate(rows)]
+        write_rows(path / "judgments.jsonl", spoilt)
+        done = cli("labels", "needed", path, "--borrow", "languages", "--json")
+        said = json.loads(done.out)
+        assert {one["languages"] for one in said["new_languages"]} == {helping}, said["new_languages"]
+        assert done.code == 0 and {one["language"] for one in said["unread"]} == set(broken)
+        assert not {cell["language"] for cell in said["cells"]} & set(broken)

@@ -39,7 +39,7 @@ def read(cli: Cli, *arguments: str | Path) -> Any:
 def test_corrected_numbers_for_programs(cli: Cli, folder: Path) -> None:
     found = read(cli, "correct", folder, "--versus", "system=a")
     assert found.keys() == {"schema_version", "signature", "sampling", "prevalence_shift", "notes", "numbers", "unread"}
-    assert found["sampling"] == "random" and "use:correct shift=no" in found["signature"]
+    assert found["sampling"] == "random" and found["signature"].endswith("|use:correct shift=no share_freedom=0.5+2")
     assert all(number.keys() == NUMBER for number in found["numbers"])
     tone = [number for number in found["numbers"] if number["metric"] == "tone"]
     assert [(number["system"], number["versus"]) for number in tone] == [("a", None), ("b", None), ("b", ["system", "a"])]
@@ -72,6 +72,7 @@ def test_corrected_numbers_for_people(cli: Cli, folder: Path, tmp_path: Path) ->
 
 def test_acceptance_for_programs_and_people(cli: Cli, folder: Path) -> None:
     found = read(cli, "accept", folder)
+    assert found["signature"].endswith(" variance=cr2 equal_groups=20"), "what nobody can choose but moves a threshold"
     assert found.keys() == {"schema_version", "signature", "alpha", "delta", "notes", "thresholds", "unread"}
     assert all(threshold.keys() == THRESHOLD for threshold in found["thresholds"])
     [tone] = [threshold for threshold in found["thresholds"] if threshold["metric"] == "tone"]

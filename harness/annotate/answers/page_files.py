@@ -88,6 +88,8 @@ def read_results(
 
 def is_result_file(path: Path) -> bool:
     """Return True if a page saved the file, as JSON or as a table. A JSON file that was cut is known by the members before the cut."""
+    if not path.is_file():  # to open a pipe might never end
+        return False
     try:
         with path.open("rb") as file:
             start = file.read(_START).decode("utf-8-sig", "replace")

@@ -15,7 +15,7 @@ from typing import Literal
 
 from harness.errors import ContentError, UsageError
 from harness.exchange.labels import table as limits
-from harness.exchange.labels.table import Record, SourceTable, header_index, header_note, is_blank
+from harness.exchange.labels.table import Record, SourceTable, header_index, header_note, is_blank, two_row_names, two_row_note
 from harness.row_files import open_bytes, unguard_cell
 
 _DELIMITERS = ",;\t|"
@@ -44,6 +44,9 @@ def read_delimited(path: Path, encoding: str | None = None, delimiter: str | Non
     numbers = [number for number, _ in lines]
     at = header_index([sum(not is_blank(cell) for cell in row) for _, row in lines], numbers, header_row, str(path))
     header_line, header = numbers[at], [name.strip() for name in lines[at][1]]
+    if len(lines) > at + 2 and (joined := two_row_names(header, lines[at + 1][1])):
+        notes.append(two_row_note(numbers[at + 1]))
+        header, lines, numbers = joined, [*lines[: at + 1], *lines[at + 2 :]], [*numbers[: at + 1], *numbers[at + 2 :]]
     refuse_repeated(path, header, header_line)
     records = [Record(_cells(path, number, header, row), number, f"{path}:") for number, row in lines[at + 1 :]]
     if not records:

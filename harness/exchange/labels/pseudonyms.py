@@ -10,7 +10,7 @@ import secrets
 from collections.abc import Iterable
 from pathlib import Path
 
-from harness.errors import AccessError, StoreError, UsageError
+from harness.errors import AccessError, StoreError, UsageError, refuse_pipe
 from harness.text import person_key
 
 _SALT_BYTES = 32
@@ -32,6 +32,7 @@ def read_salt(path: Path, *, outside: Path) -> bytes:
     """
     if path.resolve().is_relative_to(outside.resolve()):
         raise UsageError(f"the salt {path} would be inside {outside}, which is meant to be shared; choose a --salt-file elsewhere")
+    refuse_pipe(path)
     try:
         return _check_salt(path, path.read_bytes())
     except FileNotFoundError:

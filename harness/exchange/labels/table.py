@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from statistics import mode
 from typing import Any, NamedTuple
@@ -73,6 +74,36 @@ def header_note(at: int, numbers: Sequence[int]) -> list[str]:
     if not at:
         return []
     return [f"row {numbers[at]} was read as the column names, and what stands above it as a title; --header-row names another row"]
+
+
+def two_row_names(names: Sequence[str], below: Sequence[str]) -> list[str] | None:
+    """Return the names of columns whose header takes two rows, as SurveyMonkey writes it: questions, and below them what each column asks.
+
+    None where the second row is one of answers: the first columns, such as the respondent's id, have nothing below their names, and
+    all others have words there; of a question with several columns, only the first has its name above.
+
+    >>> two_row_names(["Respondent ID", "How fluent?", "", "Why?"], ["", "Text 1", "Text 2", "Response"])
+    ['Respondent ID', 'How fluent? [Text 1]', 'How fluent? [Text 2]', 'Why?']
+    >>> two_row_names(["id", "score", ""], ["", "3", "4"]), two_row_names(["id", "text", ""], ["a", "b", "c"])
+    (None, None)
+    """
+    first = next((at for at, cell in enumerate(below) if not is_blank(cell)), 0)
+    words = [cell for cell in below[first:] if not is_blank(cell) and not re.fullmatch(r"[\s\d.,:/+-]*", cell)]
+    known = len(names) == len(below) and not any(map(is_blank, names[: first + 1]))
+    of_several = any(map(is_blank, names[first:])) or "Collector ID" in names[:first]
+    if not (first and known and of_several and len(words) == len(below) - first):
+        return None
+    joined, question = list(names[:first]), ""
+    for at in range(first, len(names)):
+        question = names[at] or question
+        alone = names[at] and (at + 1 == len(names) or names[at + 1])
+        joined.append(question if alone else f"{question} [{below[at].strip()}]")
+    return joined
+
+
+def two_row_note(number: int) -> str:
+    """What is said of a second row of column names."""
+    return f"row {number} was read as a second row of column names, and is no answer"
 
 
 def is_blank(value: Any) -> bool:

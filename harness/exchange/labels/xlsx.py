@@ -15,7 +15,7 @@ from harness.archives import open_archive
 from harness.errors import ContentError, UsageError
 from harness.exchange.labels import table as limits
 from harness.exchange.labels.delimited import refuse_repeated
-from harness.exchange.labels.table import Record, SourceTable, Unreadable, header_index, header_note, is_blank
+from harness.exchange.labels.table import Record, SourceTable, Unreadable, header_index, header_note, is_blank, two_row_names, two_row_note
 
 _MAX_MERGED_CELLS = 1_000_000
 OLD_EXCEL = b"\xd0\xcf\x11\xe0"
@@ -35,6 +35,9 @@ def read_xlsx(path: Path, sheet: str | None = None, header_row: int | None = Non
     numbers = [number for number, _ in cells]
     at = header_index([_width(row) for _, row in cells], numbers, header_row, str(path))
     (header_number, names), *rows = cells[at:]
+    if len(rows) > 1 and (joined := _two_rows(names, rows[0][1])):
+        notes = [*notes, two_row_note(rows[0][0])]
+        names, rows = joined, rows[1:]
     place = f"{path}:{chosen.title}!"
     header = _header(names, f"{place}{header_number}")
     records = [
@@ -183,6 +186,17 @@ def _cached_values(path: Path, title: str) -> dict[str, Any]:
     book = openpyxl.load_workbook(io.BytesIO(path.read_bytes()), data_only=True)
     stored = (cell for cell in book[title]._cells.values() if cell.value is not None or cell.data_type == "str")
     return {cell.coordinate: "" if cell.value is None else cell.value for cell in stored}
+
+
+def _two_rows(names: dict[str, Any], below: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the names of columns whose header takes two rows; None where the second row is one of answers, or a cell is merged."""
+    from openpyxl.utils import column_index_from_string, get_column_letter
+
+    if any(isinstance(value, Unreadable) for value in (*names.values(), *below.values())):
+        return None
+    letters = [get_column_letter(at) for at in range(1, 1 + max(map(column_index_from_string, (*names, *below))))]
+    joined = two_row_names(*([str(row.get(letter, "")).strip() for letter in letters] for row in (names, below)))
+    return dict(zip(letters, joined, strict=True)) if joined else None
 
 
 def _header(row: dict[str, Any], place: str) -> dict[str, str]:

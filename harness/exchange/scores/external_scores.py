@@ -11,7 +11,7 @@ import msgspec
 from harness.errors import UsageError
 from harness.exchange.labels.layouts import ITEM_ID, with_ids
 from harness.exchange.labels.table import Record, SourceTable
-from harness.model import Failure
+from harness.model import Failure, Order
 from harness.parse import AnswerRule
 
 
@@ -32,6 +32,7 @@ class ExternalScore(msgspec.Struct, frozen=True, kw_only=True):
         human: whether a person gave it, so that it is a label.
         blind: False if the person saw a judge's score; None if nothing is known.
         variant, temperature: how the judge was asked, if that is known.
+        order: of the two texts of a pair, as the judge saw them; the value is in the order of the pair itself.
         task: the task of the item, if the score states it.
         texts: the texts of the item by the names that its task has; empty where only `fields` hold them.
         repeat: from 0, as the program wrote it; None where equal questions are counted in the order of the file.
@@ -54,6 +55,7 @@ class ExternalScore(msgspec.Struct, frozen=True, kw_only=True):
     blind: bool | None = None
     variant: str | None = None
     temperature: Any = None
+    order: Order | None = None
     task: str | None = None
     texts: Mapping[str, str] = {}
     repeat: Any = None

@@ -19,6 +19,7 @@ MODULES = {
     "openai-batch": "provider_batches",
     "anthropic-batch": "provider_batches",
     "gemini-batch": "provider_batches",
+    "fastchat-pair": "fastchat_pairs",
     "records": "score_records",
     "label-studio": "annotation_tools",
     "argilla": "annotation_tools",

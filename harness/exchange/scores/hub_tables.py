@@ -12,9 +12,11 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from harness.content import Library
 from harness.data import Dataset
 from harness.data.folder_writer import data_toml, write_folder
 from harness.data.judgments import Judgments
+from harness.data.read_back import read_back
 from harness.errors import UsageError
 from harness.exchange.scores.score_metadata import Reasons
 from harness.model import Item
@@ -65,15 +67,19 @@ def left_out(data: Dataset) -> list[str]:
     return [f"{what} are not written" for what, has in parts if has]
 
 
-def write_hub(folder: Path, tables: Sequence[HubTable], data: Dataset, card: str) -> None:
-    """Write the tables, `data.toml` and the card to a new folder, all or nothing. Raises UsageError if it exists, StoreError as usual."""
+def write_hub(folder: Path, tables: Sequence[HubTable], data: Dataset, card: str, library: Library) -> None:
+    """Write the tables, `data.toml` and the card to a new folder, all or nothing.
+
+    Raises UsageError if it exists, StoreError if it cannot be written, or not read again with the content of `library`.
+    """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} exists; choose a new folder")
     refuse_in_repository(folder, data.about)
     used = {name: data.scales[name] for name in sorted({row["metric"] for table in tables[1:] for row in table.rows})}
     about = msgspec.structs.replace(data.about, metrics=used, group="group", shared=None)
     files = {table.file: to_parquet(table.rows, table.schema) for table in tables}
-    write_folder(folder, files | {"data.toml": data_toml(about).encode(), "README.md": card.encode()})
+    counts = {table.name: len(table.rows) for table in tables}
+    write_folder(folder, files | {"data.toml": data_toml(about).encode(), "README.md": card.encode()}, read_back(folder, library, counts))
 
 
 def split_name(data: Dataset) -> str:

@@ -292,13 +292,13 @@ class _ScoreImport:
         reading = self._reading(score, self.scales[metric])
         row: dict[str, Any] = {"item_id": item, "judge": judge, "metric": metric}
         row |= {"score": reading.score} if reading.failure is None else {"failure": reading.failure.value}
-        key = (item, judge, metric, score.variant, temperature)
+        key = (item, judge, metric, score.variant, temperature, score.order)
         earlier = self.asked[key]
         repeat = len(earlier) if is_blank(score.repeat) else repeat_number(score.repeat)
         if repeat in earlier:
             raise UnreadableScore(f"{judge} already scored '{metric}' of '{item}', repeat {repeat}")
         earlier.append(repeat)
-        extra = {"variant": score.variant, "temperature": temperature, "repeat": repeat or None}
+        extra = {"variant": score.variant, "temperature": temperature, "order": score.order, "repeat": repeat or None}
         words = score.justification if isinstance(score.justification, str) else None
         extra |= {"raw_choice": reading.raw_choice, "justification": reading.justification or words}
         self.judgments.append(row | {name: value for name, value in extra.items() if value is not None})

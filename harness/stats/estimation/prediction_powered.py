@@ -26,6 +26,9 @@ MIN_LABELLED_GROUPS = 20
 TOO_FEW_LABELS = "fewer than two independent labels"
 MEAN = "prediction-powered (t)"
 SHARE = "prediction-powered (wilson on effective n)"
+SATTERTHWAITE_FACTOR, ADDED_UNITS = 0.5, 2  # of `freedom_of_share`
+SHARE_FREEDOM = f"{SATTERTHWAITE_FACTOR:g}+{ADDED_UNITS}"
+"""How signatures name what limits the degrees of freedom of shares."""
 MeanOfLabels = tuple[float, float, float]
 """An estimate, its standard error and its degrees of freedom."""
 
@@ -411,6 +414,6 @@ def freedom_of_share(share: float, groups: int) -> float:
     >>> [round(freedom_of_share(share, 60), 1) for share in (0.05, 0.3, 0.5)]
     [6.1, 91.7, inf]
     """
-    p = (groups * share + 2) / (groups + 4)
+    p = (groups * share + ADDED_UNITS) / (groups + 2 * ADDED_UNITS)
     known = (1 - 2 * p) ** 2  # 1 - 4 p (1 - p)
-    return groups * p * (1 - p) / known if known > 0 else math.inf
+    return SATTERTHWAITE_FACTOR * 2 * groups * p * (1 - p) / known if known > 0 else math.inf

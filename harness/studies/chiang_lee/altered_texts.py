@@ -15,6 +15,7 @@ from harness.content.specs import DatasetCard
 from harness.content.tags import resolve
 from harness.data import load_bundled
 from harness.data.folder_writer import data_toml, write_folder
+from harness.data.read_back import read_back
 from harness.errors import UsageError
 from harness.model import Item
 from harness.perturb import apply, parse_perturbation
@@ -79,9 +80,10 @@ def _row(item: Item, original: str, change: str, text: str) -> dict[str, Any]:
     return row | {"original": original, "output": text}
 
 
-def write_altered_texts(folder: Path, altered: AlteredTexts) -> None:
-    """Write a new data folder. Raises UsageError if it exists, StoreError if it cannot be written."""
+def write_altered_texts(folder: Path, altered: AlteredTexts, library: Library) -> None:
+    """Write a new data folder. Raises UsageError if it exists, StoreError if it cannot be written or read again."""
     if folder.exists():
         raise UsageError(f"--out {folder} exists already; name a new folder")
     card = DatasetCard(id="altered-texts", title="Altered control texts", source="constructed", annotators="aggregate")
-    write_folder(folder, {"items.jsonl": to_jsonl(altered.rows), "data.toml": data_toml(card).encode()})
+    files = {"items.jsonl": to_jsonl(altered.rows), "data.toml": data_toml(card).encode()}
+    write_folder(folder, files, read_back(folder, library, {"items": len(altered.rows)}))

@@ -57,8 +57,9 @@ def _choose_judgments(data: Dataset, arguments: StudyChiangLee) -> Dataset:
 def write_texts(arguments: StudyAlterTexts) -> int:
     """Write altered control texts as a data folder."""
     changes = arguments.perturb or DEFAULT_CHANGES
-    altered = alter_texts(Library(*arguments.content), arguments.langs, changes, arguments.limit, arguments.seed)
-    write_altered_texts(arguments.out, altered)
+    library = Library(*arguments.content)
+    altered = alter_texts(library, arguments.langs, changes, arguments.limit, arguments.seed)
+    write_altered_texts(arguments.out, altered, library)
     for (language, change), count in sorted(altered.not_changed.items()):
         print(f"{change} could change none of the words of {count} texts in {language}; they are left out")
     print(f"{arguments.out}: {len(altered.rows)} texts")

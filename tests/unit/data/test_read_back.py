@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -54,3 +56,39 @@ def test_files_that_stay_are_read_with_the_new_ones(library: Library, tmp_path: 
     write_folder(folder, {"items.jsonl": to_jsonl(ITEMS), "data.toml": ABOUT})
     write_folder(folder, {"labels.jsonl": to_jsonl(LABELS)}, read_back(folder, library, {"labels": 3}))
     assert len(load_folder(folder, library).labels) == 3 and sorted(files_of(folder)) == ["data.toml", "items.jsonl", "labels.jsonl"]
+
+
+WRITER = 'version = "1"\ndef first_words(item):\n    return "Shrnutí: " + item["passage"].split(".")[0]\n'
+
+
+@pytest.mark.parametrize(
+    ("module", "command", "folder_stays"),
+    [
+        (
+            "runs.generate",
+            ("generate", "--task", "summarize", "--langs", "cs", "--limit", "2", "--by", "python:writer:first_words", "--out"),
+            True,
+        ),
+        ("studies.chiang_lee.altered_texts", ("study", "alter-texts", "--langs", "cs", "--limit", "2", "--out"), False),
+        ("exchange.scores.hub_tables", ("export", "hub", "data", "--to"), False),
+    ],
+)
+def test_every_command_that_writes_a_folder_reads_it_first(
+    cli: Callable[..., Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    module: str,
+    command: tuple[str, ...],
+    folder_stays: bool,
+) -> None:
+    """A card that cannot be read stands for whatever a later version of a command may get wrong."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "writer.py").write_text(WRITER, "utf-8")
+    write_folder(tmp_path / "data", {"items.jsonl": to_jsonl(ITEMS), "labels.jsonl": to_jsonl(LABELS), "data.toml": ABOUT})
+    with monkeypatch.context() as patch:
+        patch.setattr(f"harness.{module}.data_toml", lambda about: 'id = "d"\nannotators = "nobody"\n')
+        failed = cli(*command, "new")
+    assert failed.code == 5 and "new is as it was before, as what was to be written there cannot be read again: new/data.toml" in failed.err
+    left = {path.name for path in Path("new").glob("[!.]*")} if Path("new").is_dir() else set()
+    assert left == ({"store.sqlite"} if folder_stays else set()), "the answers of writers stay, as they were paid for"
+    assert cli(*command, "new").code == 0 and load_folder(Path("new"), Library()).items

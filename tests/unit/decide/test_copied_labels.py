@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import random
+import statistics
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -57,7 +59,7 @@ def test_a_copy_of_one_person_is_said_first_everywhere(copied: Callable[..., Pat
     )
     assert "Is model/copy a copy of the labels?" in cli("compare", folder, "--md").out
     verdicts = json.loads(cli("compare", folder, "--json").out)["verdicts"]
-    assert all(verdict["copied"] == {"annotator": "p1", "texts": 240} for verdict in verdicts)
+    assert all(verdict["copied"] == {"annotator": "p1", "texts": 240, "aggregate": None} for verdict in verdicts)
     usable = [verdict for verdict in verdicts if verdict["verdict"] == "use"]
     assert usable and all("if these are copies of the labels" in " ".join(verdict["not_for"]) for verdict in usable)
     page = tmp_path / "page.html"
@@ -187,3 +189,35 @@ def test_two_judges_with_the_same_scores_are_said(labelled: tuple[Path, list[Row
     write_rows(tmp_path / "judgments.jsonl", twins)
     assert told not in harness.compare(tmp_path).notes
     assert not any("a copy of the other" in note for note in harness.compare(folder).notes)
+
+
+@pytest.mark.parametrize(
+    ("scale", "aggregate", "words"),
+    [
+        ('kind = "interval"\nmin = 0\nmax = 100\nbest = 100', statistics.fmean, "people's mean"),
+        ('kind = "interval"\nmin = 0\nmax = 100\nbest = 100', statistics.median, "people's"),
+        ('kind = "ordinal"\nclasses = [0, 1, 2, 3, 4]\nbest = 4', lambda scores: round(statistics.fmean(scores)), "people's mean"),
+        ('kind = "ordinal"\nclasses = [0, 1, 2, 3, 4]\nbest = 4', lambda scores: round(statistics.median(scores)), "people's median"),
+    ],
+)
+def test_a_copy_of_the_mean_or_the_median_is_found(
+    tmp_path: Path, cli: Callable[..., Any], scale: str, aggregate: Callable[[list[int]], float], words: str
+) -> None:
+    draw = random.Random(3)
+    most = 100 if "interval" in scale else 4
+    scores = [[draw.randint(0, most) for _ in range(4)] for _ in range(200)]
+    write_rows(tmp_path / "items.jsonl", [{"item_id": f"i{n}", "language": "cs", "task": "t", "output": f"Text {n}."} for n in range(200)])
+    labels = [
+        {"item_id": f"i{n}", "annotator_id": f"p{who}", "metric": "m", "score": score}
+        for n, four in enumerate(scores)
+        for who, score in enumerate(four)
+    ]
+    write_rows(tmp_path / "labels.jsonl", labels)
+    judgments = [{"item_id": f"i{n}", "judge": "x/y", "metric": "m", "score": aggregate(four)} for n, four in enumerate(scores)]
+    write_rows(tmp_path / "judgments.jsonl", judgments)
+    (tmp_path / "data.toml").write_text(f'id = "d"\nannotators = "persistent"\n[metrics.m]\n{scale}\n', "utf-8")
+    shown = cli("compare", tmp_path).out
+    assert "a copy of the labels?" in shown and words in shown, shown
+    judgments[0]["score"] = 0 if judgments[0]["score"] > 2 else most
+    write_rows(tmp_path / "judgments.jsonl", judgments)
+    assert "a copy of the labels?" not in cli("compare", tmp_path).out

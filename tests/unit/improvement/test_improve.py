@@ -277,6 +277,33 @@ def test_a_start_that_cannot_be_read_spends_no_label_and_of_others_none_is_chose
         assert done.out.count("168 of 240") == 3 and "Chosen of 5 candidates: openai/one: single+calibrated" in done.out
 
 
+def test_a_language_in_which_the_start_cannot_be_read_confirms_nothing(answers: Path, cli: Cli) -> None:
+    """A gain over a start that is broken in Japanese would be one over a set-up that does not work."""
+    rows = [json.loads(line) for line in (answers / "judgments.jsonl").read_text("utf-8").splitlines()]
+    spoilt = {f"ja-{n}" for n in range(120) if n % 10 < 6}
+    write_rows(
+        answers / "judgments.jsonl",
+        [row | {"score": 9} if row["variant"] == "single" and row["item_id"] in spoilt else row for row in rows],
+    )
+    of_two = ("improve", answers, "--start", "single", "--where", "variant=single,detailed")
+    done = cli(*of_two, "--json")
+    said = json.loads(done.out)
+    assert done.code == 0 and said["chosen"]["variant"] == "detailed", done.err
+    assert [language["language"] for language in said["languages"]] == ["cs"] == sorted({row["language"] for row in said["remaining"]})
+    assert [(each["language"], each["variant"], each["unread"]) for each in said["unread"]] == [("ja", "single", {"off_scale": 72})]
+    assert said["confirm_texts"] < 60
+    first = cli(*of_two, "--reuse").out.splitlines()[0]
+    assert first.startswith("72 of 120 answers could not be read (off the scale), such as '9'") and "in ja/tone" in first
+    rounds = cli("improve", answers, "--labels", answers, "--labels", answers, "--json")
+    assert rounds.code == 0 and json.loads(rounds.out)["common"] == 120, "the questions in Czech"
+
+
 def test_half_of_the_answers_of_a_candidate_may_be_unreadable(answers: Path, cli: Cli) -> None:
     unreadable(answers, ("joint",), 0.5)
     assert cli("improve", answers).code == 0
+
+
+def test_a_choice_that_cannot_be_written_is_shown_as_its_labels_are_spent(answers: Path, cli: Cli, tmp_path: Path) -> None:
+    done = cli("improve", answers, "--to", tmp_path / f"{'n' * 300}.toml")
+    assert done.code == 5 and "File name too long" in done.err
+    assert done.out.startswith("Chosen of") and "Next: --to FILE.toml" in done.out and (answers / FILE).exists()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.model import Failure, Scale, Score
-from harness.parse import bundled_vocabulary, read_text
+from harness.parse import bundled_vocabulary, read_reply, read_text
 from tests.growth import assert_grows_linearly
 
 INTERVAL = Scale(kind="interval", min=1, max=5, best=5)
@@ -184,3 +184,16 @@ def test_a_number_before_another_maximum_in_unknown_words_is_not_taken(text: str
 def test_fractions_and_counts_elsewhere_do_not_hide_the_score(text: str) -> None:
     reading = read_text(text, TWO, WORDS)
     assert (reading.score, "/" in (reading.further_numbers or "")) == (1, False)
+
+
+@pytest.mark.parametrize("text", ["-1", "Score: -1", "Score = −1", "The text cannot be judged.\nScore: -1", "评分：-1", "Rating:-1."])
+def test_a_number_below_zero_is_off_the_scale(text: str) -> None:
+    """Programs ask for -1 where a text cannot be judged."""
+    scale = Scale(kind="ordinal", classes=(0, 1, 2), best=2)
+    assert read_text(text, scale, bundled_vocabulary()).failure == Failure.OFF_SCALE
+    assert read_reply(text, {"score": scale}, joint=False, vocabulary=bundled_vocabulary())["score"].score is None
+
+
+@pytest.mark.parametrize("text", ["- 1", "Score - 1", "Score -1", "Rating – 1", "* Score: 1"])
+def test_a_dash_is_no_sign(text: str) -> None:
+    assert read_text(text, Scale(kind="ordinal", classes=(0, 1, 2), best=2), bundled_vocabulary()).score == 1

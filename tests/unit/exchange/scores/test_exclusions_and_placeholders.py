@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import harness
 from harness.cli import main
 from harness.exit_codes import CONTENT, JUDGE, USAGE
 
@@ -146,6 +147,43 @@ def test_judgments_of_mt_bench_are_of_a_question_a_model_and_a_turn(command: Imp
     assert command("gpt-4_single.jsonl", fastchat(), *QUALITY, *flags) == 0
     assert judged() == {"81-alpha-1": 9, "81-alpha-2": 7, "81-beta-1": "not_json", "81-beta-2": 4}
     assert {row["judge"] for row in rows("judgments")} == {"gpt-4"}
+
+
+def fastchat_pairs() -> list[dict[str, Any]]:
+    games = [(81, 1, "model_1", "model_1"), (81, 2, "model_1", "model_2"), (82, 1, "tie", "error")]
+    return [
+        {"question_id": question, "model_1": "alpha", "model_2": "beta", "g1_winner": first, "g2_winner": second, "turn": turn}
+        | {"judge": ["gpt-4", "pair-v2"], "g1_judgment": "[[A]]", "g2_judgment": "[[B]]", "g1_user_prompt": "p", "tstamp": 1.5}
+        for question, turn, first, second in games
+    ]
+
+
+def test_the_two_games_of_a_pair_are_its_two_orders(command: Import) -> None:
+    """FastChat turns the winner of the second game back into a model, so it is not turned again."""
+    assert command("gpt-4_pair.jsonl", fastchat_pairs(), "--language", "en") == 0
+    said = [(row["item_id"], row["order"], row.get("score", row.get("failure"))) for row in rows("judgments")]
+    assert said == [
+        ("81-alpha-beta-1", "forward", "A"),
+        ("81-alpha-beta-1", "swapped", "A"),
+        ("81-alpha-beta-2", "forward", "A"),
+        ("81-alpha-beta-2", "swapped", "B"),
+        ("82-alpha-beta-1", "forward", "tie"),
+        ("82-alpha-beta-1", "swapped", "not_json"),
+    ]
+    assert {row["judge"] for row in rows("judgments")} == {"gpt-4"}
+    assert {(row["system_a"], row["system_b"]) for row in rows("items")} == {("alpha", "beta")}
+    data = harness.load("data")
+    assert data.judgments is not None and list(data.judgments.order).count("swapped") == 3
+    assert command("gpt-4_pair.jsonl", fastchat_pairs(), "--language", "en", "--append") != 0, "the same games are no repeats of folders"
+
+
+@pytest.mark.parametrize("winner", [None, "model_3", 1])
+def test_a_game_without_a_winner_is_a_failure(command: Import, winner: Any) -> None:
+    games = [*fastchat_pairs(), *fastchat_pairs()[:1]]
+    games[3] = games[3] | {"question_id": 83, "g1_winner": winner}
+    command("gpt-4_pair.jsonl", games, "--language", "en")
+    [failure] = [row["failure"] for row in rows("judgments") if row["item_id"] == "83-alpha-beta-1" and row["order"] == "forward"]
+    assert failure == ("missing" if winner is None else "off_scale")
 
 
 def test_records_of_several_models_are_no_repeats(command: Import, capsys: pytest.CaptureFixture[str]) -> None:

@@ -126,3 +126,23 @@ def test_datasets_loads_each_config(cli: Cli, folder: Path, tmp_path: Path) -> N
     first = loaded["labels"][0]
     assert (type(first["score"]), first["language"]) == (int, "ja") and first["item_id"] in set(loaded["items"]["item_id"])
     assert len(loaded["labels"].filter(lambda row: row["metric"] == "tone")) == 666
+
+
+def test_scores_in_numbers_beside_scores_in_words_come_back(cli: Cli, tmp_path: Path) -> None:
+    """A column of Parquet has one type, so the numbers stand in it as texts."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    write_rows(folder / "items.jsonl", [{"item_id": name, "language": "cs", "task": "t", "output": f"Text {name}"} for name in "ab"])
+    scores = {"tone": ("good", "3"), "grade": (3, 1), "points": (2.5, 7)}
+    rows = [{"item_id": item, "metric": metric, "score": pair[at]} for at, item in enumerate("ab") for metric, pair in scores.items()]
+    write_rows(folder / "labels.jsonl", [{**row, "annotator_id": "eva"} for row in rows])
+    write_rows(folder / "judgments.jsonl", [{**row, "judge": "m"} for row in rows])
+    (folder / "data.toml").write_text(
+        'id = "data"\nannotators = "persistent"\n[metrics.tone]\nkind = "nominal"\nclasses = ["good", "3"]\n'
+        '[metrics.grade]\nkind = "ordinal"\nclasses = [1, 2, 3]\n[metrics.points]\nkind = "interval"\nmin = 0\nmax = 10\n',
+        "utf-8",
+    )
+    assert cli("export", "hub", folder, "--to", tmp_path / "hub").code == 0
+    before, read = harness.load(folder), harness.load(tmp_path / "hub")
+    assert list(read.labels.score) == ["good", 3, 2.5, "3", 1, 7] and read.sha256 == before.sha256
+    assert read.judgments and before.judgments and read.judgments.sha256 == before.judgments.sha256
