@@ -193,7 +193,10 @@ def from_population(rows: pd.DataFrame, label: Floats, chances: dict[str, float]
             "metric": "m",
             "score": [int(one) if ok else None for one, ok in zip(rows["answer"][kept], answered[kept], strict=True)],
             "failure": [None if ok else "not_json" for ok in answered[kept]],
-            "confidence": [float(one) if ok else None for one, ok in zip(rows["confidence"][kept], answered[kept], strict=True)],
+            "probs": [
+                {str(int(one)): sure, str(int(1 - one)): 1 - sure} if ok else None
+                for one, sure, ok in zip(rows["answer"][kept], rows["confidence"][kept], answered[kept], strict=True)
+            ],
         },
         dtype=object,
     )
