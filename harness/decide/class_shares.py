@@ -26,7 +26,8 @@ class ClassShare(msgspec.Struct, frozen=True):
 
     Attributes:
         score: the class; None for all texts together, where a bar is stated for the agreement on several classes.
-        share, lower, upper: the share found, and its one-sided limits at alpha.
+        share, lower, upper: the share found, and its one-sided limits at alpha. In `lower` and `p_above` texts of one group have a
+            correlation of at least `DecisionOptions.bar_correlation`.
         n, groups: texts with the class, and independent groups among them.
         bar: what the share is held against; None where the verdict has another basis.
         p_above, p_below: of "at most the bar" and of "at least the bar", one-sided; None without a bar.
