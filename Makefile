@@ -149,6 +149,10 @@ simulations: setup
 	$(BIN)/python -m tests.worlds.test_cascades
 	$(BIN)/python -m tests.worlds.test_confirmation
 	$(BIN)/python -m tests.worlds.test_recall_bar
+	$(BIN)/python -m tests.worlds.test_recall_bar verdicts
+	$(BIN)/python -m tests.worlds.test_planned_texts
+	$(BIN)/python -m tests.worlds.test_explain
+	$(BIN)/python -m tests.worlds.test_retests
 
 clean:
 	rm -rf .venv .venv-* dist build site results .mypy_cache .ruff_cache .pytest_cache .hypothesis

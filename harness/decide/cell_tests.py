@@ -271,7 +271,7 @@ class _CellTester:
         shares: tuple[ClassShare, ...] = ()
         if basis == "bar" or (len(classes.scores) == 2 and not classes.continuous and source in BY_PEOPLE):
             bars = parse_bar(options.bar or str(DEFAULT_BAR)) if basis == "bar" or options.bar else None
-            shares = class_shares(labels, items, hit, group, options.alpha, bars)
+            shares = class_shares(labels, items, hit, group, options.alpha, options.bar_correlation, bars)
         pairs = (distances.mean[items][labelled], score[labelled]) if distances and score is not None else None
         y, f = _item_points(classes, counts[labelled], codes[labelled], pairs)
         has_level = ~np.isnan(codes[labelled]) & (classes.kind != "nominal")

@@ -26,7 +26,8 @@ class ClassShare(msgspec.Struct, frozen=True):
 
     Attributes:
         score: the class; None for all texts together, where a bar is stated for the agreement on several classes.
-        share, lower, upper: the share found, and its one-sided limits at alpha.
+        share, lower, upper: the share found, and its one-sided limits at alpha. In `lower` and `p_above` texts of one group have a
+            correlation of at least `DecisionOptions.bar_correlation`.
         n, groups: texts with the class, and independent groups among them.
         bar: what the share is held against; None where the verdict has another basis.
         p_above, p_below: of "at most the bar" and of "at least the bar", one-sided; None without a bar.
@@ -78,7 +79,7 @@ def bar_of(score: Score | None, bars: Mapping[str, float]) -> float:
 
 
 def class_shares(
-    votes: LabelCounts, items: Ints, right: Floats, group: Ints, alpha: float, bars: Mapping[str, float] | None
+    votes: LabelCounts, items: Ints, right: Floats, group: Ints, alpha: float, correlation: float, bars: Mapping[str, float] | None
 ) -> tuple[ClassShare, ...]:
     """Return the share that a judge finds of each class of a metric with two classes; of all texts where there are more and a bar.
 
@@ -88,6 +89,7 @@ def class_shares(
         right: (texts,) how often the judge gives the reference, over its repeats; failures are wrong, NaN where there is no reference.
         group: (texts,) the texts' groups.
         alpha: the level of the limits.
+        correlation: what texts of one group have in common at least, in lower limits and in "above the bar".
         bars: the bar of each class by name, where the verdict rests on a bar.
     """
     reference = votes.reference[items]
@@ -103,12 +105,12 @@ def class_shares(
             ClassShare(
                 score,
                 share.share if share.n else None,
-                share.lower(alpha),
+                share.lower(alpha, correlation),
                 share.upper(alpha),
                 share.n,
                 share.groups,
                 bar,
-                None if bar is None else share.p_above(bar),
+                None if bar is None else share.p_above(bar, correlation),
                 None if bar is None else share.p_below(bar),
             )
         )

@@ -14,6 +14,7 @@ from harness.errors import UsageError
 from harness.model import AltScoring
 from harness.stats.core.arrays import Kind
 from harness.stats.core.groups import LEAST_EFFECTIVE
+from harness.stats.intervals.recall_bar import LEAST_CORRELATION
 
 Family = Literal["judge", "all"]
 Agreement = Literal["exact", "distance"]
@@ -60,13 +61,15 @@ class DecisionOptions(msgspec.Struct, frozen=True):
     bar: str | None = None
     """where one person labelled each text, a judge has to find this share of each class: `.9`, or by class `fail=.95,pass=.8`; None takes
     0.8 of each of two classes. With a bar, agreement on more classes is held against it too."""
+    bar_correlation: float = LEAST_CORRELATION
+    """what texts of one group have in common at least, where a judge is held against a bar: from 0 (what is seen) to 1 (groups count)"""
 
     def __post_init__(self) -> None:
         parse_bar(self.bar or str(DEFAULT_BAR))
         for name in ("margin", "alpha", "power"):
             if not 0 < getattr(self, name) < 1:
                 raise UsageError(f"{name} is {getattr(self, name):g}; it should be a number between 0 and 1, both excluded")
-        for name in ("coverage", "least_coverage"):
+        for name in ("coverage", "least_coverage", "bar_correlation"):
             if not 0 <= getattr(self, name) <= 1:
                 raise UsageError(f"{name} is {getattr(self, name):g}; it should be a number from 0 to 1")
         if self.epsilon is not None and not 0 <= self.epsilon < 1:
@@ -81,8 +84,9 @@ class DecisionOptions(msgspec.Struct, frozen=True):
             raise UsageError(f"gain is {self.gain:g}; it should be 1 or more")
 
     def __str__(self) -> str:
-        """Return all thresholds, as signatures print them: `margin=0.1 alpha=0.05 …`."""
-        stated = (name for name in self.__struct_fields__ if name != "bar" or self.bar is not None)
+        """Return all thresholds, as signatures print them: `margin=0.1 alpha=0.05 …`; those of a bar where one is used or they differ."""
+        unused = {"bar": self.bar is None, "bar_correlation": self.bar is None and self.bar_correlation == LEAST_CORRELATION}
+        stated = (name for name in self.__struct_fields__ if not unused.get(name))
         values = ((name, getattr(self, name)) for name in stated)
         texts = {name: "card" if value is None else f"{value:g}" if isinstance(value, float) else str(value) for name, value in values}
         return " ".join(f"{name}={text}" for name, text in texts.items())

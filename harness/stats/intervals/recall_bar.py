@@ -2,7 +2,8 @@
 
 Of the texts that a person put into a class, the judge puts a share into the same class. A t test by groups says far too often that a high
 share is above a bar; Clopper-Pearson does so where texts come in groups. The limits of Korn and Graubard use Clopper-Pearson on an
-effective number of texts.
+effective number of texts. Few large groups can look as if their texts were independent: a high share leaves few wrong texts to see a
+correlation in. `lower` and `p_above` therefore take a correlation that texts of one group have at least.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from harness.stats.intervals.intervals import clopper_pearson
 
 LEAST_FREEDOM = 10.0
 """Degrees of freedom that unequal groups are capped to have, at least."""
+LEAST_CORRELATION = 0.16
+"""Of texts in one group, for a verdict. With few wrong texts in few groups an estimate is 0 by chance: docs/error-rates.md."""
 _HALVINGS = 60
 _SMALLEST = 1e-12  # of a p: quantiles of the t distribution are not exact below
 
@@ -45,17 +48,24 @@ class ShareFound(NamedTuple):
     def share(self) -> float:
         return self.hits / self.n if self.n else math.nan
 
-    def lower(self, alpha: float) -> float:
-        """Return the one-sided lower limit at the level `alpha`: the lowest of the samples' limits; 0 without texts."""
-        return min((sample.limits(alpha)[0] for sample in self.samples), default=0.0)
+    def lower(self, alpha: float, correlation: float = 0.0) -> float:
+        """Return the one-sided lower limit at the level `alpha`: the lowest of the samples' limits; 0 without texts.
+
+        Args:
+            alpha: in (0, 1).
+            correlation: what texts of one group have in common at least, from 0 to 1. It counts in the capped groups where there are such:
+                without a cap, one large group would make all others worth little.
+        """
+        last = len(self.samples) - 1
+        return min((sample.limits(alpha, correlation * (at == last))[0] for at, sample in enumerate(self.samples)), default=0.0)
 
     def upper(self, alpha: float) -> float:
         """Return the one-sided upper limit at the level `alpha`: the highest of the samples' limits; 1 without texts."""
         return max((sample.limits(alpha)[1] for sample in self.samples), default=1.0)
 
-    def p_above(self, bar: float) -> float:
-        """Return the smallest level at which the lower limit reaches `bar`; 1 where it is above one half."""
-        return self._smallest(lambda alpha: self.lower(alpha) >= bar)
+    def p_above(self, bar: float, correlation: float = 0.0) -> float:
+        """Return the smallest level at which the lower limit, with that `correlation`, reaches `bar`; 1 where it is above one half."""
+        return self._smallest(lambda alpha: self.lower(alpha, correlation) >= bar)
 
     def p_below(self, bar: float) -> float:
         """Return the smallest level at which the upper limit is at most `bar`; 1 where it is above one half."""
@@ -74,17 +84,19 @@ class ShareFound(NamedTuple):
 class EffectiveSample(NamedTuple):
     """A share with what its texts are worth: `n` counted texts, `independent` of them, and the groups' degrees of freedom.
 
-    `constant` is the number of groups where all texts have one outcome; no variance is seen then, and the groups alone are counted.
+    `group_size` is the mean size of the group that a text is in. `constant` is the number of groups where all texts have one outcome; no
+    variance is seen then, and the groups alone are counted.
     """
 
     share: float
     n: float
     independent: float
     freedom: float
+    group_size: float
     constant: int | None
 
-    def limits(self, alpha: float) -> tuple[float, float]:
-        """Return the one-sided limits, each at the level `alpha`."""
+    def limits(self, alpha: float, correlation: float = 0.0) -> tuple[float, float]:
+        """Return the one-sided limits, each at the level `alpha`, with a design effect of at least 1 + (group_size - 1) correlation."""
         from scipy.special import stdtrit
 
         if self.constant is not None:
@@ -95,7 +107,8 @@ class EffectiveSample(NamedTuple):
             return 0.0, 1.0
         else:
             at = min(1 - alpha, 1 - _SMALLEST) if alpha != 0.5 else 0.5 + 1e-9  # at one half both quantiles are 0; their ratio has a limit
-            size = min(self.independent * float(stdtrit(self.n - 1, at) / stdtrit(self.freedom, at)) ** 2, self.n)
+            independent = min(self.independent, self.n / (1 + (self.group_size - 1) * correlation))
+            size = min(independent * float(stdtrit(self.n - 1, at) / stdtrit(self.freedom, at)) ** 2, self.n)
         return clopper_pearson(self.share * size, size, alpha)
 
 
@@ -124,6 +137,9 @@ def share_found(right: ArrayLike, groups: ArrayLike) -> ShareFound:
     >>> paired = share_found([1] * 44 + [0] * 6, [text // 2 for text in range(50)])  # two texts a group, right or wrong together
     >>> round(paired.lower(0.05), 3), paired.cap
     (0.712, None)
+    >>> alike = share_found([1] * 99 + [0], [text // 10 for text in range(100)])  # one text is wrong: no correlation can be seen
+    >>> round(alike.lower(0.05), 3), round(alike.lower(0.05, correlation=0.16), 3)
+    (0.947, 0.897)
     """
     hits = np.asarray(right, np.float64)
     same_shape(right=hits, groups=np.asarray(groups))
@@ -154,10 +170,10 @@ def _largest_cap(size: Floats) -> tuple[int, float]:
 def _effective_sample(size: Floats, hits: Floats, freedom: float) -> EffectiveSample:
     """Return a sample of groups with their sizes and hits (groups,)."""
     n, groups = float(size.sum()), len(size)
-    share = float(hits.sum()) / n
+    share, group_size = float(hits.sum()) / n, float(size @ size) / n
     if share <= 0 or share >= 1 or n <= 1:
-        return EffectiveSample(share, n, float(groups), freedom, groups)
+        return EffectiveSample(share, n, float(groups), freedom, group_size, groups)
     residual = hits - share * size
     variance = groups / (groups - 1) * float(residual @ residual) / n**2 if groups > 1 else math.inf
     effect = max(variance / (share * (1 - share) / (n - 1)), 1.0)
-    return EffectiveSample(share, n, n / effect, freedom, None)
+    return EffectiveSample(share, n, n / effect, freedom, group_size, None)

@@ -90,7 +90,17 @@ def test_enough_is_items_and_groups() -> None:
 
 @pytest.mark.parametrize(
     "fields",
-    [{"margin": 0.0}, {"margin": 1.0}, {"alpha": -0.1}, {"power": 1.0}, {"coverage": 1.1}, {"coverage": 0.7}, {"items": 1}, {"gain": 0.9}],
+    [
+        {"margin": 0.0},
+        {"margin": 1.0},
+        {"alpha": -0.1},
+        {"power": 1.0},
+        {"coverage": 1.1},
+        {"coverage": 0.7},
+        {"items": 1},
+        {"gain": 0.9},
+        {"bar_correlation": 1.5},
+    ],
     ids=str,
 )
 def test_thresholds_that_make_no_sense_are_refused(fields: dict[str, Any]) -> None:
@@ -102,6 +112,7 @@ def test_all_thresholds_are_in_the_text_of_the_signature() -> None:
     text = str(DecisionOptions(margin=0.05, bar=".9"))
     assert text.startswith("margin=0.05 alpha=0.05 ") and all(f"{name}=" in text for name in DecisionOptions.__struct_fields__)
     assert "bar" not in str(DecisionOptions())  # it moves no verdict that rests on people's agreement
+    assert "bar_correlation=0.3" in str(DecisionOptions(bar_correlation=0.3)) and " bar=" not in str(DecisionOptions(bar_correlation=0.3))
 
 
 def test_released_scores_of_several_people_have_no_verdict() -> None:
