@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from harness.correction.acceptance import AcceptedFrom, acceptances_laid_out
-from harness.correction.calibration import Calibration, calibrations
 from harness.decide.annotator_pooling import pooled_annotator_tests
 from harness.decide.languages import LanguageComparison, language_comparisons
 from harness.decide.options import DecisionOptions
@@ -16,13 +14,13 @@ from harness.decide.verdicts import Verdict, tests_of_aligned, verdicts_of_tests
 from harness.measure.compare import AlignedData, Comparison, Recording, align, compare_aligned
 from harness.measure.options import CompareOptions
 from harness.reports.answer.steps import LabelPages, label_pages
-from harness.reports.sections.calibrated_scores import calibrate_scores
-from harness.reports.sections.pairs import summarise_pairs
-from harness.reports.sections.runs_over_time import compare_runs
-from harness.reports.sections.section import SectionNumbers
-from harness.reports.sections.section_registry import comparison_sections
 from harness.signature import ComparisonSignature
 from harness.text import short_repr
+
+if TYPE_CHECKING:  # and late: the answer needs no section
+    from harness.correction.acceptance import AcceptedFrom
+    from harness.correction.calibration import Calibration
+    from harness.reports.sections.section import SectionNumbers
 
 
 class DecidedComparison(Comparison, frozen=True, kw_only=True):
@@ -94,17 +92,24 @@ def compare(
         decide=signed.signed(judged.data.about for judged in laid_out.judged) if tests else "",
     )
     fields = {name: getattr(compared, name) for name in Comparison.__struct_fields__} | {"signature": str(signature)}
-    in_sections = laid_out.judged if tests and sections else ()
+    more: dict[str, Any] = {}
+    if tests and sections:
+        from harness.reports.sections.pairs import summarise_pairs
+
+        more["pairs"] = tuple(filter(None, (summarise_pairs(judged.data, judged.judgments, options) for judged in laid_out.judged)))
+        more["sections"] = _join_sections(sources, laid_out, options, full=full)
+    if tests and full:
+        from harness.correction.acceptance import acceptances_laid_out
+        from harness.correction.calibration import calibrations
+
+        more |= {"calibration": calibrations(laid_out, options, decision), "acceptance": acceptances_laid_out(laid_out, options)}
     return DecidedComparison(
         **fields,
         verdicts=verdicts_of_tests(tests, decision),
         alternative_annotators=pooled_annotator_tests(tests, decision, [judged.data.about for judged in laid_out.judged]),
         languages=language_comparisons(laid_out, tests, options, decision, full=full) if tests else (),
-        calibration=calibrations(laid_out, options, decision) if full and tests else None,
-        acceptance=acceptances_laid_out(laid_out, options) if full and tests else None,
-        pairs=tuple(filter(None, (summarise_pairs(judged.data, judged.judgments, options) for judged in in_sections))),
         pages=label_pages(sources[0].name, sources[0].data),
-        sections=_join_sections(sources, laid_out, options, full=full) if in_sections else {},
+        **more,
     )
 
 
@@ -112,6 +117,10 @@ def _join_sections(
     sources: Sequence[Recording], laid_out: AlignedData, options: CompareOptions, *, full: bool
 ) -> dict[str, SectionNumbers]:
     """Return the sections of all sources, which hold only what the options keep; those of several sources are joined row by row."""
+    from harness.reports.sections.calibrated_scores import calibrate_scores
+    from harness.reports.sections.runs_over_time import compare_runs
+    from harness.reports.sections.section_registry import comparison_sections
+
     of_source = msgspec.structs.replace(options, where={}, judges=None, versus=None)
     joined: dict[str, dict[str, Any]] = {}
     for source in laid_out.sources:
