@@ -515,3 +515,9 @@ def test_a_gate_states_its_own_bar(cli: Any) -> None:
     Path("gate.toml").write_text('[[rule]]\nmetric = "rating"\nverdict = "use"\n\n[decision]\nbar = "0.97"\n', encoding="utf-8")
     done = cli("gate", "t.csv")
     assert done.code != 0, done.out
+
+
+def test_a_folder_of_words_has_no_comparison_of_own_texts(cli: Any) -> None:
+    assert cli("compare", write("t.csv", pass_fail()), "--to", "kept").code == 0
+    done = cli("study", "self-preference", "--data", "kept")
+    assert done.code == 2 and "no judgment compares a judge's own output with another one" in done.err and "Expected" not in done.err
