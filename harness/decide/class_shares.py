@@ -146,6 +146,18 @@ def texts_needed(share: ClassShare, level: float, power: float) -> int | None:
 _TRIED = sorted({*range(5, 400), *(round(400 * 1.03**step) for step in range(180))})  # texts of a class: 5 to about 80,000
 
 
+def words_of_bar(shares: Iterable[ClassShare]) -> str:
+    """Return the bar that shares are held against, in words: `80 % of each class`, or by class where it differs.
+
+    >>> words_of_bar([ClassShare(score, 0.9, 0.8, 0.95, 50, 50, 0.8) for score in ("fail", "pass")])
+    '80 % of each class'
+    """
+    bars = {share.score: f"{100 * share.bar:.0f} %" for share in shares if share.bar is not None}
+    if len(set(bars.values())) == 1:
+        return bars[None] if None in bars else f"{next(iter(bars.values()))} of each class"
+    return ", ".join(f"{bar} of '{score}'" for score, bar in bars.items())
+
+
 def words_of_share(share: ClassShare, who: str = "people") -> str:
     """Return whose labels a share is of, in words: `what people failed`.
 

@@ -145,6 +145,7 @@ def _row(card: DatasetCard, verdict: Verdict) -> AtlasRow:
         groups=verdict.texts.groups,
         effective_groups=_short(verdict.effective_groups),
         gap_error=_short(verdict.agreement.error),
+        basis=verdict.basis,
     )
 
 

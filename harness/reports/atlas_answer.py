@@ -208,7 +208,7 @@ def evidence(atlas: Atlas, rows: Iterable[AtlasRow], today: datetime.date) -> li
             "quality": metric_words(row.quality),
             "metric": metric_words(row.metric),
             "judge": condition_words(row),
-            "verdict": row.verdict,
+            "verdict": f"{row.verdict} (bar)" if row.basis == "bar" else row.verdict,
             "judge agrees": percent(row.agreement),
             "people agree": percent(row.people),
             "difference": difference(row.gap),
@@ -243,13 +243,15 @@ def verdict_style(verdict: str) -> str:
     return STYLES.get(verdict, "open")
 
 
-def legend() -> tuple[str, ...]:
-    """Return the meaning of the columns of the evidence, in lines."""
+def legend(rows: Sequence[AtlasRow]) -> tuple[str, ...]:
+    """Return the meaning of the columns of the evidence of some rows, in lines."""
+    bar = "(bar): one person labelled each text, so the judge was held against a bar for each class and not against people's agreement."
     return (
         "judge agrees, people agree: the share of equal scores of the judge with people, and of people with each other.",
         "Where scores are numbers, it is their closeness.",
         "difference: the first minus the second, in percentage points. At worst: its lower bound; 'use' needs it above −10.",
         "over a constant: agreement with the labels minus that of one answer given to everything, in points.",
+        *([bar] if any(row.basis == "bar" for row in rows) else []),
         "as if: for how many independent texts they stand; texts of one source say less. A verdict speaks for texts like these.",
     )
 
@@ -278,6 +280,9 @@ def _evidence(atlas: Atlas, row: AtlasRow) -> str:
     if row.verdict == NO_VERDICT:
         labels = f"{kind} the labels {percent(row.right)}, {difference(row.over_constant)} points beside one constant answer"
         return f"{metric_words(row.metric)} in {row.set}: one score a text; {condition_words(row)}: {labels}; {counted(row.texts, 'text')}"
+    if row.basis == "bar":
+        agrees = f"agreement with one person's labels {percent(row.right)}, against a bar for each class"
+        return f"{metric_words(row.metric)} in {row.set}: {agrees}; {counted(row.texts, 'text')}"
     people = _PEOPLE[atlas.sets[row.set].labels]
     agrees = f"{kind} {people} {percent(row.agreement)}, of {people} with each other {percent(row.people)}"
     stand_for = min(row.effective_groups or row.groups, row.groups)

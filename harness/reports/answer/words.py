@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.content.tags import english_name
-from harness.decide.class_shares import ClassShare, words_of_share
+from harness.decide.class_shares import ClassShare, words_of_bar, words_of_share
 from harness.decide.verdicts import Verdict
 from harness.model import SAMPLING, Variant, axis_words, parse_variant
 from harness.reports.tables.numbers import percent
@@ -90,11 +90,8 @@ def nobody_to_compare(verdicts: Sequence[Verdict]) -> bool:
 
 
 def bar_words(verdicts: Sequence[Verdict]) -> str:
-    """The bar that verdicts are held against, in words: `80 % of each class`, or by class where it differs."""
-    bars = {share.score: share.bar for verdict in verdicts for share in verdict.shares if share.bar is not None}
-    if len(set(bars.values())) == 1:
-        return f"{percent(next(iter(bars.values())))} of each class" if None not in bars else percent(bars[None])
-    return ", ".join(f"{percent(bar)} of '{score}'" for score, bar in bars.items())
+    """Return the bar that verdicts are held against, in words: `80 % of each class`, or by class where it differs."""
+    return words_of_bar([share for verdict in verdicts for share in verdict.shares])
 
 
 def shares_words(verdict: Verdict) -> str:
