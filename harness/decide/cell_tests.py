@@ -272,9 +272,10 @@ class _CellTester:
         if basis == "bar" or (len(classes.scores) == 2 and not classes.continuous and source in BY_PEOPLE):
             bars = parse_bar(options.bar or str(DEFAULT_BAR)) if basis == "bar" or options.bar else None
             shares = class_shares(labels, items, hit, group, options.alpha, bars)
-        pairs = (distances.mean[items][labelled], score[labelled]) if distances and score is not None else None
-        y, f = _points(classes, counts[labelled], codes[labelled], pairs)
-        has_level = ~np.isnan(codes[labelled]) & (classes.kind != "nominal")
+        leveled = labelled if labelled.any() else raters >= 1  # how generous a judge is shows beside one person too
+        pairs = (distances.mean[items][leveled], score[leveled]) if distances and score is not None else None
+        y, f = _points(classes, counts[leveled], codes[leveled], pairs)
+        has_level = ~np.isnan(codes[leveled]) & (classes.kind != "nominal")
         table = None if classes.continuous else self.annotators.table(metric, items[paired])
         scoring = options.alternative_scoring(about.alt_scoring, classes.kind)
         sample = annotator_sample(table, codes[paired], group[paired], metric, classes, scoring)
@@ -283,14 +284,16 @@ class _CellTester:
         by_people = source in BY_PEOPLE
         copied = self.annotators.copied(metric, items, codes if score is None or not classes.continuous else score) if by_people else None
         read = SampleOfGroups(code[answered] >= 0, group[number][answered])
-        leniency = SampleOfGroups((f - y)[has_level, 0], group[labelled][has_level])
+        leniency = SampleOfGroups((f - y)[has_level, 0], group[leveled][has_level])
         return _Cell(
             samples=(*(_known(values, group, weight) for values in (gap, against, hit)), read, leniency),
             sums=judge_sums(gap, against, group, weight),
             annotators=sample,
             basis=basis,
             shares=shares,
-            answers=self._answers(metric, items[labelled], codes[labelled], pairs and pairs[1], commonest.judge and commonest.judge[0]),
+            answers=self._answers(
+                metric, items[labelled], codes[labelled], None if score is None else score[labelled], commonest.judge and commonest.judge[0]
+            ),
             unread=self._counts(rows[answered]).unread,
             all_answers=self._counts(rows),
             reach=_SAME_LEVEL * (classes.reach or (float(np.ptp(_values(classes))) if len(classes.scores) else 0.0)),
@@ -309,7 +312,7 @@ class _CellTester:
                 "people": people,
                 "differences": Differences(gap, against, group),
                 "commonest": commonest,
-                "gain": _gain(y, f),
+                "gain": _gain(y, f) if labelled.any() else math.nan,
                 "few_rare_cases": bool(classes.kind != "interval" and times.min() / max(times.sum(), 1) * labelled.sum() < RARE),
                 "copied": copied,
                 "alt_samples": {str(task): sample.only(tasks.equals(task)) for task in tasks.used} if sample and tasks else {},

@@ -146,6 +146,14 @@ def texts_needed(share: ClassShare, level: float, power: float) -> int | None:
 _TRIED = sorted({*range(5, 400), *(round(400 * 1.03**step) for step in range(180))})  # texts of a class: 5 to about 80,000
 
 
+def mostly_missed(shares: Iterable[ClassShare]) -> ClassShare | None:
+    """Return the share of the class of which a judge is shown to find less than half; None where there is no such class."""
+    return next((share for share in shares if share.score is not None and share.n and share.upper < _HALF), None)
+
+
+_HALF = 0.5
+
+
 def words_of_bar(shares: Iterable[ClassShare]) -> str:
     """Return the bar that shares are held against, in words: `80 % of each class`, or by class where it differs.
 

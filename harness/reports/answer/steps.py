@@ -13,7 +13,7 @@ from harness.content import Library
 from harness.content.tags import english_name
 from harness.data import Dataset
 from harness.decide.verdicts import Verdict
-from harness.reports.answer.words import nobody_to_compare, place_of, setting, style_of, texts_of
+from harness.reports.answer.words import easiest, nobody_to_compare, place_of, second_person_texts, style_of, texts_of
 from harness.reports.answer_parts import NextStep
 from harness.reports.tables.titles import metric_words
 
@@ -116,9 +116,10 @@ def next_steps(verdicts: Sequence[Verdict], judge_names: Mapping[int, str], page
     if first.controls:
         yield NextStep("compare with native speakers' labels", f"harness data list --lang {first['language']}")
     elif nobody_to_compare(verdicts):
-        texts = int(setting(first, "items") or 30)
+        verdict = easiest(verdicts)
+        texts = min(second_person_texts(verdict), verdict.texts.labelled)
         what = "make the pages for a second person"
-        yield _labelling_step(what, pages, first["language"], f"--second --next {texts} --annotators 1", texts, f"{texts} texts")
+        yield _labelling_step(what, pages, verdict["language"], f"--second --next {texts} --annotators 1", texts, f"{texts} texts")
     needed = [(k, verdict) for verdict in verdicts if (k := verdict.settled_by)]
     for k, verdict in sorted(needed, key=lambda need: need[0])[:1]:
         judge = judge_names.get(id(verdict), "the judge")
