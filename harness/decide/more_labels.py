@@ -73,7 +73,7 @@ def _of_second_person(tests: CellTests, level: float, options: DecisionOptions) 
     Of three raters who agree with each other equally often, a share a of the texts, one pair alone agrees in (1 - a) / 2 of the texts at
     most. So the variance of the gap between judge and people is at most .75 (1 - a). Texts count once each; nothing is known of numbers.
     """
-    if tests.texts.closeness or math.isnan(tests.right):
+    if tests.aggregate or tests.texts.closeness or math.isnan(tests.right):
         return 0
     z = NormalDist()
     return math.ceil((z.inv_cdf(1 - level) + z.inv_cdf(options.power)) ** 2 * 0.75 * (1 - tests.right) / options.margin**2)

@@ -25,6 +25,7 @@ def test_the_largest_number_that_is_tried_suffices_or_not(items: int, words: str
         texts=SimpleNamespace(n=0, groups=0, closeness=False),
         right=1.0,
         basis="people",
+        aggregate=False,
     )
     [found] = labels_needed([(nothing, 0.05)], DecisionOptions(items=items))
     assert str(found) == words and isinstance(found, FurtherTexts) and found.more_than == (items > 3_000)
@@ -40,6 +41,7 @@ def test_a_second_person_scores_as_many_texts_as_show_a_judge_that_people_agree_
         texts=SimpleNamespace(n=0, groups=0, closeness=False),
         right=right,
         basis="people",
+        aggregate=False,
     )
     [found] = labels_needed([(alone, level)], DecisionOptions())
     assert str(found) == words
