@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from harness.correction.acceptance import AcceptedFrom, acceptances_laid_out
+from harness.correction.calibration import Calibration, calibrations
 from harness.decide.annotator_pooling import pooled_annotator_tests
 from harness.decide.languages import LanguageComparison, language_comparisons
 from harness.decide.options import DecisionOptions
@@ -18,8 +20,6 @@ from harness.signature import ComparisonSignature
 from harness.text import short_repr
 
 if TYPE_CHECKING:  # and late: the answer needs no section
-    from harness.correction.acceptance import AcceptedFrom
-    from harness.correction.calibration import Calibration
     from harness.reports.sections.section import SectionNumbers
 
 
@@ -99,9 +99,6 @@ def compare(
         more["pairs"] = tuple(filter(None, (summarise_pairs(judged.data, judged.judgments, options) for judged in laid_out.judged)))
         more["sections"] = _join_sections(sources, laid_out, options, full=full)
     if tests and full:
-        from harness.correction.acceptance import acceptances_laid_out
-        from harness.correction.calibration import calibrations
-
         more |= {"calibration": calibrations(laid_out, options, decision), "acceptance": acceptances_laid_out(laid_out, options)}
     return DecidedComparison(
         **fields,
