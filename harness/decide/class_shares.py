@@ -131,9 +131,11 @@ def texts_needed(share: ClassShare, level: float, power: float) -> int | None:
     Groups of the further texts are as large as those that were seen, and each group counts as one text.
     """
     bar = bar_of(share.score, {}) if share.bar is None else share.bar
-    seen = (1 + bar) / 2 if share.share is None else (share.share * share.n + 0.5) / (share.n + 1)
-    if seen <= bar:
+    if share.share is not None and share.share <= bar:
         return None
+    seen = (1 + bar) / 2 if share.share is None else (share.share * share.n + 0.5) / (share.n + 1)
+    if seen <= bar:  # so few texts say nothing yet
+        seen = (1 + bar) / 2
     z, worth = NormalDist().inv_cdf(power), share.groups / share.n if share.n else 1.0
     for n in _TRIED:
         independent = n * worth
