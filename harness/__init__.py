@@ -37,8 +37,8 @@ _PUBLIC = {
     "ImproveOptions": "harness.improvement.improve",
     "Asking": "harness.improvement.asking",
     "AskedCandidate": "harness.improvement.candidates",
-    "cascade_certificate": "harness.correction",
-    "certificate": "harness.correction",
+    "cascade_certificate": "harness.correction.cascade_certificate",
+    "certificate": "harness.correction.certificate",
     "check_gate": "harness.api",
     "check_watch": "harness.api",
     "labels_check": "harness.api",
@@ -53,7 +53,8 @@ __all__ = sorted(_PUBLIC)
 def __getattr__(name: str) -> Any:
     if name not in _PUBLIC:
         raise AttributeError(f"module 'harness' has no public name '{name}'; choose from: {', '.join(__all__)}")
-    return getattr(import_module(_PUBLIC[name]), name)
+    module = import_module(_PUBLIC[name])
+    return module if _PUBLIC[name].endswith(f".{name}") else getattr(module, name)
 
 
 def __dir__() -> list[str]:

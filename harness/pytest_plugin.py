@@ -7,7 +7,8 @@ def test_the_judge_is_usable(judge_table):
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +25,12 @@ def judge_table(request: pytest.FixtureRequest) -> Callable[..., OpenedSource]:
     from harness.sources import opened_table
 
     def open_table(table: Any, options: TableOptions | None = None) -> OpenedSource:
+        __tracebackhide__ = True
         beside = Path(request.path).parent / table if isinstance(table, (str, Path)) else table
-        return opened_table([beside], options).source
+        if isinstance(beside, Path) and not beside.exists():
+            pytest.fail(f"{beside} does not exist; judge_table opens a table beside the test", pytrace=False)
+        with _failing():
+            return opened_table([beside], options).source
 
     return open_table
 
@@ -48,9 +53,25 @@ def assert_judge_usable(
     from harness.render.comparison import render_comparison
 
     where = {name: value for name, value in (("metric", metric), ("language", language)) if value is not None}
-    decision = DecisionOptions(bar=None if bar is None else str(bar))
-    compared = compare(table, judges=judge, where=where, decision=decision)
-    if not compared.verdicts or any(verdict.decision.verdict != "use" for verdict in compared.verdicts):
+    with _failing():
+        decision = DecisionOptions(bar=None if bar is None else str(bar))
+        compared = compare(table, judges=judge, where=where, decision=decision)
+    usable = sum(verdict.decision.verdict == "use" for verdict in compared.verdicts)
+    if not compared.verdicts or usable < len(compared.verdicts):
         answer = io.StringIO()
         Console(width=140, file=answer).print(render_comparison(compared, width=140))
-        pytest.fail(answer.getvalue(), pytrace=False)
+        lines = [line.rstrip() for line in answer.getvalue().splitlines() if not line.startswith("--all adds")]  # a flag of the command
+        asserted = f"assert_judge_usable: {usable} of {len(compared.verdicts)} verdicts are 'use', and all have to be"
+        pytest.fail("\n".join([asserted, *lines]).rstrip(), pytrace=False)
+
+
+@contextmanager
+def _failing() -> Iterator[None]:
+    """Fail with the sentence of an error, such as of a column that nothing explains: its traceback says nothing more."""
+    from harness.errors import HarnessError
+
+    __tracebackhide__ = True
+    try:
+        yield
+    except HarnessError as err:
+        raise pytest.fail.Exception(str(err), pytrace=False) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
 
@@ -18,17 +18,17 @@ from harness.errors import UsageError
 from harness.exchange.labels.read import KIND_BY_SUFFIX
 from harness.exchange.one_table.read_table import OneTable, is_table_file, read_one_table
 from harness.exchange.one_table.roles import Role, TableOptions
-from harness.gate.numbers import GatedSource
-from harness.gate.unanswered import unanswered_calls
-from harness.judges import Panel
-from harness.judges.panel import is_panel_file, split_panels
-from harness.measure import options, panels, recorded_run
+from harness.judges.panel import Panel, is_panel_file, split_panels
+from harness.measure import options, panels
 from harness.measure.compare import Recording
 from harness.measure.options import Annotators, CompareOptions
 from harness.reports import comparison
 from harness.reports.comparison import DecidedComparison
-from harness.runs import RunResult, reopen, run_place
 from harness.text import as_names
+
+if TYPE_CHECKING:  # and late: a comparison of a table or a data folder needs no runs
+    from harness.gate.numbers import GatedSource
+    from harness.runs import RunResult
 
 CONSTRUCTED = "The labels are constructed with the texts, not given by native speakers."
 
@@ -55,7 +55,7 @@ class OpenedSource(msgspec.Struct, frozen=True):
     run: RunResult | None = None
 
 
-Source = Dataset | RunResult | OpenedSource | Path | str
+Source: TypeAlias = "Dataset | RunResult | OpenedSource | Path | str"
 """What is compared: in memory, by the path of a folder or a table, or by the name of a run or of published data."""
 
 
@@ -94,7 +94,9 @@ def _open_source(source: Source, card: str | None, out: Path) -> OpenedSource:
         return OpenedSource(_recorded(read_one_table([source]).data, str(source)))
     if isinstance(source, Dataset):
         return OpenedSource(_recorded(source, source.id))
-    if isinstance(source, RunResult):
+    if not isinstance(source, (str, Path)):
+        from harness.measure import recorded_run
+
         source.refuse_unanswered()
         recording = recorded_run.recording(
             source.judgments, source.prepared.data, source.prepared.training, source.name, source.protocol.judges.panels
@@ -103,6 +105,8 @@ def _open_source(source: Source, card: str | None, out: Path) -> OpenedSource:
     written, source = str(source), located(Path(source), Library())  # the name of a published set means its folder
     if is_data_folder(source):
         return OpenedSource(_recorded(load(source, card=card), source.resolve().name, written))
+    from harness.runs import reopen, run_place
+
     name, results = run_place(source, out)
     if not (results / "store.sqlite").is_file():
         if Path(source).suffix.lower() in KIND_BY_SUFFIX:
@@ -161,6 +165,10 @@ def unreviewed_instructions(result: RunResult) -> list[str]:
 
 def gated_source(source: Source, card: str | None, out: Path) -> GatedSource:
     """Return a source with the signature and the rule that its numbers have. Raises as `api.check_gate`."""
+    from harness.gate.numbers import GatedSource
+    from harness.gate.unanswered import unanswered_calls
+    from harness.measure import recorded_run
+
     opened = _open_source(source, card, out)
     if opened.run is None:
         data = opened.recording.data

@@ -31,6 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     verbose = False
     if argv is None:
         sys.excepthook = _show_bug
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: threads of small products cost .2 s and gain nothing
     try:
         with explained_system_errors(), interrupted_once(), checked_output(), guarded_log():
             parts = parse(sys.argv[1:] if argv is None else argv)

@@ -22,7 +22,7 @@ from harness.cli.table import table_of_sources
 
 
 def compare(arguments: Compare) -> int:
-    from harness.render.progress import working
+    from harness.render.terminal import working
     from harness.reports.tables.columns import shown_intervals
     from harness.row_files import to_json
 
@@ -130,7 +130,8 @@ def check_labels(arguments: LabelsCheck) -> int:
         )
     if arguments.json:
         return print_json(check)
-    from harness.render.comparison import render_label_check, show
+    from harness.render.comparison import show
+    from harness.render.label_check import render_label_check
 
     show(lambda width: render_label_check(check), check.signature)
     return 0

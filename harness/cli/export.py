@@ -88,7 +88,7 @@ def hub(arguments: ExportHub) -> int:
     from harness.content import Library
     from harness.exchange.scores.hub_tables import hub_tables, left_out, write_hub
     from harness.render.hub_card import hub_card
-    from harness.render.progress import working
+    from harness.render.terminal import working
 
     with working("writing tables"):
         data, judgments, notes, run = _published(arguments)

@@ -15,7 +15,7 @@ from harness.exit_codes import GATE_FAILED, GATE_INCONCLUSIVE, JUDGE
 def gate(arguments: Gate) -> int:
     from harness.gate.check import UNREAD
     from harness.render.gate import gate_junit, gate_markdown, print_gate
-    from harness.render.progress import working
+    from harness.render.terminal import working
     from harness.row_files import to_json, write_atomic
 
     policy = arguments.policy or Path("gate.toml")

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 def improve(arguments: Improve) -> int:
     from harness.improvement.improve import ImproveOptions
-    from harness.render.progress import TerminalWatcher, working
+    from harness.render.progress import TerminalWatcher
+    from harness.render.terminal import working
 
     options = ImproveOptions(**given_fields(arguments, ImproveOptions, margin="keep_within"))
     where = restrictions(arguments.where, arguments.langs)

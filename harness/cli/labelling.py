@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from contextlib import suppress
 from dataclasses import replace
@@ -15,7 +16,7 @@ from harness.annotate.pages.page import PageOptions, PagesSummary, make_pages
 from harness.annotate.pages.review import Reviewed, reviewed_scores, without_review
 from harness.cli.arguments import given_fields, page_path
 from harness.cli.commands.labels_and_data import LabelsPage, LabelsPlan, LabelsReviews, LabelsServe
-from harness.cli.judged import opened_source
+from harness.cli.judged import opened_source, restrictions
 from harness.cli.streams import print_json
 from harness.content import Library
 from harness.content.specs import LabelMapping
@@ -68,16 +69,25 @@ def _missing_labels(recording: Recording, arguments: Any, language: str | None) 
 
 def page(arguments: LabelsPage) -> int:
     library = Library(*arguments.content)
-    if Path(arguments.data).is_file():
+    table = Path(arguments.data) if Path(arguments.data).is_file() else None
+    if table is not None:
         from harness.cli.start import texts_of_table  # late: most data are folders
 
-        arguments = replace(arguments, data=str(texts_of_table(Path(arguments.data), _mapping_of_texts(arguments), library)))
+        data, texts = texts_of_table(table, _mapping_of_texts(arguments), library)
+        names = {column: name for name, column in texts.items()}  # --text may name a column of the table
+        fields = tuple(names.get(field, field) for field in arguments.fields) if arguments.fields else tuple(sorted(texts)) or None
+        arguments = replace(arguments, data=str(data), fields=fields)
     pages = make_pages(_data(arguments, library), arguments.data, arguments.out, library, page_options(arguments))
     for note in pages.notes:
         print(terminal_safe(note), file=sys.stderr)
     each = ", ".join(f"{who} {count}" for who, count in pages.items_each.items())
     print(terminal_safe(f"{counted(pages.items, 'item')} for {counted(len(pages.items_each), 'annotator')} ({each})"), file=sys.stderr)
     print(terminal_safe(f"send each page to its annotator; keep {pages.record}, which the import needs"), file=sys.stderr)
+    if table is not None:
+        folder = shlex.quote(arguments.data)
+        importing = f"harness labels import RESULTS.json --pages {shlex.quote(str(arguments.out))}"
+        words = f"their answers go into the data folder {folder}: {importing}, then harness compare {folder}"
+        print(terminal_safe(words), file=sys.stderr)
     if arguments.json:
         return print_json(_facts(pages))
     print(terminal_safe("\n".join(map(str, pages.files))))
@@ -153,6 +163,7 @@ def page_options(arguments: Any) -> PageOptions:
     given = given_fields(arguments, PageOptions, tasks="task", next_items="next")
     given["language"] = canonical(arguments.lang) if arguments.lang else None
     given["annotators"] = arguments.annotators or (READERS if arguments.blind_pairs else 3)
+    given["where"] = restrictions(getattr(arguments, "where", ()))
     return PageOptions(**given | {"about": _about(arguments.about), "review": _review(arguments)})
 
 

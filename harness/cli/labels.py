@@ -145,7 +145,7 @@ def _needed_before(arguments: Any) -> int:
 
 
 def needed(arguments: LabelsNeeded) -> int:
-    from harness.render.progress import working
+    from harness.render.terminal import working
 
     _refuse_half(arguments)
     if arguments.judge_as_good:

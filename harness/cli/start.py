@@ -18,6 +18,7 @@ from harness.cli.labels import facts_of, mapping_of, print_summary
 from harness.cli.table import show_table
 from harness.content import Library
 from harness.content.specs import LabelMapping
+from harness.data import load_folder
 from harness.data.dataset import rubric_scales
 from harness.errors import HarnessError, UsageError
 from harness.exchange.first_look import FirstLook, look_at
@@ -85,20 +86,35 @@ def _answer(table: OneTable, to: Path, arguments: Start) -> int:
     return compare(cast("Compare", read_flags("compare", [str(to), *(["--json"] if arguments.json else [])])))
 
 
-def texts_of_table(source: Path, given: LabelMapping, library: Library) -> Path:
-    """The data folder of a table of texts: the one of its name that is here, else imported as `harness start --yes` would."""
+def texts_of_table(source: Path, given: LabelMapping, library: Library) -> tuple[Path, dict[str, str]]:
+    """The data folder of a table of texts: the one of its name that is here, else imported as `harness start --yes` would.
+
+    Beside it stand the table's columns of texts by their names in the folder; none where no judge has scored them, or they were imported
+    before. Raises UsageError if the folder that is here has other texts.
+    """
     to = folder_of(source)
-    if not find_table(to, "items") and (judged := judged_table(source)):
+    judged = judged_table(source)
+    if find_table(to, "items"):
+        kept = load_folder(to, library).by_id
+        if judged and any(item.item_id not in kept or item.fields != kept[item.item_id].fields for item in judged.data.items):
+            raise UsageError(
+                f"the data folder {to} is here and has other texts than {source}; name the folder itself, or move it away and repeat "
+                "the command"
+            )
+        _say(f"{source} is kept as the data folder {to} already")
+    elif judged:
         show_table(judged)
         judged.data.save(to)
-    elif not find_table(to, "items"):
+        _say(f"kept as the data folder {to}")
+    else:
         options, table = _table(source, ImportOptions())
         look = _settled(table, library, given, sure=True)
         imported = import_labels(source, to, look.mapping, msgspec.structs.replace(options, unlabelled=not look.scored), library)
         print_summary(imported)
         if not imported.written:
             raise UsageError(f"the texts of {source} were not imported")
-    return to
+        return to, {name: name for name in look.mapping.texts}
+    return to, judged.roles.texts if judged else {}
 
 
 def _table(source: Path, options: ImportOptions, id_from: Sequence[str] | None = None) -> tuple[ImportOptions, SourceTable]:

@@ -14,7 +14,7 @@ from harness.cli.judged import asked_source, compare_options, judged_run, key_an
 from harness.cli.streams import print_json
 from harness.errors import UsageError
 from harness.exit_codes import GATE_FAILED, GATE_INCONCLUSIVE, NOTHING_ALLOWED, STALE, UNCONFIRMED
-from harness.render.progress import working
+from harness.render.terminal import working
 from harness.row_files import to_json, write_atomic
 
 if TYPE_CHECKING:

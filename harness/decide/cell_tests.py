@@ -272,9 +272,10 @@ class _CellTester:
         if basis == "bar" or (len(classes.scores) == 2 and not classes.continuous and source in BY_PEOPLE):
             bars = parse_bar(options.bar or str(DEFAULT_BAR)) if basis == "bar" or options.bar else None
             shares = class_shares(labels, items, hit, group, options.alpha, options.bar_correlation, bars)
-        pairs = (distances.mean[items][labelled], score[labelled]) if distances and score is not None else None
-        y, f = _item_points(classes, counts[labelled], codes[labelled], pairs)
-        has_level = ~np.isnan(codes[labelled]) & (classes.kind != "nominal")
+        leveled = labelled if labelled.any() else raters >= 1  # how generous a judge is shows beside one person too
+        pairs = (distances.mean[items][leveled], score[leveled]) if distances and score is not None else None
+        y, f = _item_points(classes, counts[leveled], codes[leveled], pairs)
+        has_level = ~np.isnan(codes[leveled]) & (classes.kind != "nominal")
         table = None if classes.continuous else self.annotators.table(metric, items[paired])
         scoring = options.alternative_scoring(about.alt_scoring, classes.kind)
         sample = annotator_sample(table, codes[paired], group[paired], metric, classes, scoring)
@@ -285,7 +286,7 @@ class _CellTester:
         judged_as = codes if numbers is None else numbers
         copied = self.annotators.copied(metric, items, judged_as, continuous=numbers is not None) if by_people else None
         read = SampleOfGroups(code[answered] >= 0, group[number][answered])
-        leniency = SampleOfGroups((f - y)[has_level, 0], group[labelled][has_level])
+        leniency = SampleOfGroups((f - y)[has_level, 0], group[leveled][has_level])
         return _Cell(
             samples=(*(_defined_sample(values, group, weight) for values in (gap, against, hit)), read, leniency),
             sums=judge_sums(gap, against, group, weight),
@@ -293,7 +294,7 @@ class _CellTester:
             basis=basis,
             shares=shares,
             answers=self._labels_and_classes(
-                metric, items[labelled], codes[labelled], pairs and pairs[1], commonest.judge and commonest.judge[0]
+                metric, items[labelled], codes[labelled], None if score is None else score[labelled], commonest.judge and commonest.judge[0]
             ),
             unread=self._count_answers(rows[answered]).unread,
             all_answers=self._count_answers(rows),
@@ -313,7 +314,7 @@ class _CellTester:
                 "people": people,
                 "differences": Differences(gap, against, group),
                 "commonest": commonest,
-                "gain": _label_gain(y, f),
+                "gain": _label_gain(y, f) if labelled.any() else math.nan,
                 "few_rare_cases": bool(classes.kind != "interval" and times.min() / max(times.sum(), 1) * labelled.sum() < RARE),
                 "copied": copied,
                 "alt_samples": {str(task): sample.only(tasks.equals(task)) for task in tasks.used} if sample and tasks else {},

@@ -133,9 +133,11 @@ def texts_needed(share: ClassShare, level: float, power: float) -> int | None:
     Groups of the further texts are as large as those that were seen, and each group counts as one text.
     """
     bar = bar_of(share.score, {}) if share.bar is None else share.bar
-    seen = (1 + bar) / 2 if share.share is None else (share.share * share.n + 0.5) / (share.n + 1)
-    if seen <= bar:
+    if share.share is not None and share.share <= bar:
         return None
+    seen = (1 + bar) / 2 if share.share is None else (share.share * share.n + 0.5) / (share.n + 1)
+    if seen <= bar:  # so few texts say nothing yet
+        seen = (1 + bar) / 2
     z, worth = NormalDist().inv_cdf(power), share.groups / share.n if share.n else 1.0
     for n in _TRIED:
         independent = n * worth
@@ -146,6 +148,26 @@ def texts_needed(share: ClassShare, level: float, power: float) -> int | None:
 
 
 _TRIED = sorted({*range(5, 400), *(round(400 * 1.03**step) for step in range(180))})  # texts of a class: 5 to about 80,000
+
+
+def mostly_missed(shares: Iterable[ClassShare]) -> ClassShare | None:
+    """Return the share of the class of which a judge is shown to find less than half; None where there is no such class."""
+    return next((share for share in shares if share.score is not None and share.n and share.upper < _HALF), None)
+
+
+_HALF = 0.5
+
+
+def words_of_bar(shares: Iterable[ClassShare]) -> str:
+    """Return the bar that shares are held against, in words: `80 % of each class`, or by class where it differs.
+
+    >>> words_of_bar([ClassShare(score, 0.9, 0.8, 0.95, 50, 50, 0.8) for score in ("fail", "pass")])
+    '80 % of each class'
+    """
+    bars = {share.score: f"{100 * share.bar:.0f} %" for share in shares if share.bar is not None}
+    if len(set(bars.values())) == 1:
+        return bars[None] if None in bars else f"{next(iter(bars.values()))} of each class"
+    return ", ".join(f"{bar} of '{score}'" for score, bar in bars.items())
 
 
 def words_of_share(share: ClassShare, who: str = "people") -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from statistics import NormalDist
 
 import msgspec
 
@@ -35,7 +36,7 @@ def labels_needed(cells: Sequence[tuple[CellTests, float]], options: DecisionOpt
     not help.
 
     The cell's groups are resampled with the gap moved to 0 until the rule of `use` holds with the power of the options, and the rule has
-    the texts that it asks for. Without any text of two annotators, it is what the rule asks for.
+    the texts that it asks for. Without any text of two annotators, two people are taken to agree as often as judge and person do.
 
     Args:
         cells: the tests of each cell, and the level that the correction leaves to one further cell.
@@ -55,7 +56,7 @@ def labels_needed(cells: Sequence[tuple[CellTests, float]], options: DecisionOpt
                 items = math.ceil(GROWTH * tests.texts.n) if enough else options.items
                 plans[number] = CellToPlan(judge_sums(*tests.differences), level, items, options.groups)  # texts count once each
         else:
-            needed[number] = _round_up(max(options.items, options.groups))
+            needed[number] = _round_up(max(options.items, options.groups, _texts_of_second_person(tests, level, options)))
 
     def rule(sums: JudgeSums) -> Floats:
         return use_p(sums, options.margin, options.alpha, options.effective_groups)
@@ -64,6 +65,18 @@ def labels_needed(cells: Sequence[tuple[CellTests, float]], options: DecisionOpt
     for number, plan in zip(plans, planned, strict=True):
         needed[number] = MORE_THAN if plan.more is None else _round_up(plan.more)
     return needed
+
+
+def _texts_of_second_person(tests: CellTests, level: float, options: DecisionOptions) -> int:
+    """Return how many texts of one person a second one has to score, if people agree with each other as often as the judge with the person.
+
+    Of three raters who agree with each other equally often, a share a of the texts, one pair alone agrees in (1 - a) / 2 of the texts at
+    most. So the variance of the gap between judge and people is at most .75 (1 - a). Texts count once each; nothing is known of numbers.
+    """
+    if tests.aggregate or tests.texts.closeness or math.isnan(tests.right):
+        return 0
+    z = NormalDist()
+    return math.ceil((z.inv_cdf(1 - level) + z.inv_cdf(options.power)) ** 2 * 0.75 * (1 - tests.right) / options.margin**2)
 
 
 def _texts_for_bar(tests: CellTests, level: float, options: DecisionOptions) -> FurtherTexts | None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from harness.content.tags import english_name
 from harness.decide.cell_tests import CellTests
-from harness.decide.class_shares import words_of_share
+from harness.decide.class_shares import mostly_missed, words_of_share
 from harness.decide.more_labels import FurtherTexts
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import BASE_WORSE, BELOW_BAR, FAILS, ONE_CLASS, UNREAD, WORSE, Controls, Decision, DecisionInputs, has_enough
@@ -108,7 +108,10 @@ class VerdictInWords(NamedTuple):
         elif self.controls == "not shown":
             is_read = self.tests.coverage.share >= self.options.coverage
             reasons = (f"it is {self._base_words}, which may be chance" if is_read else self._obstacle_clause("coverage"),)
-        sentence = self._sentence(reasons) + self._further_bar_sentence() if self.controls is None else self._controls_sentence(reasons)
+        if self.controls is None:
+            sentence = self._sentence(reasons) + self._further_bar_sentence() + self._missed_class_sentence()
+        else:
+            sentence = self._controls_sentence(reasons)
         return VerdictWords(sentence, reasons, obstacles, tuple(self._list_exceptions()) if self.decision.verdict == "use" else ())
 
     def _sentence(self, reasons: Sequence[str]) -> str:
@@ -133,11 +136,12 @@ class VerdictInWords(NamedTuple):
                 return f"No verdict, {where}: {reasons[0]}."
             case "no verdict":
                 why, missing = "one person scored each text. Next ('harness labels page' with --second)", "a second person's scores of"
+                texts = options.items if k is None else max(k.texts, options.items)
                 if tests.aggregate:
                     why = "the data have one released score a text, not the scores of people behind it. Missing"
                     missing = "the scores of two annotators or more for"
                 return (
-                    f"No verdict, {where}: nobody to compare with; {why}: {missing} {options.items} texts or more, {options.groups} of "
+                    f"No verdict, {where}: nobody to compare with; {why}: {missing} {texts} texts or more, {options.groups} of "
                     f"them independent. They show how far two people are apart; the judge is held against that.{as_if}"
                 )
             case _:
@@ -152,6 +156,14 @@ class VerdictInWords(NamedTuple):
         below = any(share.p_below is not None and share.p_below <= alpha / len(shares) for share in shares)
         side = "shown to be above it" if above else "shown to be below it" if below else "shown neither above nor below it"
         return f" Against the bar ({self.options.bar}) it finds {self.shares_words()}: {side}, tested alone."
+
+    def _missed_class_sentence(self) -> str:
+        """Return a further sentence where most of a class is shown to be missed, whatever the verdict: people may agree as seldom."""
+        share = mostly_missed(self.tests.shares)
+        if share is None or self.tests.basis == "bar" or self.decision == UNREAD:
+            return ""
+        of_class = words_of_share(share)
+        return f" It misses most of {of_class}: it finds {_percent(share.share)} of it, at most {_percent(share.upper)}."
 
     def _bar_sentence(self, reasons: Sequence[str]) -> str:
         """Return the sentence of a verdict that rests on a bar."""
@@ -313,6 +325,8 @@ class VerdictInWords(NamedTuple):
         if not self.tests.level.same:
             yield "means and scores of systems: judge and people are not shown to be on one level"
             yield "comparisons across languages"
+        if missed := mostly_missed(self.tests.shares):
+            yield f"finding class '{missed.score}': most of it is missed"
         if self.tests.few_rare_cases:
             yield "the rarest class: fewer than 15 cases are expected"
         if self.tests.copied:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from harness.decide.class_shares import Basis, words_of_bar
 from harness.decide.gate_measurements import LimitedNumber, better_than_baseline, corrected, no_worse_than_people
 from harness.decide.language_parts import FEW_TEXTS
 from harness.decide.options import DecisionOptions
@@ -41,6 +42,7 @@ class Check(Sampling, frozen=True, kw_only=True):
         q: the corrected p of what the limit demands; None for limits that are held against an interval.
         n, groups: items (or pairs of items), and independent texts. Repeats of a question count once.
         verdict: the verdict on the judge in this cell, whatever the limit; None where there is none.
+        basis: what that verdict rests on: how far people agree, or a bar; None without a verdict.
         obstacles: short names of what keeps the limit from holding, for screens; JSON does not have them. Of a verdict, its own; else
             `BROKEN`, `OPEN`, `UNANSWERED` or `LABELS`; empty for a reason that has no short name.
     """
@@ -61,6 +63,7 @@ class Check(Sampling, frozen=True, kw_only=True):
     n: int = 0
     groups: int = 0
     verdict: str | None = None
+    basis: Basis | None = None
     obstacles: tuple[str, ...] = ()
 
     @property
@@ -125,7 +128,7 @@ def checked(source: GatedSource, policy: Policy, baseline: GatedSource | None = 
         alpha=policy.alpha,
         checks=checks,
         signatures=dict(source.signatures),
-        notes=numbers.notes,
+        notes=(*numbers.notes, *_bar_notes(checks, numbers)),
         warnings=tuple(_warnings(checks, numbers)),
     )
 
@@ -152,7 +155,8 @@ def _drafts(rule: Rule, numbers: GatedNumbers) -> Iterator[_Draft]:
                 yield _Draft(Check(language=language, metric=metric, outcome="inconclusive", reason=reason, **limit_fields))
             for key in keys:
                 verdict = numbers.verdicts.get(key)
-                yield _draft(key.flat() | {"verdict": verdict and verdict.answer} | limit_fields, key, numbers)
+                said = {"verdict": verdict and verdict.answer, "basis": verdict and verdict.basis}
+                yield _draft(key.flat() | said | limit_fields, key, numbers)
 
 
 def _draft(fields: Mapping[str, Any], key: CellKey, numbers: GatedNumbers) -> _Draft:
@@ -262,6 +266,16 @@ def _by_test(check: Check, q_holds: float, q_broken: float, alpha: float) -> Che
     if q_broken <= alpha:
         return msgspec.structs.replace(check, outcome="fail", q=q_holds, reason="shown to be worse than the limit", obstacles=(BROKEN,))
     return msgspec.structs.replace(check, q=q_holds, reason="neither is shown", obstacles=(OPEN,))
+
+
+def _bar_notes(checks: Sequence[Check], numbers: GatedNumbers) -> Iterator[str]:
+    """Yield what the verdicts rest on where one person labelled each text."""
+    cells = dict.fromkeys(check.cell for check in checks if check.basis == "bar" and check.limit == "verdict")
+    if bars := words_of_bar([share for key in cells for share in numbers.verdicts[key].shares]):
+        yield (
+            f"Verdicts rest on a bar where one person labelled each text: the judge has to find {bars} ([decision] bar in the policy sets "
+            "another one). How often two people agree is not known."
+        )
 
 
 def _warnings(checks: Sequence[Check], numbers: GatedNumbers) -> Iterator[str]:

@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from harness.decide.class_shares import Basis
 from harness.errors import ContentError
 from harness.row_files import refuse_other_schema
 
 FILE = "leaderboards/atlas.json"
 SCHEMA_VERSION = 3
-_ARROW_TYPES = {str: "string", int: "int64", bool: "bool", float | None: "double", int | None: "int64"}
+_ARROW_TYPES = {str: "string", Basis: "string", int: "int64", bool: "bool", float | None: "double", int | None: "int64"}
 _FACTS = dict.fromkeys(("between_sets", "between_sets_lo", "between_sets_hi"), "double")
 _FACTS |= dict.fromkeys(("labels", "annotators", "licence"), "string") | dict.fromkeys(("released", "served_until"), "date32")
 
@@ -82,6 +83,7 @@ class AtlasRow(msgspec.Struct, frozen=True, kw_only=True):
             where undefined.
         right, over_constant: agreement with the labels (closeness to them, where scores are numbers), and the same minus that of one
             constant answer.
+        basis: what the verdict rests on: how far people agree, or a bar where one person labelled each text.
         gap_error: standard error of the difference, by groups.
         closeness: whether these are closeness of numbers and not shares of equal scores.
         texts, groups, effective_groups: labelled texts, independent groups of texts, and for how many equal groups they stand.
@@ -111,6 +113,7 @@ class AtlasRow(msgspec.Struct, frozen=True, kw_only=True):
     gap_error: float | None = None
     obstacles: str = ""
     needed: int | None = None
+    basis: Basis = "people"
 
     @property
     def subject(self) -> str:

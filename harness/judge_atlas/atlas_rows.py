@@ -147,6 +147,7 @@ def _row(card: DatasetCard, verdict: Verdict) -> AtlasRow:
         gap_error=_short(verdict.agreement.error),
         obstacles=" ".join(verdict.words.obstacles),
         needed=verdict.settled_by,
+        basis=verdict.basis,
     )
 
 

@@ -12,12 +12,12 @@ from functools import cache
 from pathlib import Path
 
 import msgspec
-import platformdirs
 
 from harness.content.tags import choose_from, suggest
 from harness.errors import JudgeError, StoreError, UsageError
 from harness.redaction import Redactor, environment_secrets
 from harness.row_files import sha256_of
+from harness.user_folders import cache_home
 
 _MAGIC = b"GGUF"
 _log = logging.getLogger("harness.judges")  # without a handler of the user's, its warnings go to standard error
@@ -57,9 +57,8 @@ def catalogue() -> dict[str, PackagedModel]:
 
 
 def cache_folder() -> Path:
-    """Return the user's cache folder for models, which may not exist. HARNESS_CACHE names another one."""
-    chosen = os.environ.get("HARNESS_CACHE")
-    return (Path(chosen) if chosen else Path(platformdirs.user_cache_dir("judge-harness"))) / "models"
+    """Return the user's cache folder for models, which may not exist."""
+    return cache_home() / "models"
 
 
 def find(name: str) -> ModelFile:

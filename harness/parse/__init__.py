@@ -5,16 +5,55 @@
 that is not JSON. `free_text` reads answers that were asked for in the judge's own words. `vocabulary` holds the words of all languages
 that the parser looks for. `probabilities` reads scores from the probabilities of tokens; `language` identifies languages.
 `written_text` reads texts that models were asked to write.
+
+The names below are imported on first use: identifying a language needs none of them.
 """
 
-from harness.parse.answer_rule import AnswerRule, read_by_rule
-from harness.parse.free_text import read_text
-from harness.parse.normalisation import answer_of, folded, normalised
-from harness.parse.probabilities import entropy, expected_score, score_probabilities
-from harness.parse.reply import read_reply
-from harness.parse.values import Reading
-from harness.parse.vocabulary import Vocabulary, bundled_vocabulary, vocabulary_of
-from harness.parse.written_text import WrittenText, clean_text, writing_failure
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from harness.parse.answer_rule import AnswerRule, read_by_rule
+    from harness.parse.free_text import read_text
+    from harness.parse.normalisation import answer_of, folded, normalised
+    from harness.parse.probabilities import entropy, expected_score, score_probabilities
+    from harness.parse.reply import read_reply
+    from harness.parse.values import Reading
+    from harness.parse.vocabulary import Vocabulary, bundled_vocabulary, vocabulary_of
+    from harness.parse.written_text import WrittenText, clean_text, writing_failure
+
+_NAMES = {
+    "answer_rule": (
+        "AnswerRule",
+        "read_by_rule",
+    ),
+    "free_text": ("read_text",),
+    "normalisation": (
+        "answer_of",
+        "folded",
+        "normalised",
+    ),
+    "probabilities": (
+        "entropy",
+        "expected_score",
+        "score_probabilities",
+    ),
+    "reply": ("read_reply",),
+    "values": ("Reading",),
+    "vocabulary": (
+        "Vocabulary",
+        "bundled_vocabulary",
+        "vocabulary_of",
+    ),
+    "written_text": (
+        "WrittenText",
+        "clean_text",
+        "writing_failure",
+    ),
+}
+_MODULES = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [
     "AnswerRule",
@@ -35,3 +74,9 @@ __all__ = [
     "vocabulary_of",
     "writing_failure",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module 'harness.parse' has no name '{name}'")
+    return getattr(import_module(f"harness.parse.{_MODULES[name]}"), name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import tempfile
 import tomllib
@@ -12,14 +13,13 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from harness.content import tags
 from harness.errors import StoreError
 from harness.parse.vocabulary import Vocabulary, bundled_vocabulary
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from harness.row_files import write_together
+from harness.user_folders import cache_home
 
 MIN_LETTERS = 20  # nobody can tell the language of a shorter text
 UNDETERMINED = "und"
@@ -52,7 +52,7 @@ def without_quotations(text: str, vocabulary: Vocabulary | None = None) -> str:
 
 
 def load_identifier() -> None:
-    """Load the model of the identifier, which takes half a second. Errors are raised later, when the identifier is used."""
+    """Load the model of the identifier, which takes half a second the first time. Errors are raised later, when the identifier is used."""
     with suppress(StoreError):
         _identifier()
 
@@ -69,22 +69,52 @@ def _identifier() -> Any:
 
 @cache
 def _model() -> Any:
-    import numpy as np
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+    from py3langid.langid import MODEL_DIR, MODEL_FILE, LanguageIdentifier
 
-    class Identifier(LanguageIdentifier):  # type: ignore[misc]
-        """Keeps the model's half-precision numbers in single precision: results are the same, without a conversion for each text."""
-
-        def __init__(self, weights: NDArray[np.float16], *arguments: Any, **options: Any) -> None:
-            super().__init__(weights.astype(np.float32), *arguments, **options)
-
+    packed = MODEL_DIR / MODEL_FILE
     try:
-        return Identifier.from_model_file(MODEL_FILE, norm_probs=True)
+        state = packed.stat()
+        folder = cache_home() / "identifier" / f"{state.st_size}-{state.st_mtime_ns}"  # of this release of the library
+        weights, prior, languages, moves, rows, outputs = _unpacked(folder) or _unpack(packed, folder)
     except OSError as err:  # the library unpacks the model into a temporary file
         raise StoreError(
             f"the model that identifies languages cannot be unpacked in {tempfile.gettempdir()} ({err.strerror or err}); "
             "free some disk space there"
         ) from None
+    return LanguageIdentifier(weights, prior, languages, moves, outputs, norm_probs=True, tk_row=rows)
+
+
+def _unpacked(folder: Path) -> tuple[Any, ...] | None:
+    """Return the parts of the model as an earlier command unpacked them: the large ones are read as texts need them. None without them."""
+    import numpy as np
+
+    try:
+        weights, moves = (np.load(folder / name, mmap_mode="r") for name in _LARGE_PARTS)
+        prior, languages, rows, outputs = (np.load(folder / name) for name in _SMALL_PARTS)
+    except (OSError, ValueError, EOFError):  # not there, or half a file
+        return None
+    return weights, prior, languages.tolist(), memoryview(moves), rows.tolist(), outputs.tolist()
+
+
+def _unpack(packed: Path, folder: Path) -> tuple[Any, ...]:
+    """Return the parts of the model, unpacked, and keep them for the next command: 68 MB that take half a second."""
+    import numpy as np
+    from py3langid.modelio import load_model
+
+    parts: tuple[Any, ...] = load_model(packed)
+    weights, prior, languages, moves, rows, outputs = parts
+    files = {}
+    arrays = (weights, np.asarray(moves), prior, np.array(languages), np.asarray(rows), np.asarray(outputs, dtype=np.int32))
+    for name, array in zip((*_LARGE_PARTS, *_SMALL_PARTS), arrays, strict=True):
+        written = io.BytesIO()
+        np.save(written, array, allow_pickle=False)
+        files[folder / name] = written.getvalue()
+    with suppress(StoreError):  # without a cache, each command unpacks it again
+        write_together(files)
+    return parts
+
+
+_LARGE_PARTS, _SMALL_PARTS = ("weights.npy", "moves.npy"), ("prior.npy", "languages.npy", "rows.npy", "outputs.npy")
 
 
 @cache

@@ -8,19 +8,13 @@ from typing import Any
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from harness.annotate.checks.labelcheck import BY as LABELS_BY
-from harness.annotate.checks.labelcheck import LabelCheck
 from harness.content.tags import both_names
-from harness.correction.calibration import calibration_note
-from harness.decide.languages import language_notes
 from harness.measure.cells import Cell
 from harness.measure.compare import Comparison
 from harness.measure.options import POOLED
 from harness.model import SIDE
-from harness.render.decisions import annotator_pooling_table, calibration_table, languages_table
 from harness.render.fitted_table import PIPE_WIDTH, FittedTable
 from harness.render.human_agreement import two_people_sentence
-from harness.render.sections import render_sections
 from harness.render.terminal import dim_lines, legend_of, print_whole, render_answer, render_verdicts, signature_line, table_heading
 from harness.render.verdicts import side_text
 from harness.reports.comparison import DecidedComparison
@@ -28,8 +22,6 @@ from harness.reports.tables.column import Row, TableName
 from harness.reports.tables.columns import columns_in
 from harness.reports.tables.text_table import TextTable, cell_row, tabulate, varying_keys
 from harness.text import terminal_safe
-
-_MOST_EXAMPLES = 8  # of what is odd in a label set
 
 
 def render_comparison(
@@ -60,6 +52,8 @@ def _statistics(comparison: Comparison, distributions: bool) -> Iterator[Rendera
             yield from (Text(""), FittedTable(tables[-1], title="class shares by agreement"))
     yield dim_lines(legend_of(tables))
     if isinstance(comparison, DecidedComparison):
+        from harness.render.sections import render_sections  # late, like all that the answer does not show
+
         yield from (render_sections({"pairs": section}) for section in comparison.pairs)
         yield from (render_sections(comparison.sections),) if comparison.sections else ()
         yield from _beside_verdicts(comparison)
@@ -80,6 +74,8 @@ def _verdicts(
     yield from render_verdicts(comparison.verdicts, width, all_rows=all_rows)
     yield from (Text(""), *comparing_lines[:-1]) if comparing_lines else ()
     if comparison.alternative_annotators and all_rows:
+        from harness.render.decisions import annotator_pooling_table
+
         table = annotator_pooling_table(comparison.alternative_annotators)
         yield from (table_heading("Alternative annotator test by task"), FittedTable(table), dim_lines(table.legend))
     if two_people := two_people_sentence(comparison.cells):
@@ -92,6 +88,10 @@ def _beside_verdicts(comparison: DecidedComparison) -> Iterator[RenderableType]:
     """Languages side by side and calibration, where they were asked for."""
     if comparison.calibration is None:
         return
+    from harness.correction.calibration import calibration_note
+    from harness.decide.languages import language_notes
+    from harness.render.decisions import calibration_table, languages_table
+
     tables = {
         "Across languages": languages_table(comparison.languages),
         "Calibration of confidence": calibration_table(comparison.calibration),
@@ -138,43 +138,6 @@ def _shares_by_agreement(comparison: Comparison, language: Any) -> TextTable:
         for level, shares in (cell.distribution_by_agreement or {}).items()
     ]
     return tabulate(rows, columns_in(TableName.AGREEMENT_LEVELS), distinguishing_keys([cell.key for cell in comparison.cells]))
-
-
-def render_label_check(check: LabelCheck) -> RenderableType:
-    """Cells language by language, then what deserves a look."""
-    names = [n for n in check.cells[0] if n in LABELS_BY or (n not in _NOT_KEYS and not n.startswith(("human_", "mean_", "sd_")))]
-    keys = distinguishing_keys([{name: cell[name] for name in names} for cell in check.cells])
-    tables = {}
-    for language in dict.fromkeys(cell["language"] for cell in check.cells):
-        cells = [cell for cell in check.cells if cell["language"] == language]
-        tables[language] = tabulate(cells, columns_in(TableName.LABELS), keys, shown_in=check.cells)
-    parts = [part for tag, table in tables.items() for part in (table_heading(language_name(tag)), FittedTable(table))]
-    lines = [*_labels_to_check(check), *(f"note: {note}" for note in check.notes)]
-    return Group(*parts, Text("\n" + "\n".join(map(terminal_safe, lines))), dim_lines(legend_of(tables.values())))
-
-
-_NOT_KEYS = {
-    *("items", "labelled", "coverage", "labels", "raters", "annotators", "no_majority", "groups", "few_rare_cases"),
-    *("distribution_labels", "pairs", "undefined", "variance_shares", "second_ratings", "second_spans"),
-    *("icc", "icc_mean", "icc_crossed", "icc_crossed_mean"),
-    *("icc_ci", "icc_mean_ci", "icc_crossed_ci", "icc_crossed_mean_ci"),
-}
-
-
-def _labels_to_check(check: LabelCheck) -> Iterator[str]:
-    """Yield what deserves a look: annotators, then texts."""
-    examples = {
-        "annotators": [f"annotator {e['annotator']} {e['why']}: {e['language']}, {e['metric']}, {e['n']} items" for e in check.flagged],
-        "repeated texts": [f"the same text: {', '.join(ids)}" for ids in check.duplicates],
-        "texts in another language": [f"{text.item_id}: says {text.stated}, looks like {text.found}" for text in check.misplaced],
-    }
-    for what, lines in examples.items():
-        yield from lines[:_MOST_EXAMPLES]
-        if len(lines) > _MOST_EXAMPLES:
-            yield f"… and {len(lines) - _MOST_EXAMPLES} more {what} (--json has all)"
-    yield f"{len(check.misplaced)} of {check.texts_identified} texts look like another language than they say"
-    if check.languages_unknown:
-        yield f"not checked, because the language identifier does not know them: {', '.join(check.languages_unknown)}"
 
 
 def show(body: Callable[[int], RenderableType], signature: str, console: Console | None = None, *, whole_signature: bool = True) -> None:

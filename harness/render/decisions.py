@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from harness.content.tags import english_name
-from harness.correction.calibration import Calibration
-from harness.correction.labels_before_a_run import People, PlannedLabels
-from harness.correction.labels_budget import LabelBudget
-from harness.decide.languages import LanguageComparison
 from harness.decide.more_labels import MORE_THAN
 from harness.decide.options import DecisionOptions
 from harness.model import CONDITION, SIDE
@@ -23,6 +19,12 @@ from harness.reports.tables.columns import columns_in, interval_of_points, lenie
 from harness.reports.tables.numbers import UNDEFINED
 from harness.reports.tables.text_table import TextTable, key_text, tabulate, varying_keys
 from harness.text import terminal_safe
+
+if TYPE_CHECKING:
+    from harness.correction.calibration import Calibration
+    from harness.correction.labels_before_a_run import People, PlannedLabels
+    from harness.correction.labels_budget import LabelBudget
+    from harness.decide.languages import LanguageComparison
 
 
 def languages_table(comparisons: Sequence[LanguageComparison]) -> TextTable:

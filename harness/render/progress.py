@@ -63,17 +63,6 @@ def bytes_arriving(what: str, total: int) -> AbstractContextManager[Callable[[in
     return _advancing(what, total, BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
 
 
-@contextmanager
-def working(what: str) -> Iterator[None]:
-    """Show on stderr, where it is a terminal, what is being done."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield
-        return
-    with console.status(terminal_safe(what)):
-        yield
-
-
 class TerminalWatcher:
     """Shows the progress of a run, and asks for consent before texts of a data folder leave the machine."""
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
@@ -24,12 +25,14 @@ from harness.render.human_agreement import two_people_sentence
 from harness.render.verdicts import SHORT_NAMES, AnswerLine, answer_lines, judged_sides, lines_of, screen_tables, side_text
 from harness.reports.answer.steps import LabelPages
 from harness.reports.answer_parts import Answer
-from harness.reports.run_report import Report
 from harness.reports.tables.column import TableName
 from harness.reports.tables.columns import columns_in
 from harness.reports.tables.numbers import counted, difference, percent
 from harness.reports.tables.text_table import TextTable, cell_row, key_text, tabulate
 from harness.text import broken_command, terminal_safe
+
+if TYPE_CHECKING:
+    from harness.reports.run_report import Report
 
 _MOST_CLASSES = 11  # of a scale whose equal scores are agreement, such as 0 to 10; of more classes they say little
 
@@ -352,3 +355,14 @@ def sealed_table(report: Report) -> TextTable:
         counts = {name: getattr(row, name) for name in ("judge", "asked", "read", "coverage", "failures")}
         rows.append(counts | {"language": f"{english_name(row.language)} ({row.language})", "condition": row.condition.words()})
     return tabulate(rows, columns_in(TableName.SEALED), ("language", "judge", "condition"))
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """Show on stderr, where it is a terminal, what is being done."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(terminal_safe(what)):
+        yield

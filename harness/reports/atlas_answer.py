@@ -281,6 +281,12 @@ def independent(row: AtlasRow) -> str:
     return f"{min(row.effective_groups or row.groups, row.groups):,.0f}"
 
 
+def _verdict_words(row: AtlasRow) -> str:
+    """Return the answer of a row in the words of the pages, with the bar where it rests on one."""
+    words = row.verdict if STYLES.get(row.verdict) else "unknown"
+    return f"{words} (bar)" if row.basis == "bar" else words
+
+
 def evidence(atlas: Atlas, rows: Iterable[AtlasRow], today: datetime.date) -> list[dict[str, str]]:
     """Return a line of text for each row, by column; the columns stand in the order in which pages show them."""
     return [
@@ -289,7 +295,7 @@ def evidence(atlas: Atlas, rows: Iterable[AtlasRow], today: datetime.date) -> li
             "quality": metric_words(row.quality),
             "metric": metric_words(row.metric),
             "judge": condition_words(row),
-            "verdict": row.verdict if STYLES.get(row.verdict) else "unknown",
+            "verdict": _verdict_words(row),
             "because": reason_words(row, lambda share: str(whole_points(share)))
             if row.verdict == AGAINST
             else ""
@@ -329,13 +335,15 @@ def verdict_style(verdict: str) -> str:
     return STYLES.get(verdict, "open")
 
 
-def legend() -> tuple[str, ...]:
-    """Return the meaning of the columns of the evidence, in lines."""
+def legend(rows: Sequence[AtlasRow]) -> tuple[str, ...]:
+    """Return the meaning of the columns of the evidence of some rows, in lines."""
+    bar = "(bar): one person labelled each text, so the judge was held against a bar for each class and not against people's agreement."
     return (
         "judge agrees, people agree: the share of equal scores of the judge with people, and of people with each other.",
         "Where scores are numbers, it is their closeness.",
         "difference: the first minus the second, in percentage points. At worst: its lower bound; 'use' needs it above −10.",
         "over a constant: agreement with the labels minus that of one answer given to everything, in points.",
+        *([bar] if any(row.basis == "bar" for row in rows) else []),
         "as if: for how many independent texts they stand; texts of one source say less. A verdict speaks for texts like these.",
     )
 
@@ -364,6 +372,9 @@ def _evidence(atlas: Atlas, row: AtlasRow) -> str:
     if row.verdict == NO_VERDICT:
         labels = f"{kind} the labels {percent(row.right)}, {difference(row.over_constant)} points beside one constant answer"
         return f"{metric_words(row.metric)} in {row.set}: one score a text; {condition_words(row)}: {labels}; {counted(row.texts, 'text')}"
+    if row.basis == "bar":
+        agrees = f"agreement with one person's labels {percent(row.right)}, against a bar for each class"
+        return f"{metric_words(row.metric)} in {row.set}: {agrees}; {counted(row.texts, 'text')}"
     people = _PEOPLE[atlas.sets[row.set].labels]
     agrees = f"{kind} {people} {percent(row.agreement)}, of {people} with each other {percent(row.people)}"
     stand_for = min(row.effective_groups or row.groups, row.groups)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -16,13 +16,11 @@ from harness.decide.verdicts import Verdict, tests_of_tables, verdicts_of_tests
 from harness.measure.compare import Comparison, JudgedTables, Recording, align, compare_tables
 from harness.measure.options import CompareOptions
 from harness.reports.answer.steps import LabelPages, label_pages
-from harness.reports.sections.calibrated_scores import calibrate_scores
-from harness.reports.sections.pairs import summarise_pairs
-from harness.reports.sections.runs_over_time import compare_runs
-from harness.reports.sections.section import SectionNumbers
-from harness.reports.sections.section_registry import comparison_sections
 from harness.signature import ComparisonSignature
 from harness.text import short_repr
+
+if TYPE_CHECKING:  # and late: the answer needs no section
+    from harness.reports.sections.section import SectionNumbers
 
 
 class DecidedComparison(Comparison, frozen=True, kw_only=True):
@@ -94,17 +92,21 @@ def compare(
         decide=signed.signed(judged.data.about for judged in aligned.tables) if tests else "",
     )
     fields = {name: getattr(compared, name) for name in Comparison.__struct_fields__} | {"signature": str(signature)}
-    in_sections = aligned.tables if tests and sections else ()
+    of_full: dict[str, Any] = {}
+    if tests and sections:
+        from harness.reports.sections.pairs import summarise_pairs
+
+        of_full["pairs"] = tuple(filter(None, (summarise_pairs(judged.data, judged.judgments, options) for judged in aligned.tables)))
+        of_full["sections"] = _join_sections(sources, aligned, options, full=full)
+    if tests and full:
+        of_full |= {"calibration": calibrations(aligned, options, decision), "acceptance": acceptances_of_tables(aligned, options)}
     return DecidedComparison(
         **fields,
         verdicts=verdicts_of_tests(tests, decision),
         alternative_annotators=pooled_annotator_tests(tests, decision, [judged.data.about for judged in aligned.tables]),
         languages=language_comparisons(aligned, tests, options, decision, full=full) if tests else (),
-        calibration=calibrations(aligned, options, decision) if full and tests else None,
-        acceptance=acceptances_of_tables(aligned, options) if full and tests else None,
-        pairs=tuple(filter(None, (summarise_pairs(judged.data, judged.judgments, options) for judged in in_sections))),
         pages=label_pages(sources[0].name, sources[0].data),
-        sections=_join_sections(sources, aligned, options, full=full) if in_sections else {},
+        **of_full,
     )
 
 
@@ -112,6 +114,10 @@ def _join_sections(
     sources: Sequence[Recording], aligned: JudgedTables, options: CompareOptions, *, full: bool
 ) -> dict[str, SectionNumbers]:
     """Return the sections of all sources, which hold only what the options keep; those of several sources are joined row by row."""
+    from harness.reports.sections.calibrated_scores import calibrate_scores
+    from harness.reports.sections.runs_over_time import compare_runs
+    from harness.reports.sections.section_registry import comparison_sections
+
     of_source = msgspec.structs.replace(options, where={}, judges=None, versus=None)
     joined: dict[str, dict[str, Any]] = {}
     for source in aligned.sources:

@@ -515,3 +515,23 @@ def test_a_gate_states_its_own_bar(cli: Any) -> None:
     Path("gate.toml").write_text('[[rule]]\nmetric = "rating"\nverdict = "use"\n\n[decision]\nbar = "0.97"\n', encoding="utf-8")
     done = cli("gate", "t.csv")
     assert done.code != 0, done.out
+
+
+def test_a_gate_and_a_certificate_say_the_bar(cli: Any) -> None:
+    table = write("t.csv", pass_fail())
+    Path("gate.toml").write_text('[decision]\nbar = ".7"\n[[rule]]\nlanguage = "*"\nmetric = "*"\nverdict = "use"\n', "utf-8")
+    done = cli("gate", table, "--json", "gate.json")
+    assert done.code == 0, done.err
+    assert "rest on a bar where one person labelled each text: the judge has to find 70 % of each class" in " ".join(done.out.split())
+    result = json.loads(Path("gate.json").read_text("utf-8"))
+    assert {(check["verdict"], check["basis"]) for check in result["checks"]} == {("use", "bar")}
+    assert cli("certify", table, "--bar", ".7", "--to", "c.json").code == 0
+    certificate = json.loads(Path("c.json").read_text("utf-8"))
+    [cell] = certificate["cells"]
+    assert cell["basis"] == "bar" and "against a bar of 70 %" in cell["sentence"]
+
+
+def test_a_folder_of_words_has_no_comparison_of_own_texts(cli: Any) -> None:
+    assert cli("compare", write("t.csv", pass_fail()), "--to", "kept").code == 0
+    done = cli("study", "self-preference", "--data", "kept")
+    assert done.code == 2 and "no judgment compares a judge's own output with another one" in done.err and "Expected" not in done.err

@@ -31,6 +31,7 @@ LAYERS: list[set[str]] = [
         "redaction",
         "row_files",
         "text",
+        "user_folders",
     },
     {"content"},
     {"parse"},

@@ -114,6 +114,8 @@ class PageOptions(msgspec.Struct, frozen=True, kw_only=True):
         tasks, metrics, fields: as in `labels.Selection`.
         items: a file with the ids of the items to label, such as `harness labels plan` writes; None: all test items.
         next_items: only so many of these: the first without a native label, in the order of the file; None: all, labelled or not.
+        random: whether these are drawn at random, with the seed, instead of in order.
+        where: the values that the items have, by name: of what an item says of itself (`system`, `group`, …), or of a field.
         second: only items that one person has labelled, texts of different groups first: a second person is to score them.
         annotators: how many, or their codes.
         overlap: the share of the texts that everybody reads.
@@ -134,6 +136,8 @@ class PageOptions(msgspec.Struct, frozen=True, kw_only=True):
     fields: tuple[str, ...] | None = None
     items: Path | None = None
     next_items: int | None = None
+    random: bool = False
+    where: Mapping[str, tuple[str, ...]] = {}
     second: bool = False
     annotators: int | tuple[str, ...] = 3
     overlap: float = 1.0
@@ -315,6 +319,9 @@ def _record_to_replace(to: Path, replace: bool) -> PageRecord | None:
 def _items(data: Dataset, items: Sequence[Item], language: str, options: PageOptions, drawn: Mapping[str, Any]) -> list[Item]:
     items = [item for item in items if item.item_id in drawn] if options.items else [item for item in items if item.split == "test"]
     which = f" of {options.items}" if options.items else ""
+    if options.where:
+        items = _with_values(data, items, options.where)
+        which += " with " + ", ".join(f"{name}={','.join(values)}" for name, values in options.where.items())
     if options.review:
         reviewed, metrics = options.review[1], options.metrics or ()
         if not (reviewable := [item for item in items if not reviewed.get(item.item_id, {}).keys().isdisjoint(metrics)]):
@@ -328,7 +335,26 @@ def _items(data: Dataset, items: Sequence[Item], language: str, options: PageOpt
         return items
     if not (waiting := unlabelled(data, items, list(drawn), options.metrics)):
         raise UsageError(f"--next: every item{which} has a native label already; there is nothing to label")
+    if options.random:
+        waiting = random.Random(options.seed).sample(waiting, len(waiting))
     return waiting[: options.next_items]
+
+
+def _with_values(data: Dataset, items: Sequence[Item], where: Mapping[str, tuple[str, ...]]) -> list[Item]:
+    """Return the items that have the values. Raises UsageError for what items do not say of themselves, such as a score."""
+    own = [name for name in ("task", "group", "system", "parallel_id") if any(getattr(item, name) is not None for item in items)]
+    names = list(dict.fromkeys((*own, *(field for item in items for field in item.fields))))
+    for name in where:
+        if name in ("class", "score", "label", "judge", "human") or name in data.scales:
+            raise UsageError(
+                f"--where {name}=: texts to label cannot be chosen by a score. What people will say is not known before they read, and "
+                "texts chosen by what a judge said make it look as if it found more of that class. Label texts at random (--random) "
+                "until there are enough"
+            )
+        if name not in names:
+            raise UsageError(f"--where {name}=: the items say nothing of '{name}'.{choose_from(names, name)}")
+    values = [{**item.fields, **{name: getattr(item, name) for name in own}} for item in items]
+    return [item for item, of in zip(items, values, strict=True) if all(str(of.get(name)) in where[name] for name in where)]
 
 
 def _once_labelled(data: Dataset, items: Sequence[Item], which: str, options: PageOptions) -> list[Item]:

@@ -17,7 +17,7 @@ from harness.content.library import bundled_root
 from harness.content.tags import resolve
 from harness.errors import MissingData, UsageError
 from harness.exit_codes import JUDGE
-from harness.render.progress import working
+from harness.render.terminal import working
 from harness.row_files import to_json, write_together
 from harness.text import terminal_safe
 

@@ -197,6 +197,10 @@ class LabelsPageTexts(Command, group="what is labelled"):
     """only these items: the file of 'labels plan', or one id a line (.txt)"""
     next: Annotated[Count | None, flag(metavar="N")] = None
     """only the next N items without a native label, or with --review without a review, in the order of --items or the data"""
+    random: bool = False
+    """the N of --next are drawn at random (--seed), not in the order of the data: a sheet may be sorted"""
+    where: Annotated[tuple[str, ...], flag(metavar="KEY=VALUE")] = ()
+    """only items with this value, such as system=alpha, or a field of the items; may be repeated"""
     second: bool = False
     """only items that one person has labelled, so that a second one scores them; different groups first"""
     fields: Annotated[Names | None, flag(name=("--fields", "--text"), metavar="NAMES")] = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from random import Random
 from typing import Any, NamedTuple
 
 import msgspec
@@ -33,6 +34,7 @@ from harness.text import normalised_id, person_key
 TASK = "texts"
 METRIC, PREFERENCE = "rating", "preference"  # of scores whose metric nothing names: on one text, and on two
 _LEAST_OF_LANGUAGE = 30  # texts that look like a further language, for the table to be split by it
+_SAMPLED = 2000  # texts of a large table
 _FEW_LETTERS = 20  # nobody can tell the language of a shorter text; a Chinese character is as wide as two letters
 
 
@@ -176,7 +178,12 @@ class RecordReader:
             return [UNDETERMINED] * self.rows, f"not known, as no column has texts ({UNDETERMINED}; --language TAG)"
         cells = list(zip(*(self._cells(self.roles.texts[name]) for name in names), strict=True))
         texts = [" ".join(str(cell) for cell in row if cell is not None) for row in cells]
-        seen = {text: identify_language(text)[0] for text in dict.fromkeys(texts) if _width_of_letters(text) >= _FEW_LETTERS}
+        long = [text for text in texts if _width_of_letters(text) >= _FEW_LETTERS]
+        if len(long) > _SAMPLED:  # a language that has a tenth of the rows would show in a sample
+            [(main, count)] = Counter(identify_language(text)[0] for text in Random(0).sample(long, _SAMPLED)).most_common(1)
+            if 20 * count > 19 * _SAMPLED:
+                return [main] * self.rows, f"{main}, seen in the texts"
+        seen = {text: identify_language(text)[0] for text in dict.fromkeys(long)}
         if not seen:
             joined = " ".join(texts[:500])
             return [identify_language(joined)[0]] * self.rows, f"{identify_language(joined)[0]}, seen in the texts"

@@ -147,7 +147,7 @@ def _common(atlas: Atlas, rows: Sequence[AtlasRow], answer: AtlasAnswer, today: 
         "sets": [
             (set_words(atlas, name), atlas.sets[name].licence, atlas.sets[name].signature) for name in sorted({row.set for row in rows})
         ],
-        "legend": legend(),
+        "legend": legend(rows),
     }
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from harness.content.tags import english_name
-from harness.decide.class_shares import ClassShare, words_of_share
+from harness.decide.class_shares import ClassShare, mostly_missed, words_of_share
 from harness.decide.verdicts import Verdict
 from harness.reports.answer.words import (
     Sides,
     bar_words,
+    easiest,
     judge_of,
-    mostly_missed,
     nobody_to_compare,
     place_of,
     reason_against,
+    second_person_texts,
     setting,
     shares_words,
     style_of,
@@ -63,7 +64,7 @@ def missing_cards(verdicts: Sequence[Verdict]) -> Iterator[Card]:
     """Yield a card for each judge of which more than half of a class is shown to be missed, whatever its verdict is."""
     by_judge: dict[tuple[object, object], list[tuple[Verdict, ClassShare]]] = {}
     for verdict in verdicts:
-        if share := mostly_missed(verdict):
+        if share := mostly_missed(verdict.shares):
             by_judge.setdefault(judge_of(verdict), []).append((verdict, share))
     for missed in by_judge.values():
         (first, share), judge = missed[0], missed[0][0]["judge"] if len({judge_of(verdict) for verdict in verdicts}) > 1 else "It"
@@ -220,15 +221,37 @@ def _cards_without_people(sides: Sides, names: Sequence[str]) -> Iterator[Card]:
     yield Card("open", "Why no answer", f"{why}.")
     seen = ((verdict.baseline.diff, name) for side, name in zip(sides, names, strict=True) for verdict in side)
     differences = [(diff, name) for diff, name in seen if diff is not None]
-    if differences:
+    if differences and len(sides) == 1 and len(sides[0]) <= _FEW_METRICS:
+        yield Card("open", "What is known", f"{_seen_agreement(sides[0])}. Nothing of it is tested.")
+    elif differences:
         (best, best_judge), (worst, worst_judge) = max(differences), min(differences)
         text = f"Beside one constant answer, {best_judge or 'the judge'} is {_compare_with_constant(best, first.texts.interval)}"
         if worst != best:
             last = _compare_with_constant(worst, first.texts.interval)
             text += f" (the best here), {worst_judge} is {last}" if best_judge != worst_judge else f" at best, at worst {last}"
         yield Card("open", "What is known", f"{text}. This is what was seen; nothing of it is tested.")
-    items, groups = setting(first, "items") or "30", setting(first, "groups") or "20"
-    yield Card("next", "What to do", f"Let a second person score {items} or more of these texts, {groups} of them independent.")
+    groups, verdict = setting(first, "groups") or "20", easiest([verdict for side in sides for verdict in side])
+    needed, here = second_person_texts(verdict), verdict.texts.labelled
+    enough = ""
+    if verdict.settled_by == needed:
+        few = f" ({here} are here)" if here < needed else ""
+        enough = f"; so many{few} show that a judge is as good as people in {place_of(verdict)}, if people agree as often as it does"
+    yield Card("next", "What to do", f"Let a second person score {needed} or more of these texts, {groups} of them independent{enough}.")
+
+
+def _seen_agreement(verdicts: Sequence[Verdict]) -> str:
+    """Return how often one judge gives the person's score in few questions, and how much better its scores are."""
+    parts = []
+    for verdict in verdicts:
+        right, diff, lenient = verdict.baseline.right, verdict.baseline.diff, verdict.leniency or 0.0
+        seen = f"closeness {percent(right)} in" if verdict.texts.closeness else f"the person's score in {percent(right)} of"
+        constant = "" if right is None or diff is None else f" (one constant answer: {percent(right - diff)})"
+        level = f", too {'generous' if lenient > 0 else 'strict'} by {abs(lenient):.2g} on average" if abs(lenient) >= _LEVEL else ""
+        parts.append(f"{place_of(verdict)}: {seen} {counted(verdict.texts.labelled, 'text')}{constant}{level}")
+    return "; ".join(parts)
+
+
+_LEVEL = 0.05  # of a scale's points: less is no difference in level
 
 
 def _compare_with_constant(value: float, interval: bool) -> str:

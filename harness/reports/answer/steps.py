@@ -13,7 +13,7 @@ from harness.content import Library
 from harness.content.tags import english_name
 from harness.data import Dataset
 from harness.decide.verdicts import Verdict
-from harness.reports.answer.words import nobody_to_compare, place_of, setting, style_of, texts_of
+from harness.reports.answer.words import easiest, nobody_to_compare, place_of, second_person_texts, style_of, texts_of
 from harness.reports.answer_parts import NextStep
 from harness.reports.tables.titles import metric_words
 
@@ -116,23 +116,28 @@ def next_steps(verdicts: Sequence[Verdict], judge_names: Mapping[int, str], page
     if first.controls:
         yield NextStep("compare with native speakers' labels", f"harness data list --lang {first['language']}")
     elif nobody_to_compare(verdicts):
-        texts = int(setting(first, "items") or 30)
+        verdict = easiest(verdicts)
+        texts = min(second_person_texts(verdict), verdict.texts.labelled)
         what = "make the pages for a second person"
-        yield _labelling_step(what, pages, first["language"], f"--second --next {texts} --annotators 1", texts, f"{texts} texts")
+        yield _labelling_step(what, pages, verdict["language"], f"--second --next {texts} --annotators 1", texts, f"{texts} texts")
     needed = [(k, verdict) for verdict in verdicts if (k := verdict.settled_by)]
     for k, verdict in sorted(needed, key=lambda need: need[0])[:1]:
         judge = judge_names.get(id(verdict), "the judge")
         question = f"{metric_words(verdict['metric'])} in {english_name(verdict['language'])}"
         good = "finds as much as it did here" if verdict.basis == "bar" else "is as good as people"
         classes = verdict.needed.by_class if verdict.needed else {}
-        of_class = f" ({', '.join(f'about {count:,} of them {name}' for name, count in classes.items())})" if classes else ""
+        counts = " and ".join(f"{count:,} more are '{name}'" for name, count in classes.items())
+        of_class = f" (until about {counts})" if classes else ""
         more = f"label {verdict.needed} more texts for {question}{of_class}; they settle it if {judge} {good}"
         waiting = pages.unlabelled.get(verdict["language"], {}).get(verdict["metric"], k)
         if pages.command and not waiting:
             yield NextStep(f"{more} (every text of the set is labelled: add new ones to it)")
             continue
         shortage = "" if waiting >= k else f"; {waiting:,} of the set have no label"
-        yield _labelling_step(f"{more}{shortage}", pages, verdict["language"], f"--metrics {verdict['metric']} --next {min(k, waiting)}", k)
+        flags = f"--metrics {verdict['metric']} --next {min(k, waiting)}"
+        if verdict.basis == "bar":  # one more person suffices, and a sheet may be sorted by score
+            flags += " --random --annotators 1"
+        yield _labelling_step(f"{more}{shortage}", pages, verdict["language"], flags, min(k, waiting))
     bad = sorted(
         (verdict for verdict in verdicts if style_of(verdict) == "bad"),
         key=lambda verdict: (verdict.baseline.diff if verdict.controls else verdict.agreement.gap) or 0.0,

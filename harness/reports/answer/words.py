@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.content.tags import english_name
-from harness.decide.class_shares import ClassShare, words_of_share
+from harness.decide.class_shares import words_of_bar, words_of_share
 from harness.decide.verdicts import Verdict
 from harness.model import SAMPLING, Variant, axis_words, parse_variant
 from harness.reports.tables.numbers import percent
@@ -89,12 +89,19 @@ def nobody_to_compare(verdicts: Sequence[Verdict]) -> bool:
     return all("annotators" in verdict.words.obstacles for verdict in verdicts)
 
 
+def second_person_texts(verdict: Verdict) -> int:
+    """Return how many texts a second person has to score for a verdict where no text has the scores of two."""
+    return max(int(setting(verdict, "items") or 30), verdict.settled_by or 0)
+
+
+def easiest(verdicts: Sequence[Verdict]) -> Verdict:
+    """Return the question that a second person's scores of the fewest texts settle."""
+    return min(verdicts, key=second_person_texts)
+
+
 def bar_words(verdicts: Sequence[Verdict]) -> str:
-    """The bar that verdicts are held against, in words: `80 % of each class`, or by class where it differs."""
-    bars = {share.score: share.bar for verdict in verdicts for share in verdict.shares if share.bar is not None}
-    if len(set(bars.values())) == 1:
-        return f"{percent(next(iter(bars.values())))} of each class" if None not in bars else percent(bars[None])
-    return ", ".join(f"{percent(bar)} of '{score}'" for score, bar in bars.items())
+    """Return the bar that verdicts are held against, in words: `80 % of each class`, or by class where it differs."""
+    return words_of_bar([share for verdict in verdicts for share in verdict.shares])
 
 
 def shares_words(verdict: Verdict) -> str:
@@ -104,14 +111,6 @@ def shares_words(verdict: Verdict) -> str:
     limits = [f"at {'most' if upper else 'least'} {percent(share.upper if upper else share.lower)}" for share in verdict.shares]
     shares = [share for share in zip(verdict.shares, limits, strict=True) if share[0].n]
     return " and ".join(f"{percent(share.share)} of {words_of_share(share, who)} ({limit})" for share, limit in shares)
-
-
-def mostly_missed(verdict: Verdict) -> ClassShare | None:
-    """Return the share of the class of which the judge is shown to find less than half; None where there is no such class."""
-    return next((share for share in verdict.shares if share.score is not None and share.n and share.upper < _HALF), None)
-
-
-_HALF = 0.5
 
 
 def judge_of(verdict: Verdict) -> tuple[Any, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness import sources
 from harness.cli.endings import print_result
-from harness.render.progress import working
+from harness.render.terminal import working
 from harness.reports.tables.numbers import counted
 from harness.studies.self_preference.analysis import self_preference_of
 from harness.studies.self_preference.fine_tuning import FineTuningSpec, fine_tuning_set, write_fine_tuning_set

@@ -38,7 +38,7 @@ class _Row(msgspec.Struct):
     item_id: str
     judge: str
     metric: str
-    score: float | None = None
+    score: float | str | None = None  # words are scores of other metrics
     other_item_id: str | None = None
     forward: str | int | None = None
     backward: str | int | None = None
@@ -85,8 +85,8 @@ def _comparison(row: _Row, question: Question, items: Mapping[str, Item]) -> Own
         raise ValueError(
             f"'{own_output.item_id}' and '{other_output.item_id}' are both by '{own_output.system}'; a comparison needs two systems"
         )
-    if row.score is None or not 0 <= row.score <= 1:
-        raise ValueError(f"the score of '{row.metric}' is {row.score}; it should be a probability from 0 to 1")
+    if not isinstance(row.score, float) or not 0 <= row.score <= 1:
+        raise ValueError(f"the score of '{row.metric}' is {row.score!r}; it should be a probability from 0 to 1")
     dataset = own_output.fields.get("dataset")  # the part of the data that an item belongs to
     return OwnComparison(
         judge=row.judge,

@@ -14,7 +14,8 @@ from harness.annotate.checks.labelcheck import LabelCheck
 from harness.annotate.checks.texts import WrongLanguageText
 from harness.measure.cells import Cell
 from harness.measure.compare import Comparison
-from harness.render.comparison import render_comparison, render_label_check, show
+from harness.render.comparison import render_comparison, show
+from harness.render.label_check import render_label_check
 from harness.reports.tables.numbers import coefficient
 
 MakeCell = Callable[..., Cell]

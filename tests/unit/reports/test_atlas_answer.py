@@ -183,3 +183,17 @@ def test_beside_the_number_of_uses_stands_how_many_wrong_ones_to_expect() -> Non
     assert words.replace("'", "&#39;") in str(atlas_site(every, TODAY)["index.html"])
     nobody = atlas(row(verdict="no verdict", groups=0))
     assert wrong_use_words(nobody.rows) == "" and "expected to have one" not in str(atlas_site(nobody, TODAY)["index.html"])
+
+
+def test_a_row_that_rests_on_a_bar_says_so(tmp_path: Path) -> None:
+    barred = row(verdict="use", basis="bar", agreement=None, people=None, gap=None, bound=None, right=0.9)
+    every = atlas(barred, row(metric="bias"))
+    [told] = [sentence for _, sentence in sentences(language_answer(every, "ja", every.rows, TODAY))]
+    assert "against a bar for each class" in told or "insult" not in told
+    lines = {line["metric"]: line["verdict"] for line in evidence(every, every.rows, TODAY)}
+    assert lines == {"bias": "use", "insult": "use (bar)"}
+    write_atomic(tmp_path / "atlas.json", atlas_bytes(every))
+    assert {each["basis"] for each in read_atlas(tmp_path / "atlas.json").flat()} == {"bar", "people"}
+    page = str(atlas_site(every, TODAY)["ja/index.html"])
+    assert "use (bar)" in page and "held against a bar for each class" in page
+    assert "(bar)" not in str(atlas_site(atlas(row()), TODAY)["ja/index.html"])

@@ -75,7 +75,7 @@ def test_the_line_needs_three_points_and_has_an_interval_over_texts() -> None:
         ({"item_id": "t2/a", "other_item_id": "t9/b"}, "no item 't9/b'"),
         ({"score": 1.5}, "a probability from 0 to 1"),
         ({"forward": "3"}, "should be 1 (the first output) or 2"),
-        ({"score": "high"}, "not a judgment"),
+        ({"score": "high"}, "is 'high'; it should be a probability from 0 to 1"),
     ],
 )
 def test_a_row_that_compares_nothing_is_named_with_its_line(tmp_path: Path, row: dict[str, object], message: str) -> None:
