@@ -20,7 +20,6 @@ from harness.content import Library
 from harness.content.specs import LabelMapping
 from harness.data.dataset import rubric_scales
 from harness.errors import HarnessError, UsageError
-from harness.exchange.first_look import FirstLook, look_at
 from harness.exchange.labels.delimited import likely_encoding
 from harness.exchange.labels.importing import ImportOptions, ImportSummary, import_labels
 from harness.exchange.labels.layouts import one_record_per_item, with_ids
@@ -29,6 +28,7 @@ from harness.exchange.labels.read import read_source
 from harness.exchange.labels.several_people import with_people_apart
 from harness.exchange.labels.table import SourceTable
 from harness.exchange.one_table.read_table import OneTable, is_table_file, read_one_table
+from harness.exchange.one_table.suggested_mapping import SuggestedMapping, suggest_mapping
 from harness.model import Scale
 from harness.reports.tables.numbers import counted
 from harness.row_files import find_table, to_toml, write_atomic
@@ -118,7 +118,7 @@ def _with_encoding(source: Path, options: ImportOptions) -> ImportOptions:
     return msgspec.structs.replace(options, encoding=encoding)
 
 
-def _settled(table: SourceTable, library: Library, given: LabelMapping, *, sure: bool) -> FirstLook:
+def _settled(table: SourceTable, library: Library, given: LabelMapping, *, sure: bool) -> SuggestedMapping:
     """The first look with what the user says to it: takes the guesses where the user is `sure` (`--yes`), else answers on a terminal.
 
     Raises UsageError where nobody can answer and `--yes` is missing.
@@ -128,7 +128,7 @@ def _settled(table: SourceTable, library: Library, given: LabelMapping, *, sure:
     table, given = with_people_apart(table, given)
     if given.wide_items is not None:
         table = one_record_per_item(table, given.wide_items, "the table")
-    look = look_at(table, scales, given)
+    look = suggest_mapping(table, scales, given)
     _show(look)
     if not (look.mapping.texts or look.mapping.language or "language" in look.mapping.columns):
         raise UsageError(
@@ -142,13 +142,13 @@ def _settled(table: SourceTable, library: Library, given: LabelMapping, *, sure:
     if not sys.stdin.isatty():
         raise UsageError("pass --yes to take these guesses, correct them with flags, or write them down with --plan FILE.toml")
     given = _asked(look, given)
-    look = look_at(table, scales, given)
+    look = suggest_mapping(table, scales, given)
     if _ask("import it like this? yes or no", "yes")[:1].casefold() not in ("y", "j"):
         raise UsageError("nothing was imported; flags correct a guess, and --plan FILE.toml writes all of them down")
     return look
 
 
-def _show(look: FirstLook) -> None:
+def _show(look: SuggestedMapping) -> None:
     _say("This is what the table seems to hold:")
     for guess in look.guesses:
         _say(f"  {guess}")
@@ -158,7 +158,7 @@ def _show(look: FirstLook) -> None:
         _say("  no scores: the texts are imported without labels")
 
 
-def _asked(look: FirstLook, given: LabelMapping) -> LabelMapping:
+def _asked(look: SuggestedMapping, given: LabelMapping) -> LabelMapping:
     """The mapping after at most four questions; an empty answer takes the guess."""
     found = look.mapping
     changes: dict[str, Any] = {}

@@ -11,10 +11,10 @@ import msgspec
 from harness.content.column_words import column_words
 from harness.data import Dataset
 from harness.errors import UsageError
+from harness.exchange.labels.cells import columns_of_table
 from harness.exchange.labels.delimited import likely_encoding
 from harness.exchange.labels.read import KIND_BY_SUFFIX, SourceOptions, read_source
 from harness.exchange.labels.table import Record, SourceTable, columns_of, flat, is_blank
-from harness.exchange.one_table.cells import columns_of_table
 from harness.exchange.one_table.records import RecordReader, TableRecords
 from harness.exchange.one_table.roles import Role, TableOptions, TableRoles, find_roles
 from harness.text import one_line

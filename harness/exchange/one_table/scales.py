@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from harness.content.column_words import column_words
 from harness.errors import UsageError
-from harness.exchange.first_look import missing_code
-from harness.exchange.one_table.cells import MOST_CLASSES, Column, cell_score
+from harness.exchange.labels.cells import MOST_CLASSES, Column, cell_score
 from harness.model import Scale, Score
 from harness.text import quoted
 
 _RARE = 0.1  # of a judge's words: rarer ones that people do not use are no class
+_MISSING_CODES = (-1.0, -9.0, -99.0, -999.0, 9.0, 88.0, 99.0, 999.0)
 PAIR = Scale(kind="nominal", classes=("A", "B", "tie"), swap={"A": "B", "B": "A"})
 
 
@@ -39,7 +39,7 @@ def read_scale(metric: str, people: Sequence[Column], judges: Sequence[Column], 
 
     Args:
         metric: its name, for messages.
-        people, judges: the columns of scores of either side.
+        people, judges: the columns of scores of either side; without a judge, people alone make the scale.
         stated: the scale that the user names.
         pair: whether two texts are compared.
 
@@ -47,7 +47,7 @@ def read_scale(metric: str, people: Sequence[Column], judges: Sequence[Column], 
         UsageError: where people's and judges' scores are on different scales, or people gave one class only.
     """
     given = sum((column.scores for column in people), Counter[float | str]())
-    judged = sum((column.scores for column in judges), Counter[float | str]())
+    judged = sum((column.scores for column in judges), Counter[float | str]()) if judges else given
     if stated:
         return ReadScale(stated, {score: point for score in (*given, *judged) if (point := _point(score, stated)) is not None})
     if pair and (points := _pair_points({*given, *judged})):
@@ -159,6 +159,19 @@ def _scale_of_numbers(metric: str, given: Counter[float | str], judged: Counter[
         return ReadScale(Scale(kind="ordinal", classes=classes, best=classes[-1]), {float(point): point for point in classes})
     low, high = (0.0, 1.0) if low >= 0 and high <= 1 else (0.0, 100.0) if low >= 0 and 50 < high <= 100 else (low, high)
     return ReadScale(Scale(kind="interval", min=low, max=high, best=high), {number: number for number in (*people, *judge)})
+
+
+def missing_code(numbers: Sequence[float]) -> float | None:
+    """Return the number that stands for no answer: a usual code, far from all other scores.
+
+    >>> missing_code([1, 2, 3, 99]), missing_code([1, 2, -1]), missing_code([0, 1, 2])
+    (99, -1, None)
+    """
+    for end in {min(numbers, default=0), max(numbers, default=0)} & {*_MISSING_CODES}:
+        others = [number for number in numbers if number != end]
+        if others and (end > max(others) + (max(others) - min(others)) or (end < 0 < min(others))):
+            return end
+    return None
 
 
 def _differ(metric: str, given: Counter[float | str], judged: Counter[float | str]) -> str:

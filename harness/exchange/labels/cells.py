@@ -7,7 +7,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache, cached_property, lru_cache
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 import msgspec
@@ -21,6 +21,7 @@ _TEXT_WIDTH = 25  # of the cells of a column of texts on average, at least, in L
 _LONGEST_CLASS = 40  # characters
 _NUMBER = re.compile(r"[+-]?\d+(?:[.,٫]\d+)?")
 _WITH_MEANING = re.compile(r"(\d+)\s*(?:[-–—:=)]|\.\s|\()\s*\D.*")
+_DATE = re.compile(r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.] ?\d{1,2}[-/.] ?\d{2,4})(?!\d)|[A-Z][a-z]{2} [A-Z][a-z]{2} \d")
 _STARS = re.compile(r"([★⭐🌟]+)[☆✩]*")
 
 
@@ -85,9 +86,20 @@ class Column(msgspec.Struct, frozen=True, dict=True):
         return self.filled == len(self.counts) == len(self.cells)
 
     @cached_property
+    def is_date(self) -> bool:
+        """Return whether nearly all cells begin with a date."""
+        different = list(islice(self.counts, _LOOKED_AT))
+        return bool(different) and 10 * sum(_DATE.match(str(value)) is not None for value in different) > 9 * len(different)
+
+    @cached_property
+    def holds_objects(self) -> bool:
+        """Return whether cells are objects or lists of them, or the JSON of some."""
+        return any(isinstance(cell, str) and cell.lstrip()[:2] in ("[{", '{"') for cell in islice(self.counts, _LOOKED_AT))
+
+    @cached_property
     def is_text(self) -> bool:
         """Return whether the cells are texts: long ones, or several words that differ from row to row."""
-        if self.nested:
+        if self.nested or self.is_date:
             return False
         different = list(islice(self.counts, _LOOKED_AT))
         values = [value for value in different if isinstance(value, str) and isinstance(cell_score(value), str)]
@@ -131,9 +143,17 @@ class Column(msgspec.Struct, frozen=True, dict=True):
         return self.is_numeric or (len(self.scores) <= MOST_CLASSES and all(len(word) <= _LONGEST_CLASS for word in self.words))
 
     @cached_property
+    def counts_up(self) -> bool:
+        """Return whether numbers, more than two different ones, never become less from row to row: they number texts or pages."""
+        if self.words or len(self.numbers) < 3:
+            return False
+        numbers = [score for cell in self.cells if cell is not None and isinstance(score := cell_score(cell), float)]
+        return all(earlier <= later for earlier, later in pairwise(numbers))
+
+    @cached_property
     def looks_like_scores(self) -> bool:
         """Return whether the cells are scores by themselves, whatever the column is called: few values, again and again."""
-        if not self.may_be_scores or not 1 < len(self.scores) <= MOST_CLASSES or not self.repeats:
+        if not self.may_be_scores or not 1 < len(self.scores) <= MOST_CLASSES or not self.repeats or self.counts_up:
             return False
         verdicts = column_words().verdicts
         return not self.words or self.words <= verdicts.good | verdicts.bad | {"a", "b", "tie"}
@@ -143,16 +163,17 @@ _LOOKED_AT = 2000  # different cells of a column: enough for a mean
 
 
 def columns_of_table(table: SourceTable) -> list[Column]:
-    """Return the columns of a table. Cells that cannot be used are empty here; the reader of records refuses them where they count."""
-    columns = []
-    for name in table.columns:
-        cells: list[Any] = [record.cells.get(name) for record in table.records]
-        nested = any(isinstance(cell, (list, dict)) for cell in cells)
-        if nested:
-            cells = [msgspec.json.encode(cell).decode() if isinstance(cell, (list, dict)) else cell for cell in cells]
-        cells = [None if is_blank(cell) or isinstance(cell, Unreadable) else _plain(cell) for cell in cells]
-        columns.append(Column(name, cells, nested))
-    return columns
+    """Return the columns of a table."""
+    return [column_of_table(table, name) for name in table.columns]
+
+
+def column_of_table(table: SourceTable, name: str) -> Column:
+    """Return a column of a table. Cells that cannot be used are empty here; the reader of records refuses them where they count."""
+    cells: list[Any] = [record.cells.get(name) for record in table.records]
+    nested = any(isinstance(cell, (list, dict)) for cell in cells)
+    if nested:
+        cells = [msgspec.json.encode(cell).decode() if isinstance(cell, (list, dict)) else cell for cell in cells]
+    return Column(name, [None if is_blank(cell) or isinstance(cell, Unreadable) else _plain(cell) for cell in cells], nested)
 
 
 def _plain(cell: Any) -> str | int | float | bool:
