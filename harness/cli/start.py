@@ -15,11 +15,11 @@ from harness.cli.commands.find_out import Compare, Start
 from harness.cli.endings import ended
 from harness.cli.flags import read_flags
 from harness.cli.labels import facts_of, mapping_of, print_summary
-from harness.cli.table import show_table
+from harness.cli.table import ask_role, show_table
 from harness.content import Library
 from harness.content.specs import LabelMapping
 from harness.data.dataset import rubric_scales
-from harness.errors import HarnessError, UsageError
+from harness.errors import UsageError
 from harness.exchange.labels.delimited import likely_encoding
 from harness.exchange.labels.importing import ImportOptions, ImportSummary, import_labels
 from harness.exchange.labels.layouts import one_record_per_item, with_ids
@@ -27,7 +27,8 @@ from harness.exchange.labels.mapping import parse_scales
 from harness.exchange.labels.read import read_source
 from harness.exchange.labels.several_people import with_people_apart
 from harness.exchange.labels.table import SourceTable
-from harness.exchange.one_table.read_table import OneTable, is_table_file, read_one_table
+from harness.exchange.one_table.read_table import OneTable, read_judged_table
+from harness.exchange.one_table.roles import TableOptions
 from harness.exchange.one_table.suggested_mapping import SuggestedMapping, suggest_mapping
 from harness.model import Scale
 from harness.reports.tables.numbers import counted
@@ -43,8 +44,10 @@ def start(arguments: Start) -> int:
     if not arguments.plan and to.is_dir() and find_table(to, "labels"):
         raise UsageError(f"{to} already holds labels; name another folder with --to, or add to them with 'harness labels import --append'")
     given = mapping_of(arguments)
-    if not arguments.plan and given == LabelMapping() and (judged := judged_table(arguments.source)):
-        return _answer(judged, to, arguments)
+    if not arguments.plan and (judging := _table_options(given, arguments)):
+        ask = None if arguments.yes or not sys.stdin.isatty() else ask_role
+        if judged := read_judged_table(arguments.source, judging, ask):
+            return _answer(judged, to, given, arguments)
     options = ImportOptions(**given_fields(arguments, ImportOptions))
     options, table = _table(arguments.source, options, arguments.id_from)
     look = _settled(table, library, given, sure=bool(arguments.yes or arguments.plan))
@@ -65,22 +68,40 @@ def start(arguments: Start) -> int:
     return code
 
 
-def judged_table(source: Path) -> OneTable | None:
-    """Return a table with scores of people and of judges, by the roles of its columns; None for any other source."""
-    if not is_table_file(source):
+def _table_options(given: LabelMapping, arguments: Start) -> TableOptions | None:
+    """Return what the flags say of a table with a judge; None where they say what only an importer of labels reads."""
+    shared = ("id", "title", "language", "task", "metric", "sampling", "source", "columns", "texts", "group", "system", "drop", "metrics")
+    empty = LabelMapping()
+    importers = msgspec.structs.replace(given, **{name: getattr(empty, name) for name in (*shared, "human", "wide_annotators")})
+    columns = {str(role): name for role, name in given.columns.items()}
+    named = {name: columns.pop(role, None) for role, name in (("item_id", "id"), ("group", "group"), ("system", "system"))}
+    language, metric = (columns.pop(role, None) or given.constant(role) for role in ("language", "metric"))
+    if columns or importers != empty:
         return None
-    try:
-        return read_one_table([source])
-    except HarnessError:  # what the importer of labels says of it is said there
-        return None
+    return TableOptions(
+        human=(*given.human, *given.wide_annotators),
+        judge=tuple(arguments.judge or ()),
+        text=tuple(given.texts.values()),
+        language=language,
+        metric=metric,
+        id=named["id"],
+        group=named["group"] or given.group,
+        system=named["system"] or given.system,
+        drop=given.drop,
+        scale=arguments.scale,
+        recode=arguments.recode,
+        sampling=given.sampling,
+        source=given.source or "native",
+    )
 
 
-def _answer(table: OneTable, to: Path, arguments: Start) -> int:
+def _answer(table: OneTable, to: Path, given: LabelMapping, arguments: Start) -> int:
     """Keep a table with a judge as a data folder, and show the answer: who has one needs no judge to be asked."""
     from harness.cli.compare import compare
 
     show_table(table)
-    table.data.save(to)
+    stated = {name: value for name in ("id", "title") if (value := getattr(given, name)) is not None}
+    msgspec.structs.replace(table.data, about=msgspec.structs.replace(table.data.about, **stated)).save(to)
     _say(f"kept as the data folder {to}")
     return compare(cast("Compare", read_flags("compare", [str(to), *(["--json"] if arguments.json else [])])))
 
@@ -88,7 +109,7 @@ def _answer(table: OneTable, to: Path, arguments: Start) -> int:
 def texts_of_table(source: Path, given: LabelMapping, library: Library) -> Path:
     """The data folder of a table of texts: the one of its name that is here, else imported as `harness start --yes` would."""
     to = folder_of(source)
-    if not find_table(to, "items") and (judged := judged_table(source)):
+    if not find_table(to, "items") and (judged := read_judged_table(source)):
         show_table(judged)
         judged.data.save(to)
     elif not find_table(to, "items"):

@@ -18,7 +18,10 @@ def _table(header: str, cells: Callable[[int, int, int], str]) -> str:
 
 
 TABLES = {
-    "a judge": (_table("jana,petr,gpt-4o", lambda k, a, b: f"{a},{b},{a}"), "'gpt-4o' looks like a judge"),
+    "a judge": (
+        _table("jana,petr,gpt-4o", lambda k, a, b: f"{a},{b},{a}"),
+        "'jana', 'petr' hold scores, and nothing says who gave them: pass --human",
+    ),
     "a person by name beside somebody": (
         _table("rater1,rater2,falcon", lambda k, a, b: f"{a},{b},{a}"),
         "'falcon' holds scores, and nothing says who gave them: pass --human 'falcon'",

@@ -29,7 +29,7 @@ _STARS = re.compile(r"([★⭐🌟]+)[☆✩]*")
 def _forms_with_words() -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Return the forms of `4 out of 5` and of `4 points`, in the languages of the words for cells."""
     between, behind = ("|".join(map(re.escape, words)) for words in (column_words().verdicts.out_of, column_words().verdicts.units))
-    return re.compile(rf"(\d+(?:[.,]\d+)?)\s*(?:{between})\s*\d+"), re.compile(rf"(\d+(?:[.,]\d+)?)\s*(?:{behind})")
+    return re.compile(rf"(\d+(?:[.,]\d+)?)\s*(?:{between})\s*(\d+)"), re.compile(rf"(\d+(?:[.,]\d+)?)\s*(?:{behind})")
 
 
 @lru_cache(maxsize=1 << 16)
@@ -119,6 +119,14 @@ class Column(msgspec.Struct, frozen=True, dict=True):
             if (score := cell_score(value)) is not None:
                 scores[score] += count
         return scores
+
+    @cached_property
+    def out_of(self) -> set[float]:
+        """The highest scores that cells state: 5 of `4/5`, 100 of `85 %`."""
+        form = _forms_with_words()[0]
+        texts = [unicodedata.normalize("NFKC", value).strip().casefold() for value in self.counts if isinstance(value, str)]
+        stated = {float(match[2]) for text in texts if (match := form.fullmatch(text))}
+        return stated | ({100.0} if any(text.endswith("%") and not isinstance(cell_score(text), str) for text in texts) else set())
 
     @cached_property
     def numbers(self) -> list[float]:

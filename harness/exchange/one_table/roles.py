@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from statistics import median
 from typing import Any, Literal, NamedTuple
@@ -34,8 +35,8 @@ _PAIRED = (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"))
 class TableOptions(msgspec.Struct, frozen=True):
     """What the user says of a table.
 
-    `language` is a column or a tag, `metric` a column or a name; `scale` states scales, `sampling` how the texts were drawn, `source` who
-    labelled them. The rest are columns.
+    `language` is a column or a tag, `metric` a column or a name; `scale` states scales, and `recode` what a column's scores are on
+    another one; `sampling` says how the texts were drawn, `source` who labelled them. The rest are columns.
     """
 
     human: tuple[str, ...] = ()
@@ -48,6 +49,7 @@ class TableOptions(msgspec.Struct, frozen=True):
     system: str | None = None
     drop: tuple[str, ...] = ()
     scale: tuple[str, ...] = ()
+    recode: tuple[str, ...] = ()
     sampling: Sampling | None = None
     source: Source = "native"
 
@@ -150,6 +152,16 @@ class RoleFinder:
             self._refuse_one_side(sides)
         by_column: dict[str, Role] = {name: self.roles.get(name, "unused") for name in self.columns}
         return TableRoles(by_column, tuple(scores), self._texts(), kind, rater, tuple(self.notes))
+
+    def has_judge(self) -> bool:
+        """Return whether a column of scores, or the name of somebody who gave scores, is a judge's."""
+        if self.options.judge:
+            return True
+        words, columns = column_words(), [column for column in self.columns.values() if column.name not in self.roles and column.filled]
+        if any(side_of(column.name) == "judge" and self._is_scores(column, columns) for column in columns):
+            return True
+        raters = [column for column in columns if words.in_name("annotator", column.name) and column.words and not column.is_text]
+        return any(is_judge_name(str(value)) for column in raters for value in column.counts)
 
     def find_people(self) -> TableRoles:
         """Return the roles of a table that no judge has scored: columns of scores are people's.
@@ -391,7 +403,10 @@ class RoleFinder:
         for name, side in sides.items():
             metric = rests[name] if several else ""
             scores.append(ScoreColumn(name, side, _who(name, metric), metric))
-        return self._on_one_scale(scores)
+        chosen = self._on_one_scale(scores)
+        columns_of = Counter((column.side, column.who) for column in chosen)
+        alone = {column.column for column in chosen if not column.metric and columns_of[column.side, column.who] == 1}
+        return [column._replace(who=column.column) if column.column in alone else column for column in chosen]  # named as its column
 
     def _on_one_scale(self, scores: Sequence[ScoreColumn]) -> list[ScoreColumn]:
         """Of a judge's several columns on one metric, keep the one with people's scores: the others are numbers behind its verdict."""
