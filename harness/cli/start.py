@@ -51,7 +51,7 @@ def start(arguments: Start) -> int:
     options = ImportOptions(**given_fields(arguments, ImportOptions))
     options, table = _table(arguments.source, options, arguments.id_from)
     look = _settled(table, library, given, sure=bool(arguments.yes or arguments.plan))
-    options = msgspec.structs.replace(options, unlabelled=not look.scored)
+    options = msgspec.structs.replace(options, unlabelled=not look.scored, partly=True)  # what is not explained was refused above
     if arguments.plan:
         write_atomic(arguments.plan, _mapping_toml(look.mapping).encode())
         source, plan = shlex.quote(str(arguments.source)), shlex.quote(str(arguments.plan))
@@ -115,7 +115,9 @@ def texts_of_table(source: Path, given: LabelMapping, library: Library) -> Path:
     elif not find_table(to, "items"):
         options, table = _table(source, ImportOptions())
         look = _settled(table, library, given, sure=True)
-        imported = import_labels(source, to, look.mapping, msgspec.structs.replace(options, unlabelled=not look.scored), library)
+        imported = import_labels(
+            source, to, look.mapping, msgspec.structs.replace(options, unlabelled=not look.scored, partly=True), library
+        )
         print_summary(imported)
         if not imported.written:
             raise UsageError(f"the texts of {source} were not imported")
