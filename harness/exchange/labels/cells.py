@@ -22,6 +22,9 @@ _LONGEST_CLASS = 40  # characters
 _NUMBER = re.compile(r"[+-]?\d+(?:[.,٫]\d+)?")
 _WITH_MEANING = re.compile(r"(\d+)\s*(?:[-–—:=)]|\.\s|\()\s*\D.*")
 _DATE = re.compile(r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.] ?\d{1,2}[-/.] ?\d{2,4})(?!\d)|[A-Z][a-z]{2} [A-Z][a-z]{2} \d")
+DATE_OF_SHEET = re.compile(
+    r"\d{4}-\d{2}-\d{2}([ T].*)?|\d{1,2}-[A-Za-z]{3}(-\d{2,4})?|[A-Za-z]{3}-\d{2,4}|\d{1,2}/\d{1,2}/\d{2,4}"
+)  # as spreadsheet programs make dates of scores
 _STARS = re.compile(r"([★⭐🌟]+)[☆✩]*")
 
 
@@ -51,7 +54,7 @@ def cell_score(value: str | int | float | bool) -> float | str | None:
     for form in _forms_with_words():
         if match := form.fullmatch(text):
             return float(match[1].replace(",", "."))
-    if match := _WITH_MEANING.fullmatch(text):
+    if (match := _WITH_MEANING.fullmatch(text)) and not DATE_OF_SHEET.fullmatch(text):
         return float(match[1])
     if match := _STARS.fullmatch(value.strip()):
         return float(len(match[1]))

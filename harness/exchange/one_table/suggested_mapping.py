@@ -11,7 +11,7 @@ import msgspec
 from rich.cells import cell_len
 
 from harness.content.specs import LabelMapping
-from harness.exchange.labels.cells import Column, columns_of_table
+from harness.exchange.labels.cells import Column, cell_score, columns_of_table
 from harness.exchange.labels.columns_of_source import find_columns
 from harness.exchange.labels.layouts import ROW_NUMBER
 from harness.exchange.labels.table import SourceTable
@@ -195,6 +195,10 @@ class _Suggestion:
             how = f"--scale {metric}={'LOWEST..HIGHEST:best=SCORE' if numbers else 'WORST,…,BEST:kind=ordinal'}"
             sentence = f"scale of '{metric}': {scale.describe()}, from the scores seen ({shown}); {best} ({how}, if it is another one)"
             self._guess(sentence, metrics={**self.mapping.metrics, metric: scale})
+        none = sorted({str(cell) for column in columns for cell in column.counts if isinstance(cell, str) and cell_score(cell) is None})
+        if none := [cell for cell in none if cell not in self.mapping.no_answer]:
+            sentence = f"no answer: {quoted(none)}; these cells count as empty (--no-answer TEXTS)"
+            self._guess(sentence, no_answer=(*self.mapping.no_answer, *none))
 
     def _texts(self, texts_found: Collection[str], roles: dict[str, Role]) -> None:
         if self.given.texts:
