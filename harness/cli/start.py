@@ -15,13 +15,12 @@ from harness.cli.commands.find_out import Compare, Start
 from harness.cli.endings import ended
 from harness.cli.flags import read_flags
 from harness.cli.labels import facts_of, mapping_of, print_summary
-from harness.cli.table import show_table
+from harness.cli.table import ask_role, show_table
 from harness.content import Library
 from harness.content.specs import LabelMapping
 from harness.data import load_folder
 from harness.data.dataset import rubric_scales
-from harness.errors import HarnessError, UsageError
-from harness.exchange.first_look import FirstLook, look_at
+from harness.errors import UsageError
 from harness.exchange.labels.delimited import likely_encoding
 from harness.exchange.labels.importing import ImportOptions, ImportSummary, import_labels
 from harness.exchange.labels.layouts import one_record_per_item, with_ids
@@ -29,7 +28,9 @@ from harness.exchange.labels.mapping import parse_scales
 from harness.exchange.labels.read import read_source
 from harness.exchange.labels.several_people import with_people_apart
 from harness.exchange.labels.table import SourceTable
-from harness.exchange.one_table.read_table import OneTable, is_table_file, read_one_table
+from harness.exchange.one_table.read_table import OneTable, read_judged_table
+from harness.exchange.one_table.roles import TableOptions
+from harness.exchange.one_table.suggested_mapping import SuggestedMapping, suggest_mapping
 from harness.model import Scale
 from harness.reports.tables.numbers import counted
 from harness.row_files import find_table, to_toml, write_atomic
@@ -44,12 +45,14 @@ def start(arguments: Start) -> int:
     if not arguments.plan and to.is_dir() and find_table(to, "labels"):
         raise UsageError(f"{to} already holds labels; name another folder with --to, or add to them with 'harness labels import --append'")
     given = mapping_of(arguments)
-    if not arguments.plan and given == LabelMapping() and (judged := judged_table(arguments.source)):
-        return _answer(judged, to, arguments)
+    if not arguments.plan and (judging := _table_options(given, arguments)):
+        ask = None if arguments.yes or not sys.stdin.isatty() else ask_role
+        if judged := read_judged_table(arguments.source, judging, ask):
+            return _answer(judged, to, given, arguments)
     options = ImportOptions(**given_fields(arguments, ImportOptions))
     options, table = _table(arguments.source, options, arguments.id_from)
     look = _settled(table, library, given, sure=bool(arguments.yes or arguments.plan))
-    options = msgspec.structs.replace(options, unlabelled=not look.scored)
+    options = msgspec.structs.replace(options, unlabelled=not look.scored, partly=True)  # what is not explained was refused above
     if arguments.plan:
         write_atomic(arguments.plan, _mapping_toml(look.mapping).encode())
         source, plan = shlex.quote(str(arguments.source)), shlex.quote(str(arguments.plan))
@@ -66,22 +69,40 @@ def start(arguments: Start) -> int:
     return code
 
 
-def judged_table(source: Path) -> OneTable | None:
-    """Return a table with scores of people and of judges, by the roles of its columns; None for any other source."""
-    if not is_table_file(source):
+def _table_options(given: LabelMapping, arguments: Start) -> TableOptions | None:
+    """Return what the flags say of a table with a judge; None where they say what only an importer of labels reads."""
+    shared = ("id", "title", "language", "task", "metric", "sampling", "source", "columns", "texts", "group", "system", "drop", "metrics")
+    empty = LabelMapping()
+    importers = msgspec.structs.replace(given, **{name: getattr(empty, name) for name in (*shared, "human", "wide_annotators")})
+    columns = {str(role): name for role, name in given.columns.items()}
+    named = {name: columns.pop(role, None) for role, name in (("item_id", "id"), ("group", "group"), ("system", "system"))}
+    language, metric = (columns.pop(role, None) or given.constant(role) for role in ("language", "metric"))
+    if columns or importers != empty:
         return None
-    try:
-        return read_one_table([source])
-    except HarnessError:  # what the importer of labels says of it is said there
-        return None
+    return TableOptions(
+        human=(*given.human, *given.wide_annotators),
+        judge=tuple(arguments.judge or ()),
+        text=tuple(given.texts.values()),
+        language=language,
+        metric=metric,
+        id=named["id"],
+        group=named["group"] or given.group,
+        system=named["system"] or given.system,
+        drop=given.drop,
+        scale=arguments.scale,
+        recode=arguments.recode,
+        sampling=given.sampling,
+        source=given.source or "native",
+    )
 
 
-def _answer(table: OneTable, to: Path, arguments: Start) -> int:
+def _answer(table: OneTable, to: Path, given: LabelMapping, arguments: Start) -> int:
     """Keep a table with a judge as a data folder, and show the answer: who has one needs no judge to be asked."""
     from harness.cli.compare import compare
 
     show_table(table)
-    table.data.save(to)
+    stated = {name: value for name in ("id", "title") if (value := getattr(given, name)) is not None}
+    msgspec.structs.replace(table.data, about=msgspec.structs.replace(table.data.about, **stated)).save(to)
     _say(f"kept as the data folder {to}")
     return compare(cast("Compare", read_flags("compare", [str(to), *(["--json"] if arguments.json else [])])))
 
@@ -93,10 +114,12 @@ def texts_of_table(source: Path, given: LabelMapping, library: Library) -> tuple
     before. Raises UsageError if the folder that is here has other texts.
     """
     to = folder_of(source)
-    judged = judged_table(source)
+    judged = read_judged_table(source)
     if find_table(to, "items"):
-        kept = load_folder(to, library).by_id
-        if judged and any(item.item_id not in kept or item.fields != kept[item.item_id].fields for item in judged.data.items):
+        folder_items = load_folder(to, library).by_id
+        if judged and any(
+            item.item_id not in folder_items or item.fields != folder_items[item.item_id].fields for item in judged.data.items
+        ):
             raise UsageError(
                 f"the data folder {to} is here and has other texts than {source}; name the folder itself, or move it away and repeat "
                 "the command"
@@ -109,7 +132,9 @@ def texts_of_table(source: Path, given: LabelMapping, library: Library) -> tuple
     else:
         options, table = _table(source, ImportOptions())
         look = _settled(table, library, given, sure=True)
-        imported = import_labels(source, to, look.mapping, msgspec.structs.replace(options, unlabelled=not look.scored), library)
+        imported = import_labels(
+            source, to, look.mapping, msgspec.structs.replace(options, unlabelled=not look.scored, partly=True), library
+        )
         print_summary(imported)
         if not imported.written:
             raise UsageError(f"the texts of {source} were not imported")
@@ -134,7 +159,7 @@ def _with_encoding(source: Path, options: ImportOptions) -> ImportOptions:
     return msgspec.structs.replace(options, encoding=encoding)
 
 
-def _settled(table: SourceTable, library: Library, given: LabelMapping, *, sure: bool) -> FirstLook:
+def _settled(table: SourceTable, library: Library, given: LabelMapping, *, sure: bool) -> SuggestedMapping:
     """The first look with what the user says to it: takes the guesses where the user is `sure` (`--yes`), else answers on a terminal.
 
     Raises UsageError where nobody can answer and `--yes` is missing.
@@ -144,7 +169,7 @@ def _settled(table: SourceTable, library: Library, given: LabelMapping, *, sure:
     table, given = with_people_apart(table, given)
     if given.wide_items is not None:
         table = one_record_per_item(table, given.wide_items, "the table")
-    look = look_at(table, scales, given)
+    look = suggest_mapping(table, scales, given)
     _show(look)
     if not (look.mapping.texts or look.mapping.language or "language" in look.mapping.columns):
         raise UsageError(
@@ -158,13 +183,13 @@ def _settled(table: SourceTable, library: Library, given: LabelMapping, *, sure:
     if not sys.stdin.isatty():
         raise UsageError("pass --yes to take these guesses, correct them with flags, or write them down with --plan FILE.toml")
     given = _asked(look, given)
-    look = look_at(table, scales, given)
+    look = suggest_mapping(table, scales, given)
     if _ask("import it like this? yes or no", "yes")[:1].casefold() not in ("y", "j"):
         raise UsageError("nothing was imported; flags correct a guess, and --plan FILE.toml writes all of them down")
     return look
 
 
-def _show(look: FirstLook) -> None:
+def _show(look: SuggestedMapping) -> None:
     _say("This is what the table seems to hold:")
     for guess in look.guesses:
         _say(f"  {guess}")
@@ -174,7 +199,7 @@ def _show(look: FirstLook) -> None:
         _say("  no scores: the texts are imported without labels")
 
 
-def _asked(look: FirstLook, given: LabelMapping) -> LabelMapping:
+def _asked(look: SuggestedMapping, given: LabelMapping) -> LabelMapping:
     """The mapping after at most four questions; an empty answer takes the guess."""
     found = look.mapping
     changes: dict[str, Any] = {}

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import msgspec
 
+from harness.text import in_nfc
+
 
 class ColumnWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The words, in lower case; the file says what each list is for."""
@@ -33,9 +35,31 @@ class ColumnWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         >>> column_words().in_name("people", "人手による列"), column_words().in_name("people", "answer")
         ('人手', '')
         """
-        parts, text = name_parts(name), name.casefold()
-        words = (word for listed in self.roles[role].values() for word in listed)
-        return max((word for word in words if _is_in(word, parts, text)), key=len, default="")
+        parts, text = name_parts(name), in_nfc(name).casefold()
+        return max((word for word in self.of_role(role) if _is_in(word, parts, text)), key=len, default="")
+
+    def of_role(self, role: str) -> list[str]:
+        """Return the words for a role in all languages."""
+        return [word for listed in self.roles[role].values() for word in listed]
+
+    def rank_of_name(self, role: str, name: str) -> int | None:
+        """Return how early the words for a role list the name of a column that says this role and nothing else; None for other names.
+
+        >>> words, names = column_words(), ("WorkerId", "jméno hodnotitele", "評価者", "rater_1", "rater age")
+        >>> [words.rank_of_name("annotator", name) is not None for name in names]
+        [True, True, True, False, False]
+        >>> words.rank_of_name("id", "item_id") < words.rank_of_name("id", "ID")
+        True
+        """
+        parts, text = name_parts(name), in_nfc(name).casefold()
+        words, naming = self.of_role(role), self.of_role("naming")
+        first = next((rank for rank, word in enumerate(words) if _is_in(word, parts, text)), None)
+        if first is None or any(character.isdigit() for character in text):
+            return None
+        known = [*words, *naming]
+        for word in sorted((word for word in known if _ANYWHERE.search(word) or " " in word), key=len, reverse=True):
+            text = text.replace(word, " ")
+        return first if all(any(_is_in(word, [part], part) for word in known) for part in name_parts(text)) else None
 
 
 class CellWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -58,19 +82,20 @@ def name_parts(name: str) -> list[str]:
     >>> name_parts("JudgeScore_2"), name_parts("judge.score")
     (['judge', 'score'], ['judge', 'score'])
     """
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", in_nfc(name))
     return [part.casefold() for part in re.findall(r"[^\W\d_]+", spaced)]
 
 
 def _is_in(word: str, parts: list[str], text: str) -> bool:
-    if not word.isascii() and _UNSPACED.search(word):
+    if not word.isascii() and _ANYWHERE.search(word):
         return word in text
     if " " in word:
         return word in " ".join(parts)
     return any(part == word or (len(word) >= _BEGINNING and part.startswith(word)) for part in parts)
 
 
-_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+# Scripts without blanks between words, with articles that are part of the word, or with marks for vowels: the word stands anywhere.
+_ANYWHERE = re.compile("[\u0600-\u06ff\u0900-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _BEGINNING = 4  # letters of a word that a longer one may begin with: `human` for `humans`
 
 

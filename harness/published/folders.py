@@ -40,7 +40,7 @@ def convert(card: DatasetCard, mapping: LabelMapping, raw: RawFiles) -> Tables:
         for source in card.sources:
             for file in source.files:
                 if raw.has(file.path, source.repository):
-                    options = ImportOptions(append=not first, keep_annotators=True)
+                    options = ImportOptions(append=not first, keep_annotators=True, partly=True)
                     imported = import_labels(raw.file(file.path, source.repository), target, mapping, options)
                     if imported.refused:
                         row, more = imported.refused[0], len(imported.refused) - 1

@@ -18,12 +18,16 @@ def _table(header: str, cells: Callable[[int, int, int], str]) -> str:
 
 
 TABLES = {
-    "a judge": (_table("jana,petr,gpt-4o", lambda k, a, b: f"{a},{b},{a}"), "'gpt-4o' looks like a judge"),
-    "gold": (_table("jana,petr,Gold", lambda k, a, b: f"{a},{b},{a}"), "'Gold' may be made from the other columns"),
+    "a judge": (
+        _table("jana,petr,gpt-4o", lambda k, a, b: f"{a},{b},{a}"),
+        "'jana', 'petr' hold scores, and nothing says who gave them: pass --human",
+    ),
+    "a person by name beside somebody": (
+        _table("rater1,rater2,falcon", lambda k, a, b: f"{a},{b},{a}"),
+        "'falcon' holds scores, and nothing says who gave them: pass --human 'falcon'",
+    ),
     "a constant rater": (_table("jana,petr,eva", lambda k, a, b: f"{a},{b},5"), "what are 'eva'?"),
     "a sorted rater": (_table("jana,petr,eva", lambda k, a, b: f"{a},{b},{1 + k // 5}"), "what are 'eva'?"),
-    "words": (_table("jana,petr", lambda k, a, b: f"{'good' if a > 2 else 'bad'},{'good' if b > 2 else 'bad'}"), "'jana' may hold people"),
-    "metadata": (_table("age,jana,petr", lambda k, a, b: f"{30 + a},{a},{b}"), "'age' look like facts"),
     "a code": (_table("jana,petr", lambda k, a, b: f"{a},{99 if k == 3 else b}"), "99 may mean that there is no answer"),
     "ranks": (_table("r1,r2,r3", lambda k, a, b: ("1,2,3", "3,1,2", "2,3,1")[k * k % 3]), "hold ranks"),
     "totals": (_table("jana,petr", lambda k, a, b: f"{a},{b}") + "Average,,3,3\n", "a row of totals or means"),
@@ -47,3 +51,28 @@ def test_remarks_of_raters_are_no_texts(cli: Any, tmp_path: Path, monkeypatch: p
     Path("t.csv").write_text(table, encoding="utf-8")
     done = cli("start", "t.csv", "--yes", "--metric", "quality", "--language", "en")
     assert done.code == 0 and "comment" not in Path("t/items.jsonl").read_text("utf-8") + Path("t/ask-quality.toml").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("header", "cells", "people", "said"),
+    [
+        ("jana,petr,Gold", lambda k, a, b: f"{a},{b},{a}", 2, "'Gold' is made of other people's scores, and no person"),
+        (
+            "age,jana,petr",
+            lambda k, a, b: f"{30 + a},{a},{b}",
+            2,
+            "not read, as facts about the people or the task, or made of other columns: 'age'",
+        ),
+        ("jana,eva,petr", lambda k, a, b: f"{a},5,{b}", 3, "scores: the columns 'jana', 'eva', 'petr'"),
+        ("jana,petr", lambda k, a, b: ",".join("Good" if score > 2 else "bad" for score in (a, b)), 2, "bad, Good, from the scores seen"),
+    ],
+    ids=["gold", "metadata", "a constant rater between two", "words"],
+)
+def test_what_the_table_shows_is_explained_by_its_structure(
+    cli: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, header: str, cells: Callable[[int, int, int], str], people: int, said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text(_table(header, cells), encoding="utf-8")
+    done = cli("start", "t.csv", "--yes", "--metric", "quality", "--language", "en")
+    assert done.code == 0 and said in done.err, done.err
+    assert f"{24 * people} labels by {people} annotators on 1 metric imported" in done.err

@@ -62,6 +62,9 @@ class ShowAtlas(JsonFlags):
     """with build: where to write it, and .parquet beside it (default: leaderboards/atlas.json)"""
 
 
+_JUDGED = "a table with a judge (docs/one-table.md)"
+
+
 @command("start:start", first="to yes plan scale column text language metric annotators map json")
 class Start(JsonFlags, PeopleFlags, ScoresFlags, ColumnsFlags, ReadingFlags, AllowRefusedFlags):
     """Flags of `harness start`.
@@ -78,6 +81,10 @@ class Start(JsonFlags, PeopleFlags, ScoresFlags, ColumnsFlags, ReadingFlags, All
     """take the guesses that are shown"""
     plan: Annotated[Path | None, flag(metavar="FILE.toml")] = None
     """only write the mapping, to be corrected and passed as --map"""
+    judge: Annotated[Names | None, flag(metavar="COLUMNS", group=_JUDGED)] = None
+    """columns with a judge's scores; people's columns are named with --human"""
+    recode: Annotated[tuple[str, ...], flag(metavar="COLUMN:FROM=TO", group=_JUDGED)] = ()
+    """what a column's scores are on the other side's scale: judge:0..1=1..5 or judge:4..5=pass,1..3=fail; repeatable"""
 
 
 class RunParts(Command, group="what to judge"):
@@ -198,6 +205,8 @@ class CompareTable(Command, group="columns of a table (docs/one-table.md)"):
     """the column that names whose text it is"""
     scale: Annotated[tuple[str, ...], flag(metavar="[METRIC=]SCALE")] = ()
     """the scale, such as 1..5:best=5 or fail,pass:best=pass; repeatable"""
+    recode: Annotated[tuple[str, ...], flag(metavar="COLUMN:FROM=TO")] = ()
+    """what a column's scores are on the other side's scale: judge:0..1=1..5 or judge:4..5=pass,1..3=fail; repeatable"""
     drop: Annotated[Names | None, flag(metavar="COLUMNS")] = None
     """columns that do not matter"""
     sampling: Literal["random", "convenience", "unknown"] | None = None

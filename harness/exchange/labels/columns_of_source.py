@@ -7,29 +7,26 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, get_args
 
+from harness.content.column_words import column_words
+from harness.content.judge_names import is_judge_name
 from harness.content.specs import ROLES, LabelMapping, ScoreColumn
 from harness.errors import ContentError
+from harness.exchange.labels.cells import column_of_table
 from harness.exchange.labels.table import Record, SourceTable, Unreadable, is_blank
 from harness.model import Score, Source, Split
 from harness.text import quoted
 
-# Column names that are recognised without a mapping; earlier names win.
-_USUAL_NAMES: dict[str, tuple[str, ...]] = {
-    "item_id": ("item_id", "item", "id", "example_id", "sample_id", "segment_id", "text_id"),
-    "annotator_id": (
-        *("annotator_id", "annotator", "worker_id", "worker", "user_id", "user", "rater_id", "rater", "annotated_by", "coder"),
-        *("annotator_name", "rater_name", "worker_name", "participant_id", "participant", "reviewer_id", "reviewer", "coder_id", "labeler"),
-    ),
-    "metric": ("metric", "dimension", "question", "criterion", "aspect"),
-    "score": ("score", "label", "rating", "value"),
-    "language": ("language", "lang", "language_code", "locale"),
-    "task": ("task", "task_id", "task_name"),
-    "group": ("group", "group_id"),
-    "system": ("system", "system_id"),
-    "parallel_id": ("parallel_id",),
-    "source": ("source",),
-    "split": ("split",),
+# The words for each role (see `column_words`), and the roles whose first word in each language alone is meant: a document is no group of
+# texts before somebody says so. Other names are exact.
+_WORDS = {
+    "item_id": ("id",),
+    "annotator_id": ("annotator", "account"),
+    "metric": ("metric",),
+    "score": ("scores",),
+    "language": ("language",),
 }
+_FIRST_WORDS = ("group", "system")
+_EXACT_NAMES = {"task": ("task", "task_id", "task_name"), "parallel_id": ("parallel_id",), "source": ("source",), "split": ("split",)}
 _ALLOWED_VALUES: dict[str, Collection[str]] = {"source": get_args(Source), "split": get_args(Split)}  # other values: another meaning
 
 
@@ -124,12 +121,30 @@ def _snake_case(name: str) -> str:
 
 
 def _column_with_usual_name(table: SourceTable, role: str, used: Collection[str]) -> str | None:
-    by_name = {_snake_case(name): name for name in reversed(table.columns) if name not in used}
-    column = next((by_name[name] for name in _USUAL_NAMES.get(role, ()) if name in by_name), None)
-    allowed = _ALLOWED_VALUES.get(role)
-    if column and allowed and not all(record.cells.get(column) in (None, *allowed) for record in table.records):
+    """Return the column whose name says the role and nothing else, in any language of the words for columns; earlier words win."""
+    ranked = [(rank, name) for name in table.columns if name not in used and (rank := _rank(table, role, name)) is not None]
+    return min(ranked, key=lambda pair: pair[0])[1] if ranked else None
+
+
+def _rank(table: SourceTable, role: str, name: str) -> int | None:
+    """Return how well a column fits a role, 0 the best; None where its name says something else, or its cells do."""
+    words = column_words()
+    if role in _EXACT_NAMES:
+        names, allowed = _EXACT_NAMES[role], _ALLOWED_VALUES.get(role)
+        fits = _snake_case(name) in names and (not allowed or all(record.cells.get(name) in (None, *allowed) for record in table.records))
+        return names.index(_snake_case(name)) if fits else None
+    if role in _FIRST_WORDS:
+        first = [listed[0] for listed in words.roles[role].values()]
+        snake = _snake_case(name).removesuffix("_id")
+        return first.index(snake) if snake in first else None
+    ranks = ((at, rank) for at, listed in enumerate(_WORDS[role]) if (rank := words.rank_of_name(listed, name)) is not None)
+    if (best := next(ranks, None)) is None or (role == "annotator_id" and is_judge_name(name)):
         return None
-    return column
+    if role in ("score", "metric"):  # a note may be a mark or a remark, and a quality what was scored or its score
+        column = column_of_table(table, name)
+        if column.is_text or column.holds_objects or (role == "metric" and column.is_numeric):
+            return None
+    return best[0] * len(words.of_role(_WORDS[role][0])) + best[1]
 
 
 def _listed(problems: Sequence[str]) -> str:

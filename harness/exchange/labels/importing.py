@@ -14,11 +14,13 @@ from typing import Any, get_args
 import msgspec
 
 from harness.content import Library
+from harness.content.column_words import column_words, name_parts
 from harness.content.judge_names import is_judge_name, judge_refusal
 from harness.content.specs import DatasetCard, LabelMapping
 from harness.content.tags import choose_from, suggest
 from harness.data.dataset import own_words, rubric_scales
 from harness.errors import ContentError, UsageError
+from harness.exchange.labels.cells import column_of_table
 from harness.exchange.labels.columns_of_source import BlankCell, ColumnPlan, SourceLabel, iterate_labels, make_column_plan
 from harness.exchange.labels.items import GivenItems, ItemRows, read_given_items
 from harness.exchange.labels.layouts import from_potato, is_potato, one_record_per_item, with_ids
@@ -77,6 +79,7 @@ class ImportOptions(SourceOptions, frozen=True, kw_only=True):
     salt_file: Path | None = None
     allow_refused: bool = False
     unlabelled: bool = False  # the source has texts and no scores
+    partly: bool = False  # columns of scores may stay unread, as the card of a published set says which are read
 
 
 def import_labels(
@@ -142,7 +145,34 @@ class _LabelImport:
         tasks = [self.mapping.task] if self.mapping.task in known else known
         texts = {field for name in tasks for field in self.library.task(str(name)).fields}
         mapping = self.given.mapping_of_labels(self.mapping, self.table.columns)
-        return make_column_plan(self.table, mapping, self.scales, texts, self._place, scored=not self.options.unlabelled)
+        plan = make_column_plan(self.table, mapping, self.scales, texts, self._place, scored=not self.options.unlabelled)
+        if not self.options.partly and self.table.kind not in _KINDS_WITH_USERS:
+            self._refuse_unread_scores(plan)
+        return plan
+
+    def _refuse_unread_scores(self, plan: ColumnPlan) -> None:
+        """Raise UsageError for a column of scores that nothing is read from: somebody's scores would be lost in silence."""
+        read = {
+            *plan.columns.values(),
+            *plan.texts.values(),
+            *(wide.column for wide in plan.wide),
+            *self.mapping.drop,
+            *self.mapping.id_from,
+        }
+        words = column_words()
+        unread = [
+            name
+            for name in self.table.columns
+            if name not in read
+            and not (words.metadata & set(name_parts(name)) or words.in_name("reason", name) or words.in_name("group", name))
+            and column_of_table(self.table, name).looks_like_scores
+        ]
+        if unread:
+            holds = "holds scores" if len(unread) == 1 else "hold scores"
+            raise UsageError(
+                f"{quoted(unread)} {holds}, and nothing is read from them: name people's columns with --wide-annotators or --wide-metrics, "
+                f"import a judge's with 'harness import', or leave out what does not matter: --drop '{unread[0]}'"
+            )
 
     @property
     def _place(self) -> str:

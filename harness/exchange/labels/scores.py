@@ -9,13 +9,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from harness.errors import UsageError
+from harness.exchange.labels.cells import DATE_OF_SHEET, Column, cell_score
 from harness.exchange.labels.table import Unreadable, is_blank
 from harness.model import Scale, Score
 from harness.text import normalised, normalised_id
 
 _NUMBER = re.compile(r"[+-]?\d+(?:[.,٫]\d+)?")
-_DATE_LIKE = re.compile(r"\d{4}-\d{2}-\d{2}([ T].*)?|\d{1,2}-[A-Za-z]{3}(-\d{2,4})?|[A-Za-z]{3}-\d{2,4}|\d{1,2}/\d{1,2}/\d{2,4}")
-
 
 _NAMES = ("metric", "language", "task", "split", "system")  # in which 2.0 is a version and no whole number
 
@@ -34,6 +33,8 @@ def read_score(value: Any, scale: Scale, categories: Mapping[str, Score] | None 
     2
     >>> read_score("2,5", Scale(kind="interval", min=1, max=5))
     2.5
+    >>> [read_score(cell, Scale(kind="ordinal", classes=(1, 2, 3, 4, 5))) for cell in ("4/5", "4 – good", "★★★☆☆", "3点")]
+    [4, 4, 3, 3]
     """
     if isinstance(value, (list, tuple)) and not isinstance(value, Unreadable) and len(value) == 1:
         value = value[0]  # some tools write every answer as a list
@@ -48,8 +49,25 @@ def read_score(value: Any, scale: Scale, categories: Mapping[str, Score] | None 
     if len(points) > 1:
         raise UnreadableScore(f"'{value}' may mean {' or '.join(map(str, points.values()))}; write it with a decimal point")
     if not points:
-        raise UnreadableScore(_off_scale(value, scale))
+        if (point := _point_of_form(value, scale)) is None:
+            raise UnreadableScore(_off_scale(value, scale))
+        return point
     return next(iter(points.values()))
+
+
+def _point_of_form(value: Any, scale: Scale) -> Score | None:
+    """Return the point that a cell means by its form: `4 – good`, `★★★`, `4/5` where 5 is the highest, a class in another case."""
+    if not isinstance(value, str) or any(unicodedata.category(character) == "No" for character in value):  # ² and ① are no numbers
+        return None
+    out_of, score = Column("", [value]).out_of, cell_score(value)
+    highest = scale.max if scale.kind == "interval" else max((c for c in scale.classes if not isinstance(c, str)), default=None)
+    if score is None or (out_of and out_of != {highest}):
+        return None
+    if isinstance(score, float):
+        points = _points_meant(score, scale)
+    else:
+        points = [point for point in scale.classes if isinstance(point, str) and cell_score(point) == score]
+    return points[0] if len(points) == 1 else None
 
 
 def _category(value: Any, categories: Mapping[str, Score]) -> Score | None:
@@ -118,10 +136,7 @@ def _number_text(number: int | float) -> str:
 
 def _off_scale(value: Any, scale: Scale) -> str:
     shown = str(value) if len(str(value)) <= 60 else f"{str(value)[:60]}…"
-    hint = "; it looks like a date made by a spreadsheet program" if _DATE_LIKE.fullmatch(shown.strip()) else ""
-    similar = [c for c in scale.classes if str(c).casefold() == str(value).strip().casefold()]
-    if similar:
-        hint = f"; the scale has '{similar[0]}' (map it with --category 'METRIC:{shown.strip()}={similar[0]}')"
+    hint = "; it looks like a date made by a spreadsheet program" if DATE_OF_SHEET.fullmatch(shown.strip()) else ""
     return f"'{shown}' is not on the scale ({scale.describe()}){hint}"
 
 

@@ -11,13 +11,14 @@ import msgspec
 from harness.content.column_words import column_words
 from harness.data import Dataset
 from harness.errors import UsageError
+from harness.exchange.labels.cells import Column, columns_of_table
 from harness.exchange.labels.delimited import likely_encoding
 from harness.exchange.labels.read import KIND_BY_SUFFIX, SourceOptions, read_source
 from harness.exchange.labels.table import Record, SourceTable, columns_of, flat, is_blank
-from harness.exchange.one_table.cells import columns_of_table
+from harness.exchange.one_table.recoding import recoded_columns
 from harness.exchange.one_table.records import RecordReader, TableRecords
-from harness.exchange.one_table.roles import Role, TableOptions, TableRoles, find_roles
-from harness.text import one_line
+from harness.exchange.one_table.roles import Role, RoleFinder, TableOptions, TableRoles, find_roles
+from harness.text import normalised_id, one_line
 
 _NO_TABLES = ("run.json", "report.json")  # of a run's folder
 _DELIMITED = (".csv", ".tsv", ".txt", ".tab")
@@ -67,10 +68,28 @@ def read_one_table(sources: Sequence[Any], options: TableOptions | None = None, 
     names = [Path(source).stem if isinstance(source, (str, Path)) else "table" for source in sources]
     options = options or TableOptions()
     table = tables[0] if len(tables) == 1 else _joined(tables, names, options, notes)
+    return _one_table(table, columns_of_table(table), names[0], options, ask, notes)
+
+
+def read_judged_table(source: Any, options: TableOptions | None = None, ask: Callable[[str], Role] | None = None) -> OneTable | None:
+    """Read a table in which a judge has scored; None for any other table, and for what is no table. Raises as `read_one_table`."""
+    if not is_table_file(source):
+        return None
+    notes: list[str] = []
+    table, options = _read(source, notes), options or TableOptions()
     columns = columns_of_table(table)
+    if not RoleFinder(columns, options).has_judge():
+        return None
+    return _one_table(table, columns, Path(source).stem if isinstance(source, (str, Path)) else "table", options, ask, notes)
+
+
+def _one_table(
+    table: SourceTable, columns: list[Column], name: str, options: TableOptions, ask: Callable[[str], Role] | None, notes: list[str]
+) -> OneTable:
+    columns, recoded = recoded_columns(table, columns, options.recode)
     roles = find_roles(columns, options, ask)
-    read = RecordReader(table, columns, roles, options, names[0]).read()
-    notes += [*table.notes, *read.notes]
+    read = RecordReader(table, columns, roles, options, name).read()
+    notes += [*table.notes, *recoded, *read.notes]
     data = msgspec.structs.replace(read.data, about=msgspec.structs.replace(read.data.about, notes=tuple(notes)))
     return OneTable(data, roles, tuple(_lines(roles, read, notes)))
 
@@ -153,7 +172,7 @@ def _joined(tables: Sequence[SourceTable], names: Sequence[str], options: TableO
 
 
 def _id(cell: Any) -> str:
-    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else "" if cell is None else str(cell).strip()
+    return "" if cell is None else normalised_id(str(cell))
 
 
 def _shared_key(tables: Sequence[SourceTable], options: TableOptions) -> tuple[str, str]:

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import msgspec
 from rich.cells import cell_len
 
-from harness.content.column_words import column_words
 from harness.content.judge_names import is_judge_name
 from harness.content.scale_text import parse_scale
 from harness.content.specs import DatasetCard
@@ -22,10 +21,9 @@ from harness.data.dataset import assemble
 from harness.data.judgments import NO_VARIANT, JudgmentRow
 from harness.data.labels import LabelRow
 from harness.errors import ContentError, UsageError, refuse_faults
-from harness.exchange.first_look import are_places
+from harness.exchange.labels.cells import Column, cell_score
 from harness.exchange.labels.table import SourceTable
-from harness.exchange.one_table.cells import Column, cell_score
-from harness.exchange.one_table.roles import ScoreColumn, TableOptions, TableRoles, side_of
+from harness.exchange.one_table.roles import ScoreColumn, TableOptions, TableRoles, are_places, is_total, side_of
 from harness.exchange.one_table.scales import ReadScale, read_scale
 from harness.model import AnnotatorKind, Item, Scale
 from harness.parse.language import UNDETERMINED, identify_language
@@ -125,7 +123,7 @@ class RecordReader:
         texts = [self._cells(column) for column in self.roles.texts.values()]
         first = self._cells(named or next(iter(self.columns), None))
         for at, cell in enumerate(first):
-            if isinstance(cell, str) and cell.strip().casefold() in column_words().totals and all(cells[at] is None for cells in texts):
+            if is_total(cell) and all(cells[at] is None for cells in texts):
                 place = self.table.records[at].place(named)
                 raise ContentError(f"'{cell}' looks like a row of totals or means, and has no text; take it out of the table", place)
 

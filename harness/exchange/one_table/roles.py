@@ -6,32 +6,37 @@ A judge's column is never a person in silence: a column of scores that neither i
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from statistics import median
 from typing import Any, Literal, NamedTuple
 
 import msgspec
 
 from harness.content.column_words import column_words, name_parts
-from harness.content.judge_names import is_judge_name
+from harness.content.judge_names import is_judge_name, judge_refusal
 from harness.content.specs import Sampling
 from harness.content.tags import language_named
 from harness.errors import UsageError
-from harness.exchange.one_table.cells import Column, cell_score
+from harness.exchange.labels.cells import Column, cell_score
+from harness.exchange.labels.mapping import ITEM_KEYS
 from harness.model import Source
 from harness.text import one_line, quoted
 
 Role = Literal["human", "judge", "text", "language", "id", "group", "system", "metric", "annotator", "score", "reason", "unused"]
 Side = Literal["human", "judge"]
 _OUTPUTS = ("output", "response", "answer", "translation", "summary", "completion", "reply", "text")  # names of the text that is judged
+MTURK_INPUT = "Input."  # columns of Mechanical Turk's results that the workers were shown
+_JUDGED = ("output", "output_a", "output_b")
 _PAIRED = (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"))
 
 
 class TableOptions(msgspec.Struct, frozen=True):
     """What the user says of a table.
 
-    `language` is a column or a tag, `metric` a column or a name; `scale` states scales, `sampling` how the texts were drawn, `source` who
-    labelled them. The rest are columns.
+    `language` is a column or a tag, `metric` a column or a name; `scale` states scales, and `recode` what a column's scores are on
+    another one; `sampling` says how the texts were drawn, `source` who labelled them. The rest are columns.
     """
 
     human: tuple[str, ...] = ()
@@ -44,6 +49,7 @@ class TableOptions(msgspec.Struct, frozen=True):
     system: str | None = None
     drop: tuple[str, ...] = ()
     scale: tuple[str, ...] = ()
+    recode: tuple[str, ...] = ()
     sampling: Sampling | None = None
     source: Source = "native"
 
@@ -112,9 +118,15 @@ def side_of(name: str) -> Side | None:
 class RoleFinder:
     """Finds the roles step by step; every step sees what the ones before it have set."""
 
-    def __init__(self, columns: Sequence[Column], options: TableOptions, ask: Callable[[str], Role] | None = None) -> None:
+    def __init__(
+        self,
+        columns: Sequence[Column],
+        options: TableOptions,
+        ask: Callable[[str], Role] | None = None,
+        known: Mapping[str, Role] | None = None,
+    ) -> None:
         self.columns, self.options, self.ask = {column.name: column for column in columns}, options, ask
-        self.roles: dict[str, Role] = {}
+        self.roles: dict[str, Role] = dict(known or {})
         self.notes: list[str] = []
         named = options.columns
         self._refuse_absent(named)
@@ -141,6 +153,57 @@ class RoleFinder:
         by_column: dict[str, Role] = {name: self.roles.get(name, "unused") for name in self.columns}
         return TableRoles(by_column, tuple(scores), self._texts(), kind, rater, tuple(self.notes))
 
+    def has_judge(self) -> bool:
+        """Return whether a column of scores, or the name of somebody who gave scores, is a judge's."""
+        if self.options.judge:
+            return True
+        words, columns = column_words(), [column for column in self.columns.values() if column.name not in self.roles and column.filled]
+        if any(side_of(column.name) == "judge" and self._is_scores(column, columns) for column in columns):
+            return True
+        raters = [column for column in columns if words.in_name("annotator", column.name) and column.words and not column.is_text]
+        return any(is_judge_name(str(value)) for column in raters for value in column.counts)
+
+    def find_people(self) -> TableRoles:
+        """Return the roles of a table that no judge has scored: columns of scores are people's.
+
+        Raises UsageError for a judge's scores, and for scores that nothing explains where others are people's by name.
+        """
+        self._set_aside()
+        self._languages_and_texts()
+        _, rater, scores = self._rows_of_scores()
+        if not scores and "score" not in self.roles.values():
+            scores = self._people_in_columns()
+        self._keys(rater is not None or "annotator" in self.roles.values())
+        by_column: dict[str, Role] = {name: self.roles.get(name, "unused") for name in self.columns}
+        return TableRoles(by_column, tuple(scores), {}, None, rater, tuple(self.notes))
+
+    def _people_in_columns(self) -> list[ScoreColumn]:
+        """Return the columns of people's scores: those that look like scores, and a constant one between two others of its scale."""
+        free, words = self._free(), column_words()
+        scored = [column for column in free if column.looks_like_scores and not words.in_name("group", column.name)]
+        names = list(self.columns)
+        ends = [names.index(column.name) for column in scored]
+        values = {score for column in scored for score in column.scores}
+        for column in free:
+            between = bool(ends) and min(ends) < names.index(column.name) < max(ends)
+            if column not in scored and between and column.may_be_scores and set(column.scores) <= values:
+                scored.append(column)
+        scored.sort(key=lambda column: names.index(column.name))
+        sides = {column.name: None if column.name in self.options.human else side_of(column.name) for column in scored}
+        if judges := [name for name, side in sides.items() if side == "judge"]:
+            others = ",".join(name for name in sides if name not in judges) or "COLUMNS"
+            flag = f"name people's columns alone: --wide-annotators {others}; or "
+            raise UsageError(judge_refusal(judges, f"{flag}say that it is a person: --human '{judges[0]}'"))
+        found: dict[str, Side] = dict.fromkeys(sides, "human")
+        self._set_gold_aside(found)
+        by_name = [name for name in found if sides[name] == "human" or name in self.options.human]
+        if by_name and len(by_name) < len(found):
+            self._explain([name for name in found if name not in by_name], found)
+        self.roles |= dict(found)
+        scores = [ScoreColumn(name, "human", name, "") for name in found]
+        self._refuse_parts_of_one_answer(scores)
+        return scores
+
     def _refuse_absent(self, named: Iterable[str]) -> None:
         if absent := [name for name in named if name not in self.columns]:
             is_no = "is not a column" if len(absent) == 1 else "are not columns"
@@ -156,7 +219,9 @@ class RoleFinder:
             parts = set(name_parts(column.name))
             if column.nested:
                 self.roles[column.name] = "text" if words.in_name("reason", column.name) == "" and "messages" in parts else "unused"
-            elif (words.in_name("reason", column.name) or parts & words.remarks) and not column.looks_like_scores:
+            elif not column.looks_like_scores and (
+                words.in_name("reason", column.name) or parts & words.remarks or column.name.casefold().startswith("answer.")
+            ):
                 self.roles[column.name] = "reason"
             elif words.in_name("system", column.name) and column.words and self._has_pair(column):
                 self.roles[column.name] = "system"
@@ -338,7 +403,10 @@ class RoleFinder:
         for name, side in sides.items():
             metric = rests[name] if several else ""
             scores.append(ScoreColumn(name, side, _who(name, metric), metric))
-        return self._on_one_scale(scores)
+        chosen = self._on_one_scale(scores)
+        columns_of = Counter((column.side, column.who) for column in chosen)
+        alone = {column.column for column in chosen if not column.metric and columns_of[column.side, column.who] == 1}
+        return [column._replace(who=column.column) if column.column in alone else column for column in chosen]  # named as its column
 
     def _on_one_scale(self, scores: Sequence[ScoreColumn]) -> list[ScoreColumn]:
         """Of a judge's several columns on one metric, keep the one with people's scores: the others are numbers behind its verdict."""
@@ -373,11 +441,33 @@ class RoleFinder:
                     column for column in whole if rated or len(column.counts) > _MOSTLY * column.filled
                 ]
                 free = free or [column for column in self._free() if column.is_key and not column.is_text and not rated]
+                free = free or ([column for column in self._free() if self._is_item_of_raters(column)] if rated else [])
+                free.sort(key=lambda column: (-len(column.counts), not column.name.startswith(MTURK_INPUT)) if rated else ())
             else:
                 free = [column for column in free if column.repeats and len(column.counts) > 1]
                 free = [column for column in free if role == "group" or (column.words and len(column.counts) <= _MOST_SYSTEMS)]
             if free:
                 self.roles[free[0].name] = role
+        if rated and (key := next((name for name, of in self.roles.items() if of == "id"), None)) is not None:
+            for name, of in list(self.roles.items()):
+                if of == "text" and name in self.columns and not self._is_constant_within(name, key):
+                    self.roles[name] = "reason"  # what raters wrote of an item differs from row to row
+
+    def _is_item_of_raters(self, column: Column) -> bool:
+        """Return whether rows of several raters are about the items of a column: each has one text, and no rater scores it twice."""
+        rater = next((name for name, role in self.roles.items() if role == "annotator"), None)
+        if rater is None or column.is_text or not 1 < len(column.counts) < column.filled == len(column.cells):
+            return False
+        beside = [rater, *(name for name, role in self.roles.items() if role == "metric")]
+        rows = list(zip(column.cells, *(self.columns[name].cells for name in beside), strict=True))
+        texts = [name for name, role in self.roles.items() if role == "text"]
+        same = {row for row in zip(column.cells, *(self.columns[name].cells for name in texts), strict=True)}
+        return len(set(rows)) == len(rows) and len(same) == len(column.counts)
+
+    def _is_constant_within(self, name: str, key: str) -> bool:
+        first: dict[Any, Any] = {}
+        pairs = zip(self.columns[key].cells, self.columns[name].cells, strict=True)
+        return all(first.setdefault(item, text) == text for item, text in pairs if text is not None)
 
     def _holds_texts(self, name: str) -> str:
         """Say that a column holds texts, with the first of them."""
@@ -406,11 +496,11 @@ class RoleFinder:
         for name in names:
             for other in names:
                 if _are_pair(name, other):
-                    rest = {_field(more): more for more in names if more not in (name, other)}
+                    rest = {field_name(more, _JUDGED): more for more in names if more not in (name, other)}
                     return rest | {"output_a": name, "output_b": other}
         ranked = sorted(names, key=lambda name: next((at for at, word in enumerate(_OUTPUTS) if word in name_parts(name)), len(_OUTPUTS)))
         output = ranked[:1] if ranked and set(name_parts(ranked[0])) & {*_OUTPUTS} else names[-1:]
-        return {("output" if name in output else _field(name)): name for name in names}
+        return {("output" if name in output else field_name(name, _JUDGED)): name for name in names}
 
 
 _MOST_LANGUAGES = 200
@@ -488,11 +578,30 @@ def _are_pair(name: str, other: str) -> bool:
     return ends in _PAIRED
 
 
-def _field(name: str) -> str:
-    """Return the name of a text in letters that a prompt can hold."""
-    from harness.exchange.first_look import field_name
+def is_total(cell: Any) -> bool:
+    """Return whether an id says that its row has totals or means of the others."""
+    return isinstance(cell, str) and cell.strip().casefold() in column_words().totals
 
-    return field_name(name, ("output", "output_a", "output_b"))
+
+def field_name(name: str, taken: Collection[str]) -> str:
+    """Return the name of a text in letters that a prompt can hold.
+
+    >>> field_name("Über uns!", ())
+    'uber_uns'
+    """
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().casefold()
+    field = re.sub(r"[^a-z0-9]+", "_", plain).strip("_") or "text"
+    return field if field not in taken and field not in ITEM_KEYS else f"{field}_{len(taken) + 1}"
+
+
+def are_places(names: Collection[str]) -> bool:
+    """Return whether columns are places, such as 'Rater 1' and 'Rater 2', and no people: one word, and a number or letter after it.
+
+    >>> are_places(["Rater A", "Rater B"]), are_places(["Jana N", "Petr K"])
+    (True, False)
+    """
+    numbered = [re.fullmatch(r"(.*?)[\s_.-]*(?:\d+|\b[A-Za-z])", name.strip()) for name in names]
+    return all(numbered) and len({match[1] for match in numbered if match}) == 1
 
 
 def _grouped(columns: Sequence[ScoreColumn], key: Callable[[ScoreColumn], Any]) -> dict[Any, list[ScoreColumn]]:

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from harness.content.column_words import column_words
 from harness.errors import UsageError
-from harness.exchange.first_look import missing_code
-from harness.exchange.one_table.cells import MOST_CLASSES, Column, cell_score
+from harness.exchange.labels.cells import MOST_CLASSES, Column, cell_score
 from harness.model import Scale, Score
 from harness.text import quoted
 
 _RARE = 0.1  # of a judge's words: rarer ones that people do not use are no class
+_MISSING_CODES = (-1.0, -9.0, -99.0, -999.0, 9.0, 88.0, 99.0, 999.0)
 PAIR = Scale(kind="nominal", classes=("A", "B", "tie"), swap={"A": "B", "B": "A"})
 
 
@@ -39,7 +39,7 @@ def read_scale(metric: str, people: Sequence[Column], judges: Sequence[Column], 
 
     Args:
         metric: its name, for messages.
-        people, judges: the columns of scores of either side.
+        people, judges: the columns of scores of either side; without a judge, people alone make the scale.
         stated: the scale that the user names.
         pair: whether two texts are compared.
 
@@ -47,7 +47,7 @@ def read_scale(metric: str, people: Sequence[Column], judges: Sequence[Column], 
         UsageError: where people's and judges' scores are on different scales, or people gave one class only.
     """
     given = sum((column.scores for column in people), Counter[float | str]())
-    judged = sum((column.scores for column in judges), Counter[float | str]())
+    judged = sum((column.scores for column in judges), Counter[float | str]()) if judges else given
     if stated:
         return ReadScale(stated, {score: point for score in (*given, *judged) if (point := _point(score, stated)) is not None})
     if pair and (points := _pair_points({*given, *judged})):
@@ -55,8 +55,12 @@ def read_scale(metric: str, people: Sequence[Column], judges: Sequence[Column], 
     if _are_words(given) != _are_words(judged) or (_are_words(given) and not set(given) & set(judged)):
         if matched := _matched_verdicts(given, judged, people):
             return matched
-        raise UsageError(_differ(metric, given, judged))
-    read = _scale_of_words(given, judged, [*people, *judges]) if _are_words(given) else _scale_of_numbers(metric, given, judged)
+        raise UsageError(_differ(metric, given, judged, judges))
+    read = (
+        _scale_of_words(given, judged, [*people, *judges])
+        if _are_words(given)
+        else _scale_of_numbers(metric, given, judged, [*people, *judges], judges)
+    )
     if len({read.points[score] for score in given if score in read.points}) < 2:
         raise UsageError(f"people gave one class only on '{metric}': {_seen(given)}; nothing shows what the judge does with the others")
     return read
@@ -143,17 +147,22 @@ def _scale_of_words(given: Counter[float | str], judged: Counter[float | str], c
     return ReadScale(Scale(kind="nominal", classes=tuple(spelling[word] for word in words)), {word: spelling[word] for word in words})
 
 
-def _scale_of_numbers(metric: str, given: Counter[float | str], judged: Counter[float | str]) -> ReadScale:
+def _scale_of_numbers(
+    metric: str, given: Counter[float | str], judged: Counter[float | str], columns: Sequence[Column], judges: Sequence[Column]
+) -> ReadScale:
     people, judge = (sorted(score for score in scores if isinstance(score, float)) for scores in (given, judged))
     if (code := missing_code([*people, *judge])) is not None:
         raise UsageError(f"{code:g} may mean that there is no answer: empty these cells, or say the scale: --scale LOWEST..HIGHEST")
     whole = [all(number.is_integer() for number in numbers) for numbers in (people, judge)]
     ends = people[0], people[-1]
     if not judge or judge[-1] >= 2 * max(ends[1], 1) or (judge[-1] <= 1 < ends[1] and (ends[1] > 2 or not whole[1])):
-        raise UsageError(_differ(metric, given, judged))
+        raise UsageError(_differ(metric, given, judged, judges))
     if whole[0] and ends == (0, 1) and not whole[1]:
-        raise UsageError(_differ(metric, given, judged))
-    low, high = min(people[0], judge[0]), max(people[-1], judge[-1])
+        raise UsageError(_differ(metric, given, judged, judges))
+    stated = set().union(*(column.out_of for column in columns))
+    if len(stated) > 1:
+        raise UsageError(_differ(metric, given, judged, judges, f" (out of {' and '.join(f'{end:g}' for end in sorted(stated))})"))
+    low, high = min(people[0], judge[0]), max(people[-1], judge[-1], *stated)
     if all(whole) and high - low < MOST_CLASSES:
         classes = tuple(range(int(low), int(high) + 1))
         return ReadScale(Scale(kind="ordinal", classes=classes, best=classes[-1]), {float(point): point for point in classes})
@@ -161,10 +170,25 @@ def _scale_of_numbers(metric: str, given: Counter[float | str], judged: Counter[
     return ReadScale(Scale(kind="interval", min=low, max=high, best=high), {number: number for number in (*people, *judge)})
 
 
-def _differ(metric: str, given: Counter[float | str], judged: Counter[float | str]) -> str:
+def missing_code(numbers: Sequence[float]) -> float | None:
+    """Return the number that stands for no answer: a usual code, far from all other scores.
+
+    >>> missing_code([1, 2, 3, 99]), missing_code([1, 2, -1]), missing_code([0, 1, 2])
+    (99, -1, None)
+    """
+    for end in {min(numbers, default=0), max(numbers, default=0)} & {*_MISSING_CODES}:
+        others = [number for number in numbers if number != end]
+        if others and (end > max(others) + (max(others) - min(others)) or (end < 0 < min(others))):
+            return end
+    return None
+
+
+def _differ(metric: str, given: Counter[float | str], judged: Counter[float | str], judges: Sequence[Column], stated: str = "") -> str:
+    column = judges[0].name if judges else "COLUMN"
     return (
-        f"people and judge are on different scales of '{metric}': people {_seen(given)}, the judge {_seen(judged)}; nothing says how one "
-        "becomes the other: bring them to one scale in the table"
+        f"people and judge are on different scales of '{metric}'{stated}: people {_seen(given)}, the judge {_seen(judged)}; nothing says "
+        f"how one becomes the other: say it, as in --recode '{column}:0..1=1..5' or --recode '{column}:yes=pass,no=fail', or bring them to "
+        "one scale in the table"
     )
 
 

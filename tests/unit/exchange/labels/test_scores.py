@@ -50,6 +50,21 @@ def test_a_cell_is_read_as_the_point_that_it_means(cell: Any, scale: Scale, scor
 
 
 @pytest.mark.parametrize(
+    ("cell", "scale", "score"),
+    [
+        ("good", WORDS, "Good"),
+        ("2 – good", ORDINAL, 2),
+        ("1/2", ORDINAL, 1),
+        ("★★☆", ORDINAL, 2),
+        ("2点", ORDINAL, 2),
+        ("1 point", ORDINAL, 1),
+    ],
+)
+def test_a_point_is_read_in_the_forms_of_a_judged_table(cell: str, scale: Scale, score: object) -> None:
+    assert read_score(cell, scale) == score
+
+
+@pytest.mark.parametrize(
     ("cell", "scale", "words"),
     [
         (3, ORDINAL, "'3' is not on the scale (0, 1, 2)"),
@@ -61,7 +76,8 @@ def test_a_cell_is_read_as_the_point_that_it_means(cell: Any, scale: Scale, scor
         (float("inf"), OPEN, "not on the scale"),
         ("", ORDINAL, "the score is empty"),
         (None, ORDINAL, "the score is empty"),
-        ("good", WORDS, "the scale has 'Good'"),
+        ("4/5", ORDINAL, "'4/5' is not on the scale"),
+        ("2/5", ORDINAL, "'2/5' is not on the scale"),  # 2 of 5 is not the highest of 0 to 2
         (True, ORDINAL, "the truth value TRUE where a score should be"),
         ([1, 2], ORDINAL, "a list of 2 where one score should be"),
         ({"a": 1}, ORDINAL, "an object where one score should be"),

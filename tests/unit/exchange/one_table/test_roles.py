@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from harness.errors import UsageError
-from harness.exchange.one_table.cells import Column, cell_score
+from harness.exchange.labels.cells import Column, cell_score
 from harness.exchange.one_table.roles import TableOptions, TableRoles, find_roles
 
 TEXT = "The kettle boils slowly near the window of the house"

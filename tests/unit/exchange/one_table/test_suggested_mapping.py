@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from harness.content.specs import LabelMapping
-from harness.exchange.first_look import FirstLook, look_at
 from harness.exchange.labels.table import Record, SourceTable
+from harness.exchange.one_table.suggested_mapping import SuggestedMapping, suggest_mapping
 from harness.model import Scale
 
 ANSWERS = ("Praha je hlavní město České republiky a leží na Vltavě.", "Žádost vyřídíme přibližně do tří pracovních dnů.")
@@ -18,8 +18,8 @@ def _table(rows: list[dict[str, Any]]) -> SourceTable:
     return SourceTable("csv", list(rows[0]), [Record(row, number, "a.csv:") for number, row in enumerate(rows, start=2)])
 
 
-def _look(rows: list[dict[str, Any]], known: tuple[str, ...] = (), **given: Any) -> FirstLook:
-    return look_at(_table(rows), known, LabelMapping(**given))
+def _look(rows: list[dict[str, Any]], known: tuple[str, ...] = (), **given: Any) -> SuggestedMapping:
+    return suggest_mapping(_table(rows), known, LabelMapping(**given))
 
 
 def _rated(raters: tuple[str, ...]) -> list[dict[str, Any]]:
@@ -90,7 +90,7 @@ def test_a_table_of_texts_has_no_scores_and_ids_from_its_rows() -> None:
 
 def test_a_number_for_each_row_is_an_id_and_no_score() -> None:
     look = _look([{"nr": str(n), "text": ANSWERS[n % 2], "note": str(n % 2)} for n in range(1, 9)])
-    assert look.mapping.columns["item_id"] == "nr" and look.mapping.wide_annotators == ("note",)
+    assert look.mapping.columns["item_id"] == "nr" and look.mapping.columns["score"] == "note"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache, cached_property, lru_cache
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 import msgspec
@@ -21,6 +21,10 @@ _TEXT_WIDTH = 25  # of the cells of a column of texts on average, at least, in L
 _LONGEST_CLASS = 40  # characters
 _NUMBER = re.compile(r"[+-]?\d+(?:[.,٫]\d+)?")
 _WITH_MEANING = re.compile(r"(\d+)\s*(?:[-–—:=)]|\.\s|\()\s*\D.*")
+_DATE = re.compile(r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.] ?\d{1,2}[-/.] ?\d{2,4})(?!\d)|[A-Z][a-z]{2} [A-Z][a-z]{2} \d")
+DATE_OF_SHEET = re.compile(
+    r"\d{4}-\d{2}-\d{2}([ T].*)?|\d{1,2}-[A-Za-z]{3}(-\d{2,4})?|[A-Za-z]{3}-\d{2,4}|\d{1,2}/\d{1,2}/\d{2,4}"
+)  # as spreadsheet programs make dates of scores
 _STARS = re.compile(r"([★⭐🌟]+)[☆✩]*")
 
 
@@ -28,7 +32,7 @@ _STARS = re.compile(r"([★⭐🌟]+)[☆✩]*")
 def _forms_with_words() -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Return the forms of `4 out of 5` and of `4 points`, in the languages of the words for cells."""
     between, behind = ("|".join(map(re.escape, words)) for words in (column_words().verdicts.out_of, column_words().verdicts.units))
-    return re.compile(rf"(\d+(?:[.,]\d+)?)\s*(?:{between})\s*\d+"), re.compile(rf"(\d+(?:[.,]\d+)?)\s*(?:{behind})")
+    return re.compile(rf"(\d+(?:[.,]\d+)?)\s*(?:{between})\s*(\d+)"), re.compile(rf"(\d+(?:[.,]\d+)?)\s*(?:{behind})")
 
 
 @lru_cache(maxsize=1 << 16)
@@ -50,7 +54,7 @@ def cell_score(value: str | int | float | bool) -> float | str | None:
     for form in _forms_with_words():
         if match := form.fullmatch(text):
             return float(match[1].replace(",", "."))
-    if match := _WITH_MEANING.fullmatch(text):
+    if (match := _WITH_MEANING.fullmatch(text)) and not DATE_OF_SHEET.fullmatch(text):
         return float(match[1])
     if match := _STARS.fullmatch(value.strip()):
         return float(len(match[1]))
@@ -85,9 +89,20 @@ class Column(msgspec.Struct, frozen=True, dict=True):
         return self.filled == len(self.counts) == len(self.cells)
 
     @cached_property
+    def is_date(self) -> bool:
+        """Return whether nearly all cells begin with a date."""
+        different = list(islice(self.counts, _LOOKED_AT))
+        return bool(different) and 10 * sum(_DATE.match(str(value)) is not None for value in different) > 9 * len(different)
+
+    @cached_property
+    def holds_objects(self) -> bool:
+        """Return whether cells are objects or lists of them, or the JSON of some."""
+        return any(isinstance(cell, str) and cell.lstrip()[:2] in ("[{", '{"') for cell in islice(self.counts, _LOOKED_AT))
+
+    @cached_property
     def is_text(self) -> bool:
         """Return whether the cells are texts: long ones, or several words that differ from row to row."""
-        if self.nested:
+        if self.nested or self.is_date:
             return False
         different = list(islice(self.counts, _LOOKED_AT))
         values = [value for value in different if isinstance(value, str) and isinstance(cell_score(value), str)]
@@ -107,6 +122,14 @@ class Column(msgspec.Struct, frozen=True, dict=True):
             if (score := cell_score(value)) is not None:
                 scores[score] += count
         return scores
+
+    @cached_property
+    def out_of(self) -> set[float]:
+        """The highest scores that cells state: 5 of `4/5`, 100 of `85 %`."""
+        form = _forms_with_words()[0]
+        texts = [unicodedata.normalize("NFKC", value).strip().casefold() for value in self.counts if isinstance(value, str)]
+        stated = {float(match[2]) for text in texts if (match := form.fullmatch(text))}
+        return stated | ({100.0} if any(text.endswith("%") and not isinstance(cell_score(text), str) for text in texts) else set())
 
     @cached_property
     def numbers(self) -> list[float]:
@@ -131,9 +154,17 @@ class Column(msgspec.Struct, frozen=True, dict=True):
         return self.is_numeric or (len(self.scores) <= MOST_CLASSES and all(len(word) <= _LONGEST_CLASS for word in self.words))
 
     @cached_property
+    def counts_up(self) -> bool:
+        """Return whether numbers, more than two different ones, never become less from row to row: they number texts or pages."""
+        if self.words or len(self.numbers) < 3:
+            return False
+        numbers = [score for cell in self.cells if cell is not None and isinstance(score := cell_score(cell), float)]
+        return all(earlier <= later for earlier, later in pairwise(numbers))
+
+    @cached_property
     def looks_like_scores(self) -> bool:
         """Return whether the cells are scores by themselves, whatever the column is called: few values, again and again."""
-        if not self.may_be_scores or not 1 < len(self.scores) <= MOST_CLASSES or not self.repeats:
+        if not self.may_be_scores or not 1 < len(self.scores) <= MOST_CLASSES or not self.repeats or self.counts_up:
             return False
         verdicts = column_words().verdicts
         return not self.words or self.words <= verdicts.good | verdicts.bad | {"a", "b", "tie"}
@@ -143,16 +174,17 @@ _LOOKED_AT = 2000  # different cells of a column: enough for a mean
 
 
 def columns_of_table(table: SourceTable) -> list[Column]:
-    """Return the columns of a table. Cells that cannot be used are empty here; the reader of records refuses them where they count."""
-    columns = []
-    for name in table.columns:
-        cells: list[Any] = [record.cells.get(name) for record in table.records]
-        nested = any(isinstance(cell, (list, dict)) for cell in cells)
-        if nested:
-            cells = [msgspec.json.encode(cell).decode() if isinstance(cell, (list, dict)) else cell for cell in cells]
-        cells = [None if is_blank(cell) or isinstance(cell, Unreadable) else _plain(cell) for cell in cells]
-        columns.append(Column(name, cells, nested))
-    return columns
+    """Return the columns of a table."""
+    return [column_of_table(table, name) for name in table.columns]
+
+
+def column_of_table(table: SourceTable, name: str) -> Column:
+    """Return a column of a table. Cells that cannot be used are empty here; the reader of records refuses them where they count."""
+    cells: list[Any] = [record.cells.get(name) for record in table.records]
+    nested = any(isinstance(cell, (list, dict)) for cell in cells)
+    if nested:
+        cells = [msgspec.json.encode(cell).decode() if isinstance(cell, (list, dict)) else cell for cell in cells]
+    return Column(name, [None if is_blank(cell) or isinstance(cell, Unreadable) else _plain(cell) for cell in cells], nested)
 
 
 def _plain(cell: Any) -> str | int | float | bool:
