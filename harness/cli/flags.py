@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from types import UnionType
@@ -32,7 +32,8 @@ from cyclopts import App, Argument, ArgumentCollection, CycloptsError, Group, Pa
 from cyclopts.exceptions import CoercionError, MissingArgumentError, UnknownOptionError, UnusedCliTokensError, ValidationError
 
 from harness.cli.commands import known_commands
-from harness.options import Flag, OneOf, Reads, ReadsEach, field_texts, flag_hints
+from harness.errors import UsageError
+from harness.options import Flag, OneOf, Reads, ReadsEach, defining_class, field_texts, fields_named, flag_hints
 
 FIRST = "flags"
 
@@ -67,8 +68,10 @@ class Command:
     first: ClassVar[tuple[str, ...]] = ()
     """flags of groups or of base classes that the help shows first"""
 
-    argv: Annotated[tuple[str, ...], Parameter(parse=False)] = ()
+    argv: tuple[str, ...] = ()
     """the words that it was called with"""
+    stated: Mapping[str, Mapping[str, Any]] = dataclass_field(default_factory=dict)
+    """the fields of each object of options that flags state, by the field that holds it"""
     verbose: Annotated[bool, flag(name=("--verbose", "-v"))] = False
     """show the traceback of an error, and of --dry-run each kind of prompt"""
 
@@ -122,10 +125,13 @@ def app_of(name: str, *, explained: bool = False) -> App:
     fields = fields_of(cls)
 
     def build(*values: Any, **flags: Any) -> Command:
+        stated: dict[str, dict[str, Any]] = {}
         for holder, kind in {field.holder: field.kind for field in fields if field.holder}.items():
-            given = {field.name: flags.pop(field.name) for field in fields if field.holder == holder and field.name in flags}
-            flags[holder] = kind(**given)
-        return cls(*values, **flags)
+            thresholds = read_thresholds(flags.get("settings", ())) if hasattr(kind, "thresholds") else {}
+            named = {field.name: flags.pop(field.name) for field in fields if field.holder == holder and field.name in flags}
+            stated[holder] = thresholds | named
+            flags[holder] = kind(**stated[holder])
+        return cls(*values, **flags, **{"stated": stated})
 
     build.__signature__ = inspect.Signature(list(_parameters(cls, fields, explained)))  # type: ignore[attr-defined]
     settings = Parameter(negative="", allow_repeating=True)
@@ -152,20 +158,44 @@ def fields_of(cls: type[Command]) -> list[OptionField]:
     hints = get_type_hints(cls, include_extras=True)
     fields = []
     for parameter in inspect.signature(cls).parameters.values():
+        if parameter.name in ("argv", "stated"):  # no flags
+            continue
         hint = hints[parameter.name]
         options = flag_hints(hint) if isinstance(hint, type) else {}
         usual = hint() if options else None
         for name, flag_hint in options.items():
             member = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=getattr(usual, name), annotation=flag_hint)
-            fields.append(OptionField(member, hint, _owner(hint, name), parameter.name))
+            fields.append(OptionField(member, hint, defining_class(hint, name), parameter.name))
         if not options:
             kind = parameter.POSITIONAL_ONLY if parameter.kind is parameter.POSITIONAL_OR_KEYWORD else parameter.kind
-            fields.append(OptionField(parameter.replace(annotation=hint, kind=kind), cls, _owner(cls, parameter.name)))
+            fields.append(OptionField(parameter.replace(annotation=hint, kind=kind), cls, defining_class(cls, parameter.name)))
     return fields
 
 
-def _owner(kind: type, field: str) -> type:
-    return next(base for base in kind.__mro__ if field in inspect.get_annotations(base))
+def read_thresholds(settings: Sequence[str]) -> dict[str, Any]:
+    """Return the thresholds that `--set` states. Raises UsageError for a name or a value that makes no sense."""
+    if not settings:
+        return {}
+    import msgspec
+
+    from harness.content.tags import suggest  # late: it takes time
+    from harness.decide.options import DecisionOptions
+
+    names, values = fields_named(DecisionOptions), dict[str, str]()
+    for text in settings:
+        name, equals, value = text.partition("=")
+        if not equals or name not in names:
+            hint = suggest(name, names) if equals else ""
+            raise UsageError(
+                f"--set {text} should be a threshold and its value, such as margin=0.05.{hint} "
+                "'harness compare --help-thresholds' lists all thresholds"
+            )
+        values[name] = value
+    try:
+        decision = msgspec.convert(values, DecisionOptions, strict=False)
+    except msgspec.ValidationError as err:
+        raise UsageError(f"--set {' '.join(settings)}: {err}") from None
+    return {name: getattr(decision, name) for name in values}
 
 
 def _parameters(cls: type[Command], fields: Sequence[OptionField], explained: bool) -> Iterator[inspect.Parameter]:
@@ -194,7 +224,9 @@ def _with_parameters(hint: Any) -> Any:
     """Return a type whose marks of options are those of cyclopts."""
     if get_origin(hint) is Annotated:
         choices = next((mark.values for mark in hint.__metadata__ if isinstance(mark, OneOf)), None)
-        return Annotated[(Literal[choices] if choices else _with_parameters(hint.__origin__), *map(_parameter, hint.__metadata__))]
+        repeated = any(isinstance(mark, ReadsEach) for mark in hint.__metadata__)  # all its texts reach the mark, whatever is made of them
+        kind = tuple[str, ...] if repeated else Literal[choices] if choices else _with_parameters(hint.__origin__)
+        return Annotated[(kind, *map(_parameter, hint.__metadata__))]
     if get_origin(hint) in (Union, UnionType):
         return Union[tuple(map(_with_parameters, get_args(hint)))]  # noqa: UP007 (of parts that are computed)
     return hint
@@ -219,6 +251,39 @@ def value_of(command: Command, field: str) -> Any:
     """Return the value of a flag by the name of its field, in the command or in the options that it holds."""
     holders = [command, *(getattr(command, option.holder) for option in fields_of(type(command)) if option.name == field and option.holder)]
     return getattr(holders[-1], field)
+
+
+def flags_of(name: str, words: Sequence[str]) -> dict[str, Any]:
+    """Return the flags among the words of a command by the names that a file gives them; repeated flags have lists."""
+    arguments = {option: argument for argument in arguments_of(name) for option in argument.names if option.startswith("--")}
+    flags: dict[str, Any] = {}
+    rest = iter(words)
+    for word in rest:
+        option, equals, text = word.partition("=")
+        argument = arguments.get(option)
+        if argument is None:
+            continue
+        value: Any = True if argument.hint is bool else text if equals else next(rest, "")
+        key = key_of(argument)
+        flags[key] = [*flags.get(key, []), value] if repeats(argument) else value
+    return flags
+
+
+def key_of(argument: Argument) -> str:
+    """Return the name that a file gives a flag."""
+    return argument.names[0].removeprefix("--").replace("-", "_")
+
+
+def recorded_words(command: Command) -> list[str]:
+    """Return the flags that a command was called with, as words, without those that say how its result is shown."""
+    name = " ".join(command.argv[: next(count for count in (2, 1) if " ".join(command.argv[:count]) in known_commands(command.argv))])
+    flags = flags_of(name, command.argv)
+    words: list[str] = []
+    for argument in recorded_arguments(name):
+        value = flags.get(key_of(argument), [])
+        for text in value if isinstance(value, list) else [value]:
+            words += [argument.names[0]] if text is True else [argument.names[0], text]
+    return words
 
 
 def arguments_of(name: str, *, explained: bool = False) -> ArgumentCollection:
@@ -270,7 +335,7 @@ def _sentence(err: CycloptsError, name: str, words: Sequence[str]) -> str:
     def is_threshold(word: str) -> bool:
         from harness.decide.options import DecisionOptions  # late, too
 
-        return word in DecisionOptions.__struct_fields__
+        return word in fields_named(DecisionOptions)
 
     where = f"'harness {name} --help' lists all flags"
     match err:

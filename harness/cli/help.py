@@ -78,10 +78,10 @@ def _command_help(name: str, about: str, width: int) -> str:
 def thresholds_help(width: int = 110) -> str:
     """Return the thresholds of the verdicts, with what each is and its default."""
     from harness.decide.options import DecisionOptions
-    from harness.options import field_texts
+    from harness.options import field_texts, fields_named
 
     usual, texts = DecisionOptions(), field_texts(DecisionOptions)
-    rows = [(f"{name}={'' if (value := getattr(usual, name)) is None else value}", texts[name]) for name in usual.__struct_fields__]
+    rows = [(f"{name}={'' if (value := getattr(usual, name)) is None else value}", texts[name]) for name in fields_named(DecisionOptions)]
     about = "Thresholds of the verdicts, with what holds without --set. docs/decisions.md says how they decide."
     return _page("harness COMMAND ... --set NAME=VALUE [--set NAME=VALUE]", about, [("thresholds", rows)], width)
 

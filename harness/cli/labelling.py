@@ -53,12 +53,11 @@ def plan(arguments: LabelsPlan) -> int:
 
 def _missing_labels(recording: Recording, arguments: Any, language: str | None) -> int:
     """How many texts `labels needed` says are missing: for a verdict, or where it cannot say, for the interval; the most of all cells."""
-    from harness import sources
     from harness.correction import labels_budget
+    from harness.correction.options import LabelBudgetOptions
 
     where = {name: (value,) for name, value in (("language", language), ("metric", arguments.metric)) if value}
-    judges = [arguments.judge] if arguments.judge else None
-    options = sources.compare_options(judges, None, where)
+    options = LabelBudgetOptions(judges=(arguments.judge,) if arguments.judge else None, where=where)
     cells = labels_budget.label_budget([recording], options).cells
     missing = [cell.more_for_verdict if cell.more_for_verdict is not None else cell.more_for_half_width for cell in cells]
     if not (known := [number for number in missing if number]):

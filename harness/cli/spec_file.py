@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 from cyclopts import Argument
 
-from harness.cli.flags import arguments_of, recorded_arguments, repeats
+from harness.cli.flags import flags_of, key_of, recorded_arguments, repeats
 from harness.content.problems import line_of
 from harness.content.tags import canonical, suggest
 from harness.errors import ContentError, UsageError, refuse_pipe, unreadable
@@ -33,7 +33,7 @@ def with_spec_file(argv: Sequence[str]) -> list[list[str]]:
     Raises:
         UsageError: if the file is missing.  ContentError: with the line, for a key that is no flag, and for a language without a name.
     """
-    given = flags_of(argv)
+    given = flags_of("run", argv)
     if given.get("spec") is None:
         return [list(argv)]
     path = Path(str(given["spec"]))
@@ -65,26 +65,10 @@ def _by_language(content: dict[str, Any], given: dict[str, Any], path: Path) -> 
         yield rest | own.get(tags[0], {}), [f"--langs={','.join(tags)}"]
 
 
-def flags_of(argv: Sequence[str]) -> dict[str, Any]:
-    """The flags of a command line by the names that a file gives them; repeated flags have lists."""
-    flags = {name: argument for argument in arguments_of("run") for name in argument.names if name.startswith("--")}
-    found: dict[str, Any] = {}
-    words = iter(argv)
-    for word in words:
-        name, equals, value = word.partition("=")
-        argument = flags.get(name)
-        if argument is None:
-            continue
-        given: Any = True if argument.hint is bool else value if equals else next(words, "")
-        key = _key(argument)
-        found[key] = [*found.get(key, []), given] if repeats(argument) else given
-    return found
-
-
 def spec_of(argv: Sequence[str]) -> dict[str, Any]:
     """What a specification file with the same flags holds; paths are absolute."""
     recorded = _recorded()
-    flags = {key: value for key, value in flags_of(argv).items() if key in recorded}
+    flags = {key: value for key, value in flags_of("run", argv).items() if key in recorded}
     here = Path.cwd()
     return {
         key: [_from(here, key, each) for each in value] if isinstance(value, list) else _from(here, key, value)
@@ -95,7 +79,7 @@ def spec_of(argv: Sequence[str]) -> dict[str, Any]:
 @cache
 def _recorded() -> dict[str, Argument]:
     """Return the flags that a file can hold, by their keys."""
-    return {_key(argument): argument for argument in recorded_arguments("run")}
+    return {key_of(argument): argument for argument in recorded_arguments("run")}
 
 
 def _is_path(key: str) -> bool:
@@ -149,10 +133,6 @@ def _text(value: Any, key: str, path: Path) -> str:
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         raise ContentError(f"'{key}' should be a text, a number or a list of them", path, line_of(path, rf"^\s*{key}\s*="))
     return str(_from(path.parent, key, value))
-
-
-def _key(argument: Argument) -> str:
-    return argument.names[0].removeprefix("--").replace("-", "_")
 
 
 def write_spec(

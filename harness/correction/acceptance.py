@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from harness.content.specs import DatasetCard
 from harness.correction.cell_results import CellResults, KeyedRow, refuse_unless_random
+from harness.correction.options import AcceptOptions
 from harness.correction.unread_cells import UnreadCells, refuse_unread
 from harness.decide.sentences import unread_words
 from harness.errors import UsageError
@@ -20,12 +20,11 @@ from harness.measure.answer_counts import total_answers
 from harness.measure.cells import number, sort_key
 from harness.measure.compare import AlignedData, Recording, align
 from harness.measure.item_table import ItemTable, item_tables
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.model import CONDITION
 from harness.stats import Acceptance, acceptance_threshold
 from harness.stats.core.arrays import Floats
 
-Confidence = Literal["probability", "repeats", "votes"]
 _NAMED = 3  # languages and metrics that a sentence names
 NO_CONFIDENCE = (
     "no confidence: the judgments have no probabilities and no repeats; ask with --variant probabilities or with --repeats 5, "
@@ -40,29 +39,6 @@ GUARANTEE = (
     "The guarantee is about texts like the labelled ones, on average over the draw of the labels, for each row by itself and not for each "
     "class. For a claim about all of L languages at once, divide --delta by L."
 )
-
-
-class AcceptOptions(msgspec.Struct, frozen=True):
-    """Which errors are tolerated: a share `alpha` of accepted answers may disagree with people; `delta` is the chance that more do.
-
-    `confidence`: None takes probabilities where there are any, else repeats. `sampling`: `random` takes labelled texts as a random sample
-    even if the dataset card does not say so; what comes out then holds only under this condition, and says so.
-    """
-
-    alpha: float = 0.1
-    delta: float = 0.1
-    confidence: Confidence | None = None
-    sampling: Literal["random"] | None = None
-
-    def __post_init__(self) -> None:
-        for name, flag in (("alpha", "--alpha-risk"), ("delta", "--delta")):
-            if not 0 < getattr(self, name) < 1:
-                raise UsageError(f"{flag} is {getattr(self, name):g}; it should be a number between 0 and 1, both excluded")
-
-    def __str__(self) -> str:
-        """As signatures print them."""
-        taken = f" sampling={self.sampling}" if self.sampling else ""
-        return f"accept alpha={self.alpha:g} delta={self.delta:g} confidence={self.confidence or 'default'} variance=cr2{taken}"
 
 
 class AcceptedFrom(KeyedRow, frozen=True, kw_only=True):
@@ -112,7 +88,7 @@ class Acceptances(CellResults, frozen=True):
     schema_version: int = 1
 
 
-def accept(sources: Sequence[Recording], compare: CompareOptions, options: AcceptOptions = AcceptOptions()) -> Acceptances:
+def accept(sources: Sequence[Recording], compare: MeasureOptions, options: AcceptOptions = AcceptOptions()) -> Acceptances:
     """Find the lowest confidence from which on a share 1 - alpha of a judge's answers gives people's aggregate, with probability 1 - delta.
 
     Raises UsageError unless the labelled items are a random sample, by the dataset card or by `options.sampling`; where votes are asked for
@@ -128,7 +104,7 @@ def accept(sources: Sequence[Recording], compare: CompareOptions, options: Accep
         raise UsageError("nothing to accept: no judge has scores on a metric that people labelled")
     thresholds = sorted((accepted_from(cell, compare, options) for cell in cells), key=lambda each: sort_key(each.key))
     notes = (*laid_out.notes, *_left_out_notes(thresholds), GUARANTEE, *dict.fromkeys(filter(None, assumed)))
-    return Acceptances(laid_out.signed(use=str(options)), options.alpha, options.delta, tuple(thresholds), notes, unread)
+    return Acceptances(laid_out.signed(use=str(options)), options.alpha_risk, options.delta, tuple(thresholds), notes, unread)
 
 
 def assumption(about: DatasetCard, options: AcceptOptions, what: str) -> str | None:
@@ -144,7 +120,7 @@ def assumption(about: DatasetCard, options: AcceptOptions, what: str) -> str | N
     return f"--sampling random: the dataset card of '{about.id}' {stated}. The promise holds {ONLY_IF}."
 
 
-def acceptances_laid_out(laid_out: AlignedData, compare: CompareOptions) -> tuple[AcceptedFrom, ...]:
+def acceptances_laid_out(laid_out: AlignedData, compare: MeasureOptions) -> tuple[AcceptedFrom, ...]:
     """The threshold of every cell of sources that are laid out; none, with the reason, where labels are no random sample."""
     thresholds = []
     for judged in laid_out.judged:
@@ -155,7 +131,7 @@ def acceptances_laid_out(laid_out: AlignedData, compare: CompareOptions) -> tupl
     return tuple(sorted(thresholds, key=lambda each: sort_key(each.key)))
 
 
-def accepted_from(cell: ItemTable, compare: CompareOptions, options: AcceptOptions) -> AcceptedFrom:
+def accepted_from(cell: ItemTable, compare: MeasureOptions, options: AcceptOptions) -> AcceptedFrom:
     """The certified threshold of one cell, or the reason why there is none."""
     if cell.counts.mostly_unread:
         return AcceptedFrom(key=cell.key, confidence="none", reason=unread_words(cell.counts))
@@ -169,7 +145,7 @@ def accepted_from(cell: ItemTable, compare: CompareOptions, options: AcceptOptio
         return AcceptedFrom(key=cell.key, confidence=name, reason=NO_CONFIDENCE if confidence is None else UNEQUAL, **counts)
     independent = len(np.unique(cell.group)) == len(cell.group)
     found: Acceptance = acceptance_threshold(
-        confidence, agrees, None if independent else cell.group, alpha=options.alpha, delta=options.delta
+        confidence, agrees, None if independent else cell.group, alpha=options.alpha_risk, delta=options.delta
     )
     return AcceptedFrom(
         key=cell.key,

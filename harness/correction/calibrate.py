@@ -7,6 +7,7 @@ and than the same map without the judge's score: class shares alone "calibrate" 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import msgspec
@@ -14,8 +15,9 @@ import numpy as np
 
 from harness.correction.before_after import AfterMap, ComparedLosses, Side, compared_losses, side_of
 from harness.correction.cell_results import one_condition
-from harness.correction.label_sets import LabelSets, SetMaker, SetOptions
+from harness.correction.label_sets import LabelSets, SetMaker
 from harness.correction.map_input import MapInput, map_inputs
+from harness.correction.options import CalibrateOptions
 from harness.correction.score_curves import Curve
 from harness.correction.score_maps import METHODS, cross_fitted
 from harness.correction.unread_cells import UnreadCells, refuse_unread, split_unread
@@ -24,12 +26,11 @@ from harness.errors import UsageError
 from harness.measure.compare import Recording, align, judged_data
 from harness.measure.item_table import ItemTable, item_tables
 from harness.measure.judged_table import JudgedTable
-from harness.measure.options import POOLED, Annotators, CompareOptions
+from harness.measure.options import POOLED, Annotators, MeasureOptions
 from harness.model import JudgeCondition
 from harness.stats import group_folds, holm
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.estimation.map_quality import Gap, gap_best_worst
-from harness.stats.estimation.number_map import NumberRule
 
 FOLDS, ALPHA, LEAST_GROUPS, CHANCE_DRAWS = 5, 0.05, 20, 20_000
 Advice = Literal["use the map", "leave the scores as they are", "refused: the map falls", "too few groups"]
@@ -40,22 +41,6 @@ GAIN_RULE = (
     "after Holm over the languages of a metric; elsewhere leave the scores as they are."
 )
 NOT_DECLARED = "The labelled texts are not declared to be a random sample: what is said here is of texts like them, drawn in the same way."
-
-
-class CalibrateOptions(msgspec.Struct, frozen=True):
-    """What label sets promise, the rule of numbers (a line or a rising function), and the seed of the folds.
-
-    `length` says whether the length of the text is a covariate of classes.
-    """
-
-    sets: SetOptions = SetOptions()
-    rule: NumberRule = "linear"
-    length: bool = False
-    seed: int = 0
-
-    def __str__(self) -> str:
-        """As signatures print it."""
-        return f"calibrate {self.sets} numbers={self.rule}{' with=length' if self.length else ''}"
 
 
 class CalibratedCell(msgspec.Struct, frozen=True, kw_only=True):
@@ -135,7 +120,7 @@ class Calibrated(msgspec.Struct, frozen=True):
         return found | {"unread": [each.flat() for each in self.unread]}
 
 
-def calibrate(source: Recording, compare: CompareOptions, options: CalibrateOptions = CalibrateOptions()) -> Calibrated:
+def calibrate(source: Recording, compare: MeasureOptions, options: CalibrateOptions = CalibrateOptions()) -> Calibrated:
     """Learn maps from a judge's scores to people's, and say what they are worth.
 
     Raises UsageError for several judges or conditions, with what to choose; where there is nothing to learn from; and as `measure.compare`.
@@ -170,7 +155,7 @@ def _left_out(inputs: Sequence[MapInput]) -> Iterator[str]:
             yield f"{str(given.key['metric']).replace('_', ' ')}: {without} have no readable score on the scale, and are left out."
 
 
-def metrics_of_all_judges(source: Recording, compare: CompareOptions, options: CalibrateOptions) -> list[CalibratedMetric]:
+def metrics_of_all_judges(source: Recording, compare: MeasureOptions, options: CalibrateOptions) -> list[CalibratedMetric]:
     """Every metric of every judge and condition but baselines, each as `calibrate` has it. Raises UsageError as `measure.compare`."""
     [judged] = judged_data([source], _single_labels(compare))
     by_condition: dict[JudgeCondition, list[ItemTable]] = {}
@@ -180,17 +165,17 @@ def metrics_of_all_judges(source: Recording, compare: CompareOptions, options: C
     return [calibrated_metric(given, options) for cells in by_condition.values() for given in map_inputs(cells)]
 
 
-def _single_labels(compare: CompareOptions) -> CompareOptions:
+def _single_labels(compare: MeasureOptions) -> MeasureOptions:
     """Texts with one annotator count too: maps are learnt from single labels and need no aggregate."""
-    return msgspec.structs.replace(compare, annotators=compare.annotators or Annotators(1))
+    return replace(compare, annotators=compare.annotators or Annotators(1))
 
 
-def judge_inputs(judged: JudgedTable, compare: CompareOptions, options: CalibrateOptions) -> tuple[list[MapInput], tuple[UnreadCells, ...]]:
+def judge_inputs(judged: JudgedTable, compare: MeasureOptions, options: CalibrateOptions) -> tuple[list[MapInput], tuple[UnreadCells, ...]]:
     """Return what maps of one judge and condition are learnt from, by metric, and the cells that are left out. Raises as `calibrate`."""
     cells = list(item_tables(judged))
     condition = one_condition([cell.condition for cell in cells], compare.judges, "calibrate")
     readable, unread = refuse_unread((cell for cell in cells if cell.condition == condition), "no map is learnt from the scores")
-    return map_inputs(readable, text_lengths(judged.data) if options.length else None), unread
+    return map_inputs(readable, text_lengths(judged.data) if options.covariate else None), unread
 
 
 def text_lengths(data: Dataset) -> Floats:
@@ -204,13 +189,13 @@ def text_lengths(data: Dataset) -> Floats:
 
 def calibrated_metric(given: MapInput, options: CalibrateOptions = CalibrateOptions()) -> CalibratedMetric:
     """The maps of one metric, held against its labels."""
-    if options.length and given.kind != "ordered":
+    if options.covariate and given.kind != "ordered":
         raise UsageError(f"--with length is for ordered classes, and {given.key['metric']} has none; choose with --where metric=NAME")
     after = _after(given, options)
     rows = [given.language == at for at in range(len(given.cells))]
     losses = [compared_losses(after, own) for own in rows]
     q = holm([np.nan if one is None or not _enough(given, own) else one.p for one, own in zip(losses, rows, strict=True)])
-    sets = SetMaker(given, after.learnt, options.sets, options.rule)
+    sets = SetMaker(given, after.learnt, options.sets, options.numbers)
     cells = tuple(
         _cell(after, own, name, losses[at], float(q[at]), at in after.learnt.falls, sets.of(at))
         for at, (own, name) in enumerate(zip(rows, given.languages, strict=True))
@@ -220,13 +205,13 @@ def calibrated_metric(given: MapInput, options: CalibrateOptions = CalibrateOpti
     tested = compared_losses(after, every)
     all_fall = len(after.learnt.falls) == len(cells)
     overall = _cell(after, every, POOLED, tested, np.nan if tested is None else tested.p, all_fall, None)
-    method = METHODS[given.kind].format({"linear": "a line", "isotonic": "a rising function"}.get(options.rule, options.rule))
+    method = METHODS[given.kind].format({"linear": "a line", "isotonic": "a rising function"}.get(options.numbers, options.numbers))
     return CalibratedMetric(
         key=given.key,
         kind=given.kind,
         loss="squared error" if given.kind == "numbers" else "Brier score",
         read=given.read,
-        method=f"{method}; reads the {given.read}{' and the length' if options.length else ''}",
+        method=f"{method}; reads the {given.read}{' and the length' if options.covariate else ''}",
         cells=cells,
         overall=overall,
         gap_before=_gap([cell.before for cell in cells], options.seed),
@@ -237,8 +222,8 @@ def calibrated_metric(given: MapInput, options: CalibrateOptions = CalibrateOpti
 def _after(given: MapInput, options: CalibrateOptions) -> AfterMap:
     folds = min(FOLDS, len(np.unique(given.group)))
     fold: Ints = group_folds(given.group, folds, seed=options.seed) if folds > 1 else np.zeros(len(given), np.int64)
-    predicted, learnt = cross_fitted(given, fold, rule=options.rule)
-    constant, _ = cross_fitted(given, fold, rule=options.rule, with_score=False)
+    predicted, learnt = cross_fitted(given, fold, rule=options.numbers)
+    constant, _ = cross_fitted(given, fold, rule=options.numbers, with_score=False)
     return AfterMap(given, learnt, predicted, constant)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
 
@@ -12,14 +13,15 @@ import msgspec
 import numpy as np
 
 from harness.content import Library
-from harness.correction.acceptance import AcceptedFrom, AcceptOptions, accepted_from
-from harness.correction.calibrate import CalibrateOptions, calibrated_metric, text_lengths
+from harness.correction.acceptance import AcceptedFrom, accepted_from
+from harness.correction.calibrate import calibrated_metric, text_lengths
 from harness.correction.cell_results import judged_rows, one_condition
 from harness.correction.certificate import SCHEMA_VERSION, Certificate, CertifiedData, CertifiedJudge, CertifiedOptions
 from harness.correction.certified_cell import CertifiedCell, CertifiedThreshold, Correction
 from harness.correction.certified_map import CertifiedMap
 from harness.correction.map_input import map_inputs
 from harness.correction.mean_estimates import NO_INCLUSION, Sample, mean_sample, share_sample
+from harness.correction.options import AcceptOptions, CalibrateOptions, CertifyOptions
 from harness.correction.unread_cells import refuse_unread
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
@@ -30,8 +32,9 @@ from harness.measure.cells import number
 from harness.measure.compare import Recording, align, judged_data
 from harness.measure.item_table import ItemTable, item_tables
 from harness.measure.judged_table import JudgedTable
-from harness.measure.options import Annotators, CompareOptions
+from harness.measure.options import Annotators, MeasureOptions
 from harness.model import SAMPLING, JudgeCondition, JudgeIdentity, Scale, Score
+from harness.options import part_of
 from harness.row_files import sha256_of
 from harness.runs import RunProtocol
 from harness.stats import LabelledSummary, enough_labels, summarise_labelled
@@ -82,9 +85,15 @@ class JudgedRun(msgspec.Struct, frozen=True):
         )
 
 
+def certify_by_options(source: Recording, options: CertifyOptions, asked: JudgedRun | None) -> Certificate:
+    """Return the certificate of one judge, as a command or a notebook asks for it. Raises as `certify`."""
+    decision, acceptance = part_of(options, DecisionOptions), part_of(options, AcceptOptions)
+    return certify(source, part_of(options, MeasureOptions), decision, acceptance, asked, part_of(options, CalibrateOptions))
+
+
 def certify(
     source: Recording,
-    compare: CompareOptions,
+    compare: MeasureOptions,
     decision: DecisionOptions = DecisionOptions(),
     acceptance: AcceptOptions = AcceptOptions(),
     asked: JudgedRun | None = None,
@@ -103,13 +112,13 @@ def certify(
     Raises UsageError for several judges or conditions, with what to choose; for lengths without texts; and as `measure.compare` does.
     Raises JudgeError where most of the judge's answers cannot be read.
     """
-    laid_out = align([source], msgspec.structs.replace(compare, judges=None))
+    laid_out = align([source], replace(compare, judges=None))
     verdicts = verdicts_laid_out(laid_out, compare, decision)
     condition = condition or one_condition([JudgeCondition.of(verdict.key) for verdict in verdicts], compare.judges, "certify")
     sets, about = maps.sets, source.data.about
     chosen = {(v.key["language"], v.key["metric"]): v for v in verdicts if JudgeCondition.of(v.key) == condition}
-    own = msgspec.structs.replace(compare, judges=(condition.judge,))
-    [judged] = judged_data([source], msgspec.structs.replace(own, annotators=compare.annotators or Annotators(1)))
+    own = replace(compare, judges=(condition.judge,))
+    [judged] = judged_data([source], replace(own, annotators=compare.annotators or Annotators(1)))
     [aggregated] = judged_data([source], own)
     counted = {cell.place: cell for cell in item_tables(aggregated) if cell.condition == condition}
     scored = [cell for cell in item_tables(judged) if cell.condition == condition]
@@ -123,7 +132,7 @@ def certify(
     found = _maps(readable, maps, judged) if about.sampling == "random" else None
     if any(verdict.basis == "bar" for verdict in chosen.values()):
         decision = decision.with_bar()
-    use = f"{acceptance} {sets}{' with=length' if maps.length else ''}"
+    use = f"{acceptance} {sets}{' with=length' if maps.covariate else ''}"
     made = Certificate(
         schema_version=SCHEMA_VERSION,
         harness=version("judge-harness"),
@@ -136,13 +145,13 @@ def certify(
         cells=tuple(sorted((_with_map(cell, found, reasons) for cell in cells), key=lambda cell: (cell.language, cell.metric))),
         options=CertifiedOptions.of(
             compare,
-            alpha=acceptance.alpha,
+            alpha=acceptance.alpha_risk,
             delta=acceptance.delta,
             confidence=acceptance.confidence,
             level=sets.level,
             per=sets.per,
             this_draw=sets.this_draw,
-            length=maps.length,
+            length=maps.covariate is not None,
         ),
     )
     return made.sealed()
@@ -170,8 +179,8 @@ def certified_data(data: Dataset) -> CertifiedData:
 def _maps(scored: Sequence[ItemTable], options: CalibrateOptions, judged: JudgedTable) -> dict[tuple[str, str], CertifiedMap]:
     """The map of every language and metric. What rests on texts without a label is left out: other ones do not make it stale."""
     found = {}
-    for given in map_inputs(scored, text_lengths(judged.data) if options.length else None):
-        metric = calibrated_metric(given, msgspec.structs.replace(options, length=given.length_scale is not None))
+    for given in map_inputs(scored, text_lengths(judged.data) if options.covariate else None):
+        metric = calibrated_metric(given, replace(options, covariate=None if given.length_scale is None else "length"))
         for cell in metric.cells:
             assert cell.curve is not None and cell.sets is not None
             own = msgspec.structs.replace(cell.sets, mean_size=None, whole=None)
@@ -202,7 +211,7 @@ def _cell(
     aggregated: ItemTable,
     verdict: Verdict,
     judged: JudgedTable,
-    compare: CompareOptions,
+    compare: MeasureOptions,
     acceptance: AcceptOptions,
     asked: JudgedRun | None,
 ) -> CertifiedCell:
@@ -243,7 +252,7 @@ def _threshold(found: AcceptedFrom, options: AcceptOptions) -> CertifiedThreshol
         name: getattr(found, name)
         for name in ("confidence", "threshold", "coverage", "agreement", "agreement_lower", "n", "left_out", "reason")
     }
-    return CertifiedThreshold(**values, alpha=options.alpha, delta=options.delta)
+    return CertifiedThreshold(**values, alpha=options.alpha_risk, delta=options.delta)
 
 
 def _agreement(cell: ItemTable) -> tuple[tuple[tuple[int, ...], ...], float | None]:

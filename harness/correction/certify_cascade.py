@@ -7,25 +7,32 @@ from importlib.metadata import version
 
 import msgspec
 
-from harness.correction.acceptance import AcceptOptions
 from harness.correction.answer_prices import STATED, AnswerPrice
 from harness.correction.cascade import AcceptedCascades, AcceptedStep, accept_cascade
-from harness.correction.cascade_certificate import SCHEMA_VERSION, CascadeCertificate, CascadeOptions, CertifiedChain, CertifiedStep
+from harness.correction.cascade_certificate import (
+    SCHEMA_VERSION,
+    CascadeCertificate,
+    CascadeOptions,
+    CertifiedChain,
+    CertifiedErrors,
+    CertifiedStep,
+)
 from harness.correction.cell_results import judged_rows
 from harness.correction.certificate import judge_problems
 from harness.correction.certificate_file import CHANGED
 from harness.correction.certify import JudgedRun, certified_data, certified_judge
+from harness.correction.options import AcceptOptions
 from harness.correction.stale_certificate import different_values, other_condition, other_labels, other_rubric, other_scores, signed
 from harness.errors import UsageError
 from harness.measure.compare import Recording
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.model import JudgeCondition
 
 
 def certify_cascade(
     found: AcceptedCascades,
     source: Recording,
-    compare: CompareOptions,
+    compare: MeasureOptions,
     options: AcceptOptions = AcceptOptions(),
     asked: JudgedRun | None = None,
 ) -> CascadeCertificate:
@@ -37,7 +44,7 @@ def certify_cascade(
         harness=version("judge-harness"),
         steps=steps,
         data=certified_data(source.data),
-        options=CascadeOptions.of(compare, accept=options, units=found.units),
+        options=CascadeOptions.of(compare, accept=CertifiedErrors.of(options), units=found.units),
         signature=found.signature,
         cells=tuple(
             CertifiedChain(scale=source.data.scales[each.metric], rubric=asked.rubric(each.metric) if asked else None, chain=each)
@@ -123,8 +130,8 @@ def _differences(held: CascadeCertificate, source: Recording, asked: JudgedRun |
     }
     try:
         compare = options.compare(held.judges)
-        found = accept_cascade(source, compare, options.accept, options.units, lambda chain: prices, order="named")
-        again = certify_cascade(found, source, compare, options.accept, asked)
+        found = accept_cascade(source, compare, options.accept.options, options.units, lambda chain: prices, order="named")
+        again = certify_cascade(found, source, compare, options.accept.options, asked)
     except UsageError as err:
         yield f"the certificate cannot be made again: {err}"
         return

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from harness.correction.cell_results import CellResults, KeyedRow
+from harness.correction.options import LabelBudgetOptions
 from harness.correction.with_others import NewLanguage, new_languages
 from harness.decide.cell_tests import CellTests
 from harness.decide.options import DecisionOptions
@@ -15,8 +16,9 @@ from harness.decide.verdicts import Verdict, tests_of_aligned, verdicts_of_tests
 from harness.errors import UsageError
 from harness.measure.cells import number
 from harness.measure.compare import Recording, align
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.model import BY_PEOPLE
+from harness.options import part_of
 from harness.stats import items_for_wilson, wilson
 from harness.stats.intervals.cluster_mean import ClusterMean
 
@@ -72,25 +74,22 @@ class LabelBudget(CellResults, frozen=True):
 
 def label_budget(
     sources: Sequence[Recording],
-    options: CompareOptions,
-    decision: DecisionOptions = DecisionOptions(),
-    *,
-    half_width: float = 0.05,
-    borrow: bool = False,
+    options: LabelBudgetOptions,
 ) -> LabelBudget:
     """The labels that are needed, by language, metric, judge and condition. Raises UsageError as `measure.compare` does.
 
-    `half_width` is wanted of the interval of agreement, between 0 and 0.5. `borrow` adds what a new language needs if the others help it,
-    for a mean to `half_width` of the scale.
+    The half-width is wanted of the interval of agreement, between 0 and 0.5; what a new language needs, if the others help it, is for a
+    mean to the half-width of the scale.
     """
+    half_width, decision = options.half_width, part_of(options, DecisionOptions)
     if not 0 < half_width < 0.5:
         raise UsageError(f"a half-width is a share between 0 and 0.5, such as 0.05 for 5 points; got {half_width:g}")
-    laid_out = align(sources, options)
+    laid_out = align(sources, part_of(options, MeasureOptions))
     tests = tests_of_aligned(laid_out, decision)
     by_key = {tuple(one.key.values()): one for one in tests}
     cells = tuple(_needed(by_key[tuple(verdict.key.values())], verdict, half_width) for verdict in verdicts_of_tests(tests, decision))
     signature = laid_out.signed(decide=decision.signed(one.data.about for one in laid_out.judged))
-    return LabelBudget(signature, half_width, cells, new_languages(laid_out, half_width) if borrow else None)
+    return LabelBudget(signature, half_width, cells, new_languages(laid_out, half_width) if options.borrow else None)
 
 
 def _needed(one: CellTests, verdict: Verdict, half_width: float) -> LabelsNeeded:

@@ -16,7 +16,7 @@ from harness.measure.compare import Recording, align, refuse_median_of_names
 from harness.measure.item_table import item_tables
 from harness.measure.judged_table import JudgedTable
 from harness.measure.label_counts import count_labels
-from harness.measure.options import CompareOptions, annotators_needed
+from harness.measure.options import MeasureOptions, annotators_needed
 from harness.model import SAMPLING, JudgeCondition, Score
 from harness.stats.core.arrays import Floats, Ints
 
@@ -72,7 +72,7 @@ class LabelledQuestions:
         return LabelledQuestions((*self.questions, *other.questions), *(np.concatenate(parts) for parts in columns))
 
 
-def labelled_questions(data: Dataset, compare: CompareOptions) -> LabelledQuestions:
+def labelled_questions(data: Dataset, compare: MeasureOptions) -> LabelledQuestions:
     """Return every question of the data that answers are compared with, in the order of language, metric and text.
 
     Metrics with continuous scores are left out. Raises UsageError as `measure.votes`, and for a median of classes without an order.
@@ -83,12 +83,12 @@ def labelled_questions(data: Dataset, compare: CompareOptions) -> LabelledQuesti
     return LabelledQuestions(tuple(questions), np.array(labels, np.int64), np.array(groups, np.int64))
 
 
-def commonest_labels(data: Dataset, compare: CompareOptions) -> dict[LabelledQuestion, Score]:
+def commonest_labels(data: Dataset, compare: MeasureOptions) -> dict[LabelledQuestion, Score]:
     """Return the reference of every question that has one. Raises as `labelled_questions`."""
     return {question: score for question, _, _, score in _commonest(data, compare) if score is not None}
 
 
-def _commonest(data: Dataset, compare: CompareOptions) -> Iterator[tuple[LabelledQuestion, int, int, Score | None]]:
+def _commonest(data: Dataset, compare: MeasureOptions) -> Iterator[tuple[LabelledQuestion, int, int, Score | None]]:
     """Yield each question with the code of its reference, its item's position, and the reference; None where no label is the commonest."""
     counted = count_labels(data, Judgments.from_rows(()), annotators_needed(compare, data.labels.max_annotators), compare.majority)
     refuse_median_of_names(counted, compare)
@@ -144,7 +144,7 @@ class RecordedCandidates:
         return {"judge": [judge], **({} if variant == NO_VARIANT else {"variant": [variant]}), **defined}
 
 
-def recorded_candidates(source: Recording, compare: CompareOptions, least: int = 2) -> tuple[LabelledQuestions, RecordedCandidates]:
+def recorded_candidates(source: Recording, compare: MeasureOptions, least: int = 2) -> tuple[LabelledQuestions, RecordedCandidates]:
     """Return the questions of a recording that every judge and condition was asked, and the answers; baselines are no candidates.
 
     Raises UsageError with fewer candidates than `least`, where no question was put to all of them, and as `measure.align` does.

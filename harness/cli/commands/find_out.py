@@ -21,18 +21,16 @@ from harness.cli.commands.shared import (
     OutFlags,
     PeopleFlags,
     ReadingFlags,
-    RestrictionsFlags,
     RowsFlags,
     ScoresFlags,
     ShowTextsFlags,
     SpeedFlags,
 )
 from harness.cli.flags import FORM, Command, command, flag
-from harness.options import (
-    Names,
-    Reask,
-    Seed,
-)
+from harness.decide.options import DecisionOptions
+from harness.exchange.one_table.options import TableOptions
+from harness.options import Names, Reask
+from harness.reports.options import CompareOptions
 from harness.runs import RunSpec
 
 
@@ -140,31 +138,11 @@ class Run(
     """also show all verdicts, the numbers of each metric and task, and the sections"""
 
 
-class CompareRules(Command, group="how to compare"):
-    """Flags of `harness compare`."""
-
-    by: Annotated[Names | None, flag(metavar="KEYS")] = None
-    """keys to group by (default: language,task,metric,judge,variant,temperature); also system, agreement, group, source, or any key of
-    the items"""
-    majority: Literal["drop", "median", "strict"] = "drop"
-    """how the labels of several annotators become one reference"""
-    level: Literal["item", "system"] = "item"
-    """compare items, or means of systems"""
-    standardise: Literal["none", "annotator"] = "none"
-    """annotator: correlations on interval scales use scores less each person's mean, divided by their standard deviation"""
-    versus: Annotated[str | None, flag(metavar="KEY=NAME")] = None
-    """add paired differences from one judge, variant, temperature or source: judge=gpt-4o"""
-    seed: Annotated[Seed, flag(metavar="N")] = 0
-    """seed for the bootstrap"""
-
-
 class CompareOutput(Command, group="output", recorded=False):
     """Flags of `harness compare`."""
 
     full: bool = False
     """also show the statistics of every cell and all sections, after the verdicts; above 500 cells, all intervals in JSON and CSV"""
-    decide: Literal["verdicts", "full"] = "verdicts"
-    """full: also calibration of confidences, and judges compared across languages"""
     distributions: bool = False
     """with --full: class shares where annotators agree fully, partly or not at all"""
     figure: Annotated[Path | None, flag(metavar="FILE")] = None
@@ -179,35 +157,8 @@ class CompareOutput(Command, group="output", recorded=False):
     """write one self-contained page"""
 
 
-class CompareTable(Command, group="columns of a table (docs/one-table.md)"):
-    """Flags of `harness compare`."""
-
-    human: Annotated[Names | None, flag(metavar="COLUMNS")] = None
-    """columns with people's scores; a judge's columns are named with --judge"""
-    text: Annotated[Names | None, flag(metavar="COLUMNS")] = None
-    """columns with texts"""
-    language: Annotated[str | None, flag(metavar="COLUMN_OR_TAG")] = None
-    """the column that names each text's language, or the language of all"""
-    id: Annotated[str | None, flag(metavar="COLUMN")] = None
-    """the column of ids; two tables are joined by it"""
-    group: Annotated[str | None, flag(metavar="COLUMN")] = None
-    """what texts share, such as a document: texts of one group are not independent"""
-    metric: Annotated[str | None, flag(metavar="COLUMN_OR_NAME")] = None
-    """the column that names what was scored, or the name of it"""
-    system: Annotated[str | None, flag(metavar="COLUMN")] = None
-    """the column that names whose text it is"""
-    scale: Annotated[tuple[str, ...], flag(metavar="[METRIC=]SCALE")] = ()
-    """the scale, such as 1..5:best=5 or fail,pass:best=pass; repeatable"""
-    drop: Annotated[Names | None, flag(metavar="COLUMNS")] = None
-    """columns that do not matter"""
-    sampling: Literal["random", "convenience", "unknown"] | None = None
-    """how the texts were chosen; corrected means need random ones (default: unknown)"""
-    source: Literal["native", "people", "constructed"] = "native"
-    """who labelled the texts"""
-
-
-@command("compare:compare", first="judge human text langs by versus bar full html json settings")
-class Compare(FormsFlags, FiguresFlags, RowsFlags, OutFlags, DecisionsFlags, CompareTable, RestrictionsFlags, CompareOutput, CompareRules):
+@command("compare:compare", first="judges human text languages by versus bar full html json settings")
+class Compare(FormsFlags, FiguresFlags, RowsFlags, OutFlags, DecisionsFlags, CompareOutput):
     """Flags of `harness compare`.
 
     harness compare ratings.xlsx
@@ -217,9 +168,8 @@ class Compare(FormsFlags, FiguresFlags, RowsFlags, OutFlags, DecisionsFlags, Com
     sources: Annotated[tuple[str, ...], flag(name="SOURCE")] = field(kw_only=False)
     """a table (CSV, TSV, XLSX, JSON, JSONL, Parquet), or two that an id joins; else a data folder with judgments, a run's folder, or the
     name of a run in --out"""
-    judge: Annotated[tuple[str, ...] | None, flag(metavar="NAME", group="what to compare")] = None
-    """only this judge; of a table, a column with a judge's scores; panel/<file.toml> adds a panel of recorded judges (docs/own.md), and
-    shows its members too; repeatable"""
+    options: CompareOptions = field(default_factory=CompareOptions)
+    table: TableOptions = field(default_factory=TableOptions)
 
 
 @command("run:report", first="by_task html json langs settings figures out")
@@ -242,6 +192,7 @@ class ShowReport(OutFlags, FormsFlags, RowsFlags, DecisionsFlags, FiguresFlags):
     """also show all verdicts, the numbers of each metric and task, and the sections"""
     html: Annotated[tuple[str, ...] | None, flag(metavar="FILE", consume_multiple=True, group=FORM)] = None
     """write one self-contained page (default: report.html in the run's folder)"""
+    decision: DecisionOptions = field(default_factory=DecisionOptions)
 
 
 @command("run:runs")

@@ -6,6 +6,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Literal
 
+from harness.annotate.checks.options import LabelCheckOptions
 from harness.cli.commands.shared import (
     AllowRefusedFlags,
     CardFlags,
@@ -17,10 +18,10 @@ from harness.cli.commands.shared import (
     OutFlags,
     PeopleFlags,
     ReadingFlags,
-    RestrictionsFlags,
     ScoresFlags,
 )
 from harness.cli.flags import FORM, Command, command, flag
+from harness.correction.options import LabelBudgetOptions
 from harness.options import Codes, Count, Names, Port, Seed, Share, Shares
 
 
@@ -86,7 +87,7 @@ class LabelsExport(JsonFlags, ContentFlags):
 
 
 @command("compare:check_labels")
-class LabelsCheck(JsonFlags, RestrictionsFlags):
+class LabelsCheck(JsonFlags):
     """Flags of `harness labels check`.
 
     harness labels check data/ratings
@@ -95,12 +96,7 @@ class LabelsCheck(JsonFlags, RestrictionsFlags):
 
     data: Annotated[Path, flag(name="DATA")] = field(kw_only=False)
     """a data folder"""
-    by: Annotated[Names | None, flag(metavar="KEYS")] = None
-    """keys to group by (default: language,task,metric)"""
-    majority: Literal["drop", "median", "strict"] = "drop"
-    """how the labels of several annotators become one reference"""
-    seed: Annotated[Seed, flag(metavar="N")] = 0
-    """seed for the bootstrap"""
+    options: LabelCheckOptions = field(default_factory=LabelCheckOptions)
 
 
 class LabelsNeededBefore(Command, group="before any run"):
@@ -120,8 +116,8 @@ class LabelsNeededBefore(Command, group="before any run"):
     """metrics times languages that are tested together (default: those of the labels)"""
 
 
-@command("labels:needed", first="judge langs half_width judge_as_good metric people shares cells settings json")
-class LabelsNeeded(JsonFlags, OutFlags, DecisionsFlags, RestrictionsFlags, LabelsNeededBefore):
+@command("labels:needed", first="judges languages half_width judge_as_good metric people shares cells settings json")
+class LabelsNeeded(JsonFlags, OutFlags, DecisionsFlags, LabelsNeededBefore):
     """Flags of `harness labels needed`.
 
     harness labels needed pariksha
@@ -130,12 +126,7 @@ class LabelsNeeded(JsonFlags, OutFlags, DecisionsFlags, RestrictionsFlags, Label
 
     source: Annotated[str | None, flag(name="DIR_OR_RUN")] = field(default=None, kw_only=False)
     """a data folder with judgments, a run's folder, or the name of a run in --out; with --judge-as-good: labels, or nothing"""
-    half_width: Annotated[float, flag(metavar="SHARE")] = 0.05
-    """the wanted half-width of the interval of agreement"""
-    borrow: Literal["languages"] | None = None
-    """add how many labels a new language needs for a corrected mean, if the labelled languages help it"""
-    judge: Annotated[tuple[str, ...] | None, flag(metavar="NAME")] = None
-    """only this judge; repeatable"""
+    options: LabelBudgetOptions = field(default_factory=LabelBudgetOptions)
 
 
 @command("labelling:plan", first="to budget lang judge metric allocation least least_per_class seed json")

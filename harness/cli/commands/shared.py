@@ -17,7 +17,6 @@ from harness.options import (
     Names,
     NumbersPerJudge,
     PositiveNumber,
-    Share,
 )
 
 
@@ -26,13 +25,6 @@ class EngineFlags(Command, group="speed and limits (they change no number)"):
 
     engine: Literal["local", "batch", "ray"] = "local"
     """local: ask from this machine (default); batch: the provider's batches, within a day at half the price; ray: a Ray cluster"""
-
-
-class LengthFlags(Command):
-    """Flags of several commands: length."""
-
-    covariate: Annotated[Literal["length"] | None, flag(name="--with")] = None
-    """let the map of ordered classes read the text's length too"""
 
 
 class BoardDataFlags(Command):
@@ -140,24 +132,11 @@ class JsonFlags(Command, recorded=False):
     """print JSON for programs, unrounded"""
 
 
-class RestrictionsFlags(CardFlags, group="which judgments and labels count"):
-    """Flags of several commands: restrictions."""
-
-    langs: Annotated[Names | None, flag(name=("--langs", "--lang"), metavar="TAGS")] = None
-    """only items in these languages: ja,cs; nothing else is tested or corrected for"""
-    annotators: Annotated[str | None, flag(metavar="N|N+")] = None
-    """only items with N (or N or more) annotators"""
-    where: Annotated[tuple[str, ...], flag(metavar="KEY=VALUES")] = ()
-    """only items, metrics or variants with these values; repeatable"""
-
-
-class JudgedFlags(OutFlags, RestrictionsFlags):
+class JudgedFlags(OutFlags):
     """Flags of several commands: judged."""
 
     source: Annotated[str, flag(name="RUN_OR_DIR")] = field(kw_only=False)
     """a data folder with judgments, a run's folder, or the name of a run in --out"""
-    judge: Annotated[tuple[str, ...] | None, flag(metavar="NAME")] = None
-    """only this judge; repeatable"""
 
 
 class ReadingFlags(ContentFlags, group="how to read it"):
@@ -281,31 +260,6 @@ class SpeedFlags(PricesFlags, RetriesFlags, group="speed and limits (they change
     """stop after N minutes"""
 
 
-class AcceptanceFlags(Command, group="what to guarantee of automatic acceptance"):
-    """Flags of several commands: acceptance."""
-
-    majority: Literal["drop", "median", "strict"] = "drop"
-    """how the labels of several annotators become one reference"""
-    alpha_risk: Annotated[Share, flag(name=("--alpha-risk", "--risk"), metavar="N")] = 0.1
-    """the tolerated share of accepted answers that differ from people's label"""
-    delta: Annotated[Share, flag(metavar="N")] = 0.1
-    """the tolerated chance that more of them differ"""
-    confidence: Literal["probability", "repeats", "votes"] | None = None
-    """probability: of the answer's token; repeats: the share of the commonest answer; votes: the same over several judges, in a cascade
-    over those asked so far (default: probabilities where there are any, else repeats)"""
-
-
-class SetsFlags(Command, group="what label sets promise"):
-    """Flags of several commands: sets."""
-
-    level: Annotated[Share, flag(metavar="N")] = 0.9
-    """the share of new texts whose set holds a person's score"""
-    per: Literal["group", "text"] = "group"
-    """group: a random text of a new random group (default); text: a random text, whose sets are larger"""
-    this_draw: Annotated[Share | None, flag(metavar="N")] = None
-    """hold the level with this probability for this draw of labels, not on average"""
-
-
 class AboutFlags(Command, group="about the judge, for the tables"):
     """Flags of several commands: about."""
 
@@ -382,5 +336,3 @@ class DecisionsFlags(Command, group="thresholds of the verdicts (docs/decisions.
 
     settings: Annotated[tuple[str, ...], flag(name="--set", metavar="NAME=VALUE")] = ()
     """a threshold, such as margin=0.05; repeatable; 'harness compare --help-thresholds' lists them"""
-    bar: Annotated[str | None, flag(metavar="N|CLASS=N,…")] = None
-    """where one person labelled each text, the share of each class that a judge has to find (default: 0.8 of each of two classes)"""

@@ -24,7 +24,8 @@ from harness.errors import ContentError, UsageError, refuse_faults
 from harness.exchange.first_look import are_places
 from harness.exchange.labels.table import SourceTable
 from harness.exchange.one_table.cells import Column, cell_score
-from harness.exchange.one_table.roles import ScoreColumn, TableOptions, TableRoles, side_of
+from harness.exchange.one_table.options import TableOptions
+from harness.exchange.one_table.roles import ScoreColumn, TableRoles, side_of
 from harness.exchange.one_table.scales import ReadScale, read_scale
 from harness.model import AnnotatorKind, Item, Scale
 from harness.parse.language import UNDETERMINED, identify_language

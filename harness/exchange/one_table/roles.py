@@ -14,46 +14,15 @@ import msgspec
 
 from harness.content.column_words import column_words, name_parts
 from harness.content.judge_names import is_judge_name
-from harness.content.specs import Sampling
 from harness.content.tags import language_named
 from harness.errors import UsageError
 from harness.exchange.one_table.cells import Column, cell_score
-from harness.model import Source
+from harness.exchange.one_table.options import Role, TableOptions
 from harness.text import one_line, quoted
 
-Role = Literal["human", "judge", "text", "language", "id", "group", "system", "metric", "annotator", "score", "reason", "unused"]
 Side = Literal["human", "judge"]
 _OUTPUTS = ("output", "response", "answer", "translation", "summary", "completion", "reply", "text")  # names of the text that is judged
 _PAIRED = (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"))
-
-
-class TableOptions(msgspec.Struct, frozen=True):
-    """What the user says of a table.
-
-    `language` is a column or a tag, `metric` a column or a name; `scale` states scales, `sampling` how the texts were drawn, `source` who
-    labelled them. The rest are columns.
-    """
-
-    human: tuple[str, ...] = ()
-    judge: tuple[str, ...] = ()
-    text: tuple[str, ...] = ()
-    language: str | None = None
-    id: str | None = None
-    group: str | None = None
-    metric: str | None = None
-    system: str | None = None
-    drop: tuple[str, ...] = ()
-    scale: tuple[str, ...] = ()
-    sampling: Sampling | None = None
-    source: Source = "native"
-
-    @property
-    def columns(self) -> dict[str, Role]:
-        """The columns that are named outright, with their roles."""
-        single: dict[Role, str | None] = {"id": self.id, "group": self.group, "system": self.system}
-        several: dict[Role, tuple[str, ...]] = {"human": self.human, "judge": self.judge, "text": self.text, "unused": self.drop}
-        roles: dict[str, Role] = {name: role for role, name in single.items() if name}
-        return roles | {name: role for role, names in several.items() for name in names}
 
 
 class ScoreColumn(NamedTuple):

@@ -12,10 +12,10 @@ from typing import Any, get_args
 import pytest
 
 from harness.cli import function_of, parse
-from harness.cli.arguments import decision_options
 from harness.cli.commands import commands, leaves
 from harness.cli.flags import FIRST, Command, arguments_of, class_of, examples_of, group_of, value_of
 from harness.cli.help import help_of
+from harness.measure.options import Annotators
 
 LEAVES = leaves()
 COMMANDS = list(dict.fromkeys(words.split()[0] for words in commands()))
@@ -235,20 +235,20 @@ def test_flags_are_read(arguments: tuple[str, ...], name: str, value: Any) -> No
         ((), "sources", ("one",)),
         (("two",), "sources", ("one", "two")),
         (("--by", "metric,judge"), "by", ("metric", "judge")),
-        ((), "by", None),
-        (("--where", "language=ja", "--where", "judge=a"), "where", ("language=ja", "judge=a")),
-        ((), "where", ()),
+        ((), "by", ("language", "task", "metric", "judge", "variant", "temperature")),
+        (("--where", "language=ja", "--where", "judge=a"), "where", {"language": ("ja",), "judge": ("a",)}),
+        ((), "where", {}),
         (("--majority", "median"), "majority", "median"),
         ((), "majority", "drop"),
         ((), "level", "item"),
-        (("--annotators", "2+"), "annotators", "2+"),
+        (("--annotators", "2+"), "annotators", Annotators(2)),
         ((), "seed", 0),
-        (("--versus", "judge=a/b"), "versus", "judge=a/b"),
+        (("--versus", "judge=a/b"), "versus", ("judge", "a/b")),
     ],
     ids=str,
 )
 def test_flags_of_compare_are_read(arguments: tuple[str, ...], name: str, value: Any) -> None:
-    assert getattr(parsed("compare", "one", *arguments), name) == value
+    assert value_of(parsed("compare", "one", *arguments), name) == value
 
 
 def test_what_can_be_imported_and_exported_is_what_the_label_sets_can() -> None:
@@ -268,15 +268,16 @@ def test_what_can_be_imported_and_exported_is_what_the_label_sets_can() -> None:
 
 def test_every_threshold_of_the_verdicts_is_listed_and_can_be_set(capsys: pytest.CaptureFixture[str]) -> None:
     from harness.decide.options import DecisionOptions
+    from harness.options import fields_named, part_of
 
     for command in ("compare", "certify"):
         with pytest.raises(SystemExit) as caught:
             parsed(command, "--help-thresholds")
         shown = capsys.readouterr().out
         assert caught.value.code == 0
-        assert re.findall(r"^  (\w+)=", shown, re.MULTILINE) == list(DecisionOptions.__struct_fields__)
-    settings = parsed("compare", "x", "--set", "margin=0.05", "--set", "items=50").settings
-    assert decision_options(settings) == DecisionOptions(margin=0.05, items=50)
+        assert re.findall(r"^  (\w+)=", shown, re.MULTILINE) == list(fields_named(DecisionOptions))
+    options = parsed("compare", "x", "--set", "margin=0.05", "--set", "items=50").options
+    assert part_of(options, DecisionOptions) == DecisionOptions(margin=0.05, items=50)
 
 
 @pytest.mark.parametrize(
