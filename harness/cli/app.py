@@ -22,17 +22,21 @@ What do you want to do?
   try a judge on the control items        harness run --langs ja,cs
   compare published judges with people    harness data list
 
-'harness --help' lists all commands, 'harness COMMAND --help' the flags of one."""
+'harness help' lists all commands, 'harness help COMMAND' the flags of one."""
 
 
 def read(words: Sequence[str]) -> Command:
     """Return the command that the words of a command line are. Raises SystemExit after a help, and for what cannot be read."""
+    if words[:1] == ["help"]:
+        return read([*words[1:], "--help"])
     known = known_commands(words)
     name = next((name for name in (" ".join(words[:count]) for count in (2, 1)) if name in known), "")
     is_leaf = bool(name and known[name][0])
     rest = list(words[len(name.split()) :])
     flags = rest[: rest.index("--")] if "--" in rest else rest
     if {"--help", "-h"} & set(flags):
+        if not is_leaf and flags[0][:1] != "-":  # words that name no command
+            _refuse_command(name, rest)
         _show_help(name)
     if "--help-thresholds" in flags and is_leaf:
         _show_thresholds(name)

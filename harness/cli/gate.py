@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from harness import api, sources
-from harness.cli.commands.content_and_installation import New
+from harness.cli.commands.content_and_installation import NewContent
 from harness.cli.commands.use_scores import Gate
 from harness.errors import UsageError
 from harness.exit_codes import GATE_FAILED, GATE_INCONCLUSIVE, JUDGE
@@ -41,7 +41,7 @@ def _named_again(arguments: Gate) -> list[str]:
     return [arguments.source, *card, *(["--out", str(arguments.out)] if arguments.out != Path("results") else [])]
 
 
-def new_policy(arguments: New) -> int:
+def new_policy(arguments: NewContent) -> int:
     from harness.gate.suggest import suggested_policy
     from harness.row_files import write_atomic
 

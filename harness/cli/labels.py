@@ -10,7 +10,7 @@ from typing import Any
 from harness.annotate.answers.page_files import is_result_file
 from harness.annotate.answers.page_import import PageImportOptions, import_page_results
 from harness.cli.arguments import given_fields
-from harness.cli.commands.labels_and_data import LabelsExport, LabelsImport, LabelsNeeded
+from harness.cli.commands.labels_and_data import CountLabelsNeeded, LabelsExport, LabelsImport
 from harness.cli.endings import ended, print_refusals, print_result, refusals_of
 from harness.cli.judged import opened_source
 from harness.cli.streams import print_json
@@ -146,7 +146,7 @@ def _needed_before(arguments: Any) -> int:
     return 0
 
 
-def needed(arguments: LabelsNeeded) -> int:
+def needed(arguments: CountLabelsNeeded) -> int:
     from harness.render.progress import working
 
     _refuse_half(arguments)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness import api, sources
 from harness.cli.arguments import check_figure
-from harness.cli.commands.use_scores import WatchAdd, WatchCheck, WatchDraw, WatchInit
+from harness.cli.commands.use_scores import CheckWatch, WatchAdd, WatchDraw, WatchInit
 from harness.exit_codes import GATE_FAILED, GATE_INCONCLUSIVE
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _recording(source: str | None, arguments: Any) -> Recording | None:
     return None if source is None else sources.open_sources([source], arguments.card, arguments.out)[0].recording
 
 
-def check(arguments: WatchCheck) -> int:
+def check(arguments: CheckWatch) -> int:
     check_figure(arguments.figure)
     from harness.render.watch import print_watch, watch_junit
     from harness.row_files import to_json, write_atomic

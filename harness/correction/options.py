@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal
 
 from harness.decide.options import DecisionOptions
 from harness.errors import UsageError
-from harness.measure.options import JudgeSelection, ReferenceRule
+from harness.measure.options import JudgeSelection, MajorityRule
 from harness.options import Flag, Names, Options, Reads, Seed, Share, key_and_value, part_of
 
 Confidence = Literal["probability", "repeats", "votes"]
@@ -64,7 +64,7 @@ class AcceptedErrors(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AcceptOptions(AcceptedErrors, JudgeSelection, ReferenceRule):
+class AcceptOptions(AcceptedErrors, JudgeSelection, MajorityRule):
     """Which errors of accepted answers are tolerated, and by which labels that is tested."""
 
     heading: ClassVar[str] = AcceptedErrors.heading
@@ -152,7 +152,7 @@ class CalibrateOptions(LengthCovariate, SetOptions, JudgeSelection):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CertifyOptions(LengthCovariate, SetOptions, AcceptedErrors, DecisionOptions, JudgeSelection, ReferenceRule):
+class CertifyOptions(LengthCovariate, SetOptions, AcceptedErrors, DecisionOptions, JudgeSelection, MajorityRule):
     """By which labels a judge is certified, and what its certificate promises: verdicts, accepted answers and label sets."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
-from harness.measure.options import JudgeSelection, ReferenceRule
+from harness.measure.options import JudgeSelection, MajorityRule
 from harness.options import Flag, Names, Seed, Share
 from harness.text import as_names
 
@@ -13,7 +13,7 @@ USUAL_COVARIATES = ("length", "language", "system")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ImproveOptions(JudgeSelection, ReferenceRule):
+class ImproveOptions(JudgeSelection, MajorityRule):
     """By which labels a judge or setting is chosen and confirmed, and how."""
 
     heading: ClassVar[str] = "how to choose and confirm"

@@ -122,7 +122,7 @@ class JudgeSelection(LabelSelection):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReferenceRule(Options):
+class MajorityRule(Options):
     """How labels become one reference."""
 
     heading: ClassVar[str] = LabelSelection.heading
@@ -132,7 +132,7 @@ class ReferenceRule(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeasureOptions(JudgeSelection, ReferenceRule):
+class MeasureOptions(JudgeSelection, MajorityRule):
     """Which judgments and labels count, and what is computed of them.
 
     Without `annotators`, items with two or more count; with one or more if no item has two, and for systems, whose reference is a mean.

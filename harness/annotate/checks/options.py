@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from harness.measure.options import LabelSelection, ReferenceRule
+from harness.measure.options import LabelSelection, MajorityRule
 from harness.options import Flag, Names, Seed
 from harness.text import as_names
 
 
 @dataclass(frozen=True, kw_only=True)
-class LabelCheckOptions(LabelSelection, ReferenceRule):
+class LabelCheckOptions(LabelSelection, MajorityRule):
     """Which labels are checked, and the keys to group by."""
 
     heading: ClassVar[str] = "how to check"

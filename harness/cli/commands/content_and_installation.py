@@ -11,7 +11,7 @@ from harness.cli.flags import command, flag
 
 
 @command("content:list_content")
-class List(JsonFlags, ContentFlags):
+class ListContent(JsonFlags, ContentFlags):
     """Flags of `harness list`.
 
     harness list languages
@@ -23,7 +23,7 @@ class List(JsonFlags, ContentFlags):
 
 
 @command("content:check")
-class Check(JsonFlags, ContentFlags):
+class CheckContent(JsonFlags, ContentFlags):
     """Flags of `harness check`.
 
     harness check
@@ -35,7 +35,7 @@ class Check(JsonFlags, ContentFlags):
 
 
 @command("content:new")
-class New(OutFlags):
+class NewContent(OutFlags):
     """Flags of `harness new`.
 
     harness new language ko

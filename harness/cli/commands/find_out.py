@@ -38,12 +38,12 @@ from harness.runs import RunSpec
 class ShowAtlas(JsonFlags):
     """Flags of `harness atlas`.
 
-    harness atlas --lang ja
+    harness atlas hi
     harness atlas --judge gpt-4o --quality harm --json
     """
 
-    action: Literal["build"] | None = field(default=None, kw_only=False)
-    """make the atlas again, from the published sets that are on this machine"""
+    language: Annotated[str | None, flag(name="LANGUAGE")] = field(default=None, kw_only=False)
+    """the same as --lang; 'build' makes the atlas again, from the published sets that are on this machine"""
     lang: Annotated[str | None, flag(metavar="LANGUAGE")] = None
     """only this language, by its tag or its name in any language: ja, Japanese, 日本語"""
     judge: Annotated[str | None, flag(metavar="NAME")] = None

@@ -117,7 +117,7 @@ class LabelsNeededBefore(Command, group="before any run"):
 
 
 @command("labels:needed", first="judges languages half_width judge_as_good metric people shares cells settings json")
-class LabelsNeeded(JsonFlags, OutFlags, DecisionsFlags, LabelsNeededBefore):
+class CountLabelsNeeded(JsonFlags, OutFlags, DecisionsFlags, LabelsNeededBefore):
     """Flags of `harness labels needed`.
 
     harness labels needed pariksha

@@ -266,7 +266,7 @@ class WatchAdd(AskedAgainFlags, DayFlags):
 
 
 @command("watch:check")
-class WatchCheck(JsonFlags, DayFlags):
+class CheckWatch(JsonFlags, DayFlags):
     """Flags of `harness watch check`.
 
     harness watch check watch

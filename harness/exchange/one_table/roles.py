@@ -25,7 +25,7 @@ _OUTPUTS = ("output", "response", "answer", "translation", "summary", "completio
 _PAIRED = (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"))
 
 
-class ScoreColumn(NamedTuple):
+class SideColumn(NamedTuple):
     """A column of one side's scores on one metric; `who` names the judge or person."""
 
     column: str
@@ -47,7 +47,7 @@ class TableRoles(msgspec.Struct, frozen=True):
     """
 
     by_column: dict[str, Role]
-    scores: tuple[ScoreColumn, ...]
+    scores: tuple[SideColumn, ...]
     texts: dict[str, str]
     kind: str | None = None
     rater: str | None = None
@@ -150,7 +150,7 @@ class RoleFinder:
             return False
         return any(language_named(value) for value in values)
 
-    def _rows_of_scores(self) -> tuple[str | None, str | None, list[ScoreColumn]]:
+    def _rows_of_scores(self) -> tuple[str | None, str | None, list[SideColumn]]:
         """Return (kind, rater, columns of scores) of a table with a row a rater's scores; the rater alone where scores are in columns."""
         words, free = column_words(), self._free()
         scored = [column for column in free if self._is_scores(column, free)]
@@ -176,7 +176,7 @@ class RoleFinder:
             self.roles[column.name] = "score"
         single = len(criteria) == 1 and bool(plain)
         metrics = ["" if single else column.name for column in criteria]
-        scores = [ScoreColumn(column.name, "human", "", metric) for column, metric in zip(criteria, metrics, strict=True)]
+        scores = [SideColumn(column.name, "human", "", metric) for column, metric in zip(criteria, metrics, strict=True)]
         return kind.name if kind else None, rater.name if rater else None, scores
 
     def _is_kind(self, column: Column) -> bool:
@@ -223,7 +223,7 @@ class RoleFinder:
         names = {str(value).casefold() for other in self.columns.values() if _pair_key(other.name) for value in other.counts}
         return not column.is_text and bool(names) and column.words <= names | column_words().verdicts.tie
 
-    def _columns_of_scores(self) -> list[ScoreColumn]:
+    def _columns_of_scores(self) -> list[SideColumn]:
         """Return the columns of scores of people and of judges. Raises UsageError for one that nothing explains."""
         free = self._free()
         sides: dict[str, Side] = dict.fromkeys(self.options.human, "human")
@@ -272,7 +272,7 @@ class RoleFinder:
             else:
                 self.roles[name] = "unused"
 
-    def _refuse_parts_of_one_answer(self, scores: Sequence[ScoreColumn]) -> None:
+    def _refuse_parts_of_one_answer(self, scores: Sequence[SideColumn]) -> None:
         """Raise UsageError for columns that together are one answer: ranks, or shares that add up to 1 in each row."""
         for columns in _grouped(scores, lambda column: (column.side, column.metric)).values():
             names = [column.column for column in columns]
@@ -297,21 +297,21 @@ class RoleFinder:
                 self.roles[name] = "unused"
                 self.notes.append(f"'{name}' is made of other people's scores, and no person (--human '{name}', if it is one)")
 
-    def _by_metric(self, sides: dict[str, Side]) -> list[ScoreColumn]:
+    def _by_metric(self, sides: dict[str, Side]) -> list[SideColumn]:
         """Return the columns of scores with their metrics: what is left of a name that people's and judges' columns share."""
         rests = {name: _rest(name) for name in sides}
         shared = {rest for name, rest in rests.items() if sides[name] == "human"}
         shared &= {rest for name, rest in rests.items() if sides[name] == "judge"}
         several = len(shared - {""}) > 0
-        scores: list[ScoreColumn] = []
+        scores: list[SideColumn] = []
         for name, side in sides.items():
             metric = rests[name] if several else ""
-            scores.append(ScoreColumn(name, side, _who(name, metric), metric))
+            scores.append(SideColumn(name, side, _who(name, metric), metric))
         return self._on_one_scale(scores)
 
-    def _on_one_scale(self, scores: Sequence[ScoreColumn]) -> list[ScoreColumn]:
+    def _on_one_scale(self, scores: Sequence[SideColumn]) -> list[SideColumn]:
         """Of a judge's several columns on one metric, keep the one with people's scores: the others are numbers behind its verdict."""
-        chosen: list[ScoreColumn] = []
+        chosen: list[SideColumn] = []
         for (metric, who), columns in _grouped(scores, lambda column: (column.metric, (column.side, column.who))).items():
             if who[0] == "judge" and len(columns) > 1:
                 people = {
@@ -464,8 +464,8 @@ def _field(name: str) -> str:
     return field_name(name, ("output", "output_a", "output_b"))
 
 
-def _grouped(columns: Sequence[ScoreColumn], key: Callable[[ScoreColumn], Any]) -> dict[Any, list[ScoreColumn]]:
-    groups: dict[Any, list[ScoreColumn]] = {}
+def _grouped(columns: Sequence[SideColumn], key: Callable[[SideColumn], Any]) -> dict[Any, list[SideColumn]]:
+    groups: dict[Any, list[SideColumn]] = {}
     for column in columns:
         groups.setdefault(key(column), []).append(column)
     return groups
