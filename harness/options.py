@@ -30,10 +30,19 @@ T = TypeVar("T")
 
 
 class Flag(NamedTuple):
-    """How a field of options is a flag: its names, where they are not the field's, and what the help shows for its value."""
+    """How a field is a flag.
+
+    Attributes:
+        names: if they are not the field's, separated by spaces.
+        metavar: what the help shows for the value.
+        group: of flags in the help, if it is not the heading of the field's class.
+        several: whether several words can follow the name.
+    """
 
     names: str = ""
     metavar: str = ""
+    group: str = ""
+    several: bool = False
 
 
 class OneOf(NamedTuple):

@@ -12,7 +12,7 @@ from harness.cli.commands import commands, known_commands, leaves
 if TYPE_CHECKING:
     from cyclopts import App
 
-    from harness.cli.flags import Command
+    from harness.cli.command import Command
 
 _FIRST_STEPS = """\
 What do you want to do?
@@ -59,7 +59,8 @@ def read(words: Sequence[str]) -> Command:
 
 def _refuse_command(name: str, rest: Sequence[str]) -> NoReturn:
     """Refuse words that name no command, or only a group of commands."""
-    from harness.cli.flags import examples_of, refuse
+    from harness.cli.command import examples_of
+    from harness.cli.flags import refuse
     from harness.content.tags import suggest
 
     names = [leaf.split()[1] for leaf in leaves([name])] if name else [word for word in commands() if " " not in word]
@@ -81,7 +82,7 @@ def _show_help(name: str) -> NoReturn:
 
 
 def _show_thresholds(name: str) -> None:
-    from harness.cli.flags import class_of
+    from harness.cli.command import class_of
     from harness.cli.help import thresholds_help
 
     if hasattr(class_of(name), "settings"):

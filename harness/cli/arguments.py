@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from harness.errors import UsageError
 
 if TYPE_CHECKING:
-    from harness.cli.flags import Command
+    from harness.cli.command import Command
 
 
 def page_path(name: str | None, default: Path | None = None) -> Path | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from harness import sources
-from harness.cli.flags import value_of
+from harness.cli.command import value_of
 
 if TYPE_CHECKING:
     from harness.correction.certify import JudgedRun

@@ -9,9 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
-from cyclopts import Argument
-
-from harness.cli.flags import flags_of, key_of, recorded_arguments, repeats
+from harness.cli.command import CommandField, class_of, fields_of
+from harness.cli.flags import flags_of
 from harness.content.problems import line_of
 from harness.content.tags import canonical, suggest
 from harness.errors import ContentError, UsageError, refuse_pipe, unreadable
@@ -77,9 +76,9 @@ def spec_of(argv: Sequence[str]) -> dict[str, Any]:
 
 
 @cache
-def _recorded() -> dict[str, Argument]:
+def _recorded() -> dict[str, CommandField]:
     """Return the flags that a file can hold, by their keys."""
-    return {key_of(argument): argument for argument in recorded_arguments("run")}
+    return {field.key: field for field in fields_of(class_of("run")) if field.recorded}
 
 
 def _is_path(key: str) -> bool:
@@ -101,20 +100,19 @@ def _from(folder: Path, key: str, value: Any) -> Any:
 
 
 def _as_arguments(path: Path, flags: dict[str, Any], given: dict[str, Any]) -> Iterator[str]:
-    arguments = _recorded()
+    fields = _recorded()
     for key, value in flags.items():
-        if key not in arguments:
-            message = f"'{key}' is not a flag of 'harness run' that a file can hold.{suggest(key, arguments)}"
-            raise ContentError(f"{message} The names are: {', '.join(sorted(arguments))}", path, line_of(path, rf"^\s*{key}\s*="))
-        argument = arguments[key]
+        if key not in fields:
+            message = f"'{key}' is not a flag of 'harness run' that a file can hold.{suggest(key, fields)}"
+            raise ContentError(f"{message} The names are: {', '.join(sorted(fields))}", path, line_of(path, rf"^\s*{key}\s*="))
+        field = fields[key]
         if key in given or value is False:
             continue
-        flag = argument.names[0]
-        if argument.hint is bool:
-            yield flag
+        if field.switch:
+            yield field.names[0]
             continue
-        values = [_text(each, key, path) for each in (value if isinstance(value, list) else [value])]
-        yield from (f"{flag}={text}" for text in (values if repeats(argument) else [",".join(values)]))
+        values = [_text(text, key, path) for text in (value if isinstance(value, list) else [value])]
+        yield from (f"{field.names[0]}={text}" for text in (values if field.several else [",".join(values)]))
 
 
 def _read(path: Path) -> dict[str, Any]:

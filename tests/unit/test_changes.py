@@ -147,12 +147,13 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated
 
-from harness.cli.flags import Command, command, flag
+from harness.cli.command import Command, command
+from harness.options import Flag
 
 
 @command("commands.count:count")
 class Count(Command):
-    file: Annotated[Path, flag(name="FILE")] = field(kw_only=False)
+    file: Annotated[Path, Flag("FILE")] = field(kw_only=False)
     \'\'\'the file\'\'\'
 
 

@@ -6,8 +6,9 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Literal
 
+from harness.cli.command import command
 from harness.cli.commands.shared import ContentFlags, JsonFlags, OutFlags
-from harness.cli.flags import command, flag
+from harness.options import Flag
 
 
 @command("content:list_content")
@@ -46,7 +47,7 @@ class NewContent(OutFlags):
     """kind"""
     name: str = field(kw_only=False)
     """a language tag such as 'ko', a name such as 'translate', or for gate a run or data folder"""
-    into: Annotated[Path | None, flag(metavar="DIR")] = None
+    into: Annotated[Path | None, Flag(metavar="DIR")] = None
     """the folder to write into (default: the current folder; for content inside a checkout, the checkout)"""
 
 

@@ -6,6 +6,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Literal
 
+from harness.cli.command import Command, command
 from harness.cli.commands.shared import (
     AskedAgainFlags,
     BaseUrlFlags,
@@ -21,11 +22,10 @@ from harness.cli.commands.shared import (
     PricesFlags,
     SpeedFlags,
 )
-from harness.cli.flags import Command, command, flag
 from harness.correction.options import AcceptOptions, CalibrateOptions, CertifyOptions, CorrectOptions
 from harness.decide.options import DecisionOptions
 from harness.improvement.options import ExplainOptions, ImproveOptions
-from harness.options import Count, Names, PricedJudges
+from harness.options import Count, Flag, Names, PricedJudges
 from harness.watch.options import WatchOptions
 
 
@@ -34,22 +34,22 @@ class ImproveCandidates(Command, group="candidates that are asked (of a data fol
 
     variant: Annotated[
         tuple[str, ...] | None,
-        flag(metavar="NAME"),
+        Flag(metavar="NAME"),
     ] = None
     """a setting beside the plain one (default: about eight); repeatable"""
     prompt: Annotated[
         tuple[Path, ...] | None,
-        flag(metavar="FILE"),
+        Flag(metavar="FILE"),
     ] = None
     """a prompt of your own (TOML); repeatable"""
     rubric: Annotated[
         tuple[Path, ...] | None,
-        flag(metavar="FILE"),
+        Flag(metavar="FILE"),
     ] = None
     """a wording of your own of a metric's rubric (TOML); repeatable"""
-    candidates: Annotated[Path | None, flag(metavar="FILE")] = None
+    candidates: Annotated[Path | None, Flag(metavar="FILE")] = None
     """the candidates as a file (TOML); see docs/improve.md"""
-    limit: Annotated[Count | None, flag(metavar="N")] = None
+    limit: Annotated[Count | None, Flag(metavar="N")] = None
     """only the first N texts of each language and task"""
     allow_unreviewed: bool = False
     """allow instructions that no native reader has reviewed"""
@@ -60,12 +60,12 @@ class ImproveCandidates(Command, group="candidates that are asked (of a data fol
 class ImproveNow(Command, group="how to choose and confirm"):
     """Flags of `harness improve`."""
 
-    labels: Annotated[tuple[Path, ...] | None, flag(metavar="FILE")] = None
+    labels: Annotated[tuple[Path, ...] | None, Flag(metavar="FILE")] = None
     """a round of labels of the same texts (labels.jsonl or a data folder), given twice or more: show which candidate wins under each,
     and confirm nothing"""
     dry_run: bool = False
     """only say how many texts there are, what they can show, and what asking costs"""
-    to: Annotated[Path | None, flag(metavar="FILE.toml")] = None
+    to: Annotated[Path | None, Flag(metavar="FILE.toml")] = None
     """write the choice as a file for 'harness run --spec'"""
 
 
@@ -114,7 +114,7 @@ class Correct(JsonFlags, JudgedFlags):
     """
 
     options: CorrectOptions = field(default_factory=CorrectOptions)
-    figure: Annotated[Path | None, flag(metavar="FILE", group="output")] = None
+    figure: Annotated[Path | None, Flag(metavar="FILE", group="output")] = None
     """draw three intervals a system: .svg, .pdf or .png (extra 'figures')"""
 
 
@@ -124,14 +124,14 @@ class AcceptCascade(Command, group="several judges, a person last"):
     cascade: bool = False
     """ask the judges of --judge one after the other, the cheapest first, each about what those before it left; one guarantee for all
     accepted answers"""
-    price: Annotated[PricedJudges, flag(metavar="NAME=N")] = ()
+    price: Annotated[PricedJudges, Flag(metavar="NAME=N")] = ()
     """with --cascade, what this judge's answers to 1,000 texts cost in US dollars; repeatable (default: what the run was charged, else
     by list prices of models)"""
     order: Literal["price", "named"] | None = None
     """with --cascade: price, the cheapest first, if all prices are known (default); named, as --judge names them"""
     units: Literal["design_effect", "one_per_group"] | None = None
     """with --cascade, texts that share groups: design_effect, approximate (default); one_per_group, exact, accepts fewer"""
-    to: Annotated[Path | None, flag(metavar="FILE")] = None
+    to: Annotated[Path | None, Flag(metavar="FILE")] = None
     """with --cascade, write the certificate of the chain to this file (JSON), which 'harness run --cascade FILE' follows"""
 
 
@@ -160,21 +160,21 @@ class Calibrate(JsonFlags, JudgedFlags):
 class CertifyTask(Command, group="what to do"):
     """Flags of `harness certify`."""
 
-    to: Annotated[Path | None, flag(metavar="FILE")] = None
+    to: Annotated[Path | None, Flag(metavar="FILE")] = None
     """write the certificate of one judge to this file (JSON)"""
-    check: Annotated[Path | None, flag(metavar="FILE")] = None
+    check: Annotated[Path | None, Flag(metavar="FILE")] = None
     """make a certificate again and say what of it is stale, and why; exit code 1 if anything is, or if it allows nothing, 7 if not all
     of it could be made again, as without RUN_OR_DIR, or of an extended one without --probe"""
-    probe: Annotated[tuple[Path, ...] | None, flag(metavar="RUN_OR_DIR")] = None
+    probe: Annotated[tuple[Path, ...] | None, Flag(metavar="RUN_OR_DIR")] = None
     """with --check: a probe that the certificate was extended by, to make the extension again; repeatable"""
-    prices: Annotated[Path | None, flag(metavar="FILE")] = None
+    prices: Annotated[Path | None, Flag(metavar="FILE")] = None
     """with --check of a cascade: your own prices (TOML); they take precedence over list prices"""
-    extend: Annotated[Path | None, flag(metavar="FILE")] = None
+    extend: Annotated[Path | None, Flag(metavar="FILE")] = None
     """may this certificate serve the texts of RUN_OR_DIR too, of which people labelled a random probe? If shown, it gets a line that
     says so (in --to FILE, or in place); exit code 1 if it is shown that it may not, 7 if more labels are needed"""
-    by: Annotated[Names | None, flag(metavar="KEYS")] = None
+    by: Annotated[Names | None, Flag(metavar="KEYS")] = None
     """with --extend: keys of the items, such as system; each value is tested by itself"""
-    from_language: Annotated[str | None, flag(name="--from", metavar="TAG")] = None
+    from_language: Annotated[str | None, Flag("--from", metavar="TAG")] = None
     """with --extend: the certified language whose numbers are to serve"""
 
 
@@ -186,7 +186,7 @@ class Certify(JsonFlags, DecisionsFlags, OutFlags, CertifyTask):
     harness certify results/today --check certificate.json
     """
 
-    source: Annotated[str | None, flag(name="RUN_OR_DIR")] = field(default=None, kw_only=False)
+    source: Annotated[str | None, Flag("RUN_OR_DIR")] = field(default=None, kw_only=False)
     """a data folder with judgments, a run's folder, or the name of a run in --out"""
     options: CertifyOptions = field(default_factory=CertifyOptions)
 
@@ -199,18 +199,18 @@ class PromptHash(JsonFlags, OutFlags):
     harness prompt-hash first --out results --json
     """
 
-    source: Annotated[str, flag(name="RUN")] = field(kw_only=False)
+    source: Annotated[str, Flag("RUN")] = field(kw_only=False)
     """a run's folder, or the name of a run in --out"""
 
 
 class GateFiles(Command, group="files to write"):
     """Flags of `harness gate`."""
 
-    junit: Annotated[Path | None, flag(metavar="FILE")] = None
+    junit: Annotated[Path | None, Flag(metavar="FILE")] = None
     """JUnit XML: a test suite a language, a test case a limit"""
-    json: Annotated[Path | None, flag(metavar="FILE")] = None
+    json: Annotated[Path | None, Flag(metavar="FILE")] = None
     """JSON for programs, unrounded"""
-    summary: Annotated[Path | None, flag(metavar="FILE.md")] = None
+    summary: Annotated[Path | None, Flag(metavar="FILE.md")] = None
     """a Markdown table, such as for a pull request"""
 
 
@@ -222,11 +222,11 @@ class Gate(OutFlags, CardFlags, GateFiles):
     harness gate first --policy gate.toml --baseline last --junit gate.xml
     """
 
-    source: Annotated[str, flag(name="RUN_OR_DIR")] = field(kw_only=False)
+    source: Annotated[str, Flag("RUN_OR_DIR")] = field(kw_only=False)
     """a data folder with judgments, a run's folder, or the name of a run in --out"""
-    policy: Annotated[Path | None, flag(metavar="FILE")] = None
+    policy: Annotated[Path | None, Flag(metavar="FILE")] = None
     """the limits (default: gate.toml, as 'harness new gate RUN' writes it)"""
-    baseline: Annotated[str | None, flag(metavar="RUN_OR_DIR")] = None
+    baseline: Annotated[str | None, Flag(metavar="RUN_OR_DIR")] = None
     """an earlier run of the same items and labels, for max_drop"""
     all: bool = False
     """show the limits that hold too"""
@@ -242,9 +242,9 @@ class WatchInit(AskedAgainFlags, DayFlags):
     harness watch init watch first --certificate certificate.json --anchors 100 --per-day 20
     """
 
-    source: Annotated[str, flag(name="RUN_OR_DIR")] = field(kw_only=False)
+    source: Annotated[str, Flag("RUN_OR_DIR")] = field(kw_only=False)
     """the run or data folder that the certificate was made from"""
-    certificate: Annotated[Path, flag(metavar="FILE")]
+    certificate: Annotated[Path, Flag(metavar="FILE")]
     """from 'harness certify'"""
     restart: bool = False
     """start the watch in DIR again, after its alarm, with a new certificate; its log goes on, and its settings hold if not given"""
@@ -259,9 +259,9 @@ class WatchAdd(AskedAgainFlags, DayFlags):
     harness watch add watch today --answers anchors --date 2026-05-31
     """
 
-    source: Annotated[str | None, flag(name="RUN_OR_DIR")] = field(default=None, kw_only=False)
+    source: Annotated[str | None, Flag("RUN_OR_DIR")] = field(default=None, kw_only=False)
     """the day's production scores: a run or a data folder with judgments"""
-    answers: Annotated[str | None, flag(metavar="RUN_OR_DIR")] = None
+    answers: Annotated[str | None, Flag(metavar="RUN_OR_DIR")] = None
     """recorded answers on the day's anchors ('harness watch draw'); the judge is not asked"""
 
 
@@ -273,9 +273,9 @@ class CheckWatch(JsonFlags, DayFlags):
     harness watch check watch --junit watch.xml --figure days.svg
     """
 
-    junit: Annotated[Path | None, flag(metavar="FILE")] = None
+    junit: Annotated[Path | None, Flag(metavar="FILE")] = None
     """JUnit XML: a test suite a language, a test case a metric and stream"""
-    figure: Annotated[Path | None, flag(metavar="FILE")] = None
+    figure: Annotated[Path | None, Flag(metavar="FILE")] = None
     """draw all days: .svg, .pdf or .png (extra 'figures')"""
 
 

@@ -12,8 +12,9 @@ from typing import Any, get_args
 import pytest
 
 from harness.cli import function_of, parse
+from harness.cli.command import FIRST, Command, class_of, examples_of, fields_of, value_of
 from harness.cli.commands import commands, leaves
-from harness.cli.flags import FIRST, Command, arguments_of, class_of, examples_of, group_of, value_of
+from harness.cli.flags import app_of
 from harness.cli.help import help_of
 from harness.measure.options import Annotators
 
@@ -108,14 +109,15 @@ def test_every_command_has_help_and_all_its_flags_are_explained(name: str, capsy
     assert caught.value.code == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert commands()[name][1] in shown
-    for argument in arguments_of(name, explained=True):
-        assert argument.parameter.help, f"{name} {argument.name}"
-        assert argument.parameter.help in shown
+    for field in fields_of(class_of(name)):
+        assert field.text, f"{name} {field.names[0]}"
+        assert field.text in shown
 
 
-def test_flags_are_explained_whatever_was_read_before() -> None:
-    arguments_of("compare")
-    [by_task] = [argument for argument in arguments_of("run", explained=True) if argument.field_info.name == "by_task"]
+def test_completion_explains_flags_whatever_was_read_before() -> None:
+    app_of("compare")
+    arguments = app_of("run", explained=True).assemble_argument_collection(parse_docstring=False)
+    [by_task] = [argument for argument in arguments if argument.field_info.name == "by_task"]
     assert by_task.parameter.help and by_task.parameter.help.startswith("also show all verdicts")
 
 
@@ -128,10 +130,9 @@ def test_the_overview_names_every_command_with_its_purpose() -> None:
 @pytest.mark.parametrize("name", LEAVES)
 def test_help_shows_first_what_people_need(name: str) -> None:
     """At most twelve flags, and two examples that are read without a refusal."""
-    flags = [argument for argument in arguments_of(name) if not argument.field_info.is_positional_only]
-    fields = {argument.field_info.name for argument in flags}
-    assert set(class_of(name).first) <= fields
-    first = [argument.name for argument in flags if argument.field_info.name in class_of(name).first or group_of(argument) == FIRST]
+    flags = [field for field in fields_of(class_of(name)) if not field.positional]
+    assert set(class_of(name).first) <= {field.name for field in flags}
+    first = [field.names[0] for field in flags if field.name in class_of(name).first or field.group == FIRST]
     assert len(first) <= 12, first
     examples = examples_of(name)
     assert len(examples) == 2
@@ -258,12 +259,10 @@ def test_what_can_be_imported_and_exported_is_what_the_label_sets_can() -> None:
     from harness.exchange.labels.read import KINDS
     from harness.model import Source
 
-    imports, exports = (
-        {argument.name: argument for argument in arguments_of(f"labels {name}", explained=True)} for name in ("import", "export")
-    )
-    assert (imports["--from"].get_choices(), exports["--format"].get_choices()) == (KINDS, FORMATS)
-    assert imports["--source"].get_choices() == get_args(Source)
-    assert str(imports["--column"].parameter.help).endswith(f"roles: {', '.join(ROLES)}")
+    imports, exports = ({field.names[0]: field for field in fields_of(class_of(f"labels {name}"))} for name in ("import", "export"))
+    assert (imports["--from"].choices, exports["--format"].choices) == (KINDS, FORMATS)
+    assert imports["--source"].choices == get_args(Source)
+    assert imports["--column"].text.endswith(f"roles: {', '.join(ROLES)}")
 
 
 def test_every_threshold_of_the_verdicts_is_listed_and_can_be_set(capsys: pytest.CaptureFixture[str]) -> None:

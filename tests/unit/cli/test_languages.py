@@ -11,8 +11,8 @@ import pytest
 
 from harness import api
 from harness.annotate.checks.options import LabelCheckOptions
+from harness.cli.command import class_of, fields_of
 from harness.cli.commands import leaves
-from harness.cli.flags import arguments_of
 from harness.errors import UsageError
 from harness.reports.options import CompareOptions
 
@@ -65,7 +65,7 @@ def test_a_notebook_names_languages_too(folder: Path) -> None:
 
 def test_every_command_that_takes_languages_takes_both_spellings() -> None:
     for name in leaves():
-        flags = {flag for argument in arguments_of(name) for flag in argument.names}
+        flags = {flag for field in fields_of(class_of(name)) for flag in field.names}
         if "--langs" in flags:
             assert "--lang" in flags, name
         if "--where" in flags:

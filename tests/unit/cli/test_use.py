@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from harness.cli import parse
-from harness.cli.flags import value_of
+from harness.cli.command import value_of
 from tests.judged_folder import judged_folder
 
 Cli = Callable[..., Any]
