@@ -42,6 +42,7 @@ ORDER = (
         "labels_check",
         "LabelCheckOptions",
         "check_gate",
+        "GateOptions",
         "check_watch",
         "correct",
         "CorrectOptions",

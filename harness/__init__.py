@@ -43,6 +43,7 @@ _PUBLIC = {
     "cascade_certificate": "harness.correction",
     "certificate": "harness.correction",
     "check_gate": "harness.api",
+    "GateOptions": "harness.gate.options",
     "check_watch": "harness.api",
     "labels_check": "harness.api",
     "LabelCheckOptions": "harness.annotate.checks.options",

@@ -34,6 +34,7 @@ from harness.engines import Settings
 from harness.errors import UsageError
 from harness.exchange.one_table.options import TableOptions
 from harness.gate.check import GateResult, gate
+from harness.gate.options import GateOptions
 from harness.gate.policy import Policy, load_policy
 from harness.improvement.asking import Asking, PlannedImprovement, planned
 from harness.improvement.calibrated_candidates import CalibratedCandidates
@@ -480,9 +481,8 @@ def _data_folder(source: Source, opened: OpenedSource) -> Path | None:
 def check_gate(
     source: Dataset | RunResult | Path | str,
     policy: Policy | Path | str,
+    options: GateOptions | None = None,
     *,
-    baseline: Dataset | RunResult | Path | str | None = None,
-    card: str | None = None,
     out: Path | str = "results",
 ) -> GateResult:
     """Hold the limits of a policy against the numbers of a run or a data folder, like `harness gate`.
@@ -490,8 +490,7 @@ def check_gate(
     Args:
         source: a data set (`load`, `from_frames`), a run, the path of a data folder, or the name of a run.
         policy: the policy, or the path of its file (docs/decisions.md).
-        baseline: an earlier run or data folder with the same items and labels, for `max_drop`.
-        card: the dataset card of data folders that are given as paths.
+        options: an earlier run or data folder with the same items and labels, for `max_drop`, and the dataset card of folders.
         out: the results folder of runs that are given as names.
 
     Raises:
@@ -500,7 +499,8 @@ def check_gate(
         StoreError: if a run cannot be read.
     """
     limits = policy if isinstance(policy, Policy) else load_policy(Path(policy))
-    sides = [None if side is None else gated_source(side, card, Path(out)) for side in (source, baseline)]
+    options = options or GateOptions()
+    sides = [None if side is None else gated_source(side, options.card, Path(out)) for side in (source, options.baseline)]
     assert sides[0] is not None
     return gate(sides[0], limits, sides[1])
 

@@ -71,7 +71,8 @@ def _refuse_command(name: str, rest: Sequence[str]) -> NoReturn:
     if word.startswith("-"):
         flags = ["--help", *([] if name else ["--version", "--install-completion"])]
         refuse(name, f"unrecognized arguments: {word}.{suggest(word, flags)} '{f'harness {name}'.strip()} --help' lists all commands")
-    refuse(name, f"argument COMMAND: invalid choice: '{word}' (choose from {', '.join(names)}).{suggest(word, names)}")
+    words = names if name else [*names, "help"]
+    refuse(name, f"argument COMMAND: invalid choice: '{word}' (choose from {', '.join(names)}).{suggest(word, words)}")
 
 
 def _show_help(name: str) -> NoReturn:

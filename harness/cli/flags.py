@@ -35,9 +35,36 @@ def read_flags(name: str, words: Sequence[str]) -> Command:
     try:
         build, bound, _ = app_of(name).parse_args(list(words), exit_on_error=False, print_error=False)
     except CycloptsError as err:
+        if isinstance(err, UnknownOptionError) and (replaced := _with_set(name, words)) != words:
+            return read_flags(name, replaced)
         refuse(name, _sentence(err, name, words))
     command: Command = build(*bound.args, **bound.kwargs, argv=(*name.split(), *words))
     return command
+
+
+def _with_set(name: str, words: Sequence[str]) -> list[str]:
+    """Return the words with `--set margin=.05` for `--margin .05`, where the command has thresholds and no flag of that name."""
+    flags = {option for field in fields_of(class_of(name)) for option in field.names}
+    if "--set" not in flags:
+        return list(words)
+    thresholds, replaced, rest = _threshold_flags(), list[str](), iter(words)
+    for word in rest:
+        option, equals, value = word.partition("=")
+        if option in thresholds and option not in flags:
+            value = value if equals else next(rest, "")
+            if not value or value.startswith("--"):
+                refuse(name, f"argument {option}: expected one argument")
+            replaced += ["--set", f"{thresholds[option]}={value}"]
+        else:
+            replaced.append(word)
+    return replaced
+
+
+def _threshold_flags() -> dict[str, str]:
+    """Return the thresholds of the verdicts by the flags that they would be."""
+    from harness.decide.options import DecisionOptions  # late: it takes time
+
+    return {f"--{name.replace('_', '-')}": name for name in fields_named(DecisionOptions)}
 
 
 def app_of(name: str, *, explained: bool = False) -> App:
@@ -84,7 +111,7 @@ def read_thresholds(settings: Sequence[str]) -> dict[str, Any]:
                 f"--set {text} should be a threshold and its value, such as margin=0.05.{hint} "
                 "'harness compare --help-thresholds' lists all thresholds"
             )
-        values[name] = value
+        values[name] = f"0{value}" if value.startswith(".") and name != "bar" else value  # .05 is no number in JSON
     try:
         decision = msgspec.convert(values, DecisionOptions, strict=False)
     except msgspec.ValidationError as err:
@@ -177,11 +204,6 @@ def _sentence(err: CycloptsError, name: str, words: Sequence[str]) -> str:
 
         return suggest(word, words)
 
-    def is_threshold(word: str) -> bool:
-        from harness.decide.options import DecisionOptions  # late, too
-
-        return word in fields_named(DecisionOptions)
-
     where = f"'harness {name} --help' lists all flags"
     match err:
         case UnknownOptionError():
@@ -189,12 +211,8 @@ def _sentence(err: CycloptsError, name: str, words: Sequence[str]) -> str:
             at = next(index for index, word in enumerate(words) if word.partition("=")[0] == option or word.startswith(option))
             value = [word for word in words[at + 1 : at + 2] if not word.startswith("-")]
             flags = [option for field in fields_of(class_of(name)) for option in field.names if option.startswith("-")]
-            threshold = option.removeprefix("--").replace("-", "_")
-            if "--set" in flags and is_threshold(threshold):
-                hint = f" A threshold is set with --set {threshold}={''.join(value) or 'VALUE'}."
-            else:
-                hint = suggested(option, flags)
-            return f"unrecognized arguments: {' '.join([words[at], *value])}.{hint} {where}"
+            flags += _threshold_flags() if "--set" in flags else ()
+            return f"unrecognized arguments: {' '.join([words[at], *value])}.{suggested(option, flags)} {where}"
         case UnusedCliTokensError():
             return f"unrecognized arguments: {' '.join(err.unused_tokens or ())}. {where}"
         case MissingArgumentError() if err.argument is not None:

@@ -22,7 +22,7 @@ def gate(arguments: Gate) -> int:
     if not arguments.policy and not policy.is_file():
         raise UsageError(f"there is no gate.toml here; 'harness new gate {arguments.source}' writes a first one")
     with working("checking limits"):
-        result = api.check_gate(arguments.source, policy, baseline=arguments.baseline, card=arguments.card, out=arguments.out)
+        result = api.check_gate(arguments.source, policy, arguments.options, out=arguments.out)
     if arguments.junit:
         write_atomic(arguments.junit, gate_junit(result))
     if arguments.json:
@@ -37,7 +37,7 @@ def gate(arguments: Gate) -> int:
 
 def _named_again(arguments: Gate) -> list[str]:
     """The words of a command line that name what was checked."""
-    card = ["--card", arguments.card] if arguments.card else []
+    card = ["--card", arguments.options.card] if arguments.options.card else []
     return [arguments.source, *card, *(["--out", str(arguments.out)] if arguments.out != Path("results") else [])]
 
 

@@ -15,6 +15,7 @@ _ABOUT = (
     "with people's labels."
 )
 _PROGRAM = [
+    ("help COMMAND", "show the flags of a command, as --help does"),
     ("--install-completion", "install completion of commands and flags; --shell bash, zsh or fish (default: the shell that runs this)"),
     ("--version", "show the version"),
 ]

@@ -16,6 +16,7 @@ from harness.correction.options import AcceptOptions, CalibrateOptions, CertifyO
 from harness.data import frames
 from harness.decide.options import DecisionOptions
 from harness.exchange.one_table.options import TableOptions
+from harness.gate.options import GateOptions
 from harness.improvement.asking import Asking
 from harness.improvement.candidates import AskedCandidate
 from harness.improvement.options import ExplainOptions, ImproveOptions
@@ -33,6 +34,7 @@ PUBLIC = {
     "Dataset": data.Dataset,
     "DecisionOptions": DecisionOptions,
     "ExplainOptions": ExplainOptions,
+    "GateOptions": GateOptions,
     "GenerateSpec": generate.GenerateSpec,
     "HarnessError": errors.HarnessError,
     "ImproveOptions": ImproveOptions,

@@ -10,7 +10,6 @@ from harness.cli.command import Command, command
 from harness.cli.commands.shared import (
     AskedAgainFlags,
     BaseUrlFlags,
-    CardFlags,
     ContentFlags,
     DayFlags,
     DecisionsFlags,
@@ -24,6 +23,7 @@ from harness.cli.commands.shared import (
 )
 from harness.correction.options import AcceptOptions, CalibrateOptions, CertifyOptions, CorrectOptions
 from harness.decide.options import DecisionOptions
+from harness.gate.options import GateOptions
 from harness.improvement.options import ExplainOptions, ImproveOptions
 from harness.options import Count, Flag, Names, PricedJudges
 from harness.watch.options import WatchOptions
@@ -215,7 +215,7 @@ class GateFiles(Command, group="files to write"):
 
 
 @command("gate:gate")
-class Gate(OutFlags, CardFlags, GateFiles):
+class Gate(OutFlags, GateFiles):
     """Flags of `harness gate`.
 
     harness gate first
@@ -226,8 +226,7 @@ class Gate(OutFlags, CardFlags, GateFiles):
     """a data folder with judgments, a run's folder, or the name of a run in --out"""
     policy: Annotated[Path | None, Flag(metavar="FILE")] = None
     """the limits (default: gate.toml, as 'harness new gate RUN' writes it)"""
-    baseline: Annotated[str | None, Flag(metavar="RUN_OR_DIR")] = None
-    """an earlier run of the same items and labels, for max_drop"""
+    options: GateOptions = field(default_factory=GateOptions)
     all: bool = False
     """show the limits that hold too"""
     signature: bool = False

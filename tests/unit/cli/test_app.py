@@ -127,6 +127,32 @@ def test_the_overview_names_every_command_with_its_purpose() -> None:
         assert f"{name} {commands()[name][1]}" in text
 
 
+@pytest.mark.parametrize("words", [(), ("compare",), ("labels",), ("labels", "check")], ids=" ".join)
+def test_help_is_a_command_too(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    shown = []
+    for call in (("help", *words), (*words, "--help")):
+        with pytest.raises(SystemExit) as caught:
+            parsed(*call)
+        assert caught.value.code == 0
+        shown.append(capsys.readouterr().out)
+    assert shown[0] == shown[1] and " ".join(("usage: harness", *words)) in shown[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "suggestion"),
+    [
+        (("help", "comparee"), "Did you mean 'compare'?"),
+        (("comparee", "--help"), "Did you mean 'compare'?"),
+        (("halp",), "Did you mean 'help'?"),
+        (("help", "labels", "chek"), "Did you mean 'check'?"),
+        (("labels", "chek", "--help"), "Did you mean 'check'?"),
+    ],
+    ids=" ".join,
+)
+def test_the_help_of_a_misspelt_command_suggests_one(words: tuple[str, ...], suggestion: str, refused: Callable[..., str]) -> None:
+    assert suggestion in refused(*words)
+
+
 @pytest.mark.parametrize("name", LEAVES)
 def test_help_shows_first_what_people_need(name: str) -> None:
     """At most twelve flags, and two examples that are read without a refusal."""
@@ -173,7 +199,8 @@ def test_temperatures_are_numbers_of_zero_or_more(refused: Callable[..., str], n
     [
         (("walk",), "invalid choice: 'walk'"),
         (("run", "--lang-uages", "ja"), "unrecognized arguments: --lang-uages"),
-        (("compare", "t.csv", "--margin", "0.2"), "unrecognized arguments: --margin 0.2. A threshold is set with --set margin=0.2."),
+        (("compare", "t.csv", "--margine", "0.2"), "unrecognized arguments: --margine 0.2. Did you mean '--margin'?"),
+        (("compare", "t.csv", "--margin"), "argument --margin: expected one argument"),
         (("run", "--dry"), "--dry. Did you mean '--dry-run'? 'harness run --help' lists all flags"),
         (("store", "check", "--otu", "x"), "--otu x. Did you mean '--out'? 'harness store check --help' lists all flags"),
         (("generate", *["--task", "t", "--by", "j", "--out", "o", "--to", "x"]), "unrecognized arguments: --to x"),
@@ -275,8 +302,14 @@ def test_every_threshold_of_the_verdicts_is_listed_and_can_be_set(capsys: pytest
         shown = capsys.readouterr().out
         assert caught.value.code == 0
         assert re.findall(r"^  (\w+)=", shown, re.MULTILINE) == list(fields_named(DecisionOptions))
-    options = parsed("compare", "x", "--set", "margin=0.05", "--set", "items=50").options
-    assert part_of(options, DecisionOptions) == DecisionOptions(margin=0.05, items=50)
+    for flags in (
+        ("--set", "margin=.05", "--set", "items=50"),
+        ("--margin", ".05", "--items=50"),
+        ("--margin", "0.05", "--set", "items=50"),
+    ):
+        assert part_of(parsed("compare", "x", *flags).options, DecisionOptions) == DecisionOptions(margin=0.05, items=50)
+    assert (certified := parsed("certify", "x", "--alpha", ".01", "--alpha-risk", ".2").options).alpha == 0.01
+    assert certified.alpha_risk == 0.2
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,15 @@ def test_a_script_is_written_that_has_every_command_and_flag(home: Path, shell: 
         assert [flag for flag in flags if flag.lstrip("-") not in text] == []
 
 
+@pytest.mark.parametrize(("shell", "check"), [("bash", "-n"), ("zsh", "-n"), ("fish", "--no-execute")])
+def test_a_script_is_one_that_its_shell_reads(home: Path, shell: str, check: str) -> None:
+    if not shutil.which(shell):
+        pytest.skip(f"no {shell} here")
+    assert install("--shell", shell) == 0
+    [script] = [path for path in home.rglob("*") if path.is_file() and "harness" in path.name]
+    assert subprocess.run([shell, check, str(script)], capture_output=True, text=True).stderr == ""
+
+
 @pytest.mark.parametrize("words", [("--shell", "tcsh"), ("--shell=",), ("tcsh",)])
 def test_a_shell_that_is_not_possible_is_refused(
     home: Path, words: tuple[str, ...], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
