@@ -23,7 +23,7 @@ from harness.decide.more_labels import labels_needed
 from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import tests_of_tables, verdicts_of_tests
 from harness.measure.compare import JudgedTables, Recording, align, compare_tables
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.model import Item, Scale
 
 LANGUAGES = (
@@ -75,7 +75,7 @@ def timed(what: str, run: Callable[[], object], limit: float | None = None) -> o
 
 
 def of_a_million() -> None:
-    options, decision = CompareOptions(), DecisionOptions()
+    options, decision = MeasureOptions(), DecisionOptions()
     made = recording(ITEMS)
     print(f"{len(made.data.labels):,} labels, {len(made.judgments):,} judgments, {len(LANGUAGES) * len(METRICS)} cells")
     aligned = align([made], options)
@@ -89,7 +89,7 @@ def of_a_million() -> None:
 
 
 def of_further_labels() -> None:
-    options, decision = CompareOptions(), DecisionOptions()
+    options, decision = MeasureOptions(), DecisionOptions()
     aligned: JudgedTables = align([recording(FEW_ITEMS)], options)
     tests = tests_of_tables(aligned, decision)
     print(f"about how many more labels, {len(tests)} cells of {FEW_ITEMS} items")

@@ -17,7 +17,7 @@ from harness.data.columns import CodedColumn
 from harness.data.judgments import Judgments
 from harness.data.labels import Labels
 from harness.measure.compare import Recording
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.model import Item, Scale
 from harness.reports.comparison import compare
 
@@ -63,11 +63,11 @@ def recording(languages: tuple[str, ...]) -> Recording:
 
 
 def main() -> None:
-    compare([recording(LANGUAGES[:2])], CompareOptions())  # what is imported late
+    compare([recording(LANGUAGES[:2])], MeasureOptions())  # what is imported late
     for number in (7, 14, 28):
         made = recording(LANGUAGES[:number])
         begin = time.process_time()
-        found = compare([made], CompareOptions())
+        found = compare([made], MeasureOptions())
         seconds, megabytes = time.process_time() - begin, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         limit = f"   limit {LIMIT:g} s, {LIMIT_MB:,} MB" if number == len(LANGUAGES) else ""
         cells = len(found.cells)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import inspect
 import re
@@ -15,18 +16,33 @@ import msgspec
 import harness
 from harness.decide.verdicts import Verdict
 from harness.notebook import DrawnFigure, NotebookComparison, NotebookReport
-from harness.options import field_texts
+from harness.options import Options, field_texts, flag_hints, flag_name
 
 PAGE = Path(__file__).with_name("api.md")
 # The order of the page: what newcomers need first. Every public name is here once.
 ORDER = (
-    *("run", "RunSpec", "Settings", "RunResult", "report", "write_page", "compare", "TableOptions", "datasets", "load", "atlas"),
+    *(
+        "run",
+        "RunSpec",
+        "Settings",
+        "RunResult",
+        "report",
+        "write_page",
+        "compare",
+        "CompareOptions",
+        "TableOptions",
+        "datasets",
+        "load",
+        "atlas",
+    ),
     *("from_frames", "frame_of", "Dataset"),
     *(
         "generate",
         "GenerateSpec",
         "labels_check",
+        "LabelCheckOptions",
         "check_gate",
+        "GateOptions",
         "check_watch",
         "correct",
         "CorrectOptions",
@@ -35,7 +51,9 @@ ORDER = (
         "calibrate",
         "CalibrateOptions",
         "certify",
+        "CertifyOptions",
         "explain",
+        "ExplainOptions",
         "improve",
         "ImproveOptions",
         "Asking",
@@ -89,8 +107,8 @@ def _entry(name: str, thing: Any) -> Iterator[str]:
 def _methods(kind: type) -> list[str]:
     """The public methods and properties of a class and of its own bases that have a docstring."""
     chosen = _MEMBERS.get(kind.__name__)
-    if chosen is not None:
-        return list(chosen)
+    if chosen is not None or issubclass(kind, Options):
+        return list(chosen or ())
     found: dict[str, None] = {}
     for base in reversed(kind.__mro__):
         if base.__module__.startswith("harness"):
@@ -156,7 +174,18 @@ def _fields(kind: type) -> Iterator[str]:
     if rest:
         yield from ("", "Fields:", "")
         comments = _comments(kind) | {name: f": {_plain(text)}" for name, text in field_texts(kind).items()}
-        yield from (f"- `{name}: {annotations[name]}{_default(defaults[name])}`{comments.get(name, '')}" for name in rest)
+        flags = {name: f" (`{flag_name(kind, name)}`)" for name in flag_hints(kind)}
+        for name in rest:
+            kind_of_value = _plain_type(annotations[name])
+            yield f"- `{name}: {kind_of_value}{_default(defaults[name])}`{flags.get(name, '')}{comments.get(name, '')}"
+
+
+def _plain_type(annotation: str) -> str:
+    """An annotation without what makes a flag of it."""
+    inner = ast.parse(annotation, mode="eval").body
+    if isinstance(inner, ast.Subscript) and isinstance(inner.slice, ast.Tuple) and annotation.startswith("Annotated["):
+        return ast.unparse(inner.slice.elts[0])
+    return annotation
 
 
 def _comments(kind: type) -> dict[str, str]:

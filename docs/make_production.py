@@ -15,7 +15,7 @@ from typing import Any
 
 from harness.correction.certified_cell import CorrectedMean
 from harness.correction.certify import certify
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.row_files import find_table, read_rows, to_jsonl
 from harness.sources import open_sources
 
@@ -53,7 +53,7 @@ def write_stars(folder: Path, alttest: Path) -> list[dict[str, Any]]:
 
 def kept_promises(folder: Path, left_out: list[dict[str, Any]]) -> str:
     """What the certificate said of the texts without a label, beside the labels that they have after all."""
-    made = certify(open_sources([folder], None, folder)[0].recording, CompareOptions())
+    made = certify(open_sources([folder], None, folder)[0].recording, MeasureOptions())
     people = {name: [row["score"] for row in left_out if row["item_id"] == name] for name in {row["item_id"] for row in left_out}}
     scores = {row["item_id"]: row.get("score") for _, row in read_rows(folder / "judgments.jsonl") if row["item_id"] in people}
     found = made.apply(list(scores.values()), language="en", metric=METRIC, judge=JUDGE)

@@ -23,7 +23,8 @@ from harness.correction.with_others import MIN_LANGUAGES, judge_errors, mean_or_
 from harness.errors import HarnessError, UsageError
 from harness.measure.compare import align
 from harness.measure.item_table import ItemTable, item_tables
-from harness.sources import compare_options, open_sources
+from harness.measure.options import Annotators, MeasureOptions
+from harness.sources import open_sources
 from harness.stats.estimation.shrinkage import shrink
 
 SIZES = (15, 20, 30, 50)
@@ -37,7 +38,7 @@ def samples_of(source: str, judge: str | None, metrics: Sequence[str] | None, mo
     """The labelled texts by language, of every metric and judge; every text by itself, since texts are what is drawn."""
     [opened] = open_sources([source], None, Path())
     where = {"metric": tuple(metrics)} if metrics else {}
-    options = compare_options(judge, "1+", where)
+    options = MeasureOptions(judges=(judge,) if judge else None, annotators=Annotators(1), where=where)
     cells: dict[tuple[Any, ...], list[ItemTable]] = {}
     for cell in item_tables(align([opened.recording], options).tables[0]):
         cells.setdefault((cell.key["metric"], cell.key["judge"]), []).append(cell)

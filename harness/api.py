@@ -10,43 +10,46 @@ from datetime import UTC, date, datetime
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from harness.annotate.checks import labelcheck
 from harness.annotate.checks.labelcheck import LabelCheck
+from harness.annotate.checks.options import LabelCheckOptions
 from harness.content import Library
-from harness.correction.acceptance import Acceptances, AcceptOptions
+from harness.correction.acceptance import Acceptances
 from harness.correction.acceptance import accept as accept_answers
-from harness.correction.calibrate import Calibrated, CalibrateOptions
+from harness.correction.calibrate import Calibrated
 from harness.correction.calibrate import calibrate as calibrate_scores
 from harness.correction.certificate import Certificate
-from harness.correction.certify import JudgedRun
-from harness.correction.certify import certify as certify_judge
-from harness.correction.correct import Corrected, CorrectOptions
+from harness.correction.certify import JudgedRun, certify_by_options
+from harness.correction.correct import Corrected
 from harness.correction.correct import correct as correct_numbers
-from harness.correction.label_sets import SetOptions
+from harness.correction.options import AcceptOptions, CalibrateOptions, CertifyOptions, CorrectOptions
 from harness.data import Dataset, load_folder
 from harness.data.named_folders import located
 from harness.decide.options import DecisionOptions
 from harness.engines import Settings
 from harness.errors import UsageError
-from harness.exchange.one_table.read_table import is_table_file
-from harness.exchange.one_table.roles import TableOptions
+from harness.exchange.one_table.options import TableOptions
 from harness.gate.check import GateResult, gate
+from harness.gate.options import GateOptions
 from harness.gate.policy import Policy, load_policy
 from harness.improvement.asking import Asking, PlannedImprovement, planned
 from harness.improvement.calibrated_candidates import CalibratedCandidates
-from harness.improvement.explain import Explained, ExplainOptions
+from harness.improvement.explain import Explained
 from harness.improvement.explain import explain as explain_errors
-from harness.improvement.improve import Improved, ImproveOptions, divided, starting_point
+from harness.improvement.improve import Improved, divided, starting_point
 from harness.improvement.improve import improve as choose_and_confirm
+from harness.improvement.options import ExplainOptions, ImproveOptions
 from harness.improvement.questions import recorded_candidates
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.notebook import NotebookComparison, NotebookReport, Quiet
 from harness.offensive import refuse_in_repository
+from harness.options import part_of
 from harness.reports import run_report
+from harness.reports.options import CompareOptions
 from harness.row_files import sha256_of, to_json, write_atomic
 from harness.runs import (
     Generated,
@@ -63,14 +66,12 @@ from harness.runs import run as run_spec
 from harness.sources import (
     OpenedSource,
     Source,
-    compare_options,
     compare_sources,
     gated_source,
     open_sources,
-    opened_table,
-    restricted,
     unreviewed,
     unreviewed_instructions,
+    with_table,
 )
 from harness.text import as_names
 
@@ -273,77 +274,37 @@ def build_atlas(earlier: Atlas | None = None, watch: Callable[[str], object] = l
 
 
 def compare(
-    *sources: Any,
-    judges: str | Sequence[str] | None = None,
-    by: str | Sequence[str] | None = None,
-    annotators: str | None = None,
-    majority: Literal["drop", "median", "strict"] = "drop",
-    level: Literal["item", "system"] = "item",
-    where: Mapping[str, str | Sequence[str]] | None = None,
-    langs: str | Sequence[str] | None = None,
-    versus: tuple[str, str] | None = None,
-    card: str | None = None,
-    out: Path | str = "results",
-    seed: int = 0,
-    decision: DecisionOptions | None = None,
-    full: bool = False,
-    standardise: Literal["none", "annotator"] = "none",
-    table: TableOptions | None = None,
+    source: Any, options: CompareOptions | None = None, *, table: TableOptions | None = None, out: Path | str = "results"
 ) -> NotebookComparison:
     """Compare judges with people, like `harness compare`.
 
     Args:
-        sources: data sets (`load`, `from_frames`), runs, paths of data folders, or names of runs; or a table with scores of people and
-            judges: the path of a file, a frame of pandas, Polars or PyArrow, or two of these that an id joins.
-        judges: compare only this judge, or these. `panel/<file.toml>` adds a panel, computed from its members' judgments; members are
-            compared too.
-        by: the key to group by, or several; by default language, task, metric, judge, variant and temperature.
-        annotators: which items count: `"3"` exactly three annotators, `"2+"` two or more (the default, if any item has two).
-        majority: how the labels of several annotators become one reference; `median` needs ordered scales.
-        level: `item`, or `system` for correlations of the means of systems.
-        where: `{name: values}`; keep only items, metrics, judges or variants with this value, or one of these.
-        langs: compare only items in this language, or in these; the same as `where={"language": ...}`.
-        versus: `("judge", name)`, or variant, temperature or source; adds to each cell its paired difference from that one.
-        card: the dataset card of data folders that are given as paths.
-        out: the results folder of runs that are given as names.
-        seed: for the bootstrap.
-        decision: the thresholds of the verdicts; without it they have their defaults.
-        full: whether to add the calibration of confidences, and the comparisons of languages that take longer.
-        standardise: `annotator` takes out how strict each person is: correlations on interval scales then use people's scores less the
-            person's own mean, divided by the person's standard deviation.
+        source: a data set (`load`, `from_frames`), a run, the path of a data folder, or the name of a run; or a table with scores of people
+            and judges: the path of a file, or a frame of pandas, Polars or PyArrow. A list of sources is compared together; two tables are
+            joined by an id.
+        options: which judges and labels count, what is computed, and the thresholds of the verdicts. Among the judges, `panel/<file.toml>`
+            adds a panel, computed from its members' judgments; members are compared too. Of a table, the judges are columns.
         table: what the columns of a table are, where their names and cells do not show it.
+        out: the results folder of runs that are given as names.
 
     Raises:
         UsageError: for unknown names, for sources without labels or judgments, for columns of a table that nothing explains, and if scores
             cannot be standardised.
         ContentError, StoreError: if a source cannot be read.
     """
-    counted = compare_options(judges, annotators, restricted(where, langs), by=by, majority=majority, seed=seed)
-    requested = msgspec.structs.replace(counted, level=level, versus=versus, standardise=standardise)
-    if all(map(is_table_file, sources)):
-        sources = (opened_table(sources, table).source,)
-    compared = compare_sources(sources, requested, decision, card=card, out=Path(out), full=full).comparison
+    sources, requested = source if isinstance(source, (list, tuple)) else [source], options or CompareOptions()
+    opened, requested = with_table(sources, requested, table)
+    compared = compare_sources([opened.source] if opened else sources, requested, out=Path(out)).comparison
     return NotebookComparison(**msgspec.structs.asdict(compared))
 
 
-def correct(
-    source: Dataset | RunResult | Path | str,
-    options: CorrectOptions | None = None,
-    *,
-    judge: str | Sequence[str] | None = None,
-    annotators: str | None = None,
-    where: Mapping[str, str | Sequence[str]] | None = None,
-    langs: str | Sequence[str] | None = None,
-    card: str | None = None,
-    out: Path | str = "results",
-) -> Corrected:
+def correct(source: Dataset | RunResult | Path | str, options: CorrectOptions | None = None, *, out: Path | str = "results") -> Corrected:
     """Estimate means, class shares and differences of systems from a judge's scores and labels of some texts, like `harness correct`.
 
     Args:
         source: a data set, a run, the path of a data folder, or the name of a run.
-        options: what is corrected; by default the mean of each system.
-        judge: the judges, where not all are meant.
-        annotators, where, langs, card, out: as `compare` takes them; by default items with one annotator or more count.
+        options: which labels count, and what is estimated; by default the mean of each system.
+        out: the results folder of runs that are given as names.
 
     Returns:
         `numbers`, each with the estimates of the judge alone, of the labels alone and corrected; `as_json` has all of it for programs.
@@ -352,28 +313,17 @@ def correct(
         UsageError: unless the dataset card says that the labelled texts are a random sample, and for unknown names.
         ContentError, StoreError: if the source cannot be read.
     """
-    [opened] = open_sources([source], card, Path(out))
-    return correct_numbers([opened.recording], compare_options(judge, annotators, restricted(where, langs)), options or CorrectOptions())
+    options = options or CorrectOptions()
+    [opened] = open_sources([source], options.card, Path(out))
+    return correct_numbers([opened.recording], part_of(options, MeasureOptions), options)
 
 
-def accept(
-    source: Dataset | RunResult | Path | str,
-    options: AcceptOptions | None = None,
-    *,
-    judge: str | Sequence[str] | None = None,
-    annotators: str | None = None,
-    where: Mapping[str, str | Sequence[str]] | None = None,
-    langs: str | Sequence[str] | None = None,
-    card: str | None = None,
-    out: Path | str = "results",
-) -> Acceptances:
+def accept(source: Dataset | RunResult | Path | str, options: AcceptOptions | None = None, *, out: Path | str = "results") -> Acceptances:
     """Find the confidence above which a judge's answers need no person, per language and metric, like `harness accept`.
 
     Args:
-        source: a data set, a run, the path of a data folder, or the name of a run.
-        options: the tolerated errors, and what counts as confidence.
-        judge: the judges, where not all are meant.
-        annotators, where, langs, card, out: as `compare` takes them.
+        source, out: as `correct` takes them.
+        options: which labels count, the tolerated errors, and what counts as confidence.
 
     Returns:
         `thresholds`, one for each cell, with their coverage and the guaranteed agreement; `as_json` has all of it for programs.
@@ -382,79 +332,46 @@ def accept(
         UsageError: unless the labelled texts are a random sample, by the dataset card or by `options.sampling`.
         ContentError, StoreError: if the source cannot be read.
     """
-    [opened] = open_sources([source], card, Path(out))
-    return accept_answers([opened.recording], compare_options(judge, annotators, restricted(where, langs)), options or AcceptOptions())
+    options = options or AcceptOptions()
+    [opened] = open_sources([source], options.card, Path(out))
+    return accept_answers([opened.recording], part_of(options, MeasureOptions), options)
 
 
 def certify(
     source: Dataset | RunResult | Path | str,
     to: Path | str | None = None,
+    options: CertifyOptions | None = None,
     *,
-    judge: str | None = None,
-    annotators: str | None = None,
-    where: Mapping[str, str | Sequence[str]] | None = None,
-    langs: str | Sequence[str] | None = None,
-    card: str | None = None,
     out: Path | str = "results",
-    decision: DecisionOptions | None = None,
-    acceptance: AcceptOptions | None = None,
-    maps: CalibrateOptions | None = None,
 ) -> Certificate:
     """Write what one judge may be used for, with all that is needed to correct and accept its scores, like `harness certify`.
 
     Args:
-        source: a data set, a run, the path of a data folder, or the name of a run.
+        source, out: as `correct` takes them.
         to: the file to write; without it nothing is written. `harness.certificate.load` reads it.
-        judge: the judge, where there are several.
-        annotators, where, langs, card, out: as `compare` takes them.
-        decision: the thresholds of the verdicts; without it they have their defaults.
-        acceptance: the tolerated errors of acceptance.
-        maps: what label sets promise, and how scores are mapped to people's.
+        options: which judge and labels count, the thresholds of the verdicts, the tolerated errors, and what label sets promise.
 
     Raises:
         UsageError: for several judges or conditions, with what to choose.
         ContentError, StoreError: if the source cannot be read, or the file cannot be written.
     """
-    [opened] = open_sources([source], card, Path(out))
+    options = options or CertifyOptions()
+    [opened] = open_sources([source], options.card, Path(out))
     judged_run = None if opened.run is None else JudgedRun(opened.run.protocol, opened.run.prepared.library)
-    counted = compare_options(judge, annotators, restricted(where, langs))
-    thresholds = decision or DecisionOptions()
-    certificate = certify_judge(
-        opened.recording, counted, thresholds, acceptance or AcceptOptions(), judged_run, maps or CalibrateOptions()
-    )
+    certificate = certify_by_options(opened.recording, options, judged_run)
     if to is not None:
         write_atomic(Path(to), to_json(certificate))
     return certificate
 
 
 def calibrate(
-    source: Dataset | RunResult | Path | str,
-    *,
-    judge: str | Sequence[str] | None = None,
-    annotators: str | None = None,
-    where: Mapping[str, str | Sequence[str]] | None = None,
-    langs: str | Sequence[str] | None = None,
-    card: str | None = None,
-    out: Path | str = "results",
-    level: float = 0.9,
-    per: Literal["group", "text"] = "group",
-    this_draw: float | None = None,
-    numbers: Literal["linear", "isotonic"] = "linear",
-    with_length: bool = False,
-    seed: int = 0,
+    source: Dataset | RunResult | Path | str, options: CalibrateOptions | None = None, *, out: Path | str = "results"
 ) -> Calibrated:
     """Learn what people say of a text with a judge's score, language by language, like `harness calibrate`.
 
     Args:
-        source: a data set, a run, the path of a data folder, or the name of a run.
-        judge: the judge, where there are several.
-        annotators, where, langs, card, out: as `compare` takes them; by default items with one annotator or more count.
-        level: the share of new texts whose label set holds a person's score.
-        per: `group`, for a random text of a new random group; `text`, for a random text, whose sets are larger.
-        this_draw: the probability with which the level holds for this draw of labels; without it, on average over draws.
-        numbers: the map of scores that are numbers.
-        with_length: whether the map of ordered classes reads the length of the text too.
-        seed: of the folds.
+        source, out: as `correct` takes them.
+        options: which judge and labels count, how is learnt, and what label sets promise.
 
     Returns:
         `metrics`, each with its `cells` by language: before, after, gains, advice and label sets; `as_json` has all of it for programs.
@@ -463,29 +380,17 @@ def calibrate(
         UsageError: for several judges or conditions, with what to choose, and where there is nothing to learn from.
         ContentError, StoreError: if the source cannot be read.
     """
-    compare = compare_options(judge, annotators, restricted(where, langs), seed=seed)
-    [opened] = open_sources([source], card, Path(out))
-    sets = SetOptions(level, per, this_draw, seed)
-    options = CalibrateOptions(sets=sets, rule=numbers, length=with_length, seed=seed)
-    return calibrate_scores(opened.recording, compare, options)
+    options = options or CalibrateOptions()
+    [opened] = open_sources([source], options.card, Path(out))
+    return calibrate_scores(opened.recording, part_of(options, MeasureOptions, seed=options.seed), options)
 
 
-def explain(
-    source: Dataset | RunResult | Path | str,
-    by: str | Sequence[str] | None = None,
-    *,
-    judge: str | Sequence[str] | None = None,
-    annotators: str | None = None,
-    where: Mapping[str, str | Sequence[str]] | None = None,
-    card: str | None = None,
-    out: Path | str = "results",
-) -> Explained:
+def explain(source: Dataset | RunResult | Path | str, options: ExplainOptions | None = None, *, out: Path | str = "results") -> Explained:
     """Show what a judge's errors follow, like `harness explain`: its scores minus people's mean, regressed on covariates of the texts.
 
     Args:
-        source: a data set, a run, the path of a data folder, or the name of a run.
-        by: `length`, `language`, `system`, `script`, or keys of the items; without it the first three, as far as the data have them.
-        judge, annotators, where, card, out: as `compare` takes them; by default items with one annotator or more count.
+        source, out: as `correct` takes them.
+        options: which judges and labels count, and what errors may follow.
 
     Returns:
         `metrics`, one for each judge, condition and metric, each with its `effects`; `as_json` has all of it for programs.
@@ -494,21 +399,17 @@ def explain(
         UsageError: for unknown covariates, and where no metric has scores that are numbers.
         ContentError, StoreError: if the source cannot be read.
     """
-    [opened] = open_sources([source], card, Path(out))
-    return explain_errors(opened.recording, compare_options(judge, annotators, where), ExplainOptions(as_names(by) if by else None))
+    options = options or ExplainOptions()
+    [opened] = open_sources([source], options.card, Path(out))
+    return explain_errors(opened.recording, part_of(options, MeasureOptions), options)
 
 
 def improve(
     source: Dataset | RunResult | Path | str,
     options: ImproveOptions | None = None,
     *,
-    judge: str | Sequence[str] | None = None,
-    annotators: str | None = None,
-    majority: Literal["drop", "median", "strict"] = "drop",
-    where: Mapping[str, str | Sequence[str]] | None = None,
-    card: str | None = None,
-    out: Path | str = "results",
     decision: DecisionOptions | None = None,
+    out: Path | str = "results",
     asking: Asking | None = None,
     watcher: Watcher | None = None,
     may_send: bool = False,
@@ -519,9 +420,9 @@ def improve(
         source: a data set, a run, the path of a data folder, or the name of a run, with judgments under several conditions or of several
             judges; with `asking`, the path of a data folder. The folder remembers that its labels confirmed; a data set in memory
             remembers nothing.
-        options: how to choose and to confirm.
-        judge, annotators, majority, where, card, out: as `compare` takes them.
+        options: which judges and labels count, and how to choose and to confirm.
         decision: thresholds of the verdicts before and after.
+        out: the results folder of runs that are given as names.
         asking: candidates that are asked, step by step, where answers are not recorded; `out` keeps their answers.
         watcher: is told how large a gain the confirming half can show, and follows what is asked; by default as `run`.
         may_send: as `run` takes it, for candidates that are asked.
@@ -534,52 +435,39 @@ def improve(
         ContentError, StoreError: if the source cannot be read, or its folder cannot remember.
         IncompleteRun: if calls have no answer; the same call continues.
     """
-    today, improve_options, thresholds = datetime.now(UTC).date(), options or ImproveOptions(), decision or DecisionOptions()
-    compare = compare_options(judge, annotators, where, majority=majority)
+    today, options, thresholds = datetime.now(UTC).date(), options or ImproveOptions(), decision or DecisionOptions()
     if asking is not None:
-        plan = _planned_improvement(source, asking, improve_options, compare, card)
+        plan = _planned_improvement(source, asking, options)
         return plan.run(Path(out), watcher or Quiet(may_send=may_send), thresholds, today)
-    [opened] = open_sources([source], card, Path(out))
+    [opened] = open_sources([source], options.card, Path(out))
+    compare = part_of(options, MeasureOptions)
     questions, recorded = recorded_candidates(opened.recording, compare, least=1)
     folder = _data_folder(source, opened)
-    division = divided(questions, improve_options, folder)
-    start = starting_point(recorded.candidates, improve_options.start)
-    answers = CalibratedCandidates(recorded, (start,), division.choosing, compare, improve_options.seed)
+    division = divided(questions, options, folder)
+    start = starting_point(recorded.candidates, options.start)
+    answers = CalibratedCandidates(recorded, (start,), division.choosing, compare, options.seed)
     if watcher is not None:
         watcher.note(division.sentence(len(answers.candidates)))
-    return choose_and_confirm(division, answers, compare, improve_options, thresholds, folder, today)
+    return choose_and_confirm(division, answers, compare, options, thresholds, folder, today)
 
 
-def improvable(
-    source: Source,
-    options: ImproveOptions,
-    counted: CompareOptions,
-    *,
-    card: str | None = None,
-    out: Path | str = "results",
-    asking: Asking | None = None,
-) -> str:
-    """Return what `improve` could show and what asking would cost, in sentences; no label is used.
-
-    `counted` says which judgments and labels count (`compare_options`); other arguments and errors as of `improve`.
-    """
+def improvable(source: Source, options: ImproveOptions, *, out: Path | str = "results", asking: Asking | None = None) -> str:
+    """Return what `improve` could show and what asking would cost, in sentences; no label is used. Arguments and errors as of `improve`."""
     if asking is not None:
-        plan = _planned_improvement(source, asking, options, counted, card)
+        plan = _planned_improvement(source, asking, options)
         return f"{plan.sentence}\n{plan.price(Path(out)).text()}"
-    [opened] = open_sources([source], card, Path(out))
-    questions, recorded = recorded_candidates(opened.recording, counted, least=1)
+    [opened] = open_sources([source], options.card, Path(out))
+    questions, recorded = recorded_candidates(opened.recording, part_of(options, MeasureOptions), least=1)
     return divided(questions, options, _data_folder(source, opened)).sentence(len(recorded.candidates) + 1)
 
 
-def _planned_improvement(
-    source: Source, asking: Asking, options: ImproveOptions, counted: CompareOptions, card: str | None
-) -> PlannedImprovement:
+def _planned_improvement(source: Source, asking: Asking, options: ImproveOptions) -> PlannedImprovement:
     if not isinstance(source, (str, Path)):
         raise UsageError("candidates are asked about a data folder; pass its path")
-    if card is not None:
+    if options.card is not None:
         raise UsageError("--card describes recorded answers; candidates are asked about a folder with its own data.toml")
     spec = replace(asking.spec, data=Path(source))
-    return planned(msgspec.structs.replace(asking, spec=spec), msgspec.structs.replace(counted, judges=None), options)
+    return planned(msgspec.structs.replace(asking, spec=spec), part_of(replace(options, judges=None), MeasureOptions), options)
 
 
 def _data_folder(source: Source, opened: OpenedSource) -> Path | None:
@@ -593,9 +481,8 @@ def _data_folder(source: Source, opened: OpenedSource) -> Path | None:
 def check_gate(
     source: Dataset | RunResult | Path | str,
     policy: Policy | Path | str,
+    options: GateOptions | None = None,
     *,
-    baseline: Dataset | RunResult | Path | str | None = None,
-    card: str | None = None,
     out: Path | str = "results",
 ) -> GateResult:
     """Hold the limits of a policy against the numbers of a run or a data folder, like `harness gate`.
@@ -603,8 +490,7 @@ def check_gate(
     Args:
         source: a data set (`load`, `from_frames`), a run, the path of a data folder, or the name of a run.
         policy: the policy, or the path of its file (docs/decisions.md).
-        baseline: an earlier run or data folder with the same items and labels, for `max_drop`.
-        card: the dataset card of data folders that are given as paths.
+        options: an earlier run or data folder with the same items and labels, for `max_drop`, and the dataset card of folders.
         out: the results folder of runs that are given as names.
 
     Raises:
@@ -613,7 +499,8 @@ def check_gate(
         StoreError: if a run cannot be read.
     """
     limits = policy if isinstance(policy, Policy) else load_policy(Path(policy))
-    sides = [None if side is None else gated_source(side, card, Path(out)) for side in (source, baseline)]
+    options = options or GateOptions()
+    sides = [None if side is None else gated_source(side, options.card, Path(out)) for side in (source, options.baseline)]
     assert sides[0] is not None
     return gate(sides[0], limits, sides[1])
 
@@ -639,19 +526,18 @@ def check_watch(folder: Path | str, today: date | None = None) -> WatchCheck:
 
 
 def labels_check(
-    source: Dataset | Path | str,
-    *,
-    by: str | Sequence[str] | None = None,
-    annotators: str | None = None,
-    majority: Literal["drop", "median", "strict"] = "drop",
-    where: Mapping[str, str | Sequence[str]] | None = None,
-    langs: str | Sequence[str] | None = None,
-    card: str | None = None,
-    seed: int = 0,
-    watch: Callable[[], object] = lambda: None,
+    source: Dataset | Path | str, options: LabelCheckOptions | None = None, *, watch: Callable[[], object] = lambda: None
 ) -> LabelCheck:
-    """Check a label set before it is compared with a judge, like `harness labels check`. Arguments and errors as `compare`."""
-    data = source if isinstance(source, Dataset) else load_folder(Path(source), Library(), card=card)
-    keys = by if by is not None else labelcheck.BY
-    options = compare_options(None, annotators, restricted(where, langs), by=keys, majority=majority, seed=seed)
-    return labelcheck.check_labels(data, options, watch)
+    """Check a label set before it is compared with a judge, like `harness labels check`.
+
+    Args:
+        source: a data set, or the path of a data folder.
+        options: which labels are checked, and the keys to group by.
+        watch: is called after each text whose language was identified.
+
+    Raises:
+        UsageError: without labels, and for unknown names.  ContentError: if the folder cannot be read.
+    """
+    options = options or LabelCheckOptions()
+    data = source if isinstance(source, Dataset) else load_folder(Path(source), Library(), card=options.card)
+    return labelcheck.check_labels(data, part_of(options, MeasureOptions, by=options.by, seed=options.seed), watch)

@@ -21,7 +21,6 @@ Split = Literal["test", "dev"]
 Source = Literal["native", "people", "constructed", "model"]  # "people": whether they are native speakers is not stated
 BY_PEOPLE: frozenset[str] = frozenset({"native", "people"})  # sources on which verdicts are made
 AnnotatorKind = Literal["persistent", "positional", "anonymous", "aggregate"]
-AltScoring = Literal["accuracy", "neg_rmse"]
 Order = Literal["forward", "swapped"]
 ShownSource = Literal["none", "correct", "swapped"]
 

@@ -11,18 +11,42 @@ import json
 import math
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from datetime import date
 from functools import cache
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
+
+from harness.errors import UsageError
 
 Majority = Literal["drop", "median", "strict"]
+AltScoring = Literal["accuracy", "neg_rmse"]
+
+RESAMPLES = 1000
+"""Resamples of a bootstrap, where no option says another number."""
+LEAST_EFFECTIVE = 15.0
+"""Where groups stand for fewer equal groups, large ones are capped until they stand for so many."""
+
+BAR_CORRELATION = 0.16
+"""What texts of one group have in common at least, in tests against a bar. With few wrong texts in few groups an estimate is 0 by chance:
+docs/error-rates.md."""
+
+T = TypeVar("T")
 
 
 class Flag(NamedTuple):
-    """How a field of options is a flag: its names, where they are not the field's, and what the help shows for its value."""
+    """How a field is a flag.
+
+    Attributes:
+        names: if they are not the field's, separated by spaces.
+        metavar: what the help shows for the value.
+        group: of flags in the help, if it is not the heading of the field's class.
+        several: whether several words can follow the name.
+    """
 
     names: str = ""
     metavar: str = ""
+    group: str = ""
+    several: bool = False
 
 
 class OneOf(NamedTuple):
@@ -44,6 +68,13 @@ class ReadsEach(NamedTuple):
     collect: Callable[[Any], Any] = tuple
 
 
+class Options:
+    """A base class of options; what each of several base classes checks is checked one after the other."""
+
+    def __post_init__(self) -> None:
+        pass
+
+
 def flag_hints(kind: type) -> dict[str, Any]:
     """Return the types of the fields of an options class that are flags."""
     hints: dict[str, Any] = {}
@@ -57,6 +88,33 @@ def flag_name(kind: type, field: str) -> str:
     """Return the flag that sets a field of an options class."""
     names = next((mark.names.split() for mark in flag_hints(kind)[field].__metadata__ if isinstance(mark, Flag)), [])
     return names[0] if names else f"--{field.replace('_', '-')}"
+
+
+def defining_class(kind: type, field: str) -> type:
+    """Return the class that defines a field of an options class: itself or one of its base classes."""
+    return next(base for base in kind.__mro__ if field in inspect.get_annotations(base))
+
+
+def part_of(options: object, kind: type[T], **others: Any) -> T:
+    """Return the fields that some options and another class inherit from one class, as that other class.
+
+    Args:
+        options: what a command or a function takes.
+        kind: what a step of its work takes.
+        others: fields of `kind` that the options do not say.
+    """
+
+    def inherited(name: str) -> bool:
+        here, there = defining_class(type(options), name), defining_class(kind, name)
+        return issubclass(here, there) or issubclass(there, here)
+
+    names = set(fields_named(type(options))) & set(fields_named(kind))
+    return kind(**{name: getattr(options, name) for name in names if inherited(name)} | others)
+
+
+def fields_named(kind: type) -> tuple[str, ...]:
+    """Return the names of the fields of a dataclass."""
+    return tuple(field.name for field in fields(kind))
 
 
 def field_texts(cls: type) -> dict[str, str]:
@@ -123,6 +181,14 @@ def day(text: str) -> date:
         return date.fromisoformat(text)
     except ValueError:
         raise _wrong("a day such as 2026-05-31", text) from None
+
+
+def key_and_value(example: str, text: str) -> tuple[str, str]:
+    """Return a name and its value. Raises UsageError, with an example, for another text."""
+    name, equals, value = text.partition("=")
+    if not (name and equals and value):
+        raise UsageError(f"'{text}' must be a name, '=' and a value, such as {example}")
+    return name, value
 
 
 # ---- numbers

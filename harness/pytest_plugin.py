@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from harness.exchange.one_table.roles import TableOptions
+    from harness.exchange.one_table.options import TableOptions
     from harness.sources import OpenedSource
 
 
@@ -49,13 +49,13 @@ def assert_judge_usable(
     from rich.console import Console
 
     from harness.api import compare
-    from harness.decide.options import DecisionOptions
     from harness.render.comparison import render_comparison
+    from harness.reports.options import CompareOptions
 
-    where = {name: value for name, value in (("metric", metric), ("language", language)) if value is not None}
+    where = {name: (value,) for name, value in (("metric", metric), ("language", language)) if value is not None}
     with _failing():
-        decision = DecisionOptions(bar=None if bar is None else str(bar))
-        compared = compare(table, judges=judge, where=where, decision=decision)
+        judges = None if judge is None else (judge,)
+        compared = compare(table, CompareOptions(judges=judges, where=where, bar=None if bar is None else str(bar)))
     usable = sum(verdict.decision.verdict == "use" for verdict in compared.verdicts)
     if not compared.verdicts or usable < len(compared.verdicts):
         answer = io.StringIO()

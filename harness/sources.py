@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
 from harness.content import Library
-from harness.content.tags import canonical, suggest
+from harness.content.tags import suggest
 from harness.data import Dataset, load_folder
 from harness.data.named_folders import located
 from harness.decide.options import DecisionOptions
 from harness.errors import UsageError
 from harness.exchange.labels.read import KIND_BY_SUFFIX
+from harness.exchange.one_table.options import Role, TableOptions
 from harness.exchange.one_table.read_table import OneTable, is_table_file, read_one_table
-from harness.exchange.one_table.roles import Role, TableOptions
 from harness.judges.panel import Panel, is_panel_file, split_panels
 from harness.measure import options, panels
 from harness.measure.compare import Recording
-from harness.measure.options import Annotators, CompareOptions
+from harness.measure.options import MeasureOptions
+from harness.options import part_of
 from harness.reports import comparison
 from harness.reports.comparison import DecidedComparison
+from harness.reports.options import CompareOptions
 from harness.text import as_names
 
 if TYPE_CHECKING:  # and late: a comparison of a table or a data folder needs no runs
@@ -64,6 +67,16 @@ def opened_table(tables: Sequence[Any], options: TableOptions | None = None, ask
     table = read_one_table(tables, options, ask)
     name = str(tables[0]) if isinstance(tables[0], (str, Path)) else table.data.id
     return OpenedTable(OpenedSource(_recorded(table.data, name)), table)
+
+
+def with_table(
+    sources: Sequence[Any], options: CompareOptions, table: TableOptions | None = None, ask: Callable[[str], Role] | None = None
+) -> tuple[OpenedTable | None, CompareOptions]:
+    """Return the table that all sources are, or the two that an id joins; None without one. The judges of the options name its columns."""
+    if not all(map(is_table_file, sources)):
+        return None, options
+    columns = replace(table or TableOptions(), judge=options.judges or (table or TableOptions()).judge)
+    return opened_table(sources, columns, ask), replace(options, judges=None)
 
 
 class OpenedTable(msgspec.Struct, frozen=True):
@@ -174,77 +187,38 @@ def gated_source(source: Source, card: str | None, out: Path) -> GatedSource:
         data = opened.recording.data
         answers = opened.recording.judgments.sha256[:12]
         signature = f"data:{data.about.id}@{data.about.version}+{data.sha256[:12]}|judgments:{answers}"
-        return GatedSource(opened.recording, CompareOptions(), {"": signature})
+        return GatedSource(opened.recording, MeasureOptions(), {"": signature})
     protocol = opened.run.protocol
     signatures = {judge: str(signature) for judge, signature in recorded_run.signatures(protocol, opened.run.judgments).items()}
     rule = options.of_rule(protocol.rule.majority, protocol.rule.annotators)
     return GatedSource(opened.recording, rule, signatures, unanswered_calls(opened.run))
 
 
-def restricted(where: Mapping[str, str | Sequence[str]] | None, langs: str | Sequence[str] | None = None) -> dict[str, tuple[str, ...]]:
-    """Return the values of `where` by name, with those of `langs` as languages, in canonical form. Raises UsageError if both name
-    languages.
-    """
-    values = {name: as_names(allowed) for name, allowed in (where or {}).items()}
-    if langs is not None and "language" in values:
-        raise UsageError("the languages are named twice, by --langs and by --where language=...; name them once")
-    languages = as_names(langs) if langs is not None else values.pop("language", None)
-    return values if languages is None else {"language": tuple(map(canonical, languages)), **values}
-
-
-def compare_options(
-    judges: str | Sequence[str] | None,
-    annotators: str | None,
-    where: Mapping[str, str | Sequence[str]] | None,
-    *,
-    by: str | Sequence[str] | None = None,
-    majority: Literal["drop", "median", "strict"] = "drop",
-    seed: int = 0,
-) -> CompareOptions:
-    """Return the options of the analysis from the words that users give: which judgments and labels count, and the keys of a cell."""
-    return CompareOptions(
-        by=as_names(by) if by is not None else CompareOptions().by,
-        annotators=Annotators.parse(annotators) if annotators else None,
-        majority=majority,
-        where=restricted(where),
-        judges=as_names(judges) if judges else None,
-        seed=seed,
-    )
-
-
 class ComparedSources(msgspec.Struct, frozen=True):
     """Everything that `compare_sources` opened, the options with which it was compared, and the comparison."""
 
     sources: list[OpenedSource]
-    options: CompareOptions
+    options: MeasureOptions
     comparison: DecidedComparison
 
 
 def compare_sources(
-    sources: Sequence[Source],
-    requested: CompareOptions,
-    decision: DecisionOptions | None = None,
-    *,
-    card: str | None = None,
-    out: Path = Path("results"),
-    full: bool = False,
-    sections: bool = True,
+    sources: Sequence[Source], requested: CompareOptions, *, out: Path = Path("results"), sections: bool = True
 ) -> ComparedSources:
     """Go through the steps of a comparison, for notebooks and for the command: open the sources, add panels, compare, and decide.
 
     Args:
-        sources, decision, card, out, full: as in `api.compare`.
+        sources, out: as in `api.compare`.
         requested: the options by the names that the user gave; panels among the judges, and a source to compare with, get their own names.
         sections: whether to compute the sections.
     """
     all_sources = with_versus_source(sources, requested.versus)
-    opened, judges = with_panels(open_sources(all_sources, card, out), requested.judges, requested.where.get("metric"))
-    options = msgspec.structs.replace(
-        requested, judges=as_names(judges) if judges else None, versus=named_versus(requested.versus, all_sources, opened)
-    )
+    opened, judges = with_panels(open_sources(all_sources, requested.card, out), requested.judges, requested.restrictions.get("metric"))
+    options = replace(requested, judges=as_names(judges) if judges else None, versus=named_versus(requested.versus, all_sources, opened))
     recordings = [source.recording for source in opened]
-    compared = comparison.compare(recordings, options, decision or DecisionOptions(), full=full, sections=sections)
-    return ComparedSources(opened, options, compared)
+    measured, decision = part_of(options, MeasureOptions), part_of(options, DecisionOptions)
+    compared = comparison.compare(recordings, measured, decision, full=options.decide == "full", sections=sections)
+    return ComparedSources(opened, measured, compared)
 
 
 def with_panels(

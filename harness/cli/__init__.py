@@ -18,7 +18,7 @@ from harness.errors import HarnessError, explained_system_errors
 from harness.exit_codes import INTERRUPTED
 
 if TYPE_CHECKING:
-    from harness.cli.flags import Command
+    from harness.cli.command import Command
 
 _ASKING = ("run", "generate", "improve", "batch", "study", "board")  # commands that ask judges
 

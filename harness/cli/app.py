@@ -12,7 +12,7 @@ from harness.cli.commands import commands, known_commands, leaves
 if TYPE_CHECKING:
     from cyclopts import App
 
-    from harness.cli.flags import Command
+    from harness.cli.command import Command
 
 _FIRST_STEPS = """\
 What do you want to do?
@@ -22,17 +22,21 @@ What do you want to do?
   try a judge on the control items        harness run --langs ja,cs
   compare published judges with people    harness data list
 
-'harness --help' lists all commands, 'harness COMMAND --help' the flags of one."""
+'harness help' lists all commands, 'harness help COMMAND' the flags of one."""
 
 
 def read(words: Sequence[str]) -> Command:
     """Return the command that the words of a command line are. Raises SystemExit after a help, and for what cannot be read."""
+    if words[:1] == ["help"]:
+        return read([*words[1:], "--help"])
     known = known_commands(words)
     name = next((name for name in (" ".join(words[:count]) for count in (2, 1)) if name in known), "")
     is_leaf = bool(name and known[name][0])
     rest = list(words[len(name.split()) :])
     flags = rest[: rest.index("--")] if "--" in rest else rest
     if {"--help", "-h"} & set(flags):
+        if not is_leaf and flags[0][:1] != "-":  # words that name no command
+            _refuse_command(name, rest)
         _show_help(name)
     if "--help-thresholds" in flags and is_leaf:
         _show_thresholds(name)
@@ -55,7 +59,8 @@ def read(words: Sequence[str]) -> Command:
 
 def _refuse_command(name: str, rest: Sequence[str]) -> NoReturn:
     """Refuse words that name no command, or only a group of commands."""
-    from harness.cli.flags import examples_of, refuse
+    from harness.cli.command import examples_of
+    from harness.cli.flags import refuse
     from harness.content.tags import suggest
 
     names = [leaf.split()[1] for leaf in leaves([name])] if name else [word for word in commands() if " " not in word]
@@ -66,7 +71,8 @@ def _refuse_command(name: str, rest: Sequence[str]) -> NoReturn:
     if word.startswith("-"):
         flags = ["--help", *([] if name else ["--version", "--install-completion"])]
         refuse(name, f"unrecognized arguments: {word}.{suggest(word, flags)} '{f'harness {name}'.strip()} --help' lists all commands")
-    refuse(name, f"argument COMMAND: invalid choice: '{word}' (choose from {', '.join(names)}).{suggest(word, names)}")
+    words = names if name else [*names, "help"]
+    refuse(name, f"argument COMMAND: invalid choice: '{word}' (choose from {', '.join(names)}).{suggest(word, words)}")
 
 
 def _show_help(name: str) -> NoReturn:
@@ -77,7 +83,7 @@ def _show_help(name: str) -> NoReturn:
 
 
 def _show_thresholds(name: str) -> None:
-    from harness.cli.flags import class_of
+    from harness.cli.command import class_of
     from harness.cli.help import thresholds_help
 
     if hasattr(class_of(name), "settings"):

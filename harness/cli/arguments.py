@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from harness.errors import UsageError
 
 if TYPE_CHECKING:
-    from harness.cli.flags import Command
-    from harness.decide.options import DecisionOptions
+    from harness.cli.command import Command
 
 
 def page_path(name: str | None, default: Path | None = None) -> Path | None:
@@ -44,26 +40,3 @@ def addresses(arguments: Command) -> dict[str, Any]:
     by_judge = dict(getattr(arguments, "base_url", None) or ())
     requests = {name: dict(given) for name in ("headers", "body") if (given := getattr(arguments, name, None))}
     return {"base_url": by_judge.pop("", None), "base_urls": by_judge, **requests}
-
-
-def decision_options(settings: Sequence[str], bar: str | None = None) -> DecisionOptions:
-    """Return the thresholds that `--set` and `--bar` say. Raises UsageError for a name or a value that makes no sense."""
-    from harness.content.tags import suggest
-    from harness.decide.options import DecisionOptions
-
-    values: dict[str, str] = {}
-    for text in settings:
-        name, equals, value = text.partition("=")
-        if not equals or name not in DecisionOptions.__struct_fields__:
-            hint = suggest(name, DecisionOptions.__struct_fields__) if equals else ""
-            raise UsageError(
-                f"--set {text} should be a threshold and its value, such as margin=0.05.{hint} "
-                "'harness compare --help-thresholds' lists all thresholds"
-            )
-        values[name] = value
-    if bar is not None:
-        values["bar"] = bar
-    try:
-        return msgspec.convert(values, DecisionOptions, strict=False)
-    except msgspec.ValidationError as err:
-        raise UsageError(f"--set {' '.join(settings)}: {err}") from None

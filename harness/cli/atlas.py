@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from harness.cli.commands.find_out import ShowAtlas
@@ -48,8 +49,12 @@ _FIRST = ("language", "metric", "verdict", "judge", "because", "difference", "at
 
 
 def show(arguments: ShowAtlas) -> int:
-    if arguments.action == "build":
+    if arguments.language == "build":
         return _build(arguments)
+    if arguments.language is not None:
+        if arguments.lang is not None:
+            raise UsageError(f"the language is named twice, as {arguments.language} and by --lang {arguments.lang}; name it once")
+        arguments = replace(arguments, lang=arguments.language, language=None)
     if arguments.to:
         raise UsageError("--to says where 'harness atlas build' writes; without 'build' nothing is written")
     if (arguments.url or arguments.beside) and not arguments.html:

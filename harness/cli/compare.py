@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import shlex
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from harness import sources
-from harness.cli.arguments import check_figure, decision_options, page_path
+from harness.cli.arguments import check_figure, page_path
 from harness.cli.commands.find_out import Compare
 from harness.cli.commands.labels_and_data import LabelsCheck
 from harness.cli.endings import exit_code_of
-from harness.cli.flags import recorded_arguments, repeats, value_of
-from harness.cli.judged import compare_options, key_and_value, restrictions
+from harness.cli.flags import recorded_words
 from harness.cli.streams import print_json, told_warnings
 from harness.cli.table import table_of_sources
 
@@ -28,26 +26,13 @@ def compare(arguments: Compare) -> int:
 
     page = page_path(arguments.html)
     check_figure(arguments.figure)
-    versus = key_and_value(arguments.versus, "--versus judge=NAME") if arguments.versus else None
-    decision = decision_options(arguments.settings, arguments.bar)
-    table = table_of_sources(arguments)
-    asked = msgspec.structs.replace(
-        compare_options(arguments, by=arguments.by, seed=arguments.seed),
-        level=arguments.level,
-        versus=versus,
-        standardise=arguments.standardise,
-        intervals=None if arguments.full else shown_intervals(),
-    )
-    if table is not None:  # --judge named its columns
-        asked = msgspec.structs.replace(asked, judges=None)
+    table, options = table_of_sources(arguments)
+    options = replace(options, intervals=None if arguments.full else shown_intervals())
     with working("comparing"):
         compared = sources.compare_sources(
             arguments.sources if table is None else [table.source],
-            asked,
-            decision,
-            card=arguments.card,
+            options,
             out=arguments.out,
-            full=arguments.decide == "full",
             sections=bool(arguments.sections or arguments.html or arguments.json or arguments.md or _shows_statistics(arguments)),
         )
     comparison = compared.comparison
@@ -98,19 +83,12 @@ def compare(arguments: Compare) -> int:
 
 def _shows_statistics(arguments: Any) -> bool:
     """Whether the terminal shows more than the verdicts: `--full`, or a flag that asks for something in the statistics."""
-    return bool(arguments.full or arguments.distributions or arguments.versus or arguments.decide == "full")
+    return bool(arguments.full or arguments.distributions or arguments.options.versus or arguments.options.decide == "full")
 
 
 def _command(arguments: Compare) -> str:
     """Return the command that repeats this comparison: all its flags but those of the output, with folders named without their path."""
-    words = ["harness", "compare", *(Path(source).name for source in arguments.sources)]
-    for argument in recorded_arguments("compare"):
-        value = value_of(arguments, argument.field_info.name)
-        if argument.field_info.is_positional_only or value == argument.field_info.default:
-            continue
-        values = value if repeats(argument) else [",".join(map(str, value)) if isinstance(value, tuple) else str(value)]
-        words += [word for text in values for word in ([argument.names[0]] if text == "True" else [argument.names[0], text])]
-    return shlex.join(words)
+    return shlex.join(["harness", "compare", *(Path(source).name for source in arguments.sources), *recorded_words(arguments)])
 
 
 def check_labels(arguments: LabelsCheck) -> int:
@@ -120,12 +98,7 @@ def check_labels(arguments: LabelsCheck) -> int:
     with counting("reading texts") as watch:
         check = api.labels_check(
             arguments.data,
-            by=arguments.by,
-            annotators=arguments.annotators,
-            majority=arguments.majority,
-            where=restrictions(arguments.where, arguments.langs),
-            card=arguments.card,
-            seed=arguments.seed,
+            arguments.options,
             watch=watch,
         )
     if arguments.json:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.cli.commands.content_and_installation import Check, List, New
+from harness.cli.commands.content_and_installation import CheckContent, ListContent, NewContent
 from harness.cli.streams import print_json
 from harness.cli.text_columns import print_columns
 from harness.content.library import Library, bundled_root, checkout_around, is_checkout
@@ -17,7 +17,7 @@ from harness.text import terminal_safe
 _ONLY_JSON = ("licence", "citation", "get")  # too long for a table
 
 
-def list_content(arguments: List) -> int:
+def list_content(arguments: ListContent) -> int:
     library = Library(*arguments.content)
     kinds = {"languages": _languages, "tasks": _tasks, "rubrics": _rubrics, "datasets": _datasets, "boards": _boards, "judges": _judges}
     rows = kinds[arguments.kind](library)
@@ -85,7 +85,7 @@ def _judges(library: Library) -> list[dict[str, Any]]:
     return [{"judge": form, "from": source} for form, source in name_forms()]
 
 
-def check(arguments: Check) -> int:
+def check(arguments: CheckContent) -> int:
     from harness.authoring.check import check as check_content
     from harness.authoring.lock import accept
     from harness.row_files import to_json
@@ -123,7 +123,7 @@ def _unread_content(library: Library) -> Path | None:
     return Path() if folder == here else folder
 
 
-def new(arguments: New) -> int:
+def new(arguments: NewContent) -> int:
     from harness.authoring import scaffold
 
     if arguments.kind == "gate":

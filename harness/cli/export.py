@@ -12,7 +12,7 @@ from harness.cli.arguments import given_fields
 from harness.cli.commands.other_programs import ExportHub, ExportInspectScores, ExportPromptfooJudge
 from harness.cli.judged import opened_source
 from harness.errors import UsageError
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.offensive import refuse_in_repository
 from harness.reports.tables.numbers import counted
 from harness.text import terminal_safe
@@ -93,7 +93,7 @@ def hub(arguments: ExportHub) -> int:
     with working("writing tables"):
         data, judgments, notes, run = _published(arguments)
         tables = hub_tables(data, judgments, _reasons_of(run) if run else None)
-        agreement = labelcheck.label_cells(data, CompareOptions(by=labelcheck.BY)) if len(data.labels) else ()
+        agreement = labelcheck.label_cells(data, MeasureOptions(by=labelcheck.BY)) if len(data.labels) else ()
         signatures = sources.gated_source(run, None, arguments.out).signatures if run else {}
         card = hub_card(data, tables, agreement, signatures, arguments.license or "", notes)
         write_hub(arguments.to, tables, data, card, run.prepared.library if run else Library())

@@ -1,40 +1,20 @@
-"""A command is a frozen dataclass whose fields are its flags: how they are read, explained and refused.
-
-The type of a field reads the value, the text below it is its help, and its default holds without the flag. A field with `kw_only=False` is
-a positional argument. The text of the class has examples. `command(first=...)` names the flags that people need most.
-"""
+"""The flags of a command line: how cyclopts reads them into the command, and the sentence about those that cannot be read."""
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from dataclasses import field as dataclass_field
+from collections.abc import Sequence
 from types import UnionType
-from typing import (
-    Annotated,
-    Any,
-    ClassVar,
-    Literal,
-    NamedTuple,
-    NoReturn,
-    TypeVar,
-    Union,
-    dataclass_transform,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Annotated, Any, Literal, NoReturn, Union, get_args, get_origin
 
-from cyclopts import App, Argument, ArgumentCollection, CycloptsError, Group, Parameter, Token
+from cyclopts import App, ArgumentCollection, CycloptsError, Group, Parameter, Token
 from cyclopts.exceptions import CoercionError, MissingArgumentError, UnknownOptionError, UnusedCliTokensError, ValidationError
 
+from harness.cli.command import FORM, Command, CommandField, class_of, examples_of, fields_of
 from harness.cli.commands import known_commands
-from harness.options import Flag, OneOf, Reads, ReadsEach, field_texts, flag_hints
-
-FIRST = "flags"
+from harness.errors import UsageError
+from harness.options import Flag, OneOf, Reads, ReadsEach, fields_named
 
 
 def _only_one(arguments: ArgumentCollection) -> None:
@@ -44,59 +24,7 @@ def _only_one(arguments: ArgumentCollection) -> None:
         raise ValueError(f"argument {names[1]}: not allowed with argument {names[0]}")
 
 
-FORM = Group("form of the result (one of)", validator=_only_one)
-
-
-def flag(**settings: Any) -> Parameter:
-    """Return how a field is a flag: `name` if it is not the field's, `metavar` for its value, `group` in the help."""
-    return Parameter(**settings)
-
-
-@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(dataclass_field,))
-class Command:
-    """A command as it was called.
-
-    A base class has what its flags share: `heading` above them in the help; `recorded`, if they say what is done, and so stand
-    in a specification file and in the command that repeats a result, or only how it is shown.
-    """
-
-    heading: ClassVar[str] = "how much is shown"
-    recorded: ClassVar[bool] = False
-    target: ClassVar[str] = ""
-    """the function that runs it: `module:function`, for commands of this package in harness.cli"""
-    first: ClassVar[tuple[str, ...]] = ()
-    """flags of groups or of base classes that the help shows first"""
-
-    argv: Annotated[tuple[str, ...], Parameter(parse=False)] = ()
-    """the words that it was called with"""
-    verbose: Annotated[bool, flag(name=("--verbose", "-v"))] = False
-    """show the traceback of an error, and of --dry-run each kind of prompt"""
-
-    def __init_subclass__(cls, group: str = FIRST, recorded: bool = True) -> None:
-        cls.heading, cls.recorded = group, recorded
-
-
-C = TypeVar("C", bound=type[Command])
-
-
-def command(target: str, first: str = "") -> Callable[[C], C]:
-    """Return what makes a dataclass the command that a function of harness.cli runs."""
-
-    def register(cls: C) -> C:
-        cls.target, cls.first = target, tuple(first.split())
-        return cls
-
-    return register
-
-
-def class_of(name: str) -> type[Command]:
-    """Return the dataclass of a command. It becomes one on its first use: to make all of them takes longer than to read a command."""
-    module, _, cls = known_commands(name.split())[name][0].partition(":")
-    found: type[Command] = getattr(importlib.import_module(module), cls)
-    for base in reversed(found.__mro__):
-        if issubclass(base, Command) and "__dataclass_fields__" not in vars(base):
-            dataclass(frozen=True, kw_only=True)(base)
-    return found
+_FORM = Group(FORM, validator=_only_one)
 
 
 # ---- reading
@@ -107,9 +35,36 @@ def read_flags(name: str, words: Sequence[str]) -> Command:
     try:
         build, bound, _ = app_of(name).parse_args(list(words), exit_on_error=False, print_error=False)
     except CycloptsError as err:
+        if isinstance(err, UnknownOptionError) and (replaced := _with_set(name, words)) != words:
+            return read_flags(name, replaced)
         refuse(name, _sentence(err, name, words))
     command: Command = build(*bound.args, **bound.kwargs, argv=(*name.split(), *words))
     return command
+
+
+def _with_set(name: str, words: Sequence[str]) -> list[str]:
+    """Return the words with `--set margin=.05` for `--margin .05`, where the command has thresholds and no flag of that name."""
+    flags = {option for field in fields_of(class_of(name)) for option in field.names}
+    if "--set" not in flags:
+        return list(words)
+    thresholds, replaced, rest = _threshold_flags(), list[str](), iter(words)
+    for word in rest:
+        option, equals, value = word.partition("=")
+        if option in thresholds and option not in flags:
+            value = value if equals else next(rest, "")
+            if not value or value.startswith("--"):
+                refuse(name, f"argument {option}: expected one argument")
+            replaced += ["--set", f"{thresholds[option]}={value}"]
+        else:
+            replaced.append(word)
+    return replaced
+
+
+def _threshold_flags() -> dict[str, str]:
+    """Return the thresholds of the verdicts by the flags that they would be."""
+    from harness.decide.options import DecisionOptions  # late: it takes time
+
+    return {f"--{name.replace('_', '-')}": name for name in fields_named(DecisionOptions)}
 
 
 def app_of(name: str, *, explained: bool = False) -> App:
@@ -122,134 +77,116 @@ def app_of(name: str, *, explained: bool = False) -> App:
     fields = fields_of(cls)
 
     def build(*values: Any, **flags: Any) -> Command:
+        stated: dict[str, dict[str, Any]] = {}
+        flags |= {field.name: field.collect(flags[field.name]) for field in fields if field.collect and field.name in flags}
         for holder, kind in {field.holder: field.kind for field in fields if field.holder}.items():
-            given = {field.name: flags.pop(field.name) for field in fields if field.holder == holder and field.name in flags}
-            flags[holder] = kind(**given)
-        return cls(*values, **flags)
+            thresholds = read_thresholds(flags.get("settings", ())) if hasattr(kind, "thresholds") else {}
+            named = {field.name: flags.pop(field.name) for field in fields if field.holder == holder and field.name in flags}
+            stated[holder] = thresholds | named
+            flags[holder] = kind(**stated[holder])
+        return cls(*values, **flags, **{"stated": stated})
 
-    build.__signature__ = inspect.Signature(list(_parameters(cls, fields, explained)))  # type: ignore[attr-defined]
+    build.__signature__ = inspect.Signature([_parameter(field, explained) for field in fields])  # type: ignore[attr-defined]
     settings = Parameter(negative="", allow_repeating=True)
     app = App(name=name.split()[-1], help_flags=[], version_flags=[], help_format="plaintext", default_parameter=settings)
     app.default(build)
     return app
 
 
-class OptionField(NamedTuple):
-    """A field of a command, or of an object of options that the command holds."""
+def read_thresholds(settings: Sequence[str]) -> dict[str, Any]:
+    """Return the thresholds that `--set` states. Raises UsageError for a name or a value that makes no sense."""
+    if not settings:
+        return {}
+    import msgspec
 
-    parameter: inspect.Parameter
-    kind: type  # the class of the command, or of the options
-    owner: type  # the class that defines the field
-    holder: str = ""  # the field of the command that holds the options
+    from harness.content.tags import suggest  # late: it takes time
+    from harness.decide.options import DecisionOptions
 
-    @property
-    def name(self) -> str:
-        return self.parameter.name
-
-
-def fields_of(cls: type[Command]) -> list[OptionField]:
-    """Return the fields of a command, with those of the options that it holds in place of these."""
-    hints = get_type_hints(cls, include_extras=True)
-    fields = []
-    for parameter in inspect.signature(cls).parameters.values():
-        hint = hints[parameter.name]
-        options = flag_hints(hint) if isinstance(hint, type) else {}
-        usual = hint() if options else None
-        for name, flag_hint in options.items():
-            member = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=getattr(usual, name), annotation=flag_hint)
-            fields.append(OptionField(member, hint, _owner(hint, name), parameter.name))
-        if not options:
-            kind = parameter.POSITIONAL_ONLY if parameter.kind is parameter.POSITIONAL_OR_KEYWORD else parameter.kind
-            fields.append(OptionField(parameter.replace(annotation=hint, kind=kind), cls, _owner(cls, parameter.name)))
-    return fields
+    names, values = fields_named(DecisionOptions), dict[str, str]()
+    for text in settings:
+        name, equals, value = text.partition("=")
+        if not equals or name not in names:
+            hint = suggest(name, names) if equals else ""
+            raise UsageError(
+                f"--set {text} should be a threshold and its value, such as margin=0.05.{hint} "
+                "'harness compare --help-thresholds' lists all thresholds"
+            )
+        values[name] = f"0{value}" if value.startswith(".") and name != "bar" else value  # .05 is no number in JSON
+    try:
+        decision = msgspec.convert(values, DecisionOptions, strict=False)
+    except msgspec.ValidationError as err:
+        raise UsageError(f"--set {' '.join(settings)}: {err}") from None
+    return {name: getattr(decision, name) for name in values}
 
 
-def _owner(kind: type, field: str) -> type:
-    return next(base for base in kind.__mro__ if field in inspect.get_annotations(base))
-
-
-def _parameters(cls: type[Command], fields: Sequence[OptionField], explained: bool) -> Iterator[inspect.Parameter]:
-    """Yield the fields as parameters: positional arguments in their order, those that people need, and the flags of all commands last."""
-    names = [*cls.first, *inspect.get_annotations(cls)]
-
-    def rank(field: OptionField) -> tuple[int, int]:
-        if field.parameter.kind is not inspect.Parameter.KEYWORD_ONLY:
-            return field.parameter.kind, 0
-        if field.name in names:
-            return field.parameter.kind, names.index(field.name)
-        return field.parameter.kind, len(names) + (2 if field.owner is Command else 0 if field.holder else 1)
-
-    texts = {kind: field_texts(kind) if explained else {} for kind in {field.kind for field in fields}}
-    for field in sorted(fields, key=rank):
-        hint = _with_parameters(field.parameter.annotation)
-        plain, metadata = (hint.__origin__, hint.__metadata__) if get_origin(hint) is Annotated else (hint, ())
-        # Without `help=None`: typing keeps one of two parameters that are equal, and they are equal whatever was stated.
-        about: dict[str, Any] = {"help": text} if (text := texts[field.kind].get(field.name)) else {}
-        if field.parameter.kind is inspect.Parameter.KEYWORD_ONLY:
-            about["group"] = getattr(field.owner, "heading", FIRST)
-        yield field.parameter.replace(annotation=Annotated[(plain, Parameter(**about), *metadata)])
+def _parameter(field: CommandField, explained: bool) -> inspect.Parameter:
+    """Return a field as the parameter of a function that cyclopts reads."""
+    hint = _with_parameters(field.hint)
+    plain, metadata = (hint.__origin__, hint.__metadata__) if get_origin(hint) is Annotated else (hint, ())
+    # Without `help=None`: typing keeps one of two parameters that are equal, and they are equal whatever was stated.
+    about: dict[str, Any] = {"help": field.text} if explained else {}
+    if field.group == FORM:
+        about["group"] = _FORM
+    kind = inspect.Parameter.POSITIONAL_ONLY if field.positional else inspect.Parameter.KEYWORD_ONLY
+    default = inspect.Parameter.empty if field.required else () if field.collect and field.default is not None else field.default
+    return inspect.Parameter(field.name, kind, default=default, annotation=Annotated[(plain, Parameter(**about), *metadata)])
 
 
 def _with_parameters(hint: Any) -> Any:
     """Return a type whose marks of options are those of cyclopts."""
     if get_origin(hint) is Annotated:
         choices = next((mark.values for mark in hint.__metadata__ if isinstance(mark, OneOf)), None)
-        return Annotated[(Literal[choices] if choices else _with_parameters(hint.__origin__), *map(_parameter, hint.__metadata__))]
+        repeated = any(isinstance(mark, ReadsEach) for mark in hint.__metadata__)
+        kind = tuple[Any, ...] if repeated else Literal[choices] if choices else _with_parameters(hint.__origin__)
+        return Annotated[(kind, *map(_parameter_of_mark, hint.__metadata__))]
     if get_origin(hint) in (Union, UnionType):
         return Union[tuple(map(_with_parameters, get_args(hint)))]  # noqa: UP007 (of parts that are computed)
     return hint
 
 
-def _parameter(mark: Any) -> Any:
+def _parameter_of_mark(mark: Any) -> Any:
     match mark:
-        case Flag(names, metavar):
-            return Parameter(name=names.split() or None, metavar=metavar or None)
+        case Flag(names, metavar, _, words):
+            return Parameter(name=names.split() or None, metavar=metavar or None, consume_multiple=words or None)
         case Reads(parse):
             return Parameter(converter=lambda _, tokens: parse(tokens[-1].value), n_tokens=1, accepts_keys=False)
-        case ReadsEach(parse, collect):
+        case ReadsEach(parse, _):
 
             def convert(_: type, tokens: Sequence[Token]) -> Any:
-                return collect(parse(token.value) for token in tokens)
+                return tuple(parse(token.value) for token in tokens)
 
             return Parameter(converter=convert, n_tokens=1, accepts_keys=False, consume_multiple=False)
     return mark
 
 
-def value_of(command: Command, field: str) -> Any:
-    """Return the value of a flag by the name of its field, in the command or in the options that it holds."""
-    holders = [command, *(getattr(command, option.holder) for option in fields_of(type(command)) if option.name == field and option.holder)]
-    return getattr(holders[-1], field)
+# ---- words again
 
 
-def arguments_of(name: str, *, explained: bool = False) -> ArgumentCollection:
-    """Return the arguments of a command, with their help if it is needed."""
-    return app_of(name, explained=explained).assemble_argument_collection(parse_docstring=False).filter_by(parse=True)
+def flags_of(name: str, words: Sequence[str]) -> dict[str, Any]:
+    """Return the flags among the words of a command by the names that a file gives them; repeated flags have lists."""
+    fields = {option: field for field in fields_of(class_of(name)) for option in field.names if option.startswith("--")}
+    flags: dict[str, Any] = {}
+    rest = iter(words)
+    for word in rest:
+        option, equals, text = word.partition("=")
+        field = fields.get(option)
+        if field is not None:
+            value: Any = True if field.switch else text if equals else next(rest, "")
+            flags[field.key] = [*flags.get(field.key, []), value] if field.several else value
+    return flags
 
 
-def recorded_arguments(name: str) -> list[Argument]:
-    """Return the arguments of a command that say what is done, not how it is shown."""
-    recorded = {field.name for field in fields_of(class_of(name)) if getattr(field.owner, "recorded", True)}
-    return [argument for argument in arguments_of(name) if argument.field_info.name in recorded]
-
-
-def examples_of(name: str) -> list[str]:
-    """Return the examples of a command, which stand in the text of its class."""
-    lines = map(str.strip, (class_of(name).__doc__ or "").splitlines())
-    return [line for line in lines if line.startswith(f"harness {name}")]
-
-
-def repeats(argument: Argument) -> bool:
-    """Return whether a flag can be given several times, once for each value."""
-    if argument.parameter.converter is not None:
-        return argument.parameter.consume_multiple is not None
-    return any(get_origin(part) is tuple for part in (argument.hint, *get_args(argument.hint)))  # also of `tuple[...] | None`
-
-
-def group_of(argument: Argument) -> str:
-    """Return the group of a flag."""
-    groups = argument.parameter.group
-    group = groups[0] if isinstance(groups, tuple) else groups
-    return group.name if isinstance(group, Group) else str(group)
+def recorded_words(command: Command) -> list[str]:
+    """Return the flags that a command was called with, as words, without those that say how its result is shown."""
+    names = known_commands(command.argv)
+    name = next(name for name in (" ".join(command.argv[:count]) for count in (2, 1)) if name in names)
+    flags = flags_of(name, command.argv)
+    words: list[str] = []
+    for field in fields_of(type(command)):
+        value = flags.get(field.key, []) if field.recorded else []
+        for text in value if isinstance(value, list) else [value]:
+            words += [field.names[0]] if text is True else [field.names[0], text]
+    return words
 
 
 # ---- what cannot be read
@@ -267,24 +204,15 @@ def _sentence(err: CycloptsError, name: str, words: Sequence[str]) -> str:
 
         return suggest(word, words)
 
-    def is_threshold(word: str) -> bool:
-        from harness.decide.options import DecisionOptions  # late, too
-
-        return word in DecisionOptions.__struct_fields__
-
     where = f"'harness {name} --help' lists all flags"
     match err:
         case UnknownOptionError():
             option = (err.token.keyword or err.token.value).partition("=")[0]
             at = next(index for index, word in enumerate(words) if word.partition("=")[0] == option or word.startswith(option))
             value = [word for word in words[at + 1 : at + 2] if not word.startswith("-")]
-            flags = [option for argument in arguments_of(name) for option in argument.names]
-            threshold = option.removeprefix("--").replace("-", "_")
-            if "--set" in flags and is_threshold(threshold):
-                hint = f" A threshold is set with --set {threshold}={''.join(value) or 'VALUE'}."
-            else:
-                hint = suggested(option, flags)
-            return f"unrecognized arguments: {' '.join([words[at], *value])}.{hint} {where}"
+            flags = [option for field in fields_of(class_of(name)) for option in field.names if option.startswith("-")]
+            flags += _threshold_flags() if "--set" in flags else ()
+            return f"unrecognized arguments: {' '.join([words[at], *value])}.{suggested(option, flags)} {where}"
         case UnusedCliTokensError():
             return f"unrecognized arguments: {' '.join(err.unused_tokens or ())}. {where}"
         case MissingArgumentError() if err.argument is not None:
@@ -307,11 +235,8 @@ def _sentence(err: CycloptsError, name: str, words: Sequence[str]) -> str:
 
 def _missing(name: str, first: str, words: Sequence[str]) -> str:
     """Return what is missing, with an example. A positional argument is read before flags: where a flag is missing first, none is."""
-    needed = [argument for argument in arguments_of(name, explained=True) if argument.required]
-    after = needed[[argument.name for argument in needed].index(first) :]
-    missing = [argument for argument in after if not any(word.partition("=")[0] in argument.names for word in words if word[:1] == "-")]
-    texts = []
-    for argument in missing:
-        choices = argument.get_choices()
-        texts.append(f"{argument.name} ({'one of ' + ', '.join(choices) if choices else argument.parameter.help})")
+    needed = [field for field in fields_of(class_of(name)) if field.required]
+    after = needed[[field.names[0] for field in needed].index(first) :]
+    missing = [field for field in after if not any(word.partition("=")[0] in field.names for word in words if word[:1] == "-")]
+    texts = [f"{field.names[0]} ({'one of ' + ', '.join(field.choices) if field.choices else field.text})" for field in missing]
     return f"{' and '.join(texts)} {'is' if len(texts) == 1 else 'are'} missing; for example: {examples_of(name)[0]}"

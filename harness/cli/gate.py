@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from harness import api, sources
-from harness.cli.commands.content_and_installation import New
+from harness.cli.commands.content_and_installation import NewContent
 from harness.cli.commands.use_scores import Gate
 from harness.errors import UsageError
 from harness.exit_codes import GATE_FAILED, GATE_INCONCLUSIVE, JUDGE
@@ -22,7 +22,7 @@ def gate(arguments: Gate) -> int:
     if not arguments.policy and not policy.is_file():
         raise UsageError(f"there is no gate.toml here; 'harness new gate {arguments.source}' writes a first one")
     with working("checking limits"):
-        result = api.check_gate(arguments.source, policy, baseline=arguments.baseline, card=arguments.card, out=arguments.out)
+        result = api.check_gate(arguments.source, policy, arguments.options, out=arguments.out)
     if arguments.junit:
         write_atomic(arguments.junit, gate_junit(result))
     if arguments.json:
@@ -37,11 +37,11 @@ def gate(arguments: Gate) -> int:
 
 def _named_again(arguments: Gate) -> list[str]:
     """The words of a command line that name what was checked."""
-    card = ["--card", arguments.card] if arguments.card else []
+    card = ["--card", arguments.options.card] if arguments.options.card else []
     return [arguments.source, *card, *(["--out", str(arguments.out)] if arguments.out != Path("results") else [])]
 
 
-def new_policy(arguments: New) -> int:
+def new_policy(arguments: NewContent) -> int:
     from harness.gate.suggest import suggested_policy
     from harness.row_files import write_atomic
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator
 
+from harness.cli.command import FIRST, class_of, examples_of, fields_of
 from harness.cli.commands import COMMANDS, commands, known_commands, leaves
 
 Rows = list[tuple[str, str]]
@@ -14,6 +15,7 @@ _ABOUT = (
     "with people's labels."
 )
 _PROGRAM = [
+    ("help COMMAND", "show the flags of a command, as --help does"),
     ("--install-completion", "install completion of commands and flags; --shell bash, zsh or fish (default: the shell that runs this)"),
     ("--version", "show the version"),
 ]
@@ -50,26 +52,25 @@ def help_of(name: str, width: int = 110) -> str:
 
 
 def _command_help(name: str, about: str, width: int) -> str:
-    from harness.cli.flags import FIRST, arguments_of, class_of, examples_of, group_of
-
+    cls = class_of(name)
     groups: dict[str, Rows] = {"arguments": [], FIRST: []}
     usage = [f"harness {name}"]
-    for argument in arguments_of(name, explained=True):
-        positional, choices, default = argument.field_info.is_positional_only, argument.get_choices(), argument.field_info.default
-        several = "..." if positional and argument.hint is not str and "tuple" in str(argument.hint) else ""
-        value = str(argument.parameter.metavar or (f"{{{','.join(choices)}}}" if choices else argument.name.lstrip("-").upper()))
-        text = str(argument.parameter.help)
-        if positional:
-            label = f"{{{','.join(choices)}}}" if choices else argument.name
-            usage.append(f"{label}{several}" if argument.required else f"[{label}{several}]")
+    for field in fields_of(cls):
+        value = field.mark.metavar or (f"{{{','.join(field.choices)}}}" if field.choices else field.names[0].lstrip("-").upper())
+        text = field.text
+        if field.positional:
+            label = f"{{{','.join(field.choices)}}}" if field.choices else field.names[0]
+            several = "..." if field.several else ""
+            usage.append(f"{label}{several}" if field.required else f"[{label}{several}]")
         else:
-            label = ", ".join(argument.names) + ("" if argument.hint is bool else f" {value}")
-            usage += [f"{argument.name} {value}"] if argument.required else []
+            label = ", ".join(field.names) + ("" if field.switch else f" {value}")
+            usage += [f"{field.names[0]} {value}"] if field.required else []
+        default = field.default
         empty = default is None or default is False or (isinstance(default, (str, tuple, dict)) and not default)
-        if not (argument.required or "(default" in text or empty):
+        if not (field.required or "(default" in text or empty):
             text += f" (default: {','.join(map(str, default)) if isinstance(default, tuple) else default})"
-        first = argument.field_info.name in class_of(name).first
-        groups.setdefault("arguments" if positional else FIRST if first else group_of(argument), []).append((label, text))
+        group = "arguments" if field.positional else FIRST if field.name in cls.first else field.group
+        groups.setdefault(group, []).append((label, text))
     usage.insert(1, "[flags]")
     examples = "".join(f"\n  {line}" for line in examples_of(name))
     return f"{_page(' '.join(usage), about, groups.items(), width)}\n\nexamples:{examples}"
@@ -78,10 +79,10 @@ def _command_help(name: str, about: str, width: int) -> str:
 def thresholds_help(width: int = 110) -> str:
     """Return the thresholds of the verdicts, with what each is and its default."""
     from harness.decide.options import DecisionOptions
-    from harness.options import field_texts
+    from harness.options import field_texts, fields_named
 
     usual, texts = DecisionOptions(), field_texts(DecisionOptions)
-    rows = [(f"{name}={'' if (value := getattr(usual, name)) is None else value}", texts[name]) for name in usual.__struct_fields__]
+    rows = [(f"{name}={'' if (value := getattr(usual, name)) is None else value}", texts[name]) for name in fields_named(DecisionOptions)]
     about = "Thresholds of the verdicts, with what holds without --set. docs/decisions.md says how they decide."
     return _page("harness COMMAND ... --set NAME=VALUE [--set NAME=VALUE]", about, [("thresholds", rows)], width)
 

@@ -3,74 +3,69 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from harness import api, sources
-from harness.cli.arguments import addresses, decision_options, given_fields
+from harness.cli.arguments import addresses
 from harness.cli.commands.use_scores import Improve
 from harness.cli.endings import print_result
-from harness.cli.judged import compare_options, opened_source, restrictions
+from harness.cli.judged import opened_source
 from harness.cli.run import engine_settings
 from harness.content.tags import choose_from
 from harness.errors import HarnessError, UsageError
+from harness.measure.options import MeasureOptions
+from harness.options import part_of
 
 if TYPE_CHECKING:
     from harness.improvement.asking import Asking
-    from harness.improvement.improve import ImproveOptions
 
 
 def improve(arguments: Improve) -> int:
-    from harness.improvement.improve import ImproveOptions
     from harness.render.progress import TerminalWatcher
     from harness.render.terminal import working
 
-    options = ImproveOptions(**given_fields(arguments, ImproveOptions, margin="keep_within"))
-    where = restrictions(arguments.where, arguments.langs)
-    place: dict[str, Any] = {"card": arguments.card, "out": arguments.out}
+    options = arguments.options
     if arguments.labels:
-        return _rounds(arguments, options)
+        return _rounds(arguments)
     asking = _asking(arguments)
-    judge = arguments.judge if asking is None else None
+    options = options if asking is None else replace(options, judges=None)
     if arguments.dry_run:
-        counted = sources.compare_options(judge, arguments.annotators, where, majority=arguments.majority)
-        print(api.improvable(arguments.source, options, counted, asking=asking, **place))
+        print(api.improvable(arguments.source, options, out=arguments.out, asking=asking))
         return 0
-    decision = decision_options(arguments.settings, arguments.bar)
     watcher = TerminalWatcher(assume_yes=arguments.yes)
     with working("choosing and confirming") if asking is None else nullcontext():
-        said: dict[str, Any] = {"judge": judge, "annotators": arguments.annotators, "majority": arguments.majority, "where": where, **place}
-        found = api.improve(arguments.source, options, decision=decision, asking=asking, watcher=watcher, **said)
+        improved = api.improve(arguments.source, options, decision=arguments.decision, out=arguments.out, asking=asking, watcher=watcher)
     from harness.render.improvement import CALIBRATED, calibration_steps, render_improved
 
     not_written: Exception | None = None
     if arguments.to:
         from harness.cli.spec_file import write_spec
 
-        settings = {each.language: each.setting for each in found.languages}
-        steps = calibration_steps(found)
+        settings = {language.language: language.setting for language in improved.languages}
+        steps = calibration_steps(improved)
         notes = (CALIBRATED, *steps) if steps else ()
         try:
-            write_spec(arguments.to, found.flags["start"], found.flags["chosen"], settings, notes)
+            write_spec(arguments.to, improved.flags["start"], improved.flags["chosen"], settings, notes)
         except (HarnessError, OSError) as err:  # the labels are spent, so that the choice is shown first
             not_written = err
     written = None if not_written else arguments.to
-    code = print_result(found, lambda found: render_improved(found, written), as_json=arguments.json)
+    code = print_result(improved, lambda improved: render_improved(improved, written), as_json=arguments.json)
     if not_written is not None:
         raise not_written
     return code
 
 
-def _rounds(arguments: Improve, options: ImproveOptions) -> int:
+def _rounds(arguments: Improve) -> int:
     """Compare rounds of labels in place of choosing by one."""
     from harness.improvement.label_rounds import compare_rounds, read_round
     from harness.render.improvement import render_rounds
 
     source = opened_source(arguments).recording
-    compare = compare_options(arguments)
     rounds = [read_round(path, source.data) for path in arguments.labels or ()]
-    found = compare_rounds(source, rounds, compare, options)
-    return print_result(found, render_rounds, as_json=arguments.json)
+    compared = compare_rounds(source, rounds, part_of(arguments.options, MeasureOptions), arguments.options)
+    return print_result(compared, render_rounds, as_json=arguments.json)
 
 
 def _asking(arguments: Improve) -> Asking | None:
@@ -80,8 +75,8 @@ def _asking(arguments: Improve) -> Asking | None:
         if settings:
             raise UsageError(f"{settings} names who is asked, and {arguments.source} is a run, whose answers are there; name a data folder")
         return None
-    judges = tuple(arguments.judge or ())
-    recorded = sources.recorded_judges(arguments.source, arguments.card)
+    judges = arguments.options.judges or ()
+    recorded = sources.recorded_judges(arguments.source, arguments.options.card)
     if settings is None and recorded and set(judges) <= set(recorded):
         return None
     if arguments.candidates is None:

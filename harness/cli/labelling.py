@@ -16,7 +16,7 @@ from harness.annotate.pages.page import PageOptions, PagesSummary, make_pages
 from harness.annotate.pages.review import Reviewed, reviewed_scores, without_review
 from harness.cli.arguments import given_fields, page_path
 from harness.cli.commands.labels_and_data import LabelsPage, LabelsPlan, LabelsReviews, LabelsServe
-from harness.cli.judged import opened_source, restrictions
+from harness.cli.judged import opened_source
 from harness.cli.streams import print_json
 from harness.content import Library
 from harness.content.specs import LabelMapping
@@ -25,6 +25,7 @@ from harness.data import Dataset, load_bundled, load_folder
 from harness.errors import ContentError, UsageError, refuse_pipe, unreadable
 from harness.exchange.labels.mapping import load_mapping, parse_pairs
 from harness.measure.compare import Recording
+from harness.measure.options import key_and_values, restrictions
 from harness.offensive import WARNING, hides_texts, refuse_in_repository
 from harness.reports.tables.numbers import counted
 from harness.row_files import to_json, to_jsonl, write_atomic
@@ -54,12 +55,11 @@ def plan(arguments: LabelsPlan) -> int:
 
 def _missing_labels(recording: Recording, arguments: Any, language: str | None) -> int:
     """How many texts `labels needed` says are missing: for a verdict, or where it cannot say, for the interval; the most of all cells."""
-    from harness import sources
     from harness.correction import labels_budget
+    from harness.correction.options import LabelBudgetOptions
 
     where = {name: (value,) for name, value in (("language", language), ("metric", arguments.metric)) if value}
-    judges = [arguments.judge] if arguments.judge else None
-    options = sources.compare_options(judges, None, where)
+    options = LabelBudgetOptions(judges=(arguments.judge,) if arguments.judge else None, where=where)
     cells = labels_budget.label_budget([recording], options).cells
     missing = [cell.more_for_verdict if cell.more_for_verdict is not None else cell.more_for_half_width for cell in cells]
     if not (known := [number for number in missing if number]):
@@ -163,7 +163,7 @@ def page_options(arguments: Any) -> PageOptions:
     given = given_fields(arguments, PageOptions, tasks="task", next_items="next")
     given["language"] = canonical(arguments.lang) if arguments.lang else None
     given["annotators"] = arguments.annotators or (READERS if arguments.blind_pairs else 3)
-    given["where"] = restrictions(getattr(arguments, "where", ()))
+    given["where"] = restrictions(map(key_and_values, getattr(arguments, "where", ())))
     return PageOptions(**given | {"about": _about(arguments.about), "review": _review(arguments)})
 
 

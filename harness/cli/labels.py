@@ -9,20 +9,22 @@ from typing import Any
 
 from harness.annotate.answers.page_files import is_result_file
 from harness.annotate.answers.page_import import PageImportOptions, import_page_results
-from harness.cli.arguments import decision_options, given_fields
-from harness.cli.commands.labels_and_data import LabelsExport, LabelsImport, LabelsNeeded
+from harness.cli.arguments import given_fields
+from harness.cli.commands.labels_and_data import CountLabelsNeeded, LabelsExport, LabelsImport
 from harness.cli.endings import ended, print_refusals, print_result, refusals_of
-from harness.cli.judged import compare_options, opened_source
+from harness.cli.judged import opened_source
 from harness.cli.streams import print_json
 from harness.content import Library
 from harness.content.specs import ROLES, LabelMapping
 from harness.correction import labels_budget
 from harness.data import load_bundled, load_folder
+from harness.decide.options import DecisionOptions
 from harness.errors import UsageError
 from harness.exchange.labels.export import export_labels
 from harness.exchange.labels.importing import ImportOptions, ImportSummary, import_labels
 from harness.exchange.labels.mapping import load_mapping, parse_categories, parse_pairs, parse_scales
 from harness.exchange.labels.sections import Selection
+from harness.options import part_of
 from harness.reports.tables.numbers import counted
 from harness.text import terminal_safe
 
@@ -126,36 +128,34 @@ def _needed_before(arguments: Any) -> int:
     library = Library()
     given = before.StatedPeople(arguments.people_agree, arguments.shares, arguments.people)
     if arguments.source is not None:
-        data = load_folder(located(Path(arguments.source), library), library, card=arguments.card)
-        people = before.read_people(data, arguments.metric, arguments.langs or (), given)
+        data = load_folder(located(Path(arguments.source), library), library, card=arguments.options.card)
+        people = before.read_people(data, arguments.metric, arguments.options.languages or (), given)
     else:
         scales = {name: library.rubric(name).scale if name in library.rubric_files else None for name in arguments.metric}
         people = [one for name, scale in scales.items() for one in before.assume_people(name, scale, given)]
     cells = arguments.cells or (1 if arguments.source is None else len(people))
-    decision = decision_options(arguments.settings, arguments.bar)
-    planned = before.plan_labels(people, decision, cells=cells, half_width=arguments.half_width)
+    decision, half_width = part_of(arguments.options, DecisionOptions), arguments.options.half_width
+    planned = before.plan_labels(people, decision, cells=cells, half_width=half_width)
     if arguments.json:
-        return print_json(before.as_json(planned, cells=cells, half_width=arguments.half_width))
+        return print_json(before.as_json(planned, cells=cells, half_width=half_width))
     from harness.cli.text_columns import print_columns
     from harness.render.decisions import plan_rows, plan_sentences
 
-    print_columns(plan_rows(planned, arguments.half_width))
+    print_columns(plan_rows(planned, half_width))
     print("\n" + "\n".join(plan_sentences(planned, decision, cells, bool(arguments.shares))))
     return 0
 
 
-def needed(arguments: LabelsNeeded) -> int:
+def needed(arguments: CountLabelsNeeded) -> int:
     from harness.render.terminal import working
 
     _refuse_half(arguments)
     if arguments.judge_as_good:
         return _needed_before(arguments)
-    options = compare_options(arguments)
-    decision = decision_options(arguments.settings, arguments.bar)
+    options = arguments.options
     with working("planning"):
-        borrow = arguments.borrow == "languages"
         recording = opened_source(arguments).recording
-        budget = labels_budget.label_budget([recording], options, decision, half_width=arguments.half_width, borrow=borrow)
+        budget = labels_budget.label_budget([recording], options)
     from harness.render.decisions import render_budget
 
     return print_result(budget, render_budget, as_json=arguments.json)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from harness.api import report as make_report
-from harness.cli.arguments import addresses, decision_options, given_fields, page_path
+from harness.cli.arguments import addresses, given_fields, page_path
 from harness.cli.commands.find_out import Run, Runs, ShowReport
 from harness.cli.endings import exit_code_of
 from harness.cli.streams import print_json, told_warnings
@@ -197,7 +197,7 @@ def report(arguments: ShowReport) -> int:
     quiet = arguments.html is not None or form is not None
     if arguments.langs and arguments.html is not None:
         raise UsageError("a page has all languages of its run, and a switch; leave out --langs or --html")
-    shown = show(result, _output(arguments, quiet=quiet, langs=arguments.langs or ()), decision_options(arguments.settings, arguments.bar))
+    shown = show(result, _output(arguments, quiet=quiet, langs=arguments.langs or ()), arguments.decision)
     if page := page_path(page_name, result.folder / "report.html"):
         from harness.render.html.report import report_page
         from harness.row_files import write_atomic

@@ -9,9 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
-from cyclopts import Argument
-
-from harness.cli.flags import arguments_of, recorded_arguments, repeats
+from harness.cli.command import CommandField, class_of, fields_of
+from harness.cli.flags import flags_of
 from harness.content.problems import line_of
 from harness.content.tags import canonical, suggest
 from harness.errors import ContentError, UsageError, refuse_pipe, unreadable
@@ -33,7 +32,7 @@ def with_spec_file(argv: Sequence[str]) -> list[list[str]]:
     Raises:
         UsageError: if the file is missing.  ContentError: with the line, for a key that is no flag, and for a language without a name.
     """
-    given = flags_of(argv)
+    given = flags_of("run", argv)
     if given.get("spec") is None:
         return [list(argv)]
     path = Path(str(given["spec"]))
@@ -65,26 +64,10 @@ def _by_language(content: dict[str, Any], given: dict[str, Any], path: Path) -> 
         yield rest | own.get(tags[0], {}), [f"--langs={','.join(tags)}"]
 
 
-def flags_of(argv: Sequence[str]) -> dict[str, Any]:
-    """The flags of a command line by the names that a file gives them; repeated flags have lists."""
-    flags = {name: argument for argument in arguments_of("run") for name in argument.names if name.startswith("--")}
-    found: dict[str, Any] = {}
-    words = iter(argv)
-    for word in words:
-        name, equals, value = word.partition("=")
-        argument = flags.get(name)
-        if argument is None:
-            continue
-        given: Any = True if argument.hint is bool else value if equals else next(words, "")
-        key = _key(argument)
-        found[key] = [*found.get(key, []), given] if repeats(argument) else given
-    return found
-
-
 def spec_of(argv: Sequence[str]) -> dict[str, Any]:
     """What a specification file with the same flags holds; paths are absolute."""
     recorded = _recorded()
-    flags = {key: value for key, value in flags_of(argv).items() if key in recorded}
+    flags = {key: value for key, value in flags_of("run", argv).items() if key in recorded}
     here = Path.cwd()
     return {
         key: [_from(here, key, each) for each in value] if isinstance(value, list) else _from(here, key, value)
@@ -93,9 +76,9 @@ def spec_of(argv: Sequence[str]) -> dict[str, Any]:
 
 
 @cache
-def _recorded() -> dict[str, Argument]:
+def _recorded() -> dict[str, CommandField]:
     """Return the flags that a file can hold, by their keys."""
-    return {_key(argument): argument for argument in recorded_arguments("run")}
+    return {field.key: field for field in fields_of(class_of("run")) if field.recorded}
 
 
 def _is_path(key: str) -> bool:
@@ -117,20 +100,19 @@ def _from(folder: Path, key: str, value: Any) -> Any:
 
 
 def _as_arguments(path: Path, flags: dict[str, Any], given: dict[str, Any]) -> Iterator[str]:
-    arguments = _recorded()
+    fields = _recorded()
     for key, value in flags.items():
-        if key not in arguments:
-            message = f"'{key}' is not a flag of 'harness run' that a file can hold.{suggest(key, arguments)}"
-            raise ContentError(f"{message} The names are: {', '.join(sorted(arguments))}", path, line_of(path, rf"^\s*{key}\s*="))
-        argument = arguments[key]
+        if key not in fields:
+            message = f"'{key}' is not a flag of 'harness run' that a file can hold.{suggest(key, fields)}"
+            raise ContentError(f"{message} The names are: {', '.join(sorted(fields))}", path, line_of(path, rf"^\s*{key}\s*="))
+        field = fields[key]
         if key in given or value is False:
             continue
-        flag = argument.names[0]
-        if argument.hint is bool:
-            yield flag
+        if field.switch:
+            yield field.names[0]
             continue
-        values = [_text(each, key, path) for each in (value if isinstance(value, list) else [value])]
-        yield from (f"{flag}={text}" for text in (values if repeats(argument) else [",".join(values)]))
+        values = [_text(text, key, path) for text in (value if isinstance(value, list) else [value])]
+        yield from (f"{field.names[0]}={text}" for text in (values if field.several else [",".join(values)]))
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -149,10 +131,6 @@ def _text(value: Any, key: str, path: Path) -> str:
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         raise ContentError(f"'{key}' should be a text, a number or a list of them", path, line_of(path, rf"^\s*{key}\s*="))
     return str(_from(path.parent, key, value))
-
-
-def _key(argument: Argument) -> str:
-    return argument.names[0].removeprefix("--").replace("-", "_")
 
 
 def write_spec(

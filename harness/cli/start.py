@@ -28,8 +28,8 @@ from harness.exchange.labels.mapping import parse_scales
 from harness.exchange.labels.read import read_source
 from harness.exchange.labels.several_people import with_people_apart
 from harness.exchange.labels.table import SourceTable
+from harness.exchange.one_table.options import TableOptions
 from harness.exchange.one_table.read_table import OneTable, read_judged_table
-from harness.exchange.one_table.roles import TableOptions
 from harness.exchange.one_table.suggested_mapping import SuggestedMapping, suggest_mapping
 from harness.model import Scale
 from harness.reports.tables.numbers import counted
@@ -92,7 +92,7 @@ def _table_options(given: LabelMapping, arguments: Start) -> TableOptions | None
         scale=arguments.scale,
         recode=arguments.recode,
         sampling=given.sampling,
-        source=given.source or "native",
+        source=given.source if given.source in ("people", "constructed") else "native",
     )
 
 

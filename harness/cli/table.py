@@ -5,42 +5,34 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from harness.cli.arguments import given_fields
 from harness.cli.commands.find_out import Compare
 from harness.text import terminal_safe
 
 if TYPE_CHECKING:
+    from harness.exchange.one_table.options import Role
     from harness.exchange.one_table.read_table import OneTable
-    from harness.exchange.one_table.roles import Role, TableOptions
+    from harness.reports.options import CompareOptions
     from harness.sources import OpenedTable
 
 
-def table_of_sources(arguments: Compare) -> OpenedTable | None:
+def table_of_sources(arguments: Compare) -> tuple[OpenedTable | None, CompareOptions]:
     """Return the table among the sources, or the two that an id joins, with the block on its columns on stderr; None without a table."""
-    from harness.exchange.one_table.read_table import is_table_file
-    from harness.sources import opened_table
+    from harness.sources import with_table
 
-    if not all(map(is_table_file, arguments.sources)):
-        return None
-    opened = opened_table(arguments.sources, table_options(arguments), ask_role if sys.stdin.isatty() else None)
+    opened, options = with_table(arguments.sources, arguments.options, arguments.table, ask_role if sys.stdin.isatty() else None)
+    if opened is None:
+        return None, options
     show_table(opened.table)
     if arguments.to is not None:
         opened.table.data.save(arguments.to)
         print(terminal_safe(f"kept as the data folder {arguments.to}"), file=sys.stderr)
-    return opened
+    return opened, options
 
 
 def show_table(table: OneTable) -> None:
     """Print to stderr how a table was read."""
     for line in table.lines:
         print(terminal_safe(line), file=sys.stderr)
-
-
-def table_options(arguments: Compare) -> TableOptions:
-    """Return what the flags say of the columns."""
-    from harness.exchange.one_table.roles import TableOptions
-
-    return TableOptions(**given_fields(arguments, TableOptions))
 
 
 def ask_role(column: str) -> Role:

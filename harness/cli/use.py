@@ -5,31 +5,27 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from harness.cli.arguments import check_figure, decision_options, given_fields
+from harness.cli.arguments import check_figure
 from harness.cli.commands.use_scores import Accept, Calibrate, Certify, Correct, Explain, PromptHash
 from harness.cli.endings import print_result
-from harness.cli.judged import asked_source, compare_options, judged_run, key_and_value, opened_source
+from harness.cli.judged import asked_source, judged_run, opened_source
 from harness.cli.streams import print_json
 from harness.errors import UsageError
 from harness.exit_codes import GATE_FAILED, GATE_INCONCLUSIVE, NOTHING_ALLOWED, STALE, UNCONFIRMED
+from harness.measure.options import MeasureOptions
+from harness.options import part_of
 from harness.render.terminal import working
 from harness.row_files import to_json, write_atomic
-
-if TYPE_CHECKING:
-    from harness.correction.acceptance import AcceptOptions
 
 
 def correct(arguments: Correct) -> int:
     from harness.correction import correct
-    from harness.correction.correct import CorrectOptions
 
-    versus = key_and_value(arguments.versus, "--versus system=NAME") if arguments.versus else None
-    options = CorrectOptions(**given_fields(arguments, CorrectOptions) | {"versus": versus, "borrow": arguments.borrow == "languages"})
     check_figure(arguments.figure)
     with working("correcting"):
-        corrected = correct.correct([opened_source(arguments).recording], compare_options(arguments), options)
+        corrected = correct.correct([opened_source(arguments).recording], part_of(arguments.options, MeasureOptions), arguments.options)
     if arguments.figure:
         from harness.render.figures import draw_corrected
 
@@ -41,55 +37,50 @@ def correct(arguments: Correct) -> int:
 
 def accept(arguments: Accept) -> int:
     from harness.correction import acceptance
-    from harness.correction.acceptance import AcceptOptions
 
-    options = AcceptOptions(arguments.alpha_risk, arguments.delta, arguments.confidence, arguments.sampling)
     if arguments.cascade:
-        return _cascade(arguments, options)
-    if given := [flag for flag in ("units", "price", "prices", "order", "to") if getattr(arguments, flag)]:
-        raise UsageError(f"--{given[0]} is of a cascade; pass --cascade too")
+        return _cascade(arguments)
+    if cascade_flags := [flag for flag in ("units", "price", "prices", "order", "to") if getattr(arguments, flag)]:
+        raise UsageError(f"--{cascade_flags[0]} is of a cascade; pass --cascade too")
     with working("testing thresholds"):
-        found = acceptance.accept([opened_source(arguments).recording], compare_options(arguments), options)
+        accepted = acceptance.accept([opened_source(arguments).recording], part_of(arguments.options, MeasureOptions), arguments.options)
     from harness.render.certificate import render_acceptance
 
-    return print_result(found, render_acceptance, as_json=arguments.json)
+    return print_result(accepted, render_acceptance, as_json=arguments.json)
 
 
-def _cascade(arguments: Any, options: AcceptOptions) -> int:
+def _cascade(arguments: Accept) -> int:
     from harness.correction.answer_prices import answer_prices
     from harness.correction.cascade import accept_cascade
     from harness.correction.certify_cascade import certify_cascade
 
+    options, compare = arguments.options, part_of(arguments.options, MeasureOptions)
     with working("testing thresholds"):
         opened = opened_source(arguments)
         source = opened.recording
         pricing = partial(answer_prices, source, run=opened.run, stated=dict(arguments.price), price_file=arguments.prices)
         chosen: dict[str, Any] = {name: value for name in ("units", "order") if (value := getattr(arguments, name))}
-        compare = compare_options(arguments)
-        found = accept_cascade(source, compare, options, pricing=pricing, **chosen)
+        cascades = accept_cascade(source, compare, options, pricing=pricing, **chosen)
     if arguments.to:
-        write_atomic(arguments.to, to_json(certify_cascade(found, source, compare, options, judged_run(opened.run))))
+        write_atomic(arguments.to, to_json(certify_cascade(cascades, source, compare, options, judged_run(opened.run))))
     from harness.render.improvement import render_cascades
 
-    print_result(found, render_cascades, as_json=arguments.json)
+    print_result(cascades, render_cascades, as_json=arguments.json)
     if arguments.to and not arguments.json:
         print(f"certificate: {arguments.to}", file=sys.stderr)
-    return 0 if not arguments.to or any(each.risk is not None for each in found.cascades) else NOTHING_ALLOWED
+    return 0 if not arguments.to or any(cascade.risk is not None for cascade in cascades.cascades) else NOTHING_ALLOWED
 
 
 def calibrate(arguments: Calibrate) -> int:
-    from harness.correction.calibrate import CalibrateOptions
     from harness.correction.calibrate import calibrate as calibrate_scores
-    from harness.correction.label_sets import SetOptions
 
-    sets, length = SetOptions(**given_fields(arguments, SetOptions)), arguments.covariate == "length"
-    options = CalibrateOptions(sets, arguments.numbers, length, arguments.seed)
-    compare = compare_options(arguments, seed=arguments.seed)
+    options = arguments.options
     with working("calibrating"):
-        found = calibrate_scores(opened_source(arguments).recording, compare, options)
+        recording = opened_source(arguments).recording
+        calibrated = calibrate_scores(recording, part_of(options, MeasureOptions, seed=options.seed), options)
     from harness.render.certificate import render_calibrated
 
-    return print_result(found, render_calibrated, as_json=arguments.json)
+    return print_result(calibrated, render_calibrated, as_json=arguments.json)
 
 
 def certify(arguments: Certify) -> int:
@@ -107,18 +98,12 @@ def certify(arguments: Certify) -> int:
         return _check(arguments)
     if arguments.source is None:
         raise UsageError("name a run or a data folder: harness certify RUN_OR_DIR --to FILE")
-    from harness.correction.acceptance import AcceptOptions
-    from harness.correction.calibrate import CalibrateOptions
-    from harness.correction.certify import certify as make
-    from harness.correction.label_sets import SetOptions
+    from harness.correction.certify import certify_by_options
 
-    accepting = AcceptOptions(arguments.alpha_risk, arguments.delta, arguments.confidence)
-    sets = SetOptions(arguments.level, arguments.per, arguments.this_draw)
-    maps = CalibrateOptions(sets, length=arguments.covariate == "length")
     with working("certifying"):
         recording, asked = asked_source(arguments)
-        made = make(recording, compare_options(arguments), decision_options(arguments.settings, arguments.bar), accepting, asked, maps)
-    text = to_json(made)
+        certificate = certify_by_options(recording, arguments.options, asked)
+    text = to_json(certificate)
     assert arguments.to is not None  # checked before
     write_atomic(arguments.to, text)
     if arguments.json:
@@ -126,8 +111,8 @@ def certify(arguments: Certify) -> int:
     else:
         from harness.render.certificate import print_certificate
 
-        print_certificate(made, str(arguments.to))
-    return 0 if made.allowed else NOTHING_ALLOWED
+        print_certificate(certificate, str(arguments.to))
+    return 0 if certificate.allowed else NOTHING_ALLOWED
 
 
 def _extend(arguments: Any) -> int:
@@ -140,13 +125,13 @@ def _extend(arguments: Any) -> int:
     from harness.correction.extension import ExtendOptions, extend, with_extensions
     from harness.render.certificate import print_extension
 
-    thresholds = decision_options(arguments.settings, arguments.bar)
+    thresholds = arguments.options
     from_language = canonical(arguments.from_language) if arguments.from_language else None
     options = ExtendOptions(arguments.by or (), from_language, thresholds.margin, thresholds.alpha)
     held = certificate.load(arguments.extend)
     with working("testing other texts"):
         recording, asked = asked_source(arguments)
-        found = extend(held, recording, compare_options(arguments), options, asked)
+        found = extend(held, recording, part_of(arguments.options, MeasureOptions), options, asked)
     extended = with_extensions(held, found, datetime.now(UTC).date())
     path = arguments.to or arguments.extend
     if written := extended != held or arguments.to is not None:
@@ -243,12 +228,11 @@ def prompt_hash(arguments: PromptHash) -> int:
 
 
 def explain(arguments: Explain) -> int:
-    from harness.improvement.explain import ExplainOptions
     from harness.improvement.explain import explain as explain_errors
 
-    compare = compare_options(arguments)
+    options = arguments.options
     with working("explaining errors"):
-        found = explain_errors(opened_source(arguments).recording, compare, ExplainOptions(arguments.by))
+        explained = explain_errors(opened_source(arguments).recording, part_of(options, MeasureOptions), options)
     from harness.render.improvement import render_explained
 
-    return print_result(found, lambda found: render_explained(found, all_rows=arguments.all), as_json=arguments.json)
+    return print_result(explained, lambda explained: render_explained(explained, all_rows=arguments.all), as_json=arguments.json)

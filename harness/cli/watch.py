@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from msgspec.structs import replace
-
 from harness import api, sources
-from harness.cli.arguments import check_figure, given_fields
-from harness.cli.commands.use_scores import WatchAdd, WatchCheck, WatchDraw, WatchInit
+from harness.cli.arguments import check_figure
+from harness.cli.commands.use_scores import CheckWatch, WatchAdd, WatchDraw, WatchInit
 from harness.exit_codes import GATE_FAILED, GATE_INCONCLUSIVE
 
 if TYPE_CHECKING:
@@ -27,8 +26,8 @@ def init(arguments: WatchInit) -> int:
     from harness.cli.judged import judged_run, opened_source
     from harness.correction import certificate
     from harness.render.watch import print_plan
+    from harness.watch.options import WatchOptions
     from harness.watch.setting_up import WatchStart, refuse_unfit
-    from harness.watch.watch_plan import WatchOptions
     from harness.watch.watching import begin, open_watch
 
     held = certificate.load(arguments.certificate)
@@ -36,8 +35,8 @@ def init(arguments: WatchInit) -> int:
     run = source.run
     start = WatchStart(held, Path(arguments.certificate).read_bytes(), source.recording, str(run.folder.resolve()) if run else None)
     refuse_unfit(start, judged_run(run))
-    given = given_fields(arguments, WatchOptions)
-    options = replace(open_watch(arguments.folder).plan.options, **given) if arguments.restart else WatchOptions(**given)
+    earlier = open_watch(arguments.folder).plan.options if arguments.restart else WatchOptions()
+    options = replace(earlier, **arguments.stated["options"])
     ask = _asking(run, held.judge, arguments) if run else None
     plan = begin(arguments.folder, start, options, arguments.date or _today(), ask, restart=arguments.restart)
     print_plan(plan, str(arguments.folder), open_watch(arguments.folder).earlier)
@@ -87,7 +86,7 @@ def _recording(source: str | None, arguments: Any) -> Recording | None:
     return None if source is None else sources.open_sources([source], arguments.card, arguments.out)[0].recording
 
 
-def check(arguments: WatchCheck) -> int:
+def check(arguments: CheckWatch) -> int:
     check_figure(arguments.figure)
     from harness.render.watch import print_watch, watch_junit
     from harness.row_files import to_json, write_atomic

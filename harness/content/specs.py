@@ -13,7 +13,8 @@ import msgspec
 
 from harness.content.misplaced import key_line, wrong_key
 from harness.errors import ContentError, refuse_pipe, unreadable
-from harness.model import AltScoring, AnnotatorKind, Scale, Score, Source
+from harness.model import AnnotatorKind, Scale, Score, Source
+from harness.options import AltScoring
 
 Text = Annotated[str, msgspec.Meta(min_length=1)]
 Points = Annotated[tuple[Text, ...], msgspec.Meta(min_length=1)]

@@ -53,7 +53,20 @@ def canonical(text: str) -> str:
     try:
         return langcodes.standardize_tag(text.strip())
     except ValueError:
-        raise UsageError(f"'{text}' cannot be a language tag; tags look like 'ja' or 'pt-BR'") from None
+        raise UsageError(f"'{text}' cannot be a language tag; tags look like 'ja' or 'pt-BR'{_tag_of_name(text)}") from None
+
+
+def _tag_of_name(text: str) -> str:
+    """Return a sentence with the tag of the language that has a text as its name in any language; an empty text for any other.
+
+    >>> _tag_of_name("japanese")
+    ". Did you mean 'ja' (Japanese)?"
+    """
+    try:
+        tag = str(langcodes.find(text.strip()))
+    except LookupError:
+        return ""
+    return f". Did you mean '{tag}' ({english_name(tag)})?"
 
 
 def codes_of_one_language(tags: Collection[str]) -> list[list[str]]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from harness.content.specs import DatasetCard
 from harness.correction.cell_results import CellResults, KeyedRow, refuse_unless_random
+from harness.correction.options import AcceptOptions
 from harness.correction.unread_cells import UnreadCells, refuse_unread
 from harness.decide.sentences import unread_words
 from harness.errors import UsageError
@@ -20,13 +20,11 @@ from harness.measure.answer_counts import total_answers
 from harness.measure.cells import number, sort_key
 from harness.measure.compare import JudgedTables, Recording, align
 from harness.measure.item_table import ItemTable, item_tables
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.model import CONDITION
 from harness.stats import Acceptance, acceptance_threshold
 from harness.stats.core.arrays import Floats
-from harness.stats.estimation.acceptance import EQUAL_GROUPS
 
-Confidence = Literal["probability", "repeats", "votes"]
 _NAMED = 3  # languages and metrics that a sentence names
 NO_CONFIDENCE = (
     "no confidence: the judgments have no probabilities and no repeats; ask with --variant probabilities or with --repeats 5, "
@@ -41,30 +39,6 @@ GUARANTEE = (
     "The guarantee is about texts like the labelled ones, on average over the draw of the labels, for each row by itself and not for each "
     "class. For a claim about all of L languages at once, divide --delta by L."
 )
-
-
-class AcceptOptions(msgspec.Struct, frozen=True):
-    """The errors that are tolerated: a share `alpha` of accepted answers may disagree with people; `delta` is the chance that more do.
-
-    `confidence`: None takes probabilities where there are any, else repeats. `sampling`: `random` takes labelled texts as a random sample
-    even if the dataset card does not say so; what comes out then holds only under this condition, and says so.
-    """
-
-    alpha: float = 0.1
-    delta: float = 0.1
-    confidence: Confidence | None = None
-    sampling: Literal["random"] | None = None
-
-    def __post_init__(self) -> None:
-        for name, flag in (("alpha", "--alpha-risk"), ("delta", "--delta")):
-            if not 0 < getattr(self, name) < 1:
-                raise UsageError(f"{flag} is {getattr(self, name):g}; it should be a number between 0 and 1, both excluded")
-
-    def __str__(self) -> str:
-        """Return the options as signatures print them."""
-        taken = f" sampling={self.sampling}" if self.sampling else ""
-        confidence = self.confidence or "default"
-        return f"accept alpha={self.alpha:g} delta={self.delta:g} confidence={confidence} variance=cr2 equal_groups={EQUAL_GROUPS}{taken}"
 
 
 class AcceptedFrom(KeyedRow, frozen=True, kw_only=True):
@@ -114,7 +88,7 @@ class Acceptances(CellResults, frozen=True):
     schema_version: int = 1
 
 
-def accept(sources: Sequence[Recording], compare: CompareOptions, options: AcceptOptions = AcceptOptions()) -> Acceptances:
+def accept(sources: Sequence[Recording], compare: MeasureOptions, options: AcceptOptions = AcceptOptions()) -> Acceptances:
     """Find the lowest confidence from which on a share 1 - alpha of a judge's answers gives people's aggregate, with probability 1 - delta.
 
     Raises UsageError unless the labelled items are a random sample, by the dataset card or by `options.sampling`; where votes are asked for
@@ -130,7 +104,7 @@ def accept(sources: Sequence[Recording], compare: CompareOptions, options: Accep
         raise UsageError("nothing to accept: no judge has scores on a metric that people labelled")
     thresholds = sorted((accepted_from(cell, compare, options) for cell in cells), key=lambda threshold: sort_key(threshold.key))
     notes = (*aligned.notes, *_left_out_notes(thresholds), GUARANTEE, *dict.fromkeys(filter(None, assumed)))
-    return Acceptances(aligned.signed(use=str(options)), options.alpha, options.delta, tuple(thresholds), notes, unread)
+    return Acceptances(aligned.signed(use=str(options)), options.alpha_risk, options.delta, tuple(thresholds), notes, unread)
 
 
 def assumption(about: DatasetCard, options: AcceptOptions, what: str) -> str | None:
@@ -146,7 +120,7 @@ def assumption(about: DatasetCard, options: AcceptOptions, what: str) -> str | N
     return f"--sampling random: the dataset card of '{about.id}' {stated}. The promise holds {ONLY_IF}."
 
 
-def acceptances_of_tables(aligned: JudgedTables, compare: CompareOptions) -> tuple[AcceptedFrom, ...]:
+def acceptances_of_tables(aligned: JudgedTables, compare: MeasureOptions) -> tuple[AcceptedFrom, ...]:
     """Return the threshold of every cell of aligned sources; none, with the reason, where labels are no random sample."""
     thresholds = []
     for judged in aligned.tables:
@@ -157,7 +131,7 @@ def acceptances_of_tables(aligned: JudgedTables, compare: CompareOptions) -> tup
     return tuple(sorted(thresholds, key=lambda threshold: sort_key(threshold.key)))
 
 
-def accepted_from(cell: ItemTable, compare: CompareOptions, options: AcceptOptions) -> AcceptedFrom:
+def accepted_from(cell: ItemTable, compare: MeasureOptions, options: AcceptOptions) -> AcceptedFrom:
     """Return the certified threshold of one cell, or the reason why there is none."""
     if cell.counts.mostly_unread:
         return AcceptedFrom(key=cell.key, confidence="none", reason=unread_words(cell.counts))
@@ -171,7 +145,7 @@ def accepted_from(cell: ItemTable, compare: CompareOptions, options: AcceptOptio
         return AcceptedFrom(key=cell.key, confidence=name, reason=NO_CONFIDENCE if confidence is None else UNEQUAL, **counts)
     independent = len(np.unique(cell.group)) == len(cell.group)
     acceptance: Acceptance = acceptance_threshold(
-        confidence, agrees, None if independent else cell.group, alpha=options.alpha, delta=options.delta
+        confidence, agrees, None if independent else cell.group, alpha=options.alpha_risk, delta=options.delta
     )
     return AcceptedFrom(
         key=cell.key,

@@ -7,15 +7,17 @@ and than the same map without the judge's score: class shares alone "calibrate" 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import msgspec
 import numpy as np
 
 from harness.correction.cell_results import choose_condition
-from harness.correction.label_sets import LabelSets, SetMaker, SetOptions
+from harness.correction.label_sets import LabelSets, SetMaker
 from harness.correction.map_evaluation import LossGains, MapPredictions, ScoreQuality, compare_losses, measure_quality
 from harness.correction.map_input import MapInput, map_inputs
+from harness.correction.options import CalibrateOptions
 from harness.correction.score_curves import Curve
 from harness.correction.score_maps import METHODS, cross_fitted
 from harness.correction.unread_cells import UnreadCells, refuse_unread, split_unread
@@ -24,12 +26,11 @@ from harness.errors import UsageError
 from harness.measure.compare import Recording, align, judged_tables
 from harness.measure.item_table import ItemTable, item_tables
 from harness.measure.judged_table import JudgedTable
-from harness.measure.options import POOLED, Annotators, CompareOptions
+from harness.measure.options import POOLED, Annotators, MeasureOptions
 from harness.model import JudgeCondition
 from harness.stats import group_folds, holm
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.estimation.map_quality import Gap, gap_best_worst
-from harness.stats.estimation.number_map import NumberRule
 
 FOLDS, ALPHA, LEAST_GROUPS, CHANCE_DRAWS = 5, 0.05, 20, 20_000
 Advice = Literal["use the map", "leave the scores as they are", "refused: the map falls", "too few groups"]
@@ -40,22 +41,6 @@ GAIN_RULE = (
     "after Holm over the languages of a metric; elsewhere leave the scores as they are."
 )
 NOT_DECLARED = "The labelled texts are not declared to be a random sample: what is said here is of texts like them, drawn in the same way."
-
-
-class CalibrateOptions(msgspec.Struct, frozen=True):
-    """The promise of label sets, the rule of numbers (a line or a rising function), and the seed of the folds.
-
-    `length` says whether the length of the text is a covariate of classes.
-    """
-
-    sets: SetOptions = SetOptions()
-    rule: NumberRule = "linear"
-    length: bool = False
-    seed: int = 0
-
-    def __str__(self) -> str:
-        """Return the options as signatures print them."""
-        return f"calibrate {self.sets} numbers={self.rule}{' with=length' if self.length else ''}"
 
 
 class CalibratedCell(msgspec.Struct, frozen=True, kw_only=True):
@@ -135,7 +120,7 @@ class Calibrated(msgspec.Struct, frozen=True):
         return fields | {"unread": [cells.flat() for cells in self.unread]}
 
 
-def calibrate(source: Recording, compare: CompareOptions, options: CalibrateOptions = CalibrateOptions()) -> Calibrated:
+def calibrate(source: Recording, compare: MeasureOptions, options: CalibrateOptions = CalibrateOptions()) -> Calibrated:
     """Learn maps from a judge's scores to people's, and measure how much better scores become by them.
 
     Raises UsageError for several judges or conditions, with what to choose; where there is nothing to learn from; and as `measure.compare`.
@@ -170,7 +155,7 @@ def _left_out_notes(inputs: Sequence[MapInput]) -> Iterator[str]:
             yield f"{str(map_input.key['metric']).replace('_', ' ')}: {without} have no readable score on the scale, and are left out."
 
 
-def metrics_of_all_judges(source: Recording, compare: CompareOptions, options: CalibrateOptions) -> list[CalibratedMetric]:
+def metrics_of_all_judges(source: Recording, compare: MeasureOptions, options: CalibrateOptions) -> list[CalibratedMetric]:
     """Return every metric of every judge and condition but baselines, as `calibrate` has it. Raises UsageError as `measure.compare`."""
     [judged] = judged_tables([source], _count_single_labels(compare))
     by_condition: dict[JudgeCondition, list[ItemTable]] = {}
@@ -180,17 +165,17 @@ def metrics_of_all_judges(source: Recording, compare: CompareOptions, options: C
     return [calibrate_metric(map_input, options) for cells in by_condition.values() for map_input in map_inputs(cells)]
 
 
-def _count_single_labels(compare: CompareOptions) -> CompareOptions:
+def _count_single_labels(compare: MeasureOptions) -> MeasureOptions:
     """Return the options with texts of one annotator too: maps are learnt from single labels and need no aggregate."""
-    return msgspec.structs.replace(compare, annotators=compare.annotators or Annotators(1))
+    return replace(compare, annotators=compare.annotators or Annotators(1))
 
 
-def judge_inputs(judged: JudgedTable, compare: CompareOptions, options: CalibrateOptions) -> tuple[list[MapInput], tuple[UnreadCells, ...]]:
+def judge_inputs(judged: JudgedTable, compare: MeasureOptions, options: CalibrateOptions) -> tuple[list[MapInput], tuple[UnreadCells, ...]]:
     """Return what maps of one judge and condition are learnt from, by metric, and the cells that are left out. Raises as `calibrate`."""
     cells = list(item_tables(judged))
     condition = choose_condition([cell.condition for cell in cells], compare.judges, "calibrate")
     readable, unread = refuse_unread((cell for cell in cells if cell.condition == condition), "no map is learnt from the scores")
-    return map_inputs(readable, text_lengths(judged.data) if options.length else None), unread
+    return map_inputs(readable, text_lengths(judged.data) if options.covariate else None), unread
 
 
 def text_lengths(data: Dataset) -> Floats:
@@ -204,18 +189,18 @@ def text_lengths(data: Dataset) -> Floats:
 
 def calibrate_metric(map_input: MapInput, options: CalibrateOptions = CalibrateOptions()) -> CalibratedMetric:
     """Return the maps of one metric, held against its labels."""
-    if options.length and map_input.kind != "ordered":
+    if options.covariate and map_input.kind != "ordered":
         raise UsageError(f"--with length is for ordered classes, and {map_input.key['metric']} has none; choose with --where metric=NAME")
     folds = min(FOLDS, len(np.unique(map_input.group)))
     fold: Ints = group_folds(map_input.group, folds, seed=options.seed) if folds > 1 else np.zeros(len(map_input), np.int64)
-    predicted, learnt = cross_fitted(map_input, fold, rule=options.rule)
-    constant, _ = cross_fitted(map_input, fold, rule=options.rule, with_score=False)
+    predicted, learnt = cross_fitted(map_input, fold, rule=options.numbers)
+    constant, _ = cross_fitted(map_input, fold, rule=options.numbers, with_score=False)
     predictions = MapPredictions(map_input, learnt, predicted, constant)
     rows = [map_input.language == language for language in range(len(map_input.cells))]
     gains = [compare_losses(predictions, selected) for selected in rows]
     is_tested = [gain is not None and _has_enough_groups(map_input, selected) for gain, selected in zip(gains, rows, strict=True)]
     q = holm([gain.p if gain and tested else np.nan for gain, tested in zip(gains, is_tested, strict=True)])
-    sets = SetMaker(map_input, learnt, options.sets, options.rule)
+    sets = SetMaker(map_input, learnt, options.sets, options.numbers)
     cells = tuple(
         _calibrate_cell(predictions, selected, name, gains[language], float(q[language]), language in learnt.falls, sets.make(language))
         for language, (selected, name) in enumerate(zip(rows, map_input.languages, strict=True))
@@ -225,13 +210,13 @@ def calibrate_metric(map_input: MapInput, options: CalibrateOptions = CalibrateO
     gain = compare_losses(predictions, all_texts)
     all_fall = len(learnt.falls) == len(cells)
     overall = _calibrate_cell(predictions, all_texts, POOLED, gain, np.nan if gain is None else gain.p, all_fall, None)
-    method = METHODS[map_input.kind].format({"linear": "a line", "isotonic": "a rising function"}.get(options.rule, options.rule))
+    method = METHODS[map_input.kind].format({"linear": "a line", "isotonic": "a rising function"}.get(options.numbers, options.numbers))
     return CalibratedMetric(
         key=map_input.key,
         kind=map_input.kind,
         loss="squared error" if map_input.kind == "numbers" else "Brier score",
         read=map_input.read,
-        method=f"{method}; reads the {map_input.read}{' and the length' if options.length else ''}",
+        method=f"{method}; reads the {map_input.read}{' and the length' if options.covariate else ''}",
         cells=cells,
         overall=overall,
         gap_before=_gap_over_languages([cell.before for cell in cells], options.seed),

@@ -13,7 +13,7 @@ from harness.decide.options import DecisionOptions
 from harness.measure.cells import bounds, number, sort_key
 from harness.measure.compare import JudgedTables
 from harness.measure.judged_table import JudgedTable
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.stats import (
     brier_score,
     calibration_error,
@@ -71,13 +71,13 @@ class Calibration(KeyedRow, frozen=True, kw_only=True):
     reason: str | None = None
 
 
-def calibrations(aligned: JudgedTables, compare: CompareOptions, options: DecisionOptions) -> tuple[Calibration, ...]:
+def calibrations(aligned: JudgedTables, compare: MeasureOptions, options: DecisionOptions) -> tuple[Calibration, ...]:
     """Return the calibration of every judge, by language and metric; fewer independent texts than `options.groups` are not recalibrated."""
     results = [calibration for judged in aligned.tables for calibration in _of_data(judged, "source" in aligned.by, compare, options)]
     return tuple(sorted(results, key=lambda calibration: sort_key(calibration.key)))
 
 
-def _of_data(judged: JudgedTable, by_source: bool, compare: CompareOptions, options: DecisionOptions) -> Iterator[Calibration]:
+def _of_data(judged: JudgedTable, by_source: bool, compare: MeasureOptions, options: DecisionOptions) -> Iterator[Calibration]:
     column = judged.judgments.confidence
     confidence = np.array([*column.values, math.nan], np.float64)[column.codes]
     right, group = judged.hit, judged.group

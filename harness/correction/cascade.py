@@ -15,7 +15,6 @@ from harness.correction.acceptance import (
     NO_CONFIDENCE,
     ONLY_IF,
     UNEQUAL,
-    AcceptOptions,
     agrees_with_people,
     assumption,
     confidence_of,
@@ -24,12 +23,13 @@ from harness.correction.acceptance import (
 )
 from harness.correction.answer_prices import AnswerPrice
 from harness.correction.cell_results import CellResults, choose_condition
+from harness.correction.options import AcceptOptions
 from harness.correction.unread_cells import refuse_unread
 from harness.errors import JudgeError, UsageError
 from harness.measure.cells import number
 from harness.measure.compare import Recording, align
 from harness.measure.item_table import ItemTable, item_tables
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.model import JudgeCondition
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.selection.cascade import Cascade, CascadePromise, Units, answered_by, joint_cascade, split_cascade, votes_so_far
@@ -150,7 +150,7 @@ class AcceptedCascades(CellResults, frozen=True):
 
 def accept_cascade(
     source: Recording,
-    compare: CompareOptions,
+    compare: MeasureOptions,
     options: AcceptOptions = AcceptOptions(),
     units: Units = "design_effect",
     pricing: Pricing | None = None,
@@ -191,7 +191,7 @@ def accept_cascade(
     use = f"{options} cascade={' then '.join(each.judge for each in chain)} units={units}"
     notes = (*aligned.notes, *_price_notes(chain, prices, order), GUARANTEE, *filter(None, (assumed,)))
     only_if = ONLY_IF if assumed else None
-    return AcceptedCascades(aligned.signed(use=use), options.alpha, options.delta, units, cascades, notes, only_if)
+    return AcceptedCascades(aligned.signed(use=use), options.alpha_risk, options.delta, units, cascades, notes, only_if)
 
 
 def _price_notes(chain: Sequence[JudgeCondition], prices: Mapping[str, AnswerPrice], order: Order) -> Iterator[str]:
@@ -222,7 +222,7 @@ class _SharedAnswers(NamedTuple):
         """Return several judges along a path that a part of the labels finds; one judge along its own confidences, which need no labels."""
         test = split_cascade if len(judges) > 1 else joint_cascade
         arrays = list(self.sure[judges]), list(self.right[judges])
-        return test(*arrays, self.group, promise=CascadePromise(options.alpha, options.delta, units))
+        return test(*arrays, self.group, promise=CascadePromise(options.alpha_risk, options.delta, units))
 
 
 def _accept_in_cell(cells: Sequence[ItemTable], options: AcceptOptions, units: Units, prices: Mapping[str, AnswerPrice]) -> AcceptedCascade:

@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.content.tags import choose_from
-from harness.correction.acceptance import ONLY_IF, AcceptOptions
+from harness.correction.acceptance import ONLY_IF
 from harness.correction.cascade import AcceptedCascade
 from harness.correction.certificate import CertifiedData, CertifiedJudge, judge_problems
 from harness.correction.certificate_file import CHANGED, HASHES, ComparedBy, SealedFile, read_certificate_file
+from harness.correction.options import AcceptOptions, Confidence
 from harness.errors import CertificateError, ContentError, StaleCertificate, UsageError
 from harness.model import JudgeIdentity, Scale, Score
 from harness.stats.core.arrays import Floats, Ints
@@ -29,10 +30,27 @@ SCHEMA_VERSION = 2
 AGAIN = "make a new certificate with 'harness accept --cascade --to FILE'"
 
 
+class CertifiedErrors(msgspec.Struct, frozen=True):
+    """The tolerated errors, as `AcceptOptions` has them."""
+
+    alpha: float
+    delta: float
+    confidence: Confidence | None
+    sampling: Literal["random"] | None
+
+    @classmethod
+    def of(cls, options: AcceptOptions) -> CertifiedErrors:
+        return cls(options.alpha_risk, options.delta, options.confidence, options.sampling)
+
+    @property
+    def options(self) -> AcceptOptions:
+        return AcceptOptions(alpha_risk=self.alpha, delta=self.delta, confidence=self.confidence, sampling=self.sampling)
+
+
 class CascadeOptions(ComparedBy, frozen=True):
     """The options that the numbers were made with."""
 
-    accept: AcceptOptions
+    accept: CertifiedErrors
     units: Units
 
 

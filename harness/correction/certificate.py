@@ -20,7 +20,6 @@ import msgspec
 from numpy.typing import ArrayLike
 
 from harness.content.tags import choose_from
-from harness.correction.acceptance import Confidence
 from harness.correction.certificate_extension import CertifiedWatch, Extension
 from harness.correction.certificate_file import CHANGED, HASHES, ComparedBy, SealedFile, certificate_kind, read_certificate_file
 from harness.correction.certified_cell import (
@@ -33,7 +32,7 @@ from harness.correction.certified_cell import (
     corrected_mean,
     texts_without_mean,
 )
-from harness.correction.label_sets import Per
+from harness.correction.options import Confidence, Per
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import VerdictName
 from harness.errors import CertificateError, ContentError, StaleCertificate, UseForbidden

@@ -16,7 +16,7 @@ from typing import Any, Self, TypeVar
 import msgspec
 
 from harness.errors import ContentError, UsageError, unreadable
-from harness.measure.options import Annotators, CompareOptions, Rule, Standardise
+from harness.measure.options import Annotators, MeasureOptions, Rule, Standardise
 from harness.row_files import refuse_other_schema
 
 MAX_BYTES = 16 * 1024 * 1024
@@ -33,15 +33,15 @@ class ComparedBy(msgspec.Struct, frozen=True):
     standardise: Standardise
 
     @classmethod
-    def of(cls, compare: CompareOptions, **options: Any) -> Self:
+    def of(cls, compare: MeasureOptions, **further: Any) -> Self:
         annotators = None if compare.annotators is None else str(compare.annotators)
-        where = {name: tuple(values) for name, values in sorted(compare.where.items())}
-        return cls(annotators, compare.majority, where, compare.standardise, **options)
+        where = {name: tuple(values) for name, values in sorted(compare.restrictions.items())}
+        return cls(annotators, compare.majority, where, compare.standardise, **further)
 
-    def compare(self, judges: tuple[str, ...]) -> CompareOptions:
-        """Return the same comparison of these judges."""
+    def compare(self, judges: tuple[str, ...]) -> MeasureOptions:
+        """The same comparison of these judges."""
         annotators = None if self.annotators is None else Annotators.parse(self.annotators)
-        return CompareOptions(annotators=annotators, majority=self.majority, where=self.where, judges=judges, standardise=self.standardise)
+        return MeasureOptions(annotators=annotators, majority=self.majority, where=self.where, judges=judges, standardise=self.standardise)
 
 
 class SealedFile(msgspec.Struct, frozen=True, kw_only=True):

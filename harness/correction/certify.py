@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
 
@@ -12,14 +13,15 @@ import msgspec
 import numpy as np
 
 from harness.content import Library
-from harness.correction.acceptance import AcceptOptions, accepted_from
-from harness.correction.calibrate import CalibrateOptions, calibrate_metric, text_lengths
+from harness.correction.acceptance import accepted_from
+from harness.correction.calibrate import calibrate_metric, text_lengths
 from harness.correction.cell_results import choose_condition, judged_rows
 from harness.correction.certificate import SCHEMA_VERSION, Certificate, CertifiedData, CertifiedJudge, CertifiedOptions
 from harness.correction.certified_cell import CertifiedCell, CertifiedThreshold, Correction
 from harness.correction.certified_map import CertifiedMap
 from harness.correction.map_input import map_inputs
 from harness.correction.mean_estimates import NO_INCLUSION, Sample, mean_sample, share_sample
+from harness.correction.options import AcceptOptions, CalibrateOptions, CertifyOptions
 from harness.correction.unread_cells import refuse_unread
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
@@ -30,8 +32,9 @@ from harness.measure.cells import number
 from harness.measure.compare import Recording, align, judged_tables
 from harness.measure.item_table import ItemTable, item_tables
 from harness.measure.judged_table import JudgedTable
-from harness.measure.options import Annotators, CompareOptions
+from harness.measure.options import Annotators, MeasureOptions
 from harness.model import SAMPLING, JudgeCondition, JudgeIdentity, Scale, Score
+from harness.options import part_of
 from harness.row_files import sha256_of
 from harness.runs import RunProtocol
 from harness.stats import LabelledSummary, enough_labels, summarise_labelled
@@ -82,9 +85,15 @@ class JudgedRun(msgspec.Struct, frozen=True):
         )
 
 
+def certify_by_options(source: Recording, options: CertifyOptions, asked: JudgedRun | None) -> Certificate:
+    """Return the certificate of one judge, as a command or a notebook asks for it. Raises as `certify`."""
+    decision, acceptance = part_of(options, DecisionOptions), part_of(options, AcceptOptions)
+    return certify(source, part_of(options, MeasureOptions), decision, acceptance, asked, part_of(options, CalibrateOptions))
+
+
 def certify(
     source: Recording,
-    compare: CompareOptions,
+    compare: MeasureOptions,
     decision: DecisionOptions = DecisionOptions(),
     acceptance: AcceptOptions = AcceptOptions(),
     judged_run: JudgedRun | None = None,
@@ -103,13 +112,13 @@ def certify(
     Raises UsageError for several judges or conditions, with what to choose; for lengths without texts; and as `measure.compare` does.
     Raises JudgeError where most of the judge's answers cannot be read.
     """
-    aligned = align([source], msgspec.structs.replace(compare, judges=None))
+    aligned = align([source], replace(compare, judges=None))
     verdicts = verdicts_of_tables(aligned, compare, decision)
     condition = condition or choose_condition([JudgeCondition.of(verdict.key) for verdict in verdicts], compare.judges, "certify")
     sets, about = maps.sets, source.data.about
     chosen = {(v.key["language"], v.key["metric"]): v for v in verdicts if JudgeCondition.of(v.key) == condition}
-    of_judge = msgspec.structs.replace(compare, judges=(condition.judge,))
-    [judged] = judged_tables([source], msgspec.structs.replace(of_judge, annotators=compare.annotators or Annotators(1)))
+    of_judge = replace(compare, judges=(condition.judge,))
+    [judged] = judged_tables([source], replace(of_judge, annotators=compare.annotators or Annotators(1)))
     [aggregated] = judged_tables([source], of_judge)
     counted = {cell.place: cell for cell in item_tables(aggregated) if cell.condition == condition}
     scored = [cell for cell in item_tables(judged) if cell.condition == condition]
@@ -127,7 +136,7 @@ def certify(
             cells.append(msgspec.structs.replace(certified, recalibration=certified_map, recalibration_reason=reason))
     if any(verdict.basis == "bar" for verdict in chosen.values()):
         decision = decision.with_bar()
-    use = f"{acceptance} {sets} share_freedom={SHARE_FREEDOM}{' with=length' if maps.length else ''}"
+    use = f"{acceptance} {sets} share_freedom={SHARE_FREEDOM}{' with=length' if maps.covariate else ''}"
     certificate = Certificate(
         schema_version=SCHEMA_VERSION,
         harness=version("judge-harness"),
@@ -140,13 +149,13 @@ def certify(
         cells=tuple(sorted(cells, key=lambda certified: (certified.language, certified.metric))),
         options=CertifiedOptions.of(
             compare,
-            alpha=acceptance.alpha,
+            alpha=acceptance.alpha_risk,
             delta=acceptance.delta,
             confidence=acceptance.confidence,
             level=sets.level,
             per=sets.per,
             this_draw=sets.this_draw,
-            length=maps.length,
+            length=maps.covariate is not None,
         ),
     )
     return certificate.sealed()
@@ -174,8 +183,8 @@ def certified_data(data: Dataset) -> CertifiedData:
 def _certify_maps(scored: Sequence[ItemTable], options: CalibrateOptions, judged: JudgedTable) -> dict[tuple[str, str], CertifiedMap]:
     """Return the map of every language and metric. What rests on texts without a label is left out: other ones do not make it stale."""
     certified_maps = {}
-    for map_input in map_inputs(scored, text_lengths(judged.data) if options.length else None):
-        metric = calibrate_metric(map_input, msgspec.structs.replace(options, length=map_input.length_scale is not None))
+    for map_input in map_inputs(scored, text_lengths(judged.data) if options.covariate else None):
+        metric = calibrate_metric(map_input, replace(options, covariate=None if map_input.length_scale is None else "length"))
         for cell in metric.cells:
             assert cell.curve is not None and cell.sets is not None
             sets = msgspec.structs.replace(cell.sets, mean_size=None, whole=None)
@@ -199,7 +208,7 @@ def _certify_cell(
     aggregated: ItemTable,
     verdict: Verdict,
     judged: JudgedTable,
-    compare: CompareOptions,
+    compare: MeasureOptions,
     acceptance: AcceptOptions,
     judged_run: JudgedRun | None,
 ) -> CertifiedCell:
@@ -213,7 +222,7 @@ def _certify_cell(
         accepted = accepted_from(aggregated, compare, acceptance)
         names = ("confidence", "threshold", "coverage", "agreement", "agreement_lower", "n", "left_out", "reason")
         numbers: dict[str, Any] = {name: getattr(accepted, name) for name in names}
-        threshold = CertifiedThreshold(**numbers, alpha=acceptance.alpha, delta=acceptance.delta)
+        threshold = CertifiedThreshold(**numbers, alpha=acceptance.alpha_risk, delta=acceptance.delta)
     confusion, agreement_error = _count_agreement(aggregated)
     return CertifiedCell(
         language=verdict.key["language"],

@@ -7,14 +7,21 @@ from importlib.metadata import version
 
 import msgspec
 
-from harness.correction.acceptance import AcceptOptions
 from harness.correction.answer_prices import STATED, AnswerPrice
 from harness.correction.cascade import AcceptedCascades, AcceptedStep, accept_cascade
-from harness.correction.cascade_certificate import SCHEMA_VERSION, CascadeCertificate, CascadeOptions, CertifiedChain, CertifiedStep
+from harness.correction.cascade_certificate import (
+    SCHEMA_VERSION,
+    CascadeCertificate,
+    CascadeOptions,
+    CertifiedChain,
+    CertifiedErrors,
+    CertifiedStep,
+)
 from harness.correction.cell_results import judged_rows
 from harness.correction.certificate import judge_problems
 from harness.correction.certificate_file import CHANGED
 from harness.correction.certify import JudgedRun, certified_data, certified_judge
+from harness.correction.options import AcceptOptions
 from harness.correction.stale_certificate import (
     comparable_signature,
     condition_changes,
@@ -25,13 +32,13 @@ from harness.correction.stale_certificate import (
 )
 from harness.errors import UsageError
 from harness.measure.compare import Recording
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 
 
 def certify_cascade(
     accepted: AcceptedCascades,
     source: Recording,
-    compare: CompareOptions,
+    compare: MeasureOptions,
     options: AcceptOptions = AcceptOptions(),
     judged_run: JudgedRun | None = None,
 ) -> CascadeCertificate:
@@ -53,7 +60,7 @@ def certify_cascade(
         harness=version("judge-harness"),
         steps=steps,
         data=certified_data(source.data),
-        options=CascadeOptions.of(compare, accept=options, units=accepted.units),
+        options=CascadeOptions.of(compare, accept=CertifiedErrors.of(options), units=accepted.units),
         signature=accepted.signature,
         cells=tuple(
             CertifiedChain(
@@ -131,8 +138,8 @@ def _list_differences(certificate: CascadeCertificate, source: Recording, judged
     }
     try:
         compare = options.compare(certificate.judges)
-        accepted = accept_cascade(source, compare, options.accept, options.units, lambda chain: prices, order="named")
-        remade = certify_cascade(accepted, source, compare, options.accept, judged_run)
+        accepted = accept_cascade(source, compare, options.accept.options, options.units, lambda chain: prices, order="named")
+        remade = certify_cascade(accepted, source, compare, options.accept.options, judged_run)
     except UsageError as err:
         yield f"the certificate cannot be made again: {err}"
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -11,6 +12,7 @@ import numpy as np
 from harness.content.tags import choose_from
 from harness.correction.cell_results import CellResults, refuse_unless_random, split_by
 from harness.correction.mean_estimates import Figure, MeanEstimates, Sample, mean_estimates, mean_sample, share_sample
+from harness.correction.options import CorrectOptions
 from harness.correction.prevalence import shifted_estimates
 from harness.correction.unread_cells import UnreadCells, refuse_unread
 from harness.correction.with_others import AVERAGE, with_other_languages
@@ -20,11 +22,10 @@ from harness.measure.cells import sort_key
 from harness.measure.compare import Recording, align
 from harness.measure.item_table import ItemTable, item_tables
 from harness.measure.judged_table import as_text, item_key, means_by
-from harness.measure.options import Annotators, CompareOptions
+from harness.measure.options import Annotators, MeasureOptions
 from harness.model import CELL, Score
 from harness.stats import prediction_powered_class_shares
 from harness.stats.core.arrays import Ints
-from harness.stats.estimation.prediction_powered import SHARE_FREEDOM
 
 BIAS_UNKNOWN = (
     "The judge alone is the mean of its scores: its bias is unknown, and its interval does not cover the bias. The labels alone and the "
@@ -35,32 +36,6 @@ SHIFTED = (
     "A prevalence shift is declared: the labels come from elsewhere, and the corrected numbers are of the texts without a label. They are "
     "valid if the judge errs with each class as often here as there; texts count as independent."
 )
-
-
-class CorrectOptions(msgspec.Struct, frozen=True):
-    """Options of a correction.
-
-    Attributes:
-        by: keys of the items to group by, beside language, metric, judge and condition.
-        shares: the shares of all classes instead of the mean; on scales without order always.
-        share_of: the share of this class only, as text.
-        versus: a key of `by` and one of its values: each other value's difference from it is estimated too.
-        prevalence_shift: the labels come from elsewhere, where the classes may have other shares.
-        borrow: add what comes out if languages help each other.
-    """
-
-    by: tuple[str, ...] = ("system",)
-    shares: bool = False
-    share_of: str | None = None
-    versus: tuple[str, str] | None = None
-    prevalence_shift: bool = False
-    borrow: bool = False
-
-    def __str__(self) -> str:
-        """Return the options as signatures print them."""
-        if self.prevalence_shift:
-            return "correct shift=yes"
-        return f"correct shift=no share_freedom={SHARE_FREEDOM}{' borrow=languages' if self.borrow else ''}"
 
 
 class CorrectedNumber(MeanEstimates, frozen=True, kw_only=True):
@@ -102,7 +77,7 @@ class Corrected(CellResults, frozen=True):
     schema_version: int = 1
 
 
-def correct(sources: Sequence[Recording], compare: CompareOptions, options: CorrectOptions = CorrectOptions()) -> Corrected:
+def correct(sources: Sequence[Recording], compare: MeasureOptions, options: CorrectOptions = CorrectOptions()) -> Corrected:
     """Estimate means, class shares and differences from the judge alone, from the labels alone, and from both.
 
     Items count from one annotator on, if `compare` does not say otherwise. Raises UsageError unless the dataset card says that the labelled
@@ -111,7 +86,7 @@ def correct(sources: Sequence[Recording], compare: CompareOptions, options: Corr
     """
     for source in sources:
         refuse_unless_random(source.data.about, "no corrected numbers")
-    compare = msgspec.structs.replace(compare, annotators=compare.annotators or Annotators(1), by=options.by)
+    compare = replace(compare, annotators=compare.annotators or Annotators(1), by=options.by)
     aligned = align(sources, compare)
     _refuse_unknown_versus(options)
     numbers: list[CorrectedNumber] = []
@@ -160,7 +135,7 @@ def _refuse_absent_versus(numbers: Sequence[CorrectedNumber], options: CorrectOp
 
 
 def _correct_cell(
-    cell: ItemTable, keys: Mapping[str, CodedColumn], options: CorrectOptions, compare: CompareOptions, samples: dict[int, Sample]
+    cell: ItemTable, keys: Mapping[str, CodedColumn], options: CorrectOptions, compare: MeasureOptions, samples: dict[int, Sample]
 ) -> Iterator[CorrectedNumber]:
     parts = list(split_by(cell, keys))
     for part in parts:

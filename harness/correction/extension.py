@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Literal
 
@@ -29,7 +29,7 @@ from harness.measure.cells import sort_key
 from harness.measure.compare import Recording, align
 from harness.measure.item_table import ItemTable, item_tables
 from harness.measure.judged_table import as_text, item_key
-from harness.measure.options import Annotators, CompareOptions
+from harness.measure.options import Annotators, MeasureOptions
 from harness.stats import correct_with_summary, holm
 from harness.stats.estimation.transport import LEAST_GROUPS, TransportTest, transport
 
@@ -139,7 +139,7 @@ class _Probe:
 def extend(
     certificate: Certificate,
     source: Recording,
-    compare: CompareOptions = CompareOptions(),
+    compare: MeasureOptions = MeasureOptions(),
     options: ExtendOptions = ExtendOptions(),
     judged_run: JudgedRun | None = None,
 ) -> ExtensionResult:
@@ -186,8 +186,8 @@ def with_extensions(certificate: Certificate, result: ExtensionResult, today: da
     return msgspec.structs.replace(certificate, extensions=lines, extended=len(lines)).sealed()
 
 
-def _list_probes(certificate: Certificate, source: Recording, compare: CompareOptions, options: ExtendOptions) -> Iterator[_Probe]:
-    single = msgspec.structs.replace(compare, annotators=compare.annotators or Annotators(1), judges=(certificate.judge.name,))
+def _list_probes(certificate: Certificate, source: Recording, compare: MeasureOptions, options: ExtendOptions) -> Iterator[_Probe]:
+    single = replace(compare, annotators=compare.annotators or Annotators(1), judges=(certificate.judge.name,))
     [judged] = align([source], single).tables
     keys = {name: item_key(judged.data, name) for name in options.by if name not in ("language", "metric")}
     wanted = certificate.judge.condition

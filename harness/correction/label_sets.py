@@ -7,16 +7,15 @@ languages, from a random half of its groups where it has enough of them, or is a
 from __future__ import annotations
 
 import math
-from typing import Literal
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from harness.correction.map_input import MapInput, score_of
+from harness.correction.options import Per, SetOptions
 from harness.correction.score_curves import Curve, NumberLine
 from harness.correction.score_maps import LearntMap, learn
-from harness.errors import UsageError
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.estimation.conformal import (
     TOLERANCE,
@@ -30,50 +29,9 @@ from harness.stats.estimation.conformal import (
 from harness.stats.estimation.map_quality import label_rows
 from harness.stats.estimation.number_map import NumberRule
 
-Per = Literal["group", "text"]
 SPLIT_FROM = 200
 """Languages with so many labelled groups learn from one half and set the threshold with the other; below, the others' map is used."""
 OTHERS, HALVES, HALF_ALONE = "the other languages", "one half of the groups of all languages", "one half of the groups"
-
-
-class SetOptions(msgspec.Struct, frozen=True):
-    """The promise of label sets.
-
-    Attributes:
-        level: the share of new texts whose set holds a person's score, in (0.5, 1).
-        per: `group`, a random text of a new random group; `text`, a random text.
-        this_draw: the probability with which this draw of labels reaches the level; None: on average over draws.
-        seed: of the halves, and of the one label that stands for a group.
-    """
-
-    level: float = 0.9
-    per: Per = "group"
-    this_draw: float | None = None
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        for name, value in (("--level", self.level), ("--this-draw", self.this_draw)):
-            if value is not None and not 0.5 <= value < 1:
-                raise UsageError(f"{name} is a share from 0.5 to below 1, such as 0.9; got {value:g}")
-        if self.this_draw is not None and self.per == "text":
-            raise UsageError("--this-draw holds for a random text of a new random group; leave --per text out")
-
-    def __str__(self) -> str:
-        """Return the options as signatures print them."""
-        return f"sets={self.level:g}/{self.per}" + (f"/this-draw={self.this_draw:g}" if self.this_draw is not None else "")
-
-    @property
-    def alpha(self) -> float:
-        return round(1 - self.level, 9)
-
-    @property
-    def promise(self) -> str:
-        """Whose score is in the set, and how often, in a sentence."""
-        whose = "a random text of a new random group" if self.per == "group" else "a random text, in groups no larger than those labelled,"
-        how = f"in {100 * self.level:g} of 100 such texts"
-        if self.this_draw is not None:
-            return f"a set holds a person's score of {whose} {how}, with a probability of {self.this_draw:g} for this draw of labels"
-        return f"a set holds a person's score of {whose} {how}, on average over draws of the labels"
 
 
 class LabelSets(msgspec.Struct, frozen=True):
@@ -171,17 +129,17 @@ def _find_threshold(scores: Floats, groups: Ints, options: SetOptions) -> float:
         rng = np.random.default_rng(options.seed)
         order = rng.permutation(len(scores))
         picked = scores[order][np.unique(groups[order], return_index=True)[1]]
-        rank = rank_for_this_draw(len(picked), options.alpha, confidence=options.this_draw)
-        return threshold_one_per_group(picked, options.alpha, rank=rank) if rank else math.inf
+        rank = rank_for_this_draw(len(picked), options.miscoverage, confidence=options.this_draw)
+        return threshold_one_per_group(picked, options.miscoverage, rank=rank) if rank else math.inf
     by = threshold_by_group if options.per == "group" else threshold_by_size
-    return by(scores, groups, options.alpha)
+    return by(scores, groups, options.miscoverage)
 
 
 def _few_groups_reason(groups: int, options: SetOptions) -> str:
     if options.this_draw is not None:
-        needed = next(n for n in range(1, 100_000) if rank_for_this_draw(n, options.alpha, confidence=options.this_draw))
+        needed = next(n for n in range(1, 100_000) if rank_for_this_draw(n, options.miscoverage, confidence=options.this_draw))
     else:
-        needed = least_groups(options.alpha)
+        needed = least_groups(options.miscoverage)
     if groups < needed:
         return f"every score: {groups} groups set the threshold, and {needed} are needed at {100 * options.level:g} %"
     return "every score: one more group could be as large as the largest, and would outweigh the misses that are allowed"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from harness.correction.cell_results import CellResults, KeyedRow
+from harness.correction.options import LabelBudgetOptions
 from harness.correction.unread_cells import UnreadCells, refuse_unread
 from harness.correction.with_others import NewLanguage, new_languages
 from harness.decide.cell_tests import CellTests
@@ -17,8 +18,9 @@ from harness.errors import UsageError
 from harness.measure.cells import number
 from harness.measure.compare import Recording, align
 from harness.measure.item_table import item_tables
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.model import BY_PEOPLE
+from harness.options import part_of
 from harness.stats import items_for_wilson, wilson
 from harness.stats.intervals.cluster_mean import ClusterMean
 
@@ -76,22 +78,19 @@ class LabelBudget(CellResults, frozen=True):
 
 def label_budget(
     sources: Sequence[Recording],
-    options: CompareOptions,
-    decision: DecisionOptions = DecisionOptions(),
-    *,
-    half_width: float = 0.05,
-    borrow: bool = False,
+    options: LabelBudgetOptions,
 ) -> LabelBudget:
     """Return the labels that are needed, by language, metric, judge and condition.
 
     Raises UsageError as `measure.compare` does, JudgeError where most answers of every judge cannot be read.
 
-    `half_width` is wanted of the interval of agreement, between 0 and 0.5. `borrow` adds what a new language needs if the others help it,
-    for a mean to `half_width` of the scale.
+    The half-width is wanted of the interval of agreement, between 0 and 0.5; what a new language needs, if the others help it, is for a
+    mean to the half-width of the scale.
     """
+    half_width, decision = options.half_width, part_of(options, DecisionOptions)
     if not 0 < half_width < 0.5:
         raise UsageError(f"a half-width is a share between 0 and 0.5, such as 0.05 for 5 points; got {half_width:g}")
-    aligned = align(sources, options)
+    aligned = align(sources, part_of(options, MeasureOptions))
     tables = (cell for judged in aligned.tables for cell in item_tables(judged, by_source="source" in aligned.by))
     readable, unread = refuse_unread(tables, "no number of labels is planned by the scores")
     tests = tests_of_tables(aligned, decision)
@@ -102,7 +101,7 @@ def label_budget(
         if not any(left_out.covers(verdict.key) for left_out in unread)
     )
     signature = aligned.signed(decide=decision.signed(judged.data.about for judged in aligned.tables))
-    return LabelBudget(signature, half_width, cells, new_languages(readable, half_width) if borrow else None, unread)
+    return LabelBudget(signature, half_width, cells, new_languages(readable, half_width) if options.borrow else None, unread)
 
 
 def _labels_of_cell(cell_tests: CellTests, verdict: Verdict, half_width: float) -> LabelsNeeded:

@@ -8,12 +8,10 @@ from typing import Any
 
 import msgspec
 
-from harness.correction.acceptance import AcceptOptions
-from harness.correction.calibrate import CalibrateOptions
 from harness.correction.cell_results import rows_with_value
 from harness.correction.certificate import Certificate, CertifiedData, CertifiedJudge, judge_problems
 from harness.correction.certify import JudgedRun, certify, scores_hash
-from harness.correction.label_sets import SetOptions
+from harness.correction.options import AcceptOptions, CalibrateOptions
 from harness.data.dataset import Dataset
 from harness.errors import JudgeError, UsageError
 from harness.measure.compare import Recording
@@ -120,8 +118,10 @@ def _list_differences(certificate: Certificate, source: Recording, judged_run: J
     options, judge = certificate.options, certificate.judge
     try:
         compare = options.compare((judge.name,))
-        acceptance = AcceptOptions(options.alpha, options.delta, options.confidence)
-        maps = CalibrateOptions(SetOptions(options.level, options.per, options.this_draw), length=options.length)
+        acceptance = AcceptOptions(alpha_risk=options.alpha, delta=options.delta, confidence=options.confidence)
+        maps = CalibrateOptions(
+            level=options.level, per=options.per, this_draw=options.this_draw, covariate="length" if options.length else None
+        )
         remade = certify(source, compare, certificate.thresholds, acceptance, judged_run, maps, judge.condition)
     except (UsageError, JudgeError) as err:
         yield f"the certificate cannot be made again: {err}"

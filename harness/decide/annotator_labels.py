@@ -14,7 +14,7 @@ from harness.decide.verdict_parts import CopiedLabels
 from harness.measure.cells import number
 from harness.measure.label_counts import Classes, LabelCounts
 from harness.measure.scores import numbers
-from harness.model import AltScoring
+from harness.options import AltScoring
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.intervals.alternative_annotator import (
     AlternativeAnnotatorTest,

@@ -13,15 +13,13 @@ from harness.data.columns import Codes, combination_ids, first_rows, rows_by_num
 from harness.data.dataset import Dataset
 from harness.decide.annotator_labels import AnnotatorLabels, AnnotatorSample, annotator_sample, annotator_tests
 from harness.decide.class_shares import (
-    DEFAULT_BAR,
     Basis,
     ClassShare,
     class_shares,
     p_above_bar,
     p_below_bar,
-    parse_bar,
 )
-from harness.decide.options import DecisionOptions
+from harness.decide.options import DEFAULT_BAR, DecisionOptions, parse_bar
 from harness.decide.verdict_parts import CopiedLabels
 from harness.measure.answer_counts import AnswerCounts, count_answers
 from harness.measure.judged_table import JudgedTable, item_key, means_by

@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 import numpy as np
 
+from harness.decide.options import DEFAULT_BAR, parse_bar
 from harness.errors import UsageError
 from harness.measure.label_counts import LabelCounts
 from harness.model import Score
@@ -18,7 +19,6 @@ from harness.stats.intervals.intervals import clopper_pearson
 from harness.stats.intervals.recall_bar import share_found
 
 Basis = Literal["people", "bar"]
-DEFAULT_BAR = 0.8
 
 
 class ClassShare(msgspec.Struct, frozen=True):
@@ -42,26 +42,6 @@ class ClassShare(msgspec.Struct, frozen=True):
     bar: float | None = None
     p_above: float | None = None
     p_below: float | None = None
-
-
-def parse_bar(text: str) -> dict[str, float]:
-    """Return the bar of each class that `fail=.95,pass=.8` names; the one of all classes, `.9`, is under an empty name.
-
-    Raises UsageError for what is no share between 0 and 1.
-
-    >>> parse_bar(".9"), parse_bar("fail=.95,pass=.8")
-    ({'': 0.9}, {'fail': 0.95, 'pass': 0.8})
-    """
-    bars: dict[str, float] = {}
-    for part in text.split(","):
-        name, _, number = part.rpartition("=")
-        try:
-            bars[name.strip()] = float(number)
-        except ValueError:
-            raise UsageError(f"--bar {text}: '{part}' should be a share such as .9, or CLASS=SHARE such as fail=.95") from None
-        if not 0 < bars[name.strip()] < 1:
-            raise UsageError(f"--bar {text}: {number} should lie between 0 and 1, both excluded")
-    return bars
 
 
 def refuse_unknown_classes(bar: str, labels: Iterable[LabelCounts]) -> None:

@@ -27,7 +27,7 @@ from harness.decide.language_parts import (
 from harness.decide.options import DecisionOptions
 from harness.measure.cells import number, sort_key
 from harness.measure.compare import JudgedTables
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.stats import meta_analysis
 from harness.stats.intervals.cluster_mean import ClusterMean
 
@@ -99,7 +99,7 @@ class LanguageComparison(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def language_comparisons(
-    aligned: JudgedTables, tests: Sequence[CellTests], compare: CompareOptions, options: DecisionOptions, *, full: bool = False
+    aligned: JudgedTables, tests: Sequence[CellTests], compare: MeasureOptions, options: DecisionOptions, *, full: bool = False
 ) -> tuple[LanguageComparison, ...]:
     """Return what is seen of every judge, metric and condition over languages, sorted by metric and judge.
 

@@ -4,29 +4,52 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
-import msgspec
-
-from harness.content.specs import DatasetCard
-from harness.decide.class_shares import DEFAULT_BAR, parse_bar
 from harness.errors import UsageError
-from harness.model import AltScoring
-from harness.stats.core.arrays import Kind
-from harness.stats.core.groups import LEAST_EFFECTIVE
-from harness.stats.intervals.recall_bar import LEAST_CORRELATION
+from harness.options import BAR_CORRELATION, LEAST_EFFECTIVE, AltScoring, Flag, Options, fields_named
+
+if TYPE_CHECKING:
+    from harness.content.specs import DatasetCard
+    from harness.stats.core.arrays import Kind
 
 Family = Literal["judge", "all"]
 Agreement = Literal["exact", "distance"]
 Correction = Literal["holm", "by"]
 
-
 EPSILON = 0.15
 """The discount of the alternative annotator test where neither a flag nor the dataset card states one."""
+DEFAULT_BAR = 0.8
 
 
-class DecisionOptions(msgspec.Struct, frozen=True):
+def parse_bar(text: str) -> dict[str, float]:
+    """Return the bar of each class that `fail=.95,pass=.8` names; the one of all classes, `.9`, is under an empty name.
+
+    Raises UsageError for what is no share between 0 and 1.
+
+    >>> parse_bar(".9"), parse_bar("fail=.95,pass=.8")
+    ({'': 0.9}, {'fail': 0.95, 'pass': 0.8})
+    """
+    bars: dict[str, float] = {}
+    for part in text.split(","):
+        name, _, number = part.rpartition("=")
+        try:
+            bars[name.strip()] = float(number)
+        except ValueError:
+            raise UsageError(f"--bar {text}: '{part}' should be a share such as .9, or CLASS=SHARE such as fail=.95") from None
+        if not 0 < bars[name.strip()] < 1:
+            raise UsageError(f"--bar {text}: {number} should lie between 0 and 1, both excluded")
+    return bars
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecisionOptions(Options):
     """When a judge is good enough. Shares and levels are fractions."""
+
+    heading: ClassVar[str] = "thresholds of the verdicts (docs/decisions.md)"
+    thresholds: ClassVar[bool] = True
+    """`--set NAME=VALUE` sets a field"""
 
     margin: float = 0.1
     """a judge may agree with people this much less than people agree with each other"""
@@ -58,13 +81,14 @@ class DecisionOptions(msgspec.Struct, frozen=True):
     alt_scoring: AltScoring | None = None
     """how the alternative annotator test scores on ordered scales: by equal classes (`accuracy`), or by distance (`neg_rmse`); None takes
     what the dataset card states, else accuracy. On other scales it is accuracy."""
-    bar: str | None = None
-    """where one person labelled each text, a judge has to find this share of each class: `.9`, or by class `fail=.95,pass=.8`; None takes
-    0.8 of each of two classes. With a bar, agreement on more classes is held against it too."""
-    bar_correlation: float = LEAST_CORRELATION
+    bar: Annotated[str | None, Flag(metavar="N|CLASS=N,…")] = None
+    """where one person labelled each text, the share of each class that a judge has to find: .9, or fail=.95,pass=.8 (default: 0.8 of each
+    of two classes); a stated bar also holds for the agreement on more classes"""
+    bar_correlation: float = BAR_CORRELATION
     """what texts of one group have in common at least, where a judge is held against a bar: from 0 (what is seen) to 1 (groups count)"""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         parse_bar(self.bar or str(DEFAULT_BAR))
         for name in ("margin", "alpha", "power"):
             if not 0 < getattr(self, name) < 1:
@@ -85,15 +109,15 @@ class DecisionOptions(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         """Return all thresholds, as signatures print them: `margin=0.1 alpha=0.05 …`; those of a bar where one is used or they differ."""
-        unused = {"bar": self.bar is None, "bar_correlation": self.bar is None and self.bar_correlation == LEAST_CORRELATION}
-        stated = (name for name in self.__struct_fields__ if not unused.get(name))
+        unused = {"bar": self.bar is None, "bar_correlation": self.bar is None and self.bar_correlation == BAR_CORRELATION}
+        stated = (name for name in fields_named(DecisionOptions) if not unused.get(name))
         values = ((name, getattr(self, name)) for name in stated)
         texts = {name: "card" if value is None else f"{value:g}" if isinstance(value, float) else str(value) for name, value in values}
         return " ".join(f"{name}={text}" for name, text in texts.items())
 
     def with_bar(self) -> DecisionOptions:
         """Return the same thresholds with the bar spelt out, for what rests on it."""
-        return msgspec.structs.replace(self, bar=self.bar or f"{DEFAULT_BAR:g}")
+        return replace(self, bar=self.bar or f"{DEFAULT_BAR:g}")
 
     def discount(self, card: float | None) -> float:
         """Return the epsilon that holds for data whose card states `card`."""
@@ -107,4 +131,4 @@ class DecisionOptions(msgspec.Struct, frozen=True):
         """Return the thresholds for a signature, with the scoring that the cards of the data state where no flag does."""
         stated = {card.alt_scoring for card in cards}
         [scoring] = stated if len(stated) == 1 else {self.alt_scoring}
-        return str(msgspec.structs.replace(self, alt_scoring=self.alt_scoring or scoring))
+        return str(replace(self, alt_scoring=self.alt_scoring or scoring))

@@ -31,7 +31,7 @@ from harness.decide.verdict_parts import (
 from harness.measure.answer_counts import AnswerCounts
 from harness.measure.cells import number, sort_key
 from harness.measure.compare import JudgedTables, Recording, align
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.model import BY_PEOPLE, SIDE
 from harness.stats import benjamini_yekutieli, holm
 from harness.stats.core.arrays import Floats
@@ -197,7 +197,7 @@ _READ: dict[str, Callable[[Verdict], Any]] = {name: attrgetter("".join(path)) fo
 }
 
 
-def verdicts(sources: Sequence[Recording], compare: CompareOptions, options: DecisionOptions = DecisionOptions()) -> tuple[Verdict, ...]:
+def verdicts(sources: Sequence[Recording], compare: MeasureOptions, options: DecisionOptions = DecisionOptions()) -> tuple[Verdict, ...]:
     """Return verdicts on every judge of the sources, by language and metric. Raises UsageError as `measure.compare` does.
 
     Args:
@@ -208,7 +208,7 @@ def verdicts(sources: Sequence[Recording], compare: CompareOptions, options: Dec
     return verdicts_of_tables(align(sources, compare), compare, options)
 
 
-def verdicts_of_tables(aligned: JudgedTables, compare: CompareOptions, options: DecisionOptions) -> tuple[Verdict, ...]:
+def verdicts_of_tables(aligned: JudgedTables, compare: MeasureOptions, options: DecisionOptions) -> tuple[Verdict, ...]:
     """Return the verdicts on tables that are aligned already. Raises as `verdicts`."""
     return verdicts_of_tests(tests_of_tables(aligned, options), options)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from urllib.parse import unquote
 
 import msgspec
@@ -16,7 +17,7 @@ from harness.gate.policy import AGREEMENT, ANY, NEEDS_BASELINE, Names, Policy
 from harness.gate.unanswered import Unanswered, unanswered_rows
 from harness.measure.cells import Cell
 from harness.measure.compare import JudgedTables, Recording, align, compare_tables, of_metrics, only_where
-from harness.measure.options import BY_METRIC, CompareOptions
+from harness.measure.options import BY_METRIC, MeasureOptions
 from harness.model import CellKey
 
 _OF_EACH_RUN = ("judge", "data", "langs", "harness", "judgments", "judges", "ci")
@@ -35,7 +36,7 @@ class GatedSource(msgspec.Struct, frozen=True):
     """
 
     recording: Recording
-    options: CompareOptions
+    options: MeasureOptions
     signatures: Mapping[str, str]
     unanswered: Mapping[CellKey, Unanswered] = {}
 
@@ -182,8 +183,8 @@ class GatedNumbers:
         return drop(self.items[key], self.earlier[partner])
 
 
-def _align_source(source: GatedSource) -> tuple[JudgedTables, CompareOptions]:
-    options = msgspec.structs.replace(source.options, by=BY_METRIC.by)
+def _align_source(source: GatedSource) -> tuple[JudgedTables, MeasureOptions]:
+    options = replace(source.options, by=BY_METRIC.by)
     return align([source.recording], options), options
 
 

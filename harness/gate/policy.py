@@ -13,6 +13,7 @@ from harness.content.specs import read_spec
 from harness.content.tags import choose_from
 from harness.decide.options import DecisionOptions
 from harness.errors import ContentError, UsageError
+from harness.options import fields_named
 from harness.signature import Signature
 
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
@@ -100,8 +101,8 @@ def thresholds(alpha: float, decision: Mapping[str, Any]) -> DecisionOptions:
     for name in decision:
         if name == "alpha":
             raise UsageError("alpha stands at the top of a policy, not under [decision]: it is the level of tests and verdicts")
-        if name not in DecisionOptions.__struct_fields__:
-            raise UsageError(f"no threshold '{name}' of verdicts.{choose_from(DecisionOptions.__struct_fields__, name)}")
+        if name not in fields_named(DecisionOptions):
+            raise UsageError(f"no threshold '{name}' of verdicts.{choose_from(fields_named(DecisionOptions), name)}")
     try:
         return msgspec.convert({"alpha": alpha, **decision}, DecisionOptions)
     except msgspec.ValidationError as err:

@@ -28,7 +28,7 @@ from harness.improvement.questions import LabelledQuestions, labelled_questions,
 from harness.judges.panel import is_panel_file, split_panels
 from harness.measure import recorded_run
 from harness.measure.compare import Recording, align, of_metrics, only_where
-from harness.measure.options import CompareOptions, annotators_needed
+from harness.measure.options import MeasureOptions, annotators_needed
 from harness.model import SAMPLING, JudgeCondition, Variant, parse_variant
 from harness.offensive import refuse_in_repository
 from harness.prompts import load_own_prompt, load_own_rubric, with_rubric
@@ -45,13 +45,13 @@ class AskedData(msgspec.Struct, frozen=True):
 
     spec: RunSpec
     prepared: Prepared
-    compare: CompareOptions
+    compare: MeasureOptions
     questions: LabelledQuestions
 
 
-def asked_data(spec: RunSpec, compare: CompareOptions) -> AskedData:
+def asked_data(spec: RunSpec, compare: MeasureOptions) -> AskedData:
     """Load the data that candidates are asked about. Raises as `prepare`, and UsageError where no text has a commonest label."""
-    where = dict(compare.where)
+    where = dict(compare.restrictions)
     metrics, languages, tasks = (where.pop(name, None) for name in ("metric", "language", "task"))
     spec = replace(spec, metrics=metrics or spec.metrics, languages=languages or spec.languages, tasks=tasks or spec.tasks)
     prepared = prepare(spec)
@@ -60,7 +60,7 @@ def asked_data(spec: RunSpec, compare: CompareOptions) -> AskedData:
     if not len(labelled.labels):
         raise UsageError(f"{spec.data} has no labels to choose by; label some texts first ('harness annotate')")
     needed = annotators_needed(compare, labelled.labels.max_annotators)
-    compare = CompareOptions(annotators=needed, majority=compare.majority)
+    compare = MeasureOptions(annotators=needed, majority=compare.majority)
     questions = labelled_questions(labelled, compare)
     if not len(questions):
         raise UsageError(f"no text of {spec.data} has a commonest label on {', '.join(prepared.protocol.questions.metrics)}")

@@ -30,8 +30,9 @@ from harness.improvement.asked_candidates import (
 from harness.improvement.calibrated_candidates import CalibratedCandidates, calibrated
 from harness.improvement.candidates import AskedCandidate, default_candidates, named_metric
 from harness.improvement.halves import ChooseHalf, ConfirmHalf, refuse_second_use
-from harness.improvement.improve import Division, Improved, ImproveOptions, divided, improve, starting_point
-from harness.measure.options import CompareOptions
+from harness.improvement.improve import Division, Improved, divided, improve, starting_point
+from harness.improvement.options import ImproveOptions
+from harness.measure.options import MeasureOptions
 from harness.model import JudgeCondition, Query, Variant, parse_variant
 from harness.runs import CostEstimate, RunSpec, Watcher, added, estimate_cost, open_judges, planned_calls, prepare, price_for_engine
 from harness.stats.selection.choose_and_confirm import SHARES
@@ -230,7 +231,7 @@ class PlannedImprovement(msgspec.Struct, frozen=True):
         return improve(self.division, answers, compare, self.options, decision, self.folder, today)
 
 
-def planned(asking: Asking, compare: CompareOptions, options: ImproveOptions) -> PlannedImprovement:
+def planned(asking: Asking, compare: MeasureOptions, options: ImproveOptions) -> PlannedImprovement:
     """Load the data, name the candidates and divide the labels. Asks nobody.
 
     Raises UsageError without a judge or a second candidate, without labels, with too few texts, and for an unknown start; ContentError for

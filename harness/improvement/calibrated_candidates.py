@@ -22,7 +22,7 @@ from harness.improvement.halves import ChooseHalf
 from harness.improvement.questions import CandidateSet, LabelledQuestion, LabelledQuestions
 from harness.measure.compare import Recording, align
 from harness.measure.item_table import ItemTable, item_tables
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.model import Failure, JudgeCondition, Score
 from harness.stats import group_folds
 from harness.stats.core.arrays import Floats, Ints
@@ -85,7 +85,7 @@ class CalibratedCandidates:
     """
 
     def __init__(
-        self, answers: CandidateSet, calibrate: Sequence[int], choosing: ChooseHalf, compare: CompareOptions, seed: int = 0
+        self, answers: CandidateSet, calibrate: Sequence[int], choosing: ChooseHalf, compare: MeasureOptions, seed: int = 0
     ) -> None:
         self.candidates = (*answers.candidates, *(calibrated(answers.candidates[index]) for index in calibrate))
         self.labels_sha256 = answers.labels_sha256

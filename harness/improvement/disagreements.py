@@ -13,7 +13,7 @@ from harness.decide.verdicts import Verdict, verdicts_of_tables
 from harness.improvement.questions import LabelledQuestions
 from harness.measure.compare import Recording, align, judged_tables
 from harness.measure.item_table import ItemTable, item_tables
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.model import Item, JudgeCondition, Score
 from harness.offensive import HIDDEN
 
@@ -41,7 +41,7 @@ class Remaining(msgspec.Struct, frozen=True):
 
 
 def disagreements(
-    source: Recording, compare: CompareOptions, candidate: JudgeCondition, questions: LabelledQuestions
+    source: Recording, compare: MeasureOptions, candidate: JudgeCondition, questions: LabelledQuestions
 ) -> tuple[Remaining, ...]:
     """Return a candidate's disagreements with people's reference on these questions, the largest share first."""
     wanted = set(questions.questions)
@@ -76,7 +76,7 @@ def _shown_text(item: Item, data: Dataset) -> str:
     return " | ".join(text if len(text) <= _CHARACTERS else f"{text[:_CHARACTERS]}…" for text in texts if text)
 
 
-def verdicts_on(source: Recording, items: Collection[str], compare: CompareOptions, decision: DecisionOptions) -> tuple[Verdict, ...]:
+def verdicts_on(source: Recording, items: Collection[str], compare: MeasureOptions, decision: DecisionOptions) -> tuple[Verdict, ...]:
     """Return the verdicts of all judges and conditions on the texts with these ids."""
     data = source.data.only(item for item in source.data.items if item.item_id in items)
     part = msgspec.structs.replace(source, data=data, judgments=source.judgments.for_items(data.by_id))

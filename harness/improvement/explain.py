@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -25,16 +26,16 @@ from harness.improvement.covariates import (
 )
 from harness.improvement.explain_pairs import HOW as PAIRS_HOW
 from harness.improvement.explain_pairs import ExplainedPairs, explain_pairs
+from harness.improvement.options import USUAL_COVARIATES, ExplainOptions
 from harness.measure.cells import number
 from harness.measure.compare import Recording, align
 from harness.measure.item_table import ItemTable, item_tables
-from harness.measure.options import Annotators, CompareOptions
+from harness.measure.options import Annotators, MeasureOptions
 from harness.model import JudgeCondition
 from harness.stats import benjamini_yekutieli
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.intervals.regression import LEAST_FREEDOM, cluster_regression
 
-BY = (LENGTH, "language", SYSTEM)
 ALPHA = 0.05
 Outcome = Literal["shown", "not shown", "too few groups"]
 ASSOCIATION = (
@@ -48,16 +49,6 @@ HOW = (
     f"such data, at {ALPHA:g} before the correction."
 )
 NOISE = "Noise alone: 95 % of effects would be smaller if judge and people agreed but for how a judge's answers to the same call differ."
-
-
-class ExplainOptions(msgspec.Struct, frozen=True):
-    """`by`: covariates; None takes the length, the language and the system, as far as the data have them."""
-
-    by: tuple[str, ...] | None = None
-
-    def __str__(self) -> str:
-        """Return the options as signatures print them."""
-        return f"explain by={','.join(self.by or BY)}"
 
 
 class ErrorEffect(msgspec.Struct, frozen=True, kw_only=True):
@@ -132,14 +123,14 @@ class Explained(msgspec.Struct, frozen=True):
         return fields | {"unread": [cells.flat() for cells in self.unread]}
 
 
-def explain(source: Recording, compare: CompareOptions, options: ExplainOptions = ExplainOptions()) -> Explained:
+def explain(source: Recording, compare: MeasureOptions, options: ExplainOptions = ExplainOptions()) -> Explained:
     """Regress a judge's scores minus people's mean on covariates of the texts, for every judge, condition and metric with numbers.
 
     Baselines are left out. Raises UsageError for unknown covariates, for lengths of data without texts, where no metric has scores that are
     numbers, and as `measure.align`. Raises JudgeError where most
     answers of every judge cannot be read.
     """
-    compare = msgspec.structs.replace(compare, annotators=compare.annotators or Annotators(1))
+    compare = replace(compare, annotators=compare.annotators or Annotators(1))
     aligned = align([source], compare)
     judged = aligned.tables[0]
     by_judges = (cell for cell in item_tables(judged) if not cell.is_baseline)
@@ -177,11 +168,11 @@ class _Covariates:
     """The covariates of all items of the data."""
 
     def __init__(self, data: Dataset, by: tuple[str, ...] | None) -> None:
-        lengths = text_lengths(data) if LENGTH in (by or BY) else np.full(len(data.items), np.nan)
+        lengths = text_lengths(data) if LENGTH in (by or USUAL_COVARIATES) else np.full(len(data.items), np.nan)
         has_lengths = not np.isnan(lengths).all()
         if by and LENGTH in by and not has_lengths:
             raise UsageError("--by length needs texts, and the items have no single output; leave it out")
-        names = by or tuple(name for name in BY if name != SYSTEM or any(item.system is not None for item in data.items))
+        names = by or tuple(name for name in USUAL_COVARIATES if name != SYSTEM or any(item.system is not None for item in data.items))
         self.by = tuple(dict.fromkeys(name for name in names if name != LENGTH or has_lengths))
         self.lengths = lengths
         self.levels: dict[str, CodedColumn] = {name: item_codes(data, name) for name in self.by if name != LENGTH}

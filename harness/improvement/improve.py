@@ -22,9 +22,10 @@ from harness.errors import JudgeError, UsageError
 from harness.improvement.calibrated_candidates import CalibratedCandidates, CalibrationSteps, is_calibrated
 from harness.improvement.disagreements import Remaining, disagreements, verdicts_on
 from harness.improvement.halves import ChooseHalf, ConfirmedUse, ConfirmHalf, digests, earlier_uses, halves, refuse_second_use, remember
+from harness.improvement.options import ImproveOptions
 from harness.improvement.questions import LabelledQuestions, readable_questions
 from harness.measure.compare import align
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.model import JudgeCondition, plainness
 from harness.stats.core.arrays import Floats
 from harness.stats.selection.choose_and_confirm import ConfirmedGain, Halving, confirm, halve, level_of_use, texts_to_confirm
@@ -32,30 +33,6 @@ from harness.stats.selection.choose_and_confirm import ConfirmedGain, Halving, c
 DISCORDANT = (0.13, 0.28)
 """Shares of texts on which exactly one of two settings is right, between which real settings mostly lie; for how many texts are needed."""
 GAINS = (0.05, 0.08)
-
-
-class ImproveOptions(msgspec.Struct, frozen=True):
-    """The options of choosing and confirming.
-
-    Attributes:
-        start: the candidate to beat, in the words of the table; None: the first judge's plainest condition.
-        share: of the independent texts that choose.
-        margin: the loss that a language must be shown not to suffer before it gets the choice.
-        alpha: the level of the confirming test.
-        seed: of the draw of the halves.
-        reuse: whether labels that confirmed before may confirm again, at a stricter level.
-    """
-
-    start: str | None = None
-    share: float = 0.6
-    margin: float = 0.1
-    alpha: float = 0.05
-    seed: int = 0
-    reuse: bool = False
-
-    def signed(self, level: float) -> str:
-        """Return the options as signatures print them."""
-        return f"start={self.start or 'first'} share={self.share:g} margin={self.margin:g} level={level:g} seed={self.seed}"
 
 
 class ImprovedLanguage(msgspec.Struct, frozen=True, kw_only=True):
@@ -135,6 +112,7 @@ class Improved(msgspec.Struct, frozen=True, kw_only=True):
             name: [{**verdict.key, "verdict": verdict.decision.verdict} for verdict in getattr(self, name)] for name in ("before", "after")
         }
         fields: dict[str, Any] = msgspec.to_builtins(msgspec.structs.replace(self, before=(), after=()))
+        fields["options"] = self.options.as_json()
         for name in ("start", "chosen"):
             fields[name] = getattr(self, name)._asdict()
         fields["candidates"] = [candidate._asdict() for candidate in self.candidates]
@@ -175,7 +153,7 @@ def divided(texts: LabelledQuestions, options: ImproveOptions, folder: Path | No
 def improve(
     division: Division,
     answers: CalibratedCandidates,
-    compare: CompareOptions,
+    compare: MeasureOptions,
     options: ImproveOptions,
     decision: DecisionOptions,
     folder: Path | None,
@@ -206,7 +184,7 @@ def improve(
     left_out = answers.unread_cells((start, chosen), confirming)
     readable = readable_questions(confirming, left_out)
     confirming, right, constants = confirming.take(readable), right[readable], constants[readable]
-    languages, together = _confirm_by_language(confirming, right, constants, level, options.margin)
+    languages, together = _confirm_by_language(confirming, right, constants, level, options.keep_within)
     source = answers.recording((start, chosen), confirming)
     verdicts = verdicts_on(source, set(confirming.items), compare, decision)
     if folder is not None:  # last, so that labels are not spent where something above fails; and nothing is shown if this fails

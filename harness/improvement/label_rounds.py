@@ -17,11 +17,11 @@ from harness.data.dataset import Dataset
 from harness.data.labels import Labels, checked_labels, read_label_rows
 from harness.errors import UsageError
 from harness.improvement.halves import halves
-from harness.improvement.improve import ImproveOptions
+from harness.improvement.options import ImproveOptions
 from harness.improvement.questions import commonest_labels, readable_questions, recorded_candidates
 from harness.measure.compare import Recording, align
 from harness.measure.item_table import item_tables
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.model import JudgeCondition, Score
 from harness.row_files import find_table
 
@@ -84,7 +84,7 @@ def read_round(path: Path, data: Dataset) -> LabelRound:
     return LabelRound(str(path), checked_labels(read_label_rows(file), file, data.scales, data.by_id, source=data.about.source))
 
 
-def compare_rounds(source: Recording, rounds: Sequence[LabelRound], compare: CompareOptions, options: ImproveOptions) -> RoundsCompared:
+def compare_rounds(source: Recording, rounds: Sequence[LabelRound], compare: MeasureOptions, options: ImproveOptions) -> RoundsCompared:
     """Find the candidate that agrees best with each of two or more rounds of labels; the half that confirms is not used.
 
     Raises UsageError with fewer than two rounds or candidates, and without questions in common; JudgeError where most answers of all

@@ -18,7 +18,7 @@ from harness.measure.compare import Recording, align, refuse_median_of_names
 from harness.measure.item_table import item_tables
 from harness.measure.judged_table import JudgedTable
 from harness.measure.label_counts import LabelCounts, count_labels
-from harness.measure.options import CompareOptions, annotators_needed
+from harness.measure.options import MeasureOptions, annotators_needed
 from harness.model import SAMPLING, JudgeCondition, Score
 from harness.stats.core.arrays import Floats, Ints
 
@@ -111,7 +111,7 @@ def readable_questions(questions: LabelledQuestions, unread: Iterable[UnreadCell
     return readable
 
 
-def labelled_questions(data: Dataset, compare: CompareOptions) -> LabelledQuestions:
+def labelled_questions(data: Dataset, compare: MeasureOptions) -> LabelledQuestions:
     """Return the questions of data that no judge was asked about yet. Raises UsageError as `count_labels`, and for a median of names."""
     needed = annotators_needed(compare, data.labels.max_annotators)
     labels = count_labels(data, Judgments.from_rows(()), needed, compare.majority)
@@ -119,7 +119,7 @@ def labelled_questions(data: Dataset, compare: CompareOptions) -> LabelledQuesti
     return LabelledQuestions.of(data, labels)
 
 
-def commonest_labels(data: Dataset, compare: CompareOptions) -> dict[LabelledQuestion, Score]:
+def commonest_labels(data: Dataset, compare: MeasureOptions) -> dict[LabelledQuestion, Score]:
     """Return the reference of every question that has one. Raises as `labelled_questions`."""
     questions = labelled_questions(data, compare)
     codes = zip(questions.questions, questions.label.tolist(), strict=True)
@@ -170,7 +170,7 @@ class RecordedCandidates:
         return {"judge": [judge], **({} if variant == NO_VARIANT else {"variant": [variant]}), **defined}
 
 
-def recorded_candidates(source: Recording, compare: CompareOptions, least: int = 2) -> tuple[LabelledQuestions, RecordedCandidates]:
+def recorded_candidates(source: Recording, compare: MeasureOptions, least: int = 2) -> tuple[LabelledQuestions, RecordedCandidates]:
     """Return the questions of a recording that every judge and condition was asked, and the answers; baselines are no candidates.
 
     Raises UsageError with fewer candidates than `least`, where no question was put to all of them, and as `measure.align` does.

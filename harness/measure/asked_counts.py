@@ -14,14 +14,14 @@ import numpy as np
 from harness.data.columns import combination_ids, first_rows
 from harness.measure.cells import Cell
 from harness.measure.judged_table import JudgedTable, factorise, item_key
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.model import CONDITION
 
 _FEW = 3  # names that a sentence lists
 _QUESTION = (*CONDITION, "metric")
 
 
-def add_asked(cells: Sequence[Cell], judged: JudgedTable, options: CompareOptions) -> list[Cell]:
+def add_asked(cells: Sequence[Cell], judged: JudgedTable, options: MeasureOptions) -> list[Cell]:
     """Add to the cells `n_asked` and `not_asked`: how many labelled questions judges were asked, and how many not.
 
     A question is an item and a metric under one condition of one judge, with a reference (at the level of systems: with a label); asked
@@ -38,7 +38,7 @@ def add_asked(cells: Sequence[Cell], judged: JudgedTable, options: CompareOption
     return [msgspec.structs.replace(cell, n_asked=n, not_asked=not_asked) for cell, (n, not_asked) in zip(cells, counts, strict=True)]
 
 
-def not_asked_notes(judged: JudgedTable, options: CompareOptions) -> Iterator[str]:
+def not_asked_notes(judged: JudgedTable, options: MeasureOptions) -> Iterator[str]:
     """Yield a sentence on how many labelled questions judges were not asked, by language; none if all were asked."""
     not_asked = _count_by_judge(judged.unasked, options) if judged.unasked is not None else {}
     all_questions = _count_by_judge(_add_unasked(judged), options) if not_asked else {}
@@ -51,7 +51,7 @@ def not_asked_notes(judged: JudgedTable, options: CompareOptions) -> Iterator[st
         yield f"Not asked, so neither right nor wrong (labelled items times metrics): {who} {_join_names(where, 'languages')}."
 
 
-def unread_notes(judged: JudgedTable, options: CompareOptions) -> Iterator[str]:
+def unread_notes(judged: JudgedTable, options: MeasureOptions) -> Iterator[str]:
     """Yield sentences, at the level of systems, on items that count in people's means and have no readable score of the judge."""
     unread = _count_by_judge(judged.take(judged.judgments.score.codes < 0), options)
     all_questions = _count_by_judge(judged, options) if unread else {}
@@ -61,7 +61,7 @@ def unread_notes(judged: JudgedTable, options: CompareOptions) -> Iterator[str]:
         yield f"People's means rest on items without a readable score of {judge} too (items times metrics): {languages_in_words}."
 
 
-def dropped_notes(judged: JudgedTable, options: CompareOptions) -> Iterator[str]:
+def dropped_notes(judged: JudgedTable, options: MeasureOptions) -> Iterator[str]:
     """Yield a sentence on how many judged items have no reference, because no class is the commonest; none if all have one.
 
     Only the rule `drop` leaves items out; the median always exists, and `strict` counts such items as disagreement.
@@ -81,7 +81,7 @@ def dropped_notes(judged: JudgedTable, options: CompareOptions) -> Iterator[str]
         )
 
 
-def uneven_notes(judged: JudgedTable, options: CompareOptions) -> Iterator[str]:
+def uneven_notes(judged: JudgedTable, options: MeasureOptions) -> Iterator[str]:
     """Yield a sentence on judges that have more repeats of some items than of others in one cell; none if repeats are even.
 
     The judgments of a cell count alike, by design: `n_ref` is items times repeats. So uneven repeats weight the items.
@@ -117,7 +117,7 @@ def _join_names(names: Sequence[str], what: str) -> str:
     return ", ".join(names[:_FEW]) + (f" and {more} more {what} (--json has all)" if more > 0 else "")
 
 
-def _count_by_judge(judged: JudgedTable, options: CompareOptions) -> dict[Any, dict[Any, int]]:
+def _count_by_judge(judged: JudgedTable, options: MeasureOptions) -> dict[Any, dict[Any, int]]:
     """Return `{judge: {language: number of questions with a reference}}`; each question counts once."""
     table = judged.take(np.flatnonzero(judged.counted))
     once = table.take(first_rows(combination_ids(table.columns(_QUESTION).values(), table.item)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import repeat
 from typing import Any
@@ -15,7 +16,7 @@ from harness.data.columns import CodedColumn, combination_ids, rows_by_number
 from harness.measure.design import LEAST_FOR_GAIN
 from harness.measure.judged_table import JudgedTable, factorise, item_key, majority_classes
 from harness.measure.label_counts import Classes
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.measure.paired_annotators import HUMAN_F1, NO_INTERVAL, PairedAnnotators
 from harness.measure.score_cells import NAMES as SCORE_NAMES
 from harness.measure.score_cells import NOT_CLASSES, NOT_INTERVAL, ScoreCells, ScoredCell
@@ -117,12 +118,12 @@ class Cell(msgspec.Struct, frozen=True):
         return self.intervals.get(name.removesuffix("_ci")) if name.endswith("_ci") else getattr(self, name)
 
 
-def make_cells(judged: JudgedTable, options: CompareOptions) -> list[Cell]:
+def make_cells(judged: JudgedTable, options: MeasureOptions) -> list[Cell]:
     """Return the cells of the judgments, sorted by their keys. Raises UsageError for a key that no item has."""
     columns = judged.columns(options.by)
     tables = [(classes, metrics, *_rows_by_key(metrics, judged, columns)) for classes, metrics in _group_by_scale(judged)]
     if sum(len(keys) for _, _, keys, _ in tables) <= MANY_CELLS:
-        options = msgspec.structs.replace(options, intervals=None)
+        options = replace(options, intervals=None)
     cells: list[Cell] = []
     for classes, metrics, keys, rows in tables:
         cells += _CellTable(judged, keys, rows, classes, options).cells(metrics)
@@ -174,7 +175,7 @@ class _CellTable:
     """The cells of metrics on one scale: their keys, and the units of each."""
 
     def __init__(
-        self, judged: JudgedTable, keys: Sequence[dict[str, Any]], rows: Sequence[Ints], classes: Classes, options: CompareOptions
+        self, judged: JudgedTable, keys: Sequence[dict[str, Any]], rows: Sequence[Ints], classes: Classes, options: MeasureOptions
     ) -> None:
         self.judged, self.keys, self.rows, self.classes, self.options = judged, keys, rows, classes, options
         self.data, self.design, self.drawing = judged.data, judged.design, options.drawing

@@ -23,7 +23,7 @@ from harness.measure.cells import Cell, make_cells, pools_scales, sort_key, with
 from harness.measure.design import SIGNED, design_notes, design_of
 from harness.measure.judged_table import JudgedTable, as_text, item_key, with_missing
 from harness.measure.label_counts import LabelCounts, continuous_metrics, count_labels
-from harness.measure.options import Annotators, CompareOptions, annotators_needed
+from harness.measure.options import Annotators, MeasureOptions, annotators_needed
 from harness.measure.reader_notes import copy_notes, error_notes, score_notes, twin_notes
 from harness.measure.systems import system_cells
 from harness.measure.versus import add_versus
@@ -109,7 +109,7 @@ class JudgedTables(msgspec.Struct, frozen=True):
         return str(msgspec.structs.replace(ComparisonSignature.parse(self.signature), **parts))
 
 
-def compare(sources: Sequence[Recording], options: CompareOptions) -> Comparison:
+def compare(sources: Sequence[Recording], options: MeasureOptions) -> Comparison:
     """Compare the judgments of each source with its labels.
 
     With several sources every cell names its `source`. Raises UsageError for unknown names, metrics that have no median, and
@@ -118,7 +118,7 @@ def compare(sources: Sequence[Recording], options: CompareOptions) -> Comparison
     return compare_tables(align(sources, options), options)
 
 
-def align(sources: Sequence[Recording], options: CompareOptions) -> JudgedTables:
+def align(sources: Sequence[Recording], options: MeasureOptions) -> JudgedTables:
     """Lay the judgments of each source beside its labels. Raises as `compare`."""
     parts = _restrict_sources(sources, options)
     by = ("source", *options.by) if len(sources) > 1 else options.by
@@ -130,12 +130,12 @@ def align(sources: Sequence[Recording], options: CompareOptions) -> JudgedTables
     return JudgedTables(by, judged, tuple(notes), _signature(parts, judged, options), selected)
 
 
-def judged_tables(sources: Sequence[Recording], options: CompareOptions) -> tuple[JudgedTable, ...]:
+def judged_tables(sources: Sequence[Recording], options: MeasureOptions) -> tuple[JudgedTable, ...]:
     """Return the judgments of each source beside its labels, without the signature, whose hashes read every row. Raises as `compare`."""
     return tuple(_table_of_parts(same, options) for same in _group_by_data(_restrict_sources(sources, options)))
 
 
-def table_of_all(source: Recording, options: CompareOptions) -> JudgedTable:
+def table_of_all(source: Recording, options: MeasureOptions) -> JudgedTable:
     """Return all judgments of a recording, those of changed texts and the missing ones too, restricted as `compare` restricts them.
 
     Raises UsageError as `compare` does.
@@ -150,11 +150,11 @@ def table_of_all(source: Recording, options: CompareOptions) -> JudgedTable:
     return JudgedTable.concatenate([with_missing(table.take(unchanged), source.asked, clean), table.take(~unchanged)])
 
 
-def compare_tables(aligned: JudgedTables, options: CompareOptions) -> Comparison:
+def compare_tables(aligned: JudgedTables, options: MeasureOptions) -> Comparison:
     """Return the comparison of what `align` gave. Raises as `compare`."""
     by = aligned.by
     several_scales = "metric" not in by and any(pools_scales(judged, by) for judged in aligned.tables)
-    options = msgspec.structs.replace(options, by=(*by, "metric") if several_scales else by)
+    options = replace(options, by=(*by, "metric") if several_scales else by)
     parts = [_cells_and_notes(judged, options) for judged in aligned.tables]
     cells = sorted((cell for cells_of_part, _ in parts for cell in cells_of_part), key=lambda cell: sort_key(cell.key))
     notes = tuple(dict.fromkeys(chain(aligned.notes, [_APART] if several_scales else [], *(notes for _, notes in parts))))
@@ -172,7 +172,7 @@ class _Part(msgspec.Struct, frozen=True):
     needed: Annotators
 
 
-def _restrict_sources(sources: Sequence[Recording], options: CompareOptions) -> list[_Part]:
+def _restrict_sources(sources: Sequence[Recording], options: MeasureOptions) -> list[_Part]:
     """Return the selected part of each source. Of several sources, those with nothing selected are left out, unless all are."""
     parts: list[_Part] = []
     errors: list[UsageError] = []
@@ -199,7 +199,7 @@ def _group_by_data(parts: Sequence[_Part]) -> list[list[_Part]]:
     return list(by_data.values())
 
 
-def _table_of_parts(parts: Sequence[_Part], options: CompareOptions) -> JudgedTable:
+def _table_of_parts(parts: Sequence[_Part], options: MeasureOptions) -> JudgedTable:
     """Return parts on the same data as one."""
     first = parts[0]
     data, judgments = first.data, Judgments.concatenate([part.judgments for part in parts])
@@ -214,7 +214,7 @@ def _table_of_parts(parts: Sequence[_Part], options: CompareOptions) -> JudgedTa
     return replace(JudgedTable.concatenate(tables), learnt=_shared_baseline(parts), design=design, design_notes=why)
 
 
-def _cells_and_notes(judged: JudgedTable, options: CompareOptions) -> tuple[list[Cell], list[str]]:
+def _cells_and_notes(judged: JudgedTable, options: MeasureOptions) -> tuple[list[Cell], list[str]]:
     """Return the cells of one data set, and notes for their reader."""
     notes = [
         *not_asked_notes(judged, options),
@@ -244,7 +244,7 @@ def _shared_baseline(parts: Sequence[_Part]) -> Mapping[tuple[str, str], Any] | 
     return None if None in learnt else {pair: score for guesses in learnt for pair, score in (guesses or {}).items()}
 
 
-def restrict(source: Recording, options: CompareOptions) -> tuple[Dataset, Judgments]:
+def restrict(source: Recording, options: MeasureOptions) -> tuple[Dataset, Judgments]:
     """Return the data and judgments that `where` and `judges` keep. Raises UsageError, with the possible names, if nothing is kept."""
     judgments = source.judgments.clean
     data, rows = restricted_rows(source.data, judgments, options)
@@ -255,18 +255,18 @@ def restrict(source: Recording, options: CompareOptions) -> tuple[Dataset, Judgm
     return data, judgments if len(rows) == len(judgments) else judgments.take(rows)
 
 
-def restricted_rows(data: Dataset, judgments: Judgments, options: CompareOptions) -> tuple[Dataset, NDArray[np.int64]]:
+def restricted_rows(data: Dataset, judgments: Judgments, options: MeasureOptions) -> tuple[Dataset, NDArray[np.int64]]:
     """Return the data, and the rows of the judgments, that `where` and `judges` keep."""
     mask = np.ones(len(judgments), bool)
-    wanted = dict(options.where) | ({"judge": options.judges} if options.judges else {})
+    wanted = dict(options.restrictions) | ({"judge": options.judges} if options.judges else {})
     for name in ("metric", *CONDITION):
         if name in wanted:
             mask &= matching(getattr(judgments, name), wanted.pop(name), name)
     if wanted:
         data = only_where(data, wanted)
         mask &= judgments.item.among(data.by_id)
-    if "metric" in options.where:
-        data = of_metrics(data, options.where["metric"])
+    if "metric" in options.restrictions:
+        data = of_metrics(data, options.restrictions["metric"])
     return data, np.flatnonzero(mask)
 
 
@@ -294,7 +294,7 @@ def matching(column: Any, texts: Sequence[str], name: str) -> Any:
     return np.isin(column.codes, [by_text[text] for text in texts])
 
 
-def refuse_median_of_names(counted: Mapping[str, LabelCounts], options: CompareOptions) -> None:
+def refuse_median_of_names(counted: Mapping[str, LabelCounts], options: MeasureOptions) -> None:
     """Raise UsageError for a median of classes that have no order."""
     names = [metric for metric, labels in counted.items() if labels.classes.kind == "nominal"]
     if options.majority == "median" and names and options.level == "item":
@@ -302,7 +302,7 @@ def refuse_median_of_names(counted: Mapping[str, LabelCounts], options: CompareO
         raise UsageError(f"'{names[0]}' has classes without an order, so no median; take --majority drop, or --where metric={ordered}")
 
 
-def _signature(parts: Sequence[_Part], judged: Sequence[JudgedTable], options: CompareOptions) -> str:
+def _signature(parts: Sequence[_Part], judged: Sequence[JudgedTable], options: MeasureOptions) -> str:
     """Return the signature: everything that can change a number of a comparison."""
     abouts = [part.recording.data.about for part in parts]
     panels = (
@@ -315,7 +315,7 @@ def _signature(parts: Sequence[_Part], judged: Sequence[JudgedTable], options: C
             data=tuple(f"{a.id}@{a.version}+{p.recording.data.sha256[:12]}" for a, p in zip(abouts, parts, strict=True)),
             judgments=tuple(part.recording.judgments.sha256[:12] for part in parts),
             judges=options.judges or ("all",),
-            where=tuple(f"{name}={text}" for name, texts in options.where.items() for text in texts),
+            where=tuple(f"{name}={text}" for name, texts in options.restrictions.items() for text in texts),
             by=options.by,
             asked="/".join(dict.fromkeys(str(part.recording.asked or "plan") for part in parts)),
             annotators="/".join(dict.fromkeys(str(part.needed) for part in parts)),

@@ -32,7 +32,7 @@ from harness.data.judgments import Judgments
 from harness.errors import UsageError
 from harness.measure.design import Design
 from harness.measure.label_counts import Classes, LabelCounts, classes_of, count_labels
-from harness.measure.options import ALWAYS, POOLED, CompareOptions, Drawing, Level, annotators_needed
+from harness.measure.options import ALWAYS, POOLED, Drawing, Level, MeasureOptions, annotators_needed
 from harness.measure.scores import numbers
 from harness.model import CELL, CONDITION, Failure, JudgeCondition, Scale, plainness
 from harness.offensive import hides_texts, looks_like_text
@@ -94,7 +94,7 @@ class JudgedTable:
         judgments: Judgments,
         labels: Mapping[str, LabelCounts],
         source: str = "",
-        options: CompareOptions = CompareOptions(),
+        options: MeasureOptions = MeasureOptions(),
     ) -> JudgedTable:
         """Return the judgments as they are, beside these labels."""
         rows = len(judgments)
@@ -478,7 +478,7 @@ def means_by(number: Ints, values: Floats, count: int | None = None) -> Floats:
     return np.where(n > 0, np.bincount(number[defined], values[defined], minlength=len(n)) / np.maximum(n, 1), np.nan)
 
 
-def ordered_table(data: Dataset, judgments: Judgments, options: CompareOptions) -> JudgedTable:
+def ordered_table(data: Dataset, judgments: Judgments, options: MeasureOptions) -> JudgedTable:
     """Return the judgments of the items of `data` beside their labels, in an order that does not depend on that of the judgments.
 
     So the same answers give the same bytes. Columns to group by are coded by rank. Metrics without labels have counts of zeros. Raises

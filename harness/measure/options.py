@@ -1,17 +1,18 @@
-"""The options of a comparison: keys to group by, a filter of items, and the rule that turns annotators into one reference."""
+"""The options of a comparison: which judgments and labels count, the keys to group by, and how annotators become one reference."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Literal, TypedDict
-
-import msgspec
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Annotated, Any, ClassVar, Literal, TypedDict
 
 from harness.errors import UsageError
-from harness.stats.intervals.bootstrap import RESAMPLES
+from harness.options import RESAMPLES, Flag, Majority, Names, Options, Reads, ReadsEach, Seed, key_and_value
+from harness.text import as_names
 
-Rule = Literal["drop", "median", "strict"]
+Rule = Majority
 Level = Literal["item", "system"]
 Standardise = Literal["none", "annotator"]
 
@@ -20,7 +21,8 @@ ALWAYS = ("language", "task", "metric", "judge", "variant")
 POOLED = "*"
 
 
-class Annotators(msgspec.Struct, frozen=True):
+@dataclass(frozen=True)
+class Annotators:
     """The number of annotators that an item needs to count: exactly `least`, or at least that many."""
 
     least: int
@@ -49,20 +51,114 @@ class Drawing(TypedDict):
     resamples: int
 
 
-class CompareOptions(msgspec.Struct, frozen=True):
-    """Options of the comparison of judgments with labels."""
+def key_and_values(text: str) -> tuple[str, tuple[str, ...]]:
+    """Return what `KEY=VALUES` says. Raises UsageError."""
+    name, value = key_and_value("--where language=ja,cs", text)
+    return name, tuple(value.split(","))
 
-    by: tuple[str, ...] = (*ALWAYS, "temperature")
-    annotators: Annotators | None = None  # None: two or more; one or more if no item has two, and for systems, whose reference is a mean
-    majority: Rule = "drop"
-    level: Level = "item"
-    where: Mapping[str, tuple[str, ...]] = {}  # the items, metrics, judges or variants to keep
-    judges: tuple[str, ...] | None = None
-    versus: tuple[str, str] | None = None  # such as ("judge", "x"): every cell has its paired difference from the cell of that judge
-    seed: int = 0
+
+def restrictions(pairs: Iterable[tuple[str, tuple[str, ...]]]) -> dict[str, tuple[str, ...]]:
+    """Return the values by name, those of a name that is given twice together."""
+    values: dict[str, tuple[str, ...]] = {}
+    for name, texts in pairs:
+        values[name] = values.get(name, ()) + texts
+    return values
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelSelection(Options):
+    """Which labels count."""
+
+    heading: ClassVar[str] = "which judgments and labels count"
+
+    languages: Annotated[Names | None, Flag("--langs --lang", "TAGS")] = None
+    """only items in these languages: ja,cs; nothing else is tested or corrected for"""
+    annotators: Annotated[Annotators | None, Reads(Annotators.parse), Flag(metavar="N|N+")] = None
+    """only items with N (or N or more) annotators"""
+    where: Annotated[Mapping[str, tuple[str, ...]], ReadsEach(key_and_values, restrictions), Flag(metavar="KEY=VALUES")] = field(
+        default_factory=dict
+    )
+    """only items, metrics or variants with these values; repeatable"""
+    card: Annotated[str | None, Flag(metavar="NAME")] = None
+    """dataset card of the published data in the folder; see 'harness data list'"""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        values = {name: as_names(texts) for name, texts in self.where.items()}
+        if self.languages is not None and "language" in values:
+            raise UsageError("the languages are named twice, by --langs and by --where language=...; name them once")
+        named: dict[str, Any] = {"where": values}
+        if isinstance(self.annotators, str):
+            named["annotators"] = Annotators.parse(self.annotators)
+        if self.languages is not None or "language" in values:
+            from harness.content.tags import canonical  # late: the names of all languages take time
+
+            if self.languages is None:
+                values["language"] = tuple(map(canonical, values["language"]))
+            else:
+                named["languages"] = tuple(map(canonical, as_names(self.languages)))
+        for name, value in named.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def restrictions(self) -> dict[str, tuple[str, ...]]:
+        """Return the values that are kept, by name, the languages first."""
+        languages = self.where.get("language") if self.languages is None else self.languages
+        return {**({} if languages is None else {"language": languages}), **{k: v for k, v in self.where.items() if k != "language"}}
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeSelection(LabelSelection):
+    """Which judgments and labels count."""
+
+    heading: ClassVar[str] = LabelSelection.heading
+
+    judges: Annotated[tuple[str, ...] | None, Flag("--judge", "NAME")] = None
+    """only this judge; repeatable"""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "judges", as_names(self.judges) if self.judges else None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MajorityRule(Options):
+    """How labels become one reference."""
+
+    heading: ClassVar[str] = LabelSelection.heading
+
+    majority: Annotated[Majority, Flag()] = "drop"
+    """how the labels of several annotators become one reference"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasureOptions(JudgeSelection, MajorityRule):
+    """Which judgments and labels count, and what is computed of them.
+
+    Without `annotators`, items with two or more count; with one or more if no item has two, and for systems, whose reference is a mean.
+    """
+
+    heading: ClassVar[str] = "how to compare"
+
+    by: Annotated[Names, Flag(metavar="KEYS")] = (*ALWAYS, "temperature")
+    """keys to group by (default: language,task,metric,judge,variant,temperature); also system, agreement, group, source, or any key of
+    the items"""
+    level: Annotated[Level, Flag()] = "item"
+    """compare items, or means of systems"""
+    standardise: Annotated[Standardise, Flag()] = "none"
+    """annotator: correlations on interval scales use scores less each person's mean, divided by their standard deviation"""
+    versus: Annotated[tuple[str, str] | None, Reads(partial(key_and_value, "--versus judge=NAME")), Flag(metavar="KEY=NAME")] = None
+    """add paired differences from one judge, variant, temperature or source: judge=gpt-4o"""
+    seed: Annotated[Seed, Flag(metavar="N")] = 0
+    """seed for the bootstrap"""
     resamples: int = RESAMPLES
-    standardise: Standardise = "none"  # of people's scores within annotator, for correlations alone; errors and the like are as given
-    intervals: frozenset[str] | None = None  # the statistics that have one in a grid of more than 500 cells; None: all, as in smaller ones
+    """resamples of the bootstrap"""
+    intervals: frozenset[str] | None = None
+    """the statistics that have an interval in a grid of more than 500 cells; None: all, as in smaller grids"""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "by", as_names(self.by))
 
     @property
     def drawing(self) -> Drawing:
@@ -70,23 +166,23 @@ class CompareOptions(msgspec.Struct, frozen=True):
         return {"seed": self.seed, "resamples": self.resamples}
 
 
-BY_METRIC = CompareOptions(by=("language", "metric", "judge", "variant", "temperature"))
+BY_METRIC = MeasureOptions(by=("language", "metric", "judge", "variant", "temperature"))
 """Cells that pool tasks."""
 
 
-def of_rule(majority: Rule, annotators: str) -> CompareOptions:
+def of_rule(majority: Rule, annotators: str) -> MeasureOptions:
     """Return the options of a board's rule: annotators' aggregate, and the number of annotators that an item needs (`2+`; empty: default).
 
     >>> of_rule("median", "3").annotators
     Annotators(least=3, exactly=True)
     """
-    return CompareOptions(annotators=Annotators.parse(annotators) if annotators else None, majority=majority)
+    return MeasureOptions(annotators=Annotators.parse(annotators) if annotators else None, majority=majority)
 
 
-def annotators_needed(options: CompareOptions, most: int) -> Annotators:
+def annotators_needed(options: MeasureOptions, most: int) -> Annotators:
     """Return the number of annotators that an item needs to count. `most` is the largest number that any item has.
 
-    >>> str(annotators_needed(CompareOptions(), most=3)), str(annotators_needed(CompareOptions(), most=1))
+    >>> str(annotators_needed(MeasureOptions(), most=3)), str(annotators_needed(MeasureOptions(), most=1))
     ('2+', '1+')
     """
     return options.annotators or Annotators(2 if most > 1 and options.level == "item" else 1)

@@ -13,7 +13,7 @@ from harness.data.marked_errors import OUTPUT, lies_in, rows_with_errors
 from harness.judges import traits_of
 from harness.measure.judged_table import JudgedTable, item_key
 from harness.measure.label_counts import LabelCounts
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.measure.score_cells import second_ratings
 from harness.text import one_line
 
@@ -49,7 +49,7 @@ def _count_errors(data: Dataset, item: CodedColumn, column: CodedColumn) -> tupl
     return marked, empty, outside, unplaced
 
 
-def score_notes(judged: JudgedTable, options: CompareOptions) -> Iterator[str]:
+def score_notes(judged: JudgedTable, options: MeasureOptions) -> Iterator[str]:
     """Yield sentences on interval metrics whose items have one annotator each, on second ratings, and on standardised scores."""
     if options.level == "system":
         return

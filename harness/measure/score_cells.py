@@ -15,7 +15,7 @@ from harness.data.columns import combination_ids
 from harness.data.dataset import Dataset
 from harness.measure.judged_table import JudgedTable, item_key
 from harness.measure.label_counts import LabelCounts
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.measure.scores import ItemScores, item_scores, numbers
 from harness.model import CONDITION
 from harness.stats.agreement.alpha import alpha_features, alpha_of_sums
@@ -87,7 +87,7 @@ class _Cell:
 class ScoreCells:
     """The cells of interval metrics on one scale."""
 
-    def __init__(self, judged: JudgedTable, metrics: Sequence[str], options: CompareOptions) -> None:
+    def __init__(self, judged: JudgedTable, metrics: Sequence[str], options: MeasureOptions) -> None:
         self.data, self.judged, self.options = judged.data, judged, options
         self.weight = judged.design.weight if judged.design else None  # (items,)
         self.votes = {metric: judged.labels[metric] for metric in metrics}

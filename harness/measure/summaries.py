@@ -11,7 +11,7 @@ from harness.data.columns import combination_ids, rows_by_number
 from harness.measure.cells import BASELINE, Cell, bounds, number
 from harness.measure.compare import Recording, judged_tables
 from harness.measure.judged_table import means_by
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.model import CONDITION, ConditionRow
 from harness.stats import Difference, paired_difference
 
@@ -38,7 +38,7 @@ class LanguageSummary(ConditionRow, frozen=True, kw_only=True):
     p: float | None = None
 
 
-def pooled_differences(source: Recording, options: CompareOptions) -> dict[tuple[Any, ...], Difference]:
+def pooled_differences(source: Recording, options: MeasureOptions) -> dict[tuple[Any, ...], Difference]:
     """Return every judge less the baseline over all metrics, by language, judge and condition (`OVERALL`).
 
     Questions that share a text are one group, whatever metric they are about. The same answers give the same numbers on a board. Raises

@@ -11,7 +11,7 @@ from harness.errors import UsageError
 from harness.measure.cells import NAMES, NO_REFERENCE, Cell, bounds, number
 from harness.measure.judged_table import JudgedTable, item_key
 from harness.measure.label_counts import LabelCounts
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.measure.score_cells import NO_SEGMENT_KEY, source_texts
 from harness.measure.scores import numbers
 from harness.stats import system_correlation
@@ -25,7 +25,7 @@ CORRELATIONS = ("kendall_tau", "spearman", "pearson")
 _DISTRIBUTIONS = ("distribution_labels", "distribution_judge", "distribution_by_agreement")
 
 
-def system_cells(judged: JudgedTable, options: CompareOptions) -> list[Cell]:
+def system_cells(judged: JudgedTable, options: MeasureOptions) -> list[Cell]:
     """Return cells whose units are systems: correlations of the judge's mean scores with the means over items of the annotators' means.
 
     People's mean is over all items that the judge was asked about; the judge's mean is over those of them with a readable score.
@@ -48,7 +48,7 @@ def system_cells(judged: JudgedTable, options: CompareOptions) -> list[Cell]:
     ]
 
 
-def _system_cell(key: dict[str, Any], data: Dataset, units: JudgedTable, labels: LabelCounts, options: CompareOptions) -> Cell:
+def _system_cell(key: dict[str, Any], data: Dataset, units: JudgedTable, labels: LabelCounts, options: MeasureOptions) -> Cell:
     classes = labels.classes
     human, judge = _mean_scores(labels, units)
     system, group = (column.take(units.item) for column in (item_key(data, "system"), data.clusters))

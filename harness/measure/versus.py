@@ -15,7 +15,7 @@ from harness.data.dataset import Dataset
 from harness.errors import UsageError
 from harness.measure.cells import Cell, as_difference, number
 from harness.measure.judged_table import JudgedTable, as_text
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.measure.score_cells import NO_SEGMENT_KEY, NOT_CLASSES, WITHIN, source_texts
 from harness.measure.scores import numbers
 from harness.model import CONDITION
@@ -39,7 +39,7 @@ DIFFERENCES = ("kendall_tau_within", "pearson_within", "kendall_tau", "pearson",
 PAIRED_BY = ("judge", "variant", "temperature", "source")
 
 
-def add_versus(cells: Sequence[Cell], judged: JudgedTable, options: CompareOptions) -> list[Cell]:
+def add_versus(cells: Sequence[Cell], judged: JudgedTable, options: MeasureOptions) -> list[Cell]:
     """Return the cells with `versus`: `{with, diff, ci, p, q, n, hypothesis, margins, mcnemar}`, null in the cells of that one.
 
     `diff` is this cell's `pa_failed_wrong` minus the other's on the items that both were asked; `margins` is the Stuart-Maxwell test that

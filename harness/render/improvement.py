@@ -72,7 +72,7 @@ def _answer(improved: Improved) -> Iterator[str]:
     if not any(row.shown for row in (*improved.languages, improved.together)):
         yield "Keep the start: no gain is shown."
     elif unchanged:
-        yield f"Keep the start in {_names(unchanged)}: a loss of {improved.options.margin * 100:.0f} points there is not ruled out."
+        yield f"Keep the start in {_names(unchanged)}: a loss of {improved.options.keep_within * 100:.0f} points there is not ruled out."
     if gains:
         yield f"Use the choice in {_names(gains)}."
     if gains and unchanged:
@@ -116,7 +116,7 @@ def _reading(improved: Improved) -> Iterator[str]:
     yield f"Chosen on {improved.choose_texts:,} other questions by successive halving: {rounds}."
     yield (
         f"gain shown: over the start and over the best constant, at {improved.level * 100:g} % after Holm over languages. "
-        f"use: the choice where a loss of {improved.options.margin * 100:.0f} points is ruled out at that level, "
+        f"use: the choice where a loss of {improved.options.keep_within * 100:.0f} points is ruled out at that level, "
         "if a gain is shown anywhere."
     )
     yield "verdicts: on the questions that confirmed. agreement: with the commonest label; an answer that cannot be read is wrong."

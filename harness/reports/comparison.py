@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -14,7 +15,7 @@ from harness.decide.languages import LanguageComparison, language_comparisons
 from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict, tests_of_tables, verdicts_of_tests
 from harness.measure.compare import Comparison, JudgedTables, Recording, align, compare_tables
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.reports.answer.steps import LabelPages, label_pages
 from harness.signature import ComparisonSignature
 from harness.text import short_repr
@@ -68,7 +69,7 @@ class DecidedComparison(Comparison, frozen=True, kw_only=True):
 
 def compare(
     sources: Sequence[Recording],
-    options: CompareOptions,
+    options: MeasureOptions,
     decision: DecisionOptions = DecisionOptions(),
     *,
     full: bool = False,
@@ -111,14 +112,14 @@ def compare(
 
 
 def _join_sections(
-    sources: Sequence[Recording], aligned: JudgedTables, options: CompareOptions, *, full: bool
+    sources: Sequence[Recording], aligned: JudgedTables, options: MeasureOptions, *, full: bool
 ) -> dict[str, SectionNumbers]:
     """Return the sections of all sources, which hold only what the options keep; those of several sources are joined row by row."""
     from harness.reports.sections.calibrated_scores import calibrate_scores
     from harness.reports.sections.runs_over_time import compare_runs
     from harness.reports.sections.section_registry import comparison_sections
 
-    of_source = msgspec.structs.replace(options, where={}, judges=None, versus=None)
+    of_source = replace(options, where={}, judges=None, versus=None)
     joined: dict[str, dict[str, Any]] = {}
     for source in aligned.sources:
         for name, section in comparison_sections(source, of_source).items():

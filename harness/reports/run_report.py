@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
@@ -127,7 +128,7 @@ def report(
     native = about.native_data if protocol.texts.constructed else {}
     comparable = len(judgments) and not data.sealed
     rule = of_rule(protocol.rule.majority, protocol.rule.annotators)
-    by_metric = compare([source], msgspec.structs.replace(rule, by=BY_METRIC.by)).cells if comparable else ()
+    by_metric = compare([source], replace(rule, by=BY_METRIC.by)).cells if comparable else ()
     by_task = compare([source], rule) if comparable else None
     pooled = pooled_differences(source, rule) if comparable else {}
     verdicts_of_run = verdicts([source], rule, decision) if comparable else ()

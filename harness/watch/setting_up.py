@@ -19,10 +19,11 @@ from harness.correction.stale_certificate import certified_run_settings, stalene
 from harness.errors import StaleCertificate, UsageError, UseForbidden
 from harness.measure.compare import Recording, align
 from harness.measure.item_table import item_tables
-from harness.measure.options import Annotators, CompareOptions
+from harness.measure.options import Annotators, MeasureOptions
 from harness.model import JudgeCondition
 from harness.stats.estimation.betting import limits_of_repeats, reference_limits
 from harness.watch.one_day import Answers, certified_texts, scores_by_group
+from harness.watch.options import WatchOptions
 from harness.watch.watch_plan import (
     SCHEMA_VERSION,
     Anchor,
@@ -30,7 +31,6 @@ from harness.watch.watch_plan import (
     Reference,
     Stream,
     WatchedCell,
-    WatchOptions,
     WatchPlan,
     anchors_hash,
     certified_hash,
@@ -88,7 +88,7 @@ def choose_anchors(start: WatchStart, options: WatchOptions) -> tuple[Anchor, ..
 
 def _items_by_label(start: WatchStart) -> dict[tuple[str, str, str], Anchor]:
     """`{(language, metric, item_id): the item with its labels}` of what the certified judge has judged."""
-    [judged] = align([start.source], CompareOptions(annotators=Annotators(1), judges=(start.certificate.judge.name,))).tables
+    [judged] = align([start.source], MeasureOptions(annotators=Annotators(1), judges=(start.certificate.judge.name,))).tables
     wanted, labelled = start.certificate.judge.condition, dict[tuple[str, str, str], Anchor]()
     for cell in (cell for cell in item_tables(judged) if JudgeCondition.of(cell.key) == wanted):
         language, metric = cell.key["language"], cell.key["metric"]

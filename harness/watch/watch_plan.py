@@ -19,6 +19,7 @@ from harness.errors import ContentError, UsageError
 from harness.model import Score
 from harness.row_files import read_rows, refuse_other_schema, to_json, to_jsonl, write_together
 from harness.watch.daily_log import NOT_AS_WRITTEN
+from harness.watch.options import WatchOptions
 
 PLAN, ANCHORS, CERTIFICATE, CERTIFIED = "watch.json", "anchors.jsonl", "certificate.json", "certified.txt"
 SCHEMA_VERSION = 2
@@ -96,37 +97,6 @@ class Anchor(msgspec.Struct, frozen=True, kw_only=True):
     metric: str
     labels: dict[str, int]
     mean_label: float | None = None
-
-
-class WatchOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """Options of a watch.
-
-    Attributes:
-        anchors: labelled texts of a language that are drawn from.
-        repeats: how often the judge is asked about each of them on the first day.
-        per_day: anchors of a language that are drawn each day, with replacement.
-        alpha: the chance of any false alarm in a cell, over all days; of many cells, the share of false ones among alarms.
-        guard: days with anchors until an alarm on production scores alone is put down to the texts.
-        tolerance: a change by less does not matter, as a share of the scale.
-        max_age: days for which the certificate holds after a day that was checked.
-        seed: of the draws.
-    """
-
-    anchors: int = 200
-    repeats: int = 5
-    per_day: int = 30
-    alpha: float = 0.05
-    guard: int = 30
-    tolerance: float = 0.0
-    max_age: int = 90
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if not 0 < self.alpha < 1 or not 0 <= self.tolerance < 1:
-            raise UsageError("--alpha lies between 0 and 1, and --tolerance from 0 to below 1")
-        for name in ("anchors", "repeats", "per_day", "guard", "max_age"):
-            if getattr(self, name) < 1:
-                raise UsageError(f"--{name.replace('_', '-')} is {getattr(self, name)}; it should be 1 or more")
 
 
 class WatchPlan(msgspec.Struct, frozen=True, kw_only=True):

@@ -51,9 +51,10 @@ from harness.watch.one_day import (
     see_production,
     without_certified,
 )
+from harness.watch.options import WatchOptions
 from harness.watch.setting_up import WatchStart, choose_anchors, make_watch_plan
 from harness.watch.watch_check import WatchCheck, check_watch, watch_record, watched
-from harness.watch.watch_plan import CERTIFICATE, PLAN, Anchor, WatchOptions, WatchPlan, read_anchors, read_plan, write_plan
+from harness.watch.watch_plan import CERTIFICATE, PLAN, Anchor, WatchPlan, read_anchors, read_plan, write_plan
 
 STARTS = "starts"
 

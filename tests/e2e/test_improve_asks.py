@@ -17,8 +17,8 @@ from harness.improvement import asking
 from harness.improvement.asked_candidates import write_pool
 from harness.improvement.asking import Asking, planned
 from harness.improvement.halves import FILE, ConfirmHalf
-from harness.improvement.improve import ImproveOptions
-from harness.measure.options import CompareOptions
+from harness.improvement.options import ImproveOptions
+from harness.measure.options import MeasureOptions
 from harness.runs import RunSpec
 from tests.conftest import write_rows
 from tests.e2e.conftest import Answer, Endpoint, Request
@@ -76,7 +76,7 @@ def shown_texts(request: Request) -> list[str]:
 
 
 def confirming(folder: Path) -> set[str]:
-    plan = planned(Asking((JUDGE,), (), RunSpec(data=folder, base_url="http://127.0.0.1:9/v1")), CompareOptions(), ImproveOptions())
+    plan = planned(Asking((JUDGE,), (), RunSpec(data=folder, base_url="http://127.0.0.1:9/v1")), MeasureOptions(), ImproveOptions())
     return set(plan.division.confirming.texts.items)
 
 
@@ -122,7 +122,7 @@ def test_the_choice_is_a_file_that_asks_the_same(
 
 
 def test_the_confirming_half_cannot_be_the_pool_of_examples(labelled: Path, tmp_path: Path) -> None:
-    plan = planned(Asking((JUDGE,), (), RunSpec(data=labelled)), CompareOptions(), ImproveOptions())
+    plan = planned(Asking((JUDGE,), (), RunSpec(data=labelled)), MeasureOptions(), ImproveOptions())
     with pytest.raises(TypeError, match="the half that chooses, not from ConfirmHalf"):
         write_pool(plan.division.confirming, plan.asked.prepared.training, tmp_path, plan.asked.prepared.library)  # type: ignore[arg-type]
     assert isinstance(plan.division.confirming, ConfirmHalf) and not (tmp_path / "examples").exists()

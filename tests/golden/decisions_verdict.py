@@ -15,7 +15,7 @@ from harness.decide.options import DecisionOptions
 from harness.decide.rule import DecisionInputs, decide
 from harness.decide.verdicts import verdicts_of_tables
 from harness.measure.compare import align
-from harness.measure.options import Annotators, CompareOptions
+from harness.measure.options import Annotators, MeasureOptions
 from harness.stats import aggregate_counts, benjamini_hochberg, benjamini_yekutieli, commonest, count_long, hits, holm
 from harness.stats.core.arrays import Floats
 from harness.stats.core.groups import ClusterVariance, GroupSums
@@ -135,7 +135,7 @@ def check_data(case: Case, shared: Path) -> None:
     given = case["inputs"]
     folder = Path(given["data"]).name
     [source] = sources.open_sources([shared / folder], folder, Path("results"))
-    compare = CompareOptions(annotators=Annotators.parse(given["annotators"]))
+    compare = MeasureOptions(annotators=Annotators.parse(given["annotators"]))
     options = DecisionOptions(margin=given["margin"], epsilon=given["alt_test_epsilon"])
     aligned = align([source.recording], compare)
     tests = {(one.key["language"], one.key["metric"]): one for one in cell_tests(aligned.tables[0], False, options)}

@@ -26,13 +26,13 @@ def section(shared_data: Path) -> Callable[[str], dict[str, dict[str, Any]]]:
         import msgspec
 
         from harness import sources
-        from harness.measure.options import CompareOptions
+        from harness.measure.options import MeasureOptions
         from harness.studies.chiang_lee.section import chiang_lee
 
         data = sources.load(shared_data / "chiang_lee_closer_look")
         assert data.judgments is not None
         chosen = data.judgments.take(np.flatnonzero(data.judgments.variant.recode({variant: 0}) == 0))
-        found = chiang_lee(msgspec.structs.replace(data, judgments=chosen), chosen, CompareOptions(resamples=100))
+        found = chiang_lee(msgspec.structs.replace(data, judgments=chosen), chosen, MeasureOptions(resamples=100))
         assert found is not None
         return {row["metric"]: row for row in found["rows"]}
 

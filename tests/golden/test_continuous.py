@@ -24,7 +24,7 @@ from harness.content import Library
 from harness.data.dataset import load_folder
 from harness.measure import compare
 from harness.measure.compare import Recording
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.measure.score_cells import second_ratings
 from harness.measure.scores import item_scores
 from harness.model import ErrorSpan
@@ -59,12 +59,12 @@ class DataSet:
 
     def _compared(self, level: Any = "item", standardise: Any = "none") -> list[dict[str, Any]]:
         """The cells. No number here depends on resamples, so a few will do."""
-        options = CompareOptions(level=level, standardise=standardise, resamples=100)
+        options = MeasureOptions(level=level, standardise=standardise, resamples=100)
         return [cell.flat() for cell in compare.compare([Recording(self.data.id, self.data, self.data.judgments)], options).cells]
 
     @cached_property
     def check(self) -> LabelCheck:
-        return labelcheck.check_labels(self.data, CompareOptions(by=labelcheck.BY, resamples=100), lambda: None)
+        return labelcheck.check_labels(self.data, MeasureOptions(by=labelcheck.BY, resamples=100), lambda: None)
 
     def _table(self, name: str) -> pd.DataFrame:
         """The rows of a file, with the keys that the program does not use (account, campaign)."""

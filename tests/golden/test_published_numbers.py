@@ -17,6 +17,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from harness import api
+from harness.annotate.checks.options import LabelCheckOptions
 from harness.data.dataset import Dataset, load_folder
 from harness.row_files import to_jsonl
 from harness.stats import gwet_ac
@@ -46,7 +47,7 @@ def known(raw_data: Path, name: str, *words: str) -> Iterator[tuple[str, Any, fl
 
 
 def test_people_agree_on_memerag_as_known(folder: Any, raw_data: Path) -> None:
-    check = api.labels_check(folder("memerag"), where={"part": "ext"})
+    check = api.labels_check(folder("memerag"), LabelCheckOptions(where={"part": ("ext",)}))
     cells = {(cell["language"], cell["metric"]): cell for cell in check.cells}
     numbers = list(known(raw_data, "memerag", "Fleiss"))
     assert len(numbers) == len(cells) == 10

@@ -11,7 +11,9 @@ import pytest
 
 import harness
 from harness import api
+from harness.annotate.checks.options import LabelCheckOptions
 from harness.decide.options import DecisionOptions
+from harness.reports.options import CompareOptions
 from harness.reports.run_report import Report
 from harness.row_files import to_json, to_jsonl
 
@@ -112,10 +114,12 @@ def test_one_name_may_stand_for_a_list_of_names(folder: Folder) -> None:
     """A text is one name, not its letters: in `by`, `judges` and `where`, and in a run's specification."""
     result = folder.run(languages="en", variants="single", metrics="task_quality")
     assert result.protocol.texts.languages == ("en",) and result.name == folder.run(languages=("en",)).name
-    one = api.compare(result, by="language", judges="baseline/random", where={"language": "en"})
-    assert one.signature == api.compare(result, by=["language"], judges=["baseline/random"], where={"language": ["en"]}).signature
+    single: dict[str, Any] = {"by": "language", "judges": "baseline/random", "where": {"language": "en"}}
+    several: dict[str, Any] = {"by": ["language"], "judges": ["baseline/random"], "where": {"language": ["en"]}}
+    one = api.compare(result, CompareOptions(**single))
+    assert one.signature == api.compare(result, CompareOptions(**several)).signature
     assert [cell["language"] for cell in one.cells] == ["en"]
-    checked = api.labels_check(folder.root / "data", by="metric", where={"metric": "task_quality"})
+    checked = api.labels_check(folder.root / "data", LabelCheckOptions(by=("metric",), where={"metric": ("task_quality",)}))
     assert [cell["metric"] for cell in checked.cells] == ["task_quality"]
     assert harness.RunSpec(data=str(folder.root), judges="a").judges == ("a",)  # type: ignore[arg-type]
     assert harness.GenerateSpec("summarize", "openai/m").writers == ("openai/m",)  # type: ignore[arg-type]

@@ -24,8 +24,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         (lambda folder: harness.correct(folder), ("correct",)),
         (lambda folder: harness.correct(folder, harness.CorrectOptions(shares=True)), ("correct", "--shares")),
-        (lambda folder: harness.accept(folder, where={"metric": "tone"}), ("accept", "--where", "metric=tone")),
-        (lambda folder: harness.accept(folder, harness.AcceptOptions(alpha=0.3)), ("accept", "--alpha-risk", "0.3")),
+        (lambda folder: harness.accept(folder, harness.AcceptOptions(where={"metric": ("tone",)})), ("accept", "--where", "metric=tone")),
+        (lambda folder: harness.accept(folder, harness.AcceptOptions(alpha_risk=0.3)), ("accept", "--alpha-risk", "0.3")),
         (lambda folder: harness.labels_check(folder), ("labels", "check")),
     ],
 )
@@ -40,7 +40,7 @@ def test_a_function_gives_what_its_command_prints(
 
 
 def test_a_certificate_is_the_one_that_the_command_writes(cli: Callable[..., Any], folder: Path, tmp_path: Path) -> None:
-    certificate = harness.certify(folder, tmp_path / "api.json", acceptance=harness.AcceptOptions(alpha=0.2))
+    certificate = harness.certify(folder, tmp_path / "api.json", harness.CertifyOptions(alpha_risk=0.2))
     cli("certify", folder, "--to", tmp_path / "command.json", "--alpha-risk", "0.2")
     assert (tmp_path / "api.json").read_text("utf-8") == (tmp_path / "command.json").read_text("utf-8") == to_json(certificate)
     assert harness.certificate.load(tmp_path / "api.json") == certificate

@@ -147,12 +147,13 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated
 
-from harness.cli.flags import Command, command, flag
+from harness.cli.command import Command, command
+from harness.options import Flag
 
 
 @command("commands.count:count")
 class Count(Command):
-    file: Annotated[Path, flag(name="FILE")] = field(kw_only=False)
+    file: Annotated[Path, Flag("FILE")] = field(kw_only=False)
     \'\'\'the file\'\'\'
 
 
@@ -240,11 +241,11 @@ CHANGES = {
         most=3,
         files={
             "cli/commands/find_out.py": {
-                '    level: Literal["item", "system"] = "item"\n': "    hide: tuple[str, ...] = ()\n"
-                '    """leave out this judge; repeatable"""\n    level: Literal["item", "system"] = "item"\n',
+                "    distributions: bool = False\n": "    hide: tuple[str, ...] = ()\n"
+                '    """leave out this judge; repeatable"""\n    distributions: bool = False\n',
             },
             "cli/compare.py": {
-                "    comparison = compared.comparison\n": "    comparison = msgspec.structs.replace(\n"
+                "    comparison = compared.comparison\n": "    import msgspec\n\n    comparison = msgspec.structs.replace(\n"
                 "        compared.comparison,\n"
                 "        cells=[cell for cell in compared.comparison.cells if cell.key['judge'] not in arguments.hide],\n"
                 "        verdicts=[verdict for verdict in compared.comparison.verdicts if verdict.key['judge'] not in arguments.hide],\n"

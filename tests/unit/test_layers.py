@@ -61,6 +61,7 @@ BESIDE = {
     ("row_files", "errors"): "rows that cannot be read raise the errors that commands show",
     ("row_files", "text"): "cells of CSV files are guarded by the rules for invisible characters",
     ("offensive", "errors"): "it refuses to write",
+    ("options", "errors"): "a text that is no value of an option raises the errors that commands show",
     ("plugins", "errors"): "a plug-in that cannot be used raises the errors that commands show",
     ("plugins", "plugin_errors"): "what its code did is said in one place",
     ("redaction", "text"): "secrets are removed from text that is whole",
@@ -200,8 +201,8 @@ def test_only_the_choice_of_an_engine_imports_ray() -> None:
 
 
 def test_statistics_know_errors_of_their_own_only() -> None:
-    """Arrays in, small results out: no judge, no file, no content."""
-    assert {other for one, other, _ in steps() if one == "stats"} <= {"model"}
+    """Arrays in, small results out: no judge, no file, no content; what holds without an option stands with the options."""
+    assert {other for one, other, _ in steps() if one == "stats"} <= {"model", "options"}
 
 
 def test_the_model_and_the_errors_import_nothing_of_ours() -> None:

@@ -11,6 +11,7 @@ import pytest
 import harness
 from harness.decide.rule import Decision
 from harness.notebook import NotebookComparison, comparison_html, report_html
+from harness.reports.options import CompareOptions
 from tests.judged_folder import judged_folder
 
 HOSTILE = "<script>alert(1)</script>\x1b[31m\u202e&\"'"
@@ -91,5 +92,5 @@ def test_a_figure_is_saved_in_the_form_of_its_name(compared: NotebookComparison,
 
 def test_one_key_to_group_by_may_be_a_text(tmp_path: Path, compared: NotebookComparison) -> None:
     where = {"metric": compared.cells[0]["metric"]}
-    found = harness.compare(judged_folder(tmp_path / "made", labelled=0.9, noise=0.05), by="language", where=where)
+    found = harness.compare(judged_folder(tmp_path / "made", labelled=0.9, noise=0.05), CompareOptions(by=("language",), where=where))
     assert [row["language"] for row in found.frame().to_dict("records")] == ["ja"]

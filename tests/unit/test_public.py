@@ -10,16 +10,17 @@ import pytest
 
 import harness
 from harness import api, content, data, engines, errors, sources
+from harness.annotate.checks.options import LabelCheckOptions
 from harness.correction import cascade_certificate, certificate
-from harness.correction.acceptance import AcceptOptions
-from harness.correction.calibrate import CalibrateOptions
-from harness.correction.correct import CorrectOptions
+from harness.correction.options import AcceptOptions, CalibrateOptions, CertifyOptions, CorrectOptions
 from harness.data import frames
 from harness.decide.options import DecisionOptions
-from harness.exchange.one_table.roles import TableOptions
+from harness.exchange.one_table.options import TableOptions
+from harness.gate.options import GateOptions
 from harness.improvement.asking import Asking
 from harness.improvement.candidates import AskedCandidate
-from harness.improvement.improve import ImproveOptions
+from harness.improvement.options import ExplainOptions, ImproveOptions
+from harness.reports.options import CompareOptions
 from harness.runs import generate, runner
 
 PUBLIC = {
@@ -27,12 +28,17 @@ PUBLIC = {
     "AskedCandidate": AskedCandidate,
     "Asking": Asking,
     "CalibrateOptions": CalibrateOptions,
+    "CertifyOptions": CertifyOptions,
+    "CompareOptions": CompareOptions,
     "CorrectOptions": CorrectOptions,
     "Dataset": data.Dataset,
     "DecisionOptions": DecisionOptions,
+    "ExplainOptions": ExplainOptions,
+    "GateOptions": GateOptions,
     "GenerateSpec": generate.GenerateSpec,
     "HarnessError": errors.HarnessError,
     "ImproveOptions": ImproveOptions,
+    "LabelCheckOptions": LabelCheckOptions,
     "Library": content.Library,
     "RunResult": runner.RunResult,
     "RunSpec": runner.RunSpec,
@@ -147,6 +153,10 @@ def test_importing_changes_nothing_in_the_process() -> None:
 
 def test_a_dataset_card_that_nobody_knows_is_refused_wherever_data_are_read(tmp_path: Path) -> None:
     (tmp_path / "items.jsonl").write_text("", encoding="utf-8")
-    for read in (harness.load, harness.compare, harness.labels_check):
+    for read in (
+        lambda: harness.load(tmp_path, card="pariska"),
+        lambda: harness.compare(tmp_path, CompareOptions(card="pariska")),
+        lambda: harness.labels_check(tmp_path, LabelCheckOptions(card="pariska")),
+    ):
         with pytest.raises(errors.UsageError, match=r"no dataset card 'pariska'. Did you mean 'pariksha'"):
-            read(tmp_path, card="pariska")
+            read()

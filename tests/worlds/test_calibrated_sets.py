@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from numpy.random import Generator
 
-from harness.correction.label_sets import SetMaker, SetOptions, sets_at
+from harness.correction.label_sets import SetMaker, sets_at
 from harness.correction.map_input import MapInput, map_inputs
+from harness.correction.options import SetOptions
 from harness.correction.score_maps import learn
 from harness.measure.answer_counts import AnswerCounts
 from harness.measure.item_table import ItemTable

@@ -17,7 +17,7 @@ from numpy.random import Generator
 import harness
 from harness.improvement.explain import ErrorEffect, ExplainOptions, explain
 from harness.measure.compare import Recording
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from tests.worlds.rows import Row, table
 from tests.worlds.worlds import group_sizes
 
@@ -103,7 +103,7 @@ SLOPES = {
 
 def effects(world: Errors, rng: Generator) -> tuple[tuple[ErrorEffect, ...], float]:
     """Return all effects on the judge's error, and how many points its slope is in one standard deviation of the length."""
-    [found] = explain(world.draw(rng), CompareOptions(), ExplainOptions()).metrics
+    [found] = explain(world.draw(rng), MeasureOptions(), ExplainOptions()).metrics
     return found.effects, world.slope * math.log(found.times_longer or 1.0)
 
 

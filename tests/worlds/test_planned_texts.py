@@ -21,7 +21,7 @@ import harness
 from harness.correction.label_sample import Allocation, SampleOptions, draw_label_sample
 from harness.correction.labels_budget import LabelsNeeded, label_budget
 from harness.measure.compare import Recording, compare
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.stats.core.arrays import Floats, Ints
 from tests.worlds.rows import Row, table
 from tests.worlds.worlds import Judged, group_sizes
@@ -62,7 +62,7 @@ def recording(group: Ints, labels: Floats, answers: Floats, classes: int) -> Rec
 
 def planned(source: Recording) -> LabelsNeeded:
     """Return what one judge's cell still needs."""
-    [cell] = label_budget([source], CompareOptions(), half_width=HALF_WIDTH).cells
+    [cell] = label_budget([source], MeasureOptions(), half_width=HALF_WIDTH).cells
     return cell
 
 
@@ -227,7 +227,7 @@ def sample_rows(population: str, allocation: Allocation, worlds: int) -> tuple[R
         sample = draw_label_sample(Recording("all", without, first.judgments), SampleOptions(budget=80, allocation=allocation, seed=number))
         chances = {item.item_id: item.inclusion_probability for item in sample.items}
         drawn = from_population(rows, label, chances)
-        [cell] = compare([drawn], CompareOptions()).cells
+        [cell] = compare([drawn], MeasureOptions()).cells
         value, ends = cell.values["pa_failed_wrong"], cell.intervals["pa_failed_wrong"]
         assert value is not None and ends is not None
         holds += ends[0] <= truth <= ends[1]

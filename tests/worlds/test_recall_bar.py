@@ -19,7 +19,7 @@ import harness
 from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import verdicts
 from harness.measure.compare import Recording
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.intervals.recall_bar import LEAST_CORRELATION, share_found
 from tests.worlds.rows import Row, table
@@ -127,7 +127,7 @@ def verdict_row(layout: str, bar: float, classes: int, worlds: int) -> Row:
     rng, false = np.random.default_rng([53, list(LAYOUTS).index(layout), classes]), 0
     decision = DecisionOptions(bar=f"{bar:g}")
     for _ in range(worlds):
-        made = verdicts([judged_grid(rng, np.asarray(LAYOUTS[layout]), bar, classes)], CompareOptions(), decision)
+        made = verdicts([judged_grid(rng, np.asarray(LAYOUTS[layout]), bar, classes)], MeasureOptions(), decision)
         assert len(made) == CELLS and {one.basis for one in made} == {"bar"}
         false += any(one.decision.verdict == "use" for one in made)
     what = "one class at the bar" if classes == 2 else f"agreement on {classes} classes at the bar"

@@ -17,7 +17,7 @@ import harness
 from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import verdicts
 from harness.measure.compare import Recording
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from tests.worlds.rows import Row, table
 from tests.worlds.worlds import Judged
 
@@ -75,7 +75,7 @@ def row(name: str, worlds: int) -> Row:
     rng, skill = np.random.default_rng([17, list(WORLDS).index(name)]), world.skill(-DecisionOptions().margin)
     false = 0
     for _ in range(worlds):
-        found = verdicts([grid(rng, world, skill)], CompareOptions())
+        found = verdicts([grid(rng, world, skill)], MeasureOptions())
         false += any(one.decision.verdict == "use" for one in found)
     return Row(name, before, false, worlds, limit, False)
 

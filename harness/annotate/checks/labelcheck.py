@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -21,10 +22,11 @@ from harness.measure.cells import bounds, named_shares, number, reasons, sort_ke
 from harness.measure.compare import CI_METHOD, matching, of_metrics, only_where, refuse_median_of_names
 from harness.measure.judged_table import factorise, item_key
 from harness.measure.label_counts import Classes, LabelCounts, count_labels
-from harness.measure.options import POOLED, Annotators, CompareOptions, Drawing
+from harness.measure.options import POOLED, Annotators, Drawing, MeasureOptions
 from harness.measure.score_cells import NO_SECOND, NOT_CLASSES, NOT_INTERVAL, people_statistics, second_ratings, source_texts
 from harness.measure.scores import ItemScores
 from harness.measure.scores import numbers as to_numbers
+from harness.options import RESAMPLES
 from harness.signature import ComparisonSignature
 from harness.stats import (
     RARE,
@@ -43,7 +45,6 @@ from harness.stats.agreement.continuous import score_correlation
 from harness.stats.agreement.correlation import NAMES as CORRELATIONS
 from harness.stats.agreement.variance_components import eta_squared
 from harness.stats.core.arrays import Floats, Ints
-from harness.stats.intervals.bootstrap import RESAMPLES
 from harness.text import quoted, short_repr
 
 SCHEMA_VERSION = 1
@@ -96,7 +97,7 @@ class _MetricCells(NamedTuple):
         return [rows[numbers] for numbers in rows_by_number(self.cell[self.item_codes[rows]], len(self.keys))]
 
 
-def check_labels(data: Dataset, options: CompareOptions, watch: Callable[[], object] = lambda: None) -> LabelCheck:
+def check_labels(data: Dataset, options: MeasureOptions, watch: Callable[[], object] = lambda: None) -> LabelCheck:
     """Describe and check the labels of a data set.
 
     Of `options`, `by` (item keys and `metric`), `annotators` (default: all), `majority`, `where`, seed and resamples are used; `watch` is
@@ -131,19 +132,19 @@ def code_notes(data: Dataset) -> list[str]:
     ]
 
 
-def label_cells(data: Dataset, options: CompareOptions) -> tuple[dict[str, Any], ...]:
+def label_cells(data: Dataset, options: MeasureOptions) -> tuple[dict[str, Any], ...]:
     """Only the cells of a label check, without a look at the texts. Raises as `check_labels`."""
     options = _label_options(options)
     return _described(_restricted(data, options), options)[0]
 
 
-def _label_options(options: CompareOptions) -> CompareOptions:
+def _label_options(options: MeasureOptions) -> MeasureOptions:
     if "metric" not in options.by:
         raise UsageError("labels are checked metric by metric; keep metric in --by")
-    return msgspec.structs.replace(options, annotators=options.annotators or Annotators(1))
+    return replace(options, annotators=options.annotators or Annotators(1))
 
 
-def _described(data: Dataset, options: CompareOptions) -> tuple[tuple[dict[str, Any], ...], tuple[dict[str, Any], ...]]:
+def _described(data: Dataset, options: MeasureOptions) -> tuple[tuple[dict[str, Any], ...], tuple[dict[str, Any], ...]]:
     assert options.annotators
     counted = count_labels(data, Judgments.from_rows(()), options.annotators, options.majority)
     refuse_median_of_names(counted, options)
@@ -165,9 +166,9 @@ def _described(data: Dataset, options: CompareOptions) -> tuple[tuple[dict[str, 
     return tuple(cells), tuple(flagged)
 
 
-def _restricted(data: Dataset, options: CompareOptions) -> Dataset:
+def _restricted(data: Dataset, options: MeasureOptions) -> Dataset:
     """Return the items that `where` keeps, with their labels on the metrics that it keeps."""
-    wanted = dict(options.where)
+    wanted = dict(options.restrictions)
     if metrics := wanted.pop("metric", None):
         matching(CodedColumn.from_values(data.labels.metric.used), metrics, "metric")
         data = of_metrics(data, metrics)
@@ -420,13 +421,13 @@ def _equal_annotators(frame: _MetricCells, cell_key: Mapping[str, Any], rows: In
     return equal
 
 
-def _signature(data: Dataset, options: CompareOptions) -> str:
+def _signature(data: Dataset, options: MeasureOptions) -> str:
     return str(
         ComparisonSignature(
             data=(f"{data.about.id}@{data.about.version}+{data.sha256[:12]}",),
             judgments=(),
             judges=(),
-            where=tuple(f"{name}={text}" for name, texts in options.where.items() for text in texts),
+            where=tuple(f"{name}={text}" for name, texts in options.restrictions.items() for text in texts),
             by=options.by,
             annotators=str(options.annotators),
             asked="none",

@@ -20,8 +20,8 @@ from harness.data.dataset import Dataset
 from harness.errors import UsageError
 from harness.measure.cells import bounds
 from harness.model import Scale, Score
+from harness.options import RESAMPLES
 from harness.signature import StudySignature
-from harness.stats.intervals.bootstrap import RESAMPLES
 from harness.stats.intervals.intervals import proportion_interval
 
 SCHEMA_VERSION = 1

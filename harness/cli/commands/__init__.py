@@ -39,7 +39,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "watch add": ("use_scores:WatchAdd", "add a day: ask the judge about anchors again, and take in new scores"),
         "watch check": (
-            "use_scores:WatchCheck",
+            "use_scores:CheckWatch",
             "say whether judge or texts changed: nothing shown (exit code 0), a change or an expired certificate (1), not yet known (7)",
         ),
         "watch draw": (
@@ -56,7 +56,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "labels export": ("labels_and_data:LabelsExport", "write labels as a table, or items as a sheet or a project for people to score"),
         "labels check": ("labels_and_data:LabelsCheck", "show how well annotators agree, and which labels and texts look wrong"),
         "labels needed": (
-            "labels_and_data:LabelsNeeded",
+            "labels_and_data:CountLabelsNeeded",
             "show how many more texts have to be labelled, for an interval and for a verdict",
         ),
         "labels plan": ("labels_and_data:LabelsPlan", "draw the texts to label next, by a judge's scores, with the probability of each"),
@@ -128,9 +128,12 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "store merge": ("studies_and_jobs:StoreMerge", "merge the results folders of several machines into one"),
     },
     "content and this installation": {
-        "list": ("content_and_installation:List", "list languages, tasks, rubrics, published data sets, boards or judges"),
-        "check": ("content_and_installation:Check", "check all content: fields, scales, ids and versions"),
-        "new": ("content_and_installation:New", "create the files of a new language pack, task, rubric or prompt, or a gate's policy"),
+        "list": ("content_and_installation:ListContent", "list languages, tasks, rubrics, published data sets, boards or judges"),
+        "check": ("content_and_installation:CheckContent", "check all content: fields, scales, ids and versions"),
+        "new": (
+            "content_and_installation:NewContent",
+            "create the files of a new language pack, task, rubric or prompt, or a gate's policy",
+        ),
         "models": ("content_and_installation:Models", "list or download local models"),
         "doctor": ("content_and_installation:Doctor", "show installed packages, and which models, keys and folders are available"),
     },

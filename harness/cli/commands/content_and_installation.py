@@ -6,12 +6,13 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Literal
 
+from harness.cli.command import command
 from harness.cli.commands.shared import ContentFlags, JsonFlags, OutFlags
-from harness.cli.flags import command, flag
+from harness.options import Flag
 
 
 @command("content:list_content")
-class List(JsonFlags, ContentFlags):
+class ListContent(JsonFlags, ContentFlags):
     """Flags of `harness list`.
 
     harness list languages
@@ -23,7 +24,7 @@ class List(JsonFlags, ContentFlags):
 
 
 @command("content:check")
-class Check(JsonFlags, ContentFlags):
+class CheckContent(JsonFlags, ContentFlags):
     """Flags of `harness check`.
 
     harness check
@@ -35,7 +36,7 @@ class Check(JsonFlags, ContentFlags):
 
 
 @command("content:new")
-class New(OutFlags):
+class NewContent(OutFlags):
     """Flags of `harness new`.
 
     harness new language ko
@@ -46,7 +47,7 @@ class New(OutFlags):
     """kind"""
     name: str = field(kw_only=False)
     """a language tag such as 'ko', a name such as 'translate', or for gate a run or data folder"""
-    into: Annotated[Path | None, flag(metavar="DIR")] = None
+    into: Annotated[Path | None, Flag(metavar="DIR")] = None
     """the folder to write into (default: the current folder; for content inside a checkout, the checkout)"""
 
 

@@ -6,6 +6,8 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Literal
 
+from harness.annotate.checks.options import LabelCheckOptions
+from harness.cli.command import FORM, Command, command
 from harness.cli.commands.shared import (
     AllowRefusedFlags,
     CardFlags,
@@ -17,17 +19,16 @@ from harness.cli.commands.shared import (
     OutFlags,
     PeopleFlags,
     ReadingFlags,
-    RestrictionsFlags,
     ScoresFlags,
 )
-from harness.cli.flags import FORM, Command, command, flag
-from harness.options import Codes, Count, Names, Port, Seed, Share, Shares
+from harness.correction.options import LabelBudgetOptions
+from harness.options import Codes, Count, Flag, Names, Port, Seed, Share, Shares
 
 
 class LabelsImportResultFiles(Command, group="result files of labelling pages"):
     """Flags of `harness labels import`."""
 
-    pages: Annotated[Path | None, flag(metavar="FOLDER")] = None
+    pages: Annotated[Path | None, Flag(metavar="FOLDER")] = None
     """the folder of the pages (default: beside or above the files)"""
     edited: bool = False
     """read files that were changed after the page saved them"""
@@ -43,9 +44,9 @@ class LabelsImport(JsonFlags, PeopleFlags, ScoresFlags, ColumnsFlags, ReadingFla
     harness labels import ratings.csv --to data/ratings --column score=rating --scale score=1..5:best=5 --language ja
     """
 
-    source: Annotated[tuple[str, ...], flag(name="SOURCE")] = field(kw_only=False)
+    source: Annotated[tuple[str, ...], Flag("SOURCE")] = field(kw_only=False)
     """CSV, TSV, XLSX, JSONL, Parquet, a Label Studio or Argilla export, a saved data set, hf:owner/name, or result files of pages"""
-    to: Annotated[Path | None, flag(metavar="DIR")] = None
+    to: Annotated[Path | None, Flag(metavar="DIR")] = None
     """the data folder to write (of result files: default the data of their pages)"""
     append: bool = False
     """add to a folder that already has labels"""
@@ -53,7 +54,7 @@ class LabelsImport(JsonFlags, PeopleFlags, ScoresFlags, ColumnsFlags, ReadingFla
     """further scores of labelled items, by another person or the same one: they show how far people agree, and are no reference"""
     unlabelled: bool = False
     """the table has texts and no scores: for a judge, or to be labelled later"""
-    items: Annotated[str | None, flag(metavar="FILE|DIR|bundled", group="how to read it")] = None
+    items: Annotated[str | None, Flag(metavar="FILE|DIR|bundled", group="how to read it")] = None
     """where the items are (default: in the source)"""
 
 
@@ -65,42 +66,37 @@ class LabelsExport(JsonFlags, ContentFlags):
     harness labels export data/ratings --to sheet.xlsx --langs ja --annotator hana
     """
 
-    data: Annotated[str, flag(name="DATA")] = field(kw_only=False)
+    data: Annotated[str, Flag("DATA")] = field(kw_only=False)
     """a data folder, or 'bundled'"""
-    to: Annotated[Path, flag(metavar="FILE")]
+    to: Annotated[Path, Flag(metavar="FILE")]
     """the file: .csv, .jsonl, .parquet, .json (Label Studio), .xlsx (sheet)"""
     format: Literal["csv", "jsonl", "parquet", "label-studio", "sheet"] | None = None
     """the format, if the file's name does not show it"""
-    langs: Annotated[Names | None, flag(name=("--langs", "--lang"), metavar="TAGS")] = None
+    langs: Annotated[Names | None, Flag("--langs --lang", metavar="TAGS")] = None
     """only these languages"""
-    task: Annotated[Names | None, flag(metavar="NAMES")] = None
+    task: Annotated[Names | None, Flag(metavar="NAMES")] = None
     """only these tasks"""
-    metrics: Annotated[Names | None, flag(metavar="NAMES")] = None
+    metrics: Annotated[Names | None, Flag(metavar="NAMES")] = None
     """only these metrics, in this order"""
-    fields: Annotated[Names | None, flag(metavar="NAMES")] = None
+    fields: Annotated[Names | None, Flag(metavar="NAMES")] = None
     """the texts that a sheet shows, for items of a task that tasks/ does not describe"""
-    seed: Annotated[Seed, flag(metavar="N")] = 0
+    seed: Annotated[Seed, Flag(metavar="N")] = 0
     """seed for the order of outputs that share a text"""
-    annotator: Annotated[str | None, flag(metavar="NAME")] = None
+    annotator: Annotated[str | None, Flag(metavar="NAME")] = None
     """the annotator's name in the sheet"""
 
 
 @command("compare:check_labels")
-class LabelsCheck(JsonFlags, RestrictionsFlags):
+class LabelsCheck(JsonFlags):
     """Flags of `harness labels check`.
 
     harness labels check data/ratings
     harness labels check data/ratings --langs ja --majority median --json
     """
 
-    data: Annotated[Path, flag(name="DATA")] = field(kw_only=False)
+    data: Annotated[Path, Flag("DATA")] = field(kw_only=False)
     """a data folder"""
-    by: Annotated[Names | None, flag(metavar="KEYS")] = None
-    """keys to group by (default: language,task,metric)"""
-    majority: Literal["drop", "median", "strict"] = "drop"
-    """how the labels of several annotators become one reference"""
-    seed: Annotated[Seed, flag(metavar="N")] = 0
-    """seed for the bootstrap"""
+    options: LabelCheckOptions = field(default_factory=LabelCheckOptions)
 
 
 class LabelsNeededBefore(Command, group="before any run"):
@@ -108,34 +104,29 @@ class LabelsNeededBefore(Command, group="before any run"):
 
     judge_as_good: bool = False
     """no judge was asked yet: plan for one that is as good as people"""
-    metric: Annotated[tuple[str, ...], flag(metavar="NAME")] = ()
+    metric: Annotated[tuple[str, ...], Flag(metavar="NAME")] = ()
     """what will be labelled; repeatable with a data folder"""
-    people_agree: Annotated[Share | None, flag(metavar="SHARE")] = None
+    people_agree: Annotated[Share | None, Flag(metavar="SHARE")] = None
     """on how many texts two people agree (default: as in the labels)"""
-    shares: Annotated[Shares, flag(metavar="A,B,...")] = ()
+    shares: Annotated[Shares, Flag(metavar="A,B,...")] = ()
     """how often people give each class, in order (default: as in the labels)"""
-    people: Annotated[Count | None, flag(metavar="N")] = None
+    people: Annotated[Count | None, Flag(metavar="N")] = None
     """people who label each text (default: as in the labels, or 2)"""
-    cells: Annotated[Count | None, flag(metavar="N")] = None
+    cells: Annotated[Count | None, Flag(metavar="N")] = None
     """metrics times languages that are tested together (default: those of the labels)"""
 
 
-@command("labels:needed", first="judge langs half_width judge_as_good metric people shares cells settings json")
-class LabelsNeeded(JsonFlags, OutFlags, DecisionsFlags, RestrictionsFlags, LabelsNeededBefore):
+@command("labels:needed", first="judges languages half_width judge_as_good metric people shares cells settings json")
+class CountLabelsNeeded(JsonFlags, OutFlags, DecisionsFlags, LabelsNeededBefore):
     """Flags of `harness labels needed`.
 
     harness labels needed pariksha
     harness labels needed --judge-as-good --metric tone --people 2 --shares 20,30,50
     """
 
-    source: Annotated[str | None, flag(name="DIR_OR_RUN")] = field(default=None, kw_only=False)
+    source: Annotated[str | None, Flag("DIR_OR_RUN")] = field(default=None, kw_only=False)
     """a data folder with judgments, a run's folder, or the name of a run in --out; with --judge-as-good: labels, or nothing"""
-    half_width: Annotated[float, flag(metavar="SHARE")] = 0.05
-    """the wanted half-width of the interval of agreement"""
-    borrow: Literal["languages"] | None = None
-    """add how many labels a new language needs for a corrected mean, if the labelled languages help it"""
-    judge: Annotated[tuple[str, ...] | None, flag(metavar="NAME")] = None
-    """only this judge; repeatable"""
+    options: LabelBudgetOptions = field(default_factory=LabelBudgetOptions)
 
 
 @command("labelling:plan", first="to budget lang judge metric allocation least least_per_class seed json")
@@ -146,25 +137,25 @@ class LabelsPlan(JsonFlags, OutFlags, CardFlags):
     harness labels plan pariksha --to next.jsonl --lang hi --allocation neyman
     """
 
-    source: Annotated[str, flag(name="DIR_OR_RUN")] = field(kw_only=False)
+    source: Annotated[str, Flag("DIR_OR_RUN")] = field(kw_only=False)
     """a data folder, a run's folder, or the name of a run in --out"""
-    to: Annotated[Path, flag(metavar="FILE")]
+    to: Annotated[Path, Flag(metavar="FILE")]
     """the list of items to write (.jsonl), for 'labels page --items'"""
-    budget: Annotated[Count | None, flag(metavar="N")] = None
+    budget: Annotated[Count | None, Flag(metavar="N")] = None
     """how many texts (default: what 'labels needed' says is missing)"""
-    lang: Annotated[str | None, flag(metavar="TAG")] = None
+    lang: Annotated[str | None, Flag(metavar="TAG")] = None
     """the language of the texts (default: the only one)"""
-    judge: Annotated[str | None, flag(metavar="NAME")] = None
+    judge: Annotated[str | None, Flag(metavar="NAME")] = None
     """whose scores make the strata (default: the only judge)"""
-    metric: Annotated[str | None, flag(metavar="NAME")] = None
+    metric: Annotated[str | None, Flag(metavar="NAME")] = None
     """on which metric (default: the only one)"""
     allocation: Literal["proportional", "neyman"] = "proportional"
     """neyman: more texts where the judge is less certain; loses where its certainty says nothing"""
-    least: Annotated[Count | None, flag(metavar="N")] = None
+    least: Annotated[Count | None, Flag(metavar="N")] = None
     """fewest texts of a stratum (default: 2)"""
-    least_per_class: Annotated[Count | None, flag(metavar="N")] = None
+    least_per_class: Annotated[Count | None, Flag(metavar="N")] = None
     """fewest texts of each class of the judge's scores, for rare classes"""
-    seed: Annotated[Seed, flag(metavar="N")] = 0
+    seed: Annotated[Seed, Flag(metavar="N")] = 0
     """seed of the draw"""
 
 
@@ -176,38 +167,38 @@ class LabelsReviews(ContentFlags, JsonFlags):
     harness labels reviews data/ratings --html reviews.html
     """
 
-    data: Annotated[Path, flag(name="DIR")] = field(kw_only=False)
+    data: Annotated[Path, Flag("DIR")] = field(kw_only=False)
     """the data folder with the imported answers"""
-    seed: Annotated[Seed, flag(metavar="N")] = 0
+    seed: Annotated[Seed, Flag(metavar="N")] = 0
     """seed for the bootstrap"""
-    html: Annotated[str | None, flag(metavar="FILE", group=FORM)] = None
+    html: Annotated[str | None, Flag(metavar="FILE", group=FORM)] = None
     """write one self-contained page, with what people said"""
 
 
 class LabelsPageTexts(Command, group="what is labelled"):
     """Flags of `harness labels page`."""
 
-    lang: Annotated[str | None, flag(metavar="TAG")] = None
+    lang: Annotated[str | None, Flag(metavar="TAG")] = None
     """the language of the items (default: the only one)"""
-    task: Annotated[Names | None, flag(metavar="NAMES")] = None
+    task: Annotated[Names | None, Flag(metavar="NAMES")] = None
     """only these tasks"""
-    metrics: Annotated[Names | None, flag(metavar="NAMES")] = None
+    metrics: Annotated[Names | None, Flag(metavar="NAMES")] = None
     """only these metrics, in this order"""
-    items: Annotated[Path | None, flag(metavar="FILE")] = None
+    items: Annotated[Path | None, Flag(metavar="FILE")] = None
     """only these items: the file of 'labels plan', or one id a line (.txt)"""
-    next: Annotated[Count | None, flag(metavar="N")] = None
+    next: Annotated[Count | None, Flag(metavar="N")] = None
     """only the next N items without a native label, or with --review without a review, in the order of --items or the data"""
     random: bool = False
     """the N of --next are drawn at random (--seed), not in the order of the data: a sheet may be sorted"""
-    where: Annotated[tuple[str, ...], flag(metavar="KEY=VALUE")] = ()
+    where: Annotated[tuple[str, ...], Flag(metavar="KEY=VALUE")] = ()
     """only items with this value, such as system=alpha, or a field of the items; may be repeated"""
     second: bool = False
     """only items that one person has labelled, so that a second one scores them; different groups first"""
-    fields: Annotated[Names | None, flag(name=("--fields", "--text"), metavar="NAMES")] = None
+    fields: Annotated[Names | None, Flag("--fields --text", metavar="NAMES")] = None
     """the texts that the page shows, for items of a task that tasks/ does not describe, or columns of a table"""
     mark_errors: bool = False
     """errors are marked in the texts, each minor or major"""
-    pack: Annotated[str | None, flag(metavar="NAME")] = None
+    pack: Annotated[str | None, Flag(metavar="NAME")] = None
     """of 'bundled': the packs of this name, such as models or hard, not the languages' own"""
     blind_pairs: bool = False
     """minimal pairs: readers who do not know which text is flawed say which is better, and mark where the flaw is"""
@@ -216,17 +207,17 @@ class LabelsPageTexts(Command, group="what is labelled"):
 class LabelsPageAnnotators(Command, group="who labels"):
     """Flags of `harness labels page`."""
 
-    annotators: Annotated[Codes | None, flag(metavar="N|CODES")] = None
+    annotators: Annotated[Codes | None, Flag(metavar="N|CODES")] = None
     """how many annotators, or their codes, e.g. hana,taro (default: 3; of blind pairs 5)"""
-    overlap: Annotated[Share, flag(metavar="SHARE")] = 1.0
+    overlap: Annotated[Share, Flag(metavar="SHARE")] = 1.0
     """share of the texts that everybody labels; the rest is divided"""
-    practice: Annotated[int, flag(metavar="N")] = 3
+    practice: Annotated[int, Flag(metavar="N")] = 3
     """development items with an explained answer first"""
-    checks: Annotated[int, flag(metavar="N")] = 0
+    checks: Annotated[int, Flag(metavar="N")] = 0
     """damaged texts among the others of each annotator"""
-    about: Annotated[Path | None, flag(metavar="FILE")] = None
+    about: Annotated[Path | None, Flag(metavar="FILE")] = None
     """text of the first screen: who asks, what is kept, what to expect, consent"""
-    seed: Annotated[Seed, flag(metavar="N")] = 0
+    seed: Annotated[Seed, Flag(metavar="N")] = 0
     """seed for the shares and the orders"""
 
 
@@ -238,13 +229,13 @@ class LabelsPage(JsonFlags, ContentFlags, LabelsPageAnnotators, LabelsPageTexts)
     harness labels page data/ratings --out pages --items next.jsonl --annotators hana,taro --overlap 0.2
     """
 
-    data: Annotated[str, flag(name="DATA")] = field(kw_only=False)
+    data: Annotated[str, Flag("DATA")] = field(kw_only=False)
     """a data folder, a table of texts, or 'bundled'"""
-    review: Annotated[str | None, flag(metavar="RUN", group="people's answer to a judge's reasons, instead of scores")] = None
+    review: Annotated[str | None, Flag(metavar="RUN", group="people's answer to a judge's reasons, instead of scores")] = None
     """ask whether people agree with the scores and reasons of a judge in this run (a run's folder, or its name in 'results')"""
-    judge: Annotated[str | None, flag(metavar="NAME", group="people's answer to a judge's reasons, instead of scores")] = None
+    judge: Annotated[str | None, Flag(metavar="NAME", group="people's answer to a judge's reasons, instead of scores")] = None
     """the judge (default: the only one of the run)"""
-    out: Annotated[Path, flag(metavar="FOLDER")]
+    out: Annotated[Path, Flag(metavar="FOLDER")]
     """the folder for the pages and their record"""
     replace: bool = False
     """replace the pages in the folder; answers on the old ones are then refused"""
@@ -258,11 +249,11 @@ class LabelsServe(Command):
     harness labels serve pages --port 0
     """
 
-    folder: Annotated[Path, flag(name="FOLDER")] = field(kw_only=False)
+    folder: Annotated[Path, Flag("FOLDER")] = field(kw_only=False)
     """the folder that 'labels page' wrote"""
-    port: Annotated[Port, flag(metavar="N")] = 8765
+    port: Annotated[Port, Flag(metavar="N")] = 8765
     """the port; 0: any that is free"""
-    host: Annotated[str | None, flag(metavar="ADDRESS")] = None
+    host: Annotated[str | None, Flag(metavar="ADDRESS")] = None
     """the address to listen on, e.g. 0.0.0.0 for all of this machine's (default: this machine only)"""
 
 
@@ -274,7 +265,7 @@ class DataList(JsonFlags, ContentFlags):
     harness data list --langs ja,cs
     """
 
-    langs: Annotated[Names | None, flag(name=("--langs", "--lang"), metavar="TAGS")] = None
+    langs: Annotated[Names | None, Flag("--langs --lang", metavar="TAGS")] = None
     """only data in these languages: ja,cs"""
 
 
@@ -286,9 +277,9 @@ class DataGet(ContentFlags, HomeFlags):
     harness data get --langs ja --yes
     """
 
-    names: Annotated[tuple[str, ...], flag(name="NAME")] = field(default=(), kw_only=False)
+    names: Annotated[tuple[str, ...], Flag("NAME")] = field(default=(), kw_only=False)
     """what to fetch; see 'harness data list'"""
-    langs: Annotated[Names | None, flag(name=("--langs", "--lang"), metavar="TAGS")] = None
+    langs: Annotated[Names | None, Flag("--langs --lang", metavar="TAGS")] = None
     """all data in these languages: ja,cs"""
     all: bool = False
     """all data that can be fetched"""
@@ -306,7 +297,7 @@ class DataCheck(JsonFlags, ContentFlags, HomeFlags):
     harness data check hanna --json
     """
 
-    names: Annotated[tuple[str, ...], flag(name="NAME")] = field(default=(), kw_only=False)
+    names: Annotated[tuple[str, ...], Flag("NAME")] = field(default=(), kw_only=False)
     """what to check (default: all that are here)"""
 
 
@@ -318,7 +309,7 @@ class DataRemove(ContentFlags, HomeFlags):
     harness data remove hanna pariksha
     """
 
-    names: Annotated[tuple[str, ...], flag(name="NAME")] = field(kw_only=False)
+    names: Annotated[tuple[str, ...], Flag("NAME")] = field(kw_only=False)
     """what to remove"""
 
 
@@ -330,5 +321,5 @@ class DataPath(ContentFlags, HomeFlags):
     harness data path hanna --to data
     """
 
-    name: Annotated[str, flag(name="NAME")] = field(kw_only=False)
+    name: Annotated[str, Flag("NAME")] = field(kw_only=False)
     """whose folder"""

@@ -6,6 +6,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated
 
+from harness.cli.command import Command, command
 from harness.cli.commands.shared import (
     AboutFlags,
     BoardDataFlags,
@@ -18,8 +19,7 @@ from harness.cli.commands.shared import (
     RecipientsFlags,
     RetriesFlags,
 )
-from harness.cli.flags import Command, command, flag
-from harness.options import Count, Headers, NumbersPerJudge, PositiveNumber, Seed, Share
+from harness.options import Count, Flag, Headers, NumbersPerJudge, PositiveNumber, Seed, Share
 
 
 @command("boards.standings:show")
@@ -30,9 +30,9 @@ class BoardShow(JsonFlags, OpenedFlags):
     harness board show controls --lang ja --all
     """
 
-    board: Annotated[str, flag(name="BOARD")] = field(kw_only=False)
+    board: Annotated[str, Flag("BOARD")] = field(kw_only=False)
     """the board's name; see 'harness list boards'"""
-    lang: Annotated[str | None, flag(metavar="TAG")] = None
+    lang: Annotated[str | None, Flag(metavar="TAG")] = None
     """only this language, with a table for each metric"""
     all: bool = False
     """also a table for each language, the findings of probes and what the headings mean"""
@@ -46,11 +46,11 @@ class BoardBuild(OpenedFlags):
     harness board build controls --site site
     """
 
-    boards: Annotated[tuple[str, ...], flag(name="BOARD")] = field(default=(), kw_only=False)
+    boards: Annotated[tuple[str, ...], Flag("BOARD")] = field(default=(), kw_only=False)
     """only these boards (default: all with submissions)"""
-    site: Annotated[Path | None, flag(metavar="DIR")] = None
+    site: Annotated[Path | None, Flag(metavar="DIR")] = None
     """also write a site to this folder: an index, and a page for each board"""
-    beside: Annotated[tuple[str, ...], flag(metavar="NAME=PAGE")] = ()
+    beside: Annotated[tuple[str, ...], Flag(metavar="NAME=PAGE")] = ()
     """with --site: link to a page beside them"""
 
 
@@ -62,20 +62,20 @@ class BoardCheck(JsonFlags, OpenedFlags):
     harness board check controls --changed origin/main
     """
 
-    boards: Annotated[tuple[str, ...], flag(name="BOARD")] = field(default=(), kw_only=False)
+    boards: Annotated[tuple[str, ...], Flag("BOARD")] = field(default=(), kw_only=False)
     """only these boards (default: all)"""
-    changed: Annotated[str | None, flag(metavar="BASE")] = None
+    changed: Annotated[str | None, Flag(metavar="BASE")] = None
     """check only the commits since BASE (e.g. origin/main), which may add submissions and nothing else"""
 
 
 class BoardRecordFolder(Command, group="what to write, and where"):
     """Flags of `harness board record`."""
 
-    judge: Annotated[tuple[str, ...], flag(metavar="NAME")] = ()
+    judge: Annotated[tuple[str, ...], Flag(metavar="NAME")] = ()
     """only this judge of the judgments; repeatable"""
-    name: Annotated[str | None, flag(metavar="DIRNAME")] = None
+    name: Annotated[str | None, Flag(metavar="DIRNAME")] = None
     """name of the submission's folder (default: from the judge's name)"""
-    into: Annotated[Path | None, flag(metavar="DIR")] = None
+    into: Annotated[Path | None, Flag(metavar="DIR")] = None
     """the checkout that holds leaderboards/ (default: the one in use)"""
     replace: bool = False
     """replace an earlier submission of the same judge"""
@@ -89,22 +89,22 @@ class BoardRecord(JsonFlags, ContentFlags, AboutFlags, BoardDataFlags, BoardReco
     harness board record pariksha --data pariksha --origin MIT --judge gpt-4o --title GPT-4o
     """
 
-    board: Annotated[str, flag(name="BOARD")] = field(kw_only=False)
+    board: Annotated[str, Flag("BOARD")] = field(kw_only=False)
     """a board that judges a data folder and asks every question once"""
-    origin: Annotated[str, flag(metavar="TEXT")]
+    origin: Annotated[str, Flag(metavar="TEXT")]
     """where the scores come from, and under which licence; will be published"""
 
 
 class BoardVerifyLimits(Command, group="speed and limits (they change no number)"):
     """Flags of `harness board verify`."""
 
-    concurrency: Annotated[Count | None, flag(metavar="N")] = None
+    concurrency: Annotated[Count | None, Flag(metavar="N")] = None
     """calls in flight"""
-    rpm: Annotated[NumbersPerJudge | None, flag(metavar="N")] = None
+    rpm: Annotated[NumbersPerJudge | None, Flag(metavar="N")] = None
     """at most N requests a minute"""
-    tpm: Annotated[NumbersPerJudge | None, flag(metavar="N")] = None
+    tpm: Annotated[NumbersPerJudge | None, Flag(metavar="N")] = None
     """at most N tokens a minute"""
-    max_cost: Annotated[PositiveNumber | None, flag(metavar="DOLLARS")] = None
+    max_cost: Annotated[PositiveNumber | None, Flag(metavar="DOLLARS")] = None
     """ask nothing if the calls would cost more than this"""
 
 
@@ -116,19 +116,19 @@ class BoardVerify(JsonFlags, PricesFlags, RetriesFlags, ContentFlags, BoardDataF
     harness board verify controls openai-gpt-4o --share 0.1 --max-cost 1 --out verified
     """
 
-    board: Annotated[str, flag(name="BOARD")] = field(kw_only=False)
+    board: Annotated[str, Flag("BOARD")] = field(kw_only=False)
     """the board"""
-    submission: Annotated[str, flag(name="SUBMISSION")] = field(kw_only=False)
+    submission: Annotated[str, Flag("SUBMISSION")] = field(kw_only=False)
     """the submission's folder, by name or path"""
-    share: Annotated[Share, flag(metavar="S")] = 0.05
+    share: Annotated[Share, Flag(metavar="S")] = 0.05
     """share of the board's calls to ask, at least 20 calls"""
-    seed: Annotated[Seed | None, flag(metavar="N")] = None
+    seed: Annotated[Seed | None, Flag(metavar="N")] = None
     """seed for drawing the calls (default: random, so that nobody can predict it)"""
-    base_url: Annotated[str | None, flag(metavar="URL")] = None
+    base_url: Annotated[str | None, Flag(metavar="URL")] = None
     """the endpoint of an openai/ judge (default: from the environment)"""
-    headers: Annotated[Headers | None, flag(name="--header", metavar="NAME=VALUE")] = None
+    headers: Annotated[Headers | None, Flag("--header", metavar="NAME=VALUE")] = None
     """a header that the judge was asked with, as its value is not recorded; repeatable"""
-    out: Annotated[Path | None, flag(metavar="DIR")] = None
+    out: Annotated[Path | None, Flag(metavar="DIR")] = None
     """keep the replies, so that the same command can continue (default: discard them)"""
     yes: bool = False
     """send the texts of a private data folder to the endpoint without asking for consent"""
@@ -142,11 +142,11 @@ class BoardSeal(JsonFlags, ContentFlags, BoardDataFlags, RecipientsFlags):
     harness board seal controls --labels labels --recipient age1abc --recipient age1def
     """
 
-    board: Annotated[str, flag(name="BOARD")] = field(kw_only=False)
+    board: Annotated[str, Flag("BOARD")] = field(kw_only=False)
     """a board whose labels are kept elsewhere"""
-    labels: Annotated[Path, flag(metavar="DIR|FILE")]
+    labels: Annotated[Path, Flag(metavar="DIR|FILE")]
     """the labels, outside the published folders"""
-    canary: Annotated[str | None, flag(metavar="TEXT")] = None
+    canary: Annotated[str | None, Flag(metavar="TEXT")] = None
     """the canary sentence in every data file of the board (default: a new one)"""
 
 
@@ -158,9 +158,9 @@ class BoardOpen(ContentFlags, KeyFlags):
     harness board open controls --key key.txt --to opened --verbose
     """
 
-    board: Annotated[str, flag(name="BOARD")] = field(kw_only=False)
+    board: Annotated[str, Flag("BOARD")] = field(kw_only=False)
     """the board"""
-    to: Annotated[Path, flag(metavar="DIR")]
+    to: Annotated[Path, Flag(metavar="DIR")]
     """a new folder, outside the published folders"""
 
 
@@ -172,18 +172,18 @@ class BoardRotate(ContentFlags, RecipientsFlags, KeyFlags):
     harness board rotate controls --key key.txt --recipient age1abc --recipient age1def
     """
 
-    board: Annotated[str, flag(name="BOARD")] = field(kw_only=False)
+    board: Annotated[str, Flag("BOARD")] = field(kw_only=False)
     """the board"""
 
 
 class SubmitFolder(Command, group="what to submit, and where to write it"):
     """Flags of `harness submit`."""
 
-    judge: Annotated[tuple[str, ...], flag(metavar="NAME")] = ()
+    judge: Annotated[tuple[str, ...], Flag(metavar="NAME")] = ()
     """only this judge of the run; repeatable"""
-    name: Annotated[str | None, flag(metavar="DIRNAME")] = None
+    name: Annotated[str | None, Flag(metavar="DIRNAME")] = None
     """name of the submission's folder (default: from the judge's name)"""
-    into: Annotated[Path | None, flag(metavar="DIR")] = None
+    into: Annotated[Path | None, Flag(metavar="DIR")] = None
     """the checkout that holds leaderboards/ (default: the one in use)"""
     replace: bool = False
     """replace an earlier submission of the same judge"""
@@ -199,7 +199,7 @@ class Submit(JsonFlags, AboutFlags, OutFlags, SubmitFolder):
     harness submit first --board controls --judge openai/gpt-4o --title GPT-4o
     """
 
-    run: Annotated[str, flag(name="RUN")] = field(kw_only=False)
+    run: Annotated[str, Flag("RUN")] = field(kw_only=False)
     """a run's name, the beginning of one, or its folder"""
-    board: Annotated[str, flag(metavar="NAME")]
+    board: Annotated[str, Flag(metavar="NAME")]
     """the board whose protocol the run follows"""

@@ -6,24 +6,24 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated
 
+from harness.cli.command import Command, command
 from harness.cli.commands.shared import AllowRefusedFlags, CardFlags, ContentFlags, JsonFlags, OutFlags
-from harness.cli.flags import Command, command, flag
 from harness.exchange.scores.formats import SCORE_KINDS
-from harness.options import BodyFields, Headers, Names, OneOf, Temperature, TopP
+from harness.options import BodyFields, Flag, Headers, Names, OneOf, Temperature, TopP
 
 
 class ImportScoresReading(Command, group="how to read them"):
     """Flags of `harness import`."""
 
-    kind: Annotated[Annotated[str, OneOf(SCORE_KINDS)] | None, flag(name="--from")] = None
+    kind: Annotated[Annotated[str, OneOf(SCORE_KINDS)] | None, Flag("--from")] = None
     """the kind of file, if it cannot be detected"""
-    preset: Annotated[str | None, flag(metavar="NAME")] = None
+    preset: Annotated[str | None, Flag(metavar="NAME")] = None
     """field names of score records: mlflow, deepeval, langfuse, langsmith, phoenix, openai-evals, fastchat, table, ..."""
-    wide_metrics: Annotated[Names | None, flag(metavar="COLUMNS")] = None
+    wide_metrics: Annotated[Names | None, Flag(metavar="COLUMNS")] = None
     """columns of a table with the scores on one metric each"""
-    filter: Annotated[str | None, flag(metavar="NAME")] = None
+    filter: Annotated[str | None, Flag(metavar="NAME")] = None
     """lm-eval: the filter whose samples are read"""
-    label_from: Annotated[str | None, flag(metavar="FIELD")] = None
+    label_from: Annotated[str | None, Flag(metavar="FIELD")] = None
     """lm-eval: the field of a document that holds people's label, e.g. doc.label"""
     take_values: bool = False
     """take the program's own scores, also where the file keeps the judge's raw reply"""
@@ -32,40 +32,40 @@ class ImportScoresReading(Command, group="how to read them"):
 class ImportScoresColumns(Command, group="what was scored, and by whom (--map FILE.toml can hold all of this)"):
     """Flags of `harness import`."""
 
-    item_from: Annotated[str | None, flag(metavar="FIELDS")] = None
+    item_from: Annotated[str | None, Flag(metavar="FIELDS")] = None
     """the field that holds the item's id, e.g. vars.item_id; or several that make it, e.g. question_id,model,turn"""
-    id_pattern: Annotated[str | None, flag(metavar="REGEX")] = None
+    id_pattern: Annotated[str | None, Flag(metavar="REGEX")] = None
     """parts of the id: (?P<item>.+):(?P<metric>.+); also language, judge and repeat"""
-    language_from: Annotated[str | None, flag(metavar="FIELD")] = None
+    language_from: Annotated[str | None, Flag(metavar="FIELD")] = None
     """the field that holds the language, e.g. metadata.language"""
-    language: Annotated[str | None, flag(metavar="TAG")] = None
+    language: Annotated[str | None, Flag(metavar="TAG")] = None
     """the language of all items"""
-    task: Annotated[str | None, flag(metavar="NAME")] = None
+    task: Annotated[str | None, Flag(metavar="NAME")] = None
     """the task of all items (default: imported)"""
-    metric: Annotated[str | None, flag(metavar="NAME")] = None
+    metric: Annotated[str | None, Flag(metavar="NAME")] = None
     """the metric of scores that name none"""
-    judge: Annotated[str | None, flag(metavar="NAME")] = None
+    judge: Annotated[str | None, Flag(metavar="NAME")] = None
     """the judge's name, if the file has none or another one is wanted"""
-    text: Annotated[tuple[str, ...], flag(metavar="NAME=FIELD")] = ()
+    text: Annotated[tuple[str, ...], Flag(metavar="NAME=FIELD")] = ()
     """a field that becomes a text of the items"""
-    group: Annotated[str | None, flag(metavar="FIELD")] = None
+    group: Annotated[str | None, Flag(metavar="FIELD")] = None
     """the field that names what items share"""
-    system: Annotated[str | None, flag(metavar="FIELD")] = None
+    system: Annotated[str | None, Flag(metavar="FIELD")] = None
     """the field that names the system that wrote the texts"""
-    items: Annotated[str | None, flag(metavar="FILE|DIR|bundled")] = None
+    items: Annotated[str | None, Flag(metavar="FILE|DIR|bundled")] = None
     """where the items are (default: in the files, or in --to)"""
 
 
 class ImportScoresScores(Command, group="what the scores mean; a scale is never guessed"):
     """Flags of `harness import`."""
 
-    scale: Annotated[tuple[str, ...], flag(metavar="METRIC=SCALE")] = ()
+    scale: Annotated[tuple[str, ...], Flag(metavar="METRIC=SCALE")] = ()
     """e.g. fluency=0,1,2:best=2 or fluency=0..1:best=1"""
-    map: Annotated[tuple[str, ...], flag(metavar="[METRIC:]PAIRS|FILE")] = ()
+    map: Annotated[tuple[str, ...], Flag(metavar="[METRIC:]PAIRS|FILE")] = ()
     """scores for words, such as C=1,P=0.5,I=0; or a mapping in TOML; flags take precedence"""
-    rename: Annotated[tuple[str, ...], flag(metavar="OLD=NEW")] = ()
+    rename: Annotated[tuple[str, ...], Flag(metavar="OLD=NEW")] = ()
     """another name for a metric"""
-    drop: Annotated[tuple[str, ...], flag(metavar="METRIC")] = ()
+    drop: Annotated[tuple[str, ...], Flag(metavar="METRIC")] = ()
     """leave a metric out"""
 
 
@@ -74,11 +74,11 @@ class ImportScoresPeople(Command, group="people and folder"):
 
     keep_annotators: bool = False
     """keep people's ids instead of pseudonyms"""
-    salt_file: Annotated[Path | None, flag(metavar="FILE")] = None
+    salt_file: Annotated[Path | None, Flag(metavar="FILE")] = None
     """the salt of the pseudonyms (default: in the user's settings)"""
-    id: Annotated[str | None, flag(metavar="NAME")] = None
+    id: Annotated[str | None, Flag(metavar="NAME")] = None
     """name of the data (default: the folder's name)"""
-    title: Annotated[str | None, flag(metavar="TEXT")] = None
+    title: Annotated[str | None, Flag(metavar="TEXT")] = None
     """title of the data"""
 
 
@@ -92,9 +92,9 @@ class ImportScores(
     harness import log.eval --to data/judged --judge openai/gpt-4o --language ja
     """
 
-    files: Annotated[tuple[Path, ...], flag(name="FILE")] = field(kw_only=False)
+    files: Annotated[tuple[Path, ...], Flag("FILE")] = field(kw_only=False)
     """files of one kind, such as a batch's output and input"""
-    to: Annotated[Path, flag(metavar="DIR")]
+    to: Annotated[Path, Flag(metavar="DIR")]
     """the data folder to write or to add to"""
     append: bool = False
     """add to a folder that already has judgments"""
@@ -103,26 +103,26 @@ class ImportScores(
 class ExportPromptfooJudgeQuestion(Command, group="what is asked"):
     """Flags of `harness export promptfoo-judge`."""
 
-    metrics: Annotated[Names | None, flag(name="--metric", metavar="NAMES")] = None
+    metrics: Annotated[Names | None, Flag("--metric", metavar="NAMES")] = None
     """metrics with a rubric, an assertion for each"""
-    task: Annotated[str | None, flag(metavar="NAME")] = None
+    task: Annotated[str | None, Flag(metavar="NAME")] = None
     """the task that the texts belong to; needed if several tasks have the metric"""
-    prompt: Annotated[Path | None, flag(metavar="FILE")] = None
+    prompt: Annotated[Path | None, Flag(metavar="FILE")] = None
     """a prompt of your own (TOML) instead of metric and task"""
-    variant: Annotated[str, flag(metavar="NAME")] = "single"
+    variant: Annotated[str, Flag(metavar="NAME")] = "single"
     """single, detailed, score-only, ..."""
-    temperature: Annotated[Temperature, flag(metavar="T")] = 0.0
+    temperature: Annotated[Temperature, Flag(metavar="T")] = 0.0
     """sampling temperature"""
     allow_unreviewed: bool = False
     """allow instructions that no native reader has reviewed"""
-    language: Annotated[str, flag(metavar="TAG|FIELD")] = "vars.language"
+    language: Annotated[str, Flag(metavar="TAG|FIELD")] = "vars.language"
     """of the outputs, or where it stands"""
-    base_url: Annotated[str | None, flag(metavar="URL")] = None
+    base_url: Annotated[str | None, Flag(metavar="URL")] = None
     """the endpoint of an openai/ judge (default: from the environment)"""
-    headers: Annotated[Headers | None, flag(name="--header", metavar="NAME=$VARIABLE")] = None
+    headers: Annotated[Headers | None, Flag("--header", metavar="NAME=$VARIABLE")] = None
     """a further header of each request, for a gateway, with the environment variable that holds its value, which is not written; quote it
     for the shell; repeatable"""
-    body: Annotated[BodyFields | None, flag(metavar="NAME=VALUE")] = None
+    body: Annotated[BodyFields | None, Flag(metavar="NAME=VALUE")] = None
     """a further field of each request, such as reasoning_effort=low; repeatable"""
 
 
@@ -134,9 +134,9 @@ class ExportPromptfooJudge(ContentFlags, ExportPromptfooJudgeQuestion):
     harness export promptfoo-judge --judge openai/gpt-4o --to evals --metric fluency --task translate
     """
 
-    judge: Annotated[str, flag(metavar="NAME")]
+    judge: Annotated[str, Flag(metavar="NAME")]
     """the judge that is asked: openai/<model> or any other that is a model"""
-    to: Annotated[Path, flag(metavar="DIR")]
+    to: Annotated[Path, Flag(metavar="DIR")]
     """the folder of promptfooconfig.yaml"""
 
 
@@ -148,19 +148,19 @@ class ExportInspectScores(OutFlags, CardFlags):
     harness export inspect-scores first --judge openai/gpt-4o --metric fluency --to scores.jsonl
     """
 
-    source: Annotated[str, flag(name="RUN_OR_DIR")] = field(kw_only=False)
+    source: Annotated[str, Flag("RUN_OR_DIR")] = field(kw_only=False)
     """a data folder with judgments, a run's folder, or the name of a run in --out"""
-    to: Annotated[Path, flag(metavar="FILE.jsonl")]
+    to: Annotated[Path, Flag(metavar="FILE.jsonl")]
     """the file to write; item ids are Inspect's sample ids"""
-    judge: Annotated[str | None, flag(metavar="NAME")] = None
+    judge: Annotated[str | None, Flag(metavar="NAME")] = None
     """the judge, if there are several"""
-    metric: Annotated[str | None, flag(metavar="NAME")] = None
+    metric: Annotated[str | None, Flag(metavar="NAME")] = None
     """the metric, if there are several"""
-    variant: Annotated[str | None, flag(metavar="NAME")] = None
+    variant: Annotated[str | None, Flag(metavar="NAME")] = None
     """the variant, if there are several"""
-    temperature: Annotated[Temperature | None, flag(metavar="T")] = None
+    temperature: Annotated[Temperature | None, Flag(metavar="T")] = None
     """the temperature, if there are several"""
-    top_p: Annotated[TopP | None, flag(metavar="P")] = None
+    top_p: Annotated[TopP | None, Flag(metavar="P")] = None
     """the top-p, if there are several"""
 
 
@@ -172,9 +172,9 @@ class ExportHub(OutFlags, CardFlags):
     harness export hub data/ratings --to upload --license cc-by-4.0
     """
 
-    source: Annotated[str, flag(name="RUN_OR_DIR")] = field(kw_only=False)
+    source: Annotated[str, Flag("RUN_OR_DIR")] = field(kw_only=False)
     """a data folder, a run's folder, or the name of a run in --out"""
-    to: Annotated[Path, flag(metavar="DIR")]
+    to: Annotated[Path, Flag(metavar="DIR")]
     """the folder to write; it must not exist"""
-    license: Annotated[str | None, flag(metavar="NAME")] = None
+    license: Annotated[str | None, Flag(metavar="NAME")] = None
     """the licence of the data set as the hub names it, e.g. cc-by-4.0"""

@@ -6,18 +6,18 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Literal
 
-from harness.cli.flags import FORM, Command, flag
+from harness.cli.command import FORM, Command
 from harness.options import (
     BodyFields,
     CalendarDay,
     Count,
     CountsPerJudge,
     Endpoints,
+    Flag,
     Headers,
     Names,
     NumbersPerJudge,
     PositiveNumber,
-    Share,
 )
 
 
@@ -28,38 +28,31 @@ class EngineFlags(Command, group="speed and limits (they change no number)"):
     """local: ask from this machine (default); batch: the provider's batches, within a day at half the price; ray: a Ray cluster"""
 
 
-class LengthFlags(Command):
-    """Flags of several commands: length."""
-
-    covariate: Annotated[Literal["length"] | None, flag(name="--with")] = None
-    """let the map of ordered classes read the text's length too"""
-
-
 class BoardDataFlags(Command):
     """Flags of several commands: board data."""
 
-    data: Annotated[Path | None, flag(metavar="DIR")] = None
+    data: Annotated[Path | None, Flag(metavar="DIR")] = None
     """the data, for a board that judges a data folder"""
 
 
 class RecipientsFlags(Command):
     """Flags of several commands: recipients."""
 
-    recipient: Annotated[tuple[str, ...], flag(metavar="age1…")]
+    recipient: Annotated[tuple[str, ...], Flag(metavar="age1…")]
     """a public age key that may decrypt the labels; repeatable"""
 
 
 class KeyFlags(Command):
     """Flags of several commands: key."""
 
-    key: Annotated[Path, flag(metavar="FILE")]
+    key: Annotated[Path, Flag(metavar="FILE")]
     """an age key that decrypts the labels, as written by age-keygen"""
 
 
 class HomeFlags(Command):
     """Flags of several commands: home."""
 
-    to: Annotated[Path | None, flag(metavar="DIR")] = None
+    to: Annotated[Path | None, Flag(metavar="DIR")] = None
     """the folder for data folders (default: in the user's folder for data)"""
 
 
@@ -80,56 +73,56 @@ class ShowTextsFlags(Command, group="before asking", recorded=False):
 class PricesFlags(Command, group="speed and limits (they change no number)"):
     """Flags of several commands: prices."""
 
-    prices: Annotated[Path | None, flag(metavar="FILE")] = None
+    prices: Annotated[Path | None, Flag(metavar="FILE")] = None
     """your own prices (TOML); they take precedence over list prices"""
 
 
 class CardFlags(Command, group="which judgments and labels count"):
     """Flags of several commands: card."""
 
-    card: Annotated[str | None, flag(metavar="NAME")] = None
+    card: Annotated[str | None, Flag(metavar="NAME")] = None
     """dataset card of the published data in the folder; see 'harness data list'"""
 
 
 class BaseUrlFlags(Command, group="endpoint"):
     """Flags of several commands: base url."""
 
-    base_url: Annotated[Endpoints | None, flag(metavar="[JUDGE=]URL")] = None
+    base_url: Annotated[Endpoints | None, Flag(metavar="[JUDGE=]URL")] = None
     """the OpenAI-compatible endpoint of all openai/ judges, or of one; repeatable"""
 
 
 class HeaderFlags(Command, group="endpoint"):
     """Flags of several commands: header."""
 
-    headers: Annotated[Headers | None, flag(name="--header", metavar="[JUDGE=]NAME=VALUE")] = None
+    headers: Annotated[Headers | None, Flag("--header", metavar="[JUDGE=]NAME=VALUE")] = None
     """a further header of each request, for a gateway; only its name is recorded, its value never; repeatable"""
 
 
 class RecordedHeaderFlags(Command, group="endpoint"):
     """Flags of several commands: recorded header."""
 
-    headers: Annotated[Headers | None, flag(name="--header", metavar="[JUDGE=]NAME=VALUE")] = None
+    headers: Annotated[Headers | None, Flag("--header", metavar="[JUDGE=]NAME=VALUE")] = None
     """a header that the judge was asked with, as its value is not recorded; repeatable"""
 
 
 class BodyFlags(Command, group="endpoint"):
     """Flags of several commands: body."""
 
-    body: Annotated[BodyFields | None, flag(metavar="[JUDGE=]NAME=VALUE")] = None
+    body: Annotated[BodyFields | None, Flag(metavar="[JUDGE=]NAME=VALUE")] = None
     """a further field of each request, such as reasoning_effort=low, or a value in JSON; it is part of the judge's identity; repeatable"""
 
 
 class ContentFlags(Command, group="content"):
     """Flags of several commands: content."""
 
-    content: Annotated[tuple[Path, ...], flag(metavar="DIR")] = ()
+    content: Annotated[tuple[Path, ...], Flag(metavar="DIR")] = ()
     """another folder with tasks/, languages/, rubrics/; a folder with content.lock (a checkout) replaces the bundled content"""
 
 
 class OutFlags(Command):
     """Flags of several commands: out."""
 
-    out: Annotated[Path, flag(metavar="DIR")] = Path("results")
+    out: Annotated[Path, Flag(metavar="DIR")] = Path("results")
     """results folder"""
 
 
@@ -140,24 +133,11 @@ class JsonFlags(Command, recorded=False):
     """print JSON for programs, unrounded"""
 
 
-class RestrictionsFlags(CardFlags, group="which judgments and labels count"):
-    """Flags of several commands: restrictions."""
-
-    langs: Annotated[Names | None, flag(name=("--langs", "--lang"), metavar="TAGS")] = None
-    """only items in these languages: ja,cs; nothing else is tested or corrected for"""
-    annotators: Annotated[str | None, flag(metavar="N|N+")] = None
-    """only items with N (or N or more) annotators"""
-    where: Annotated[tuple[str, ...], flag(metavar="KEY=VALUES")] = ()
-    """only items, metrics or variants with these values; repeatable"""
-
-
-class JudgedFlags(OutFlags, RestrictionsFlags):
+class JudgedFlags(OutFlags):
     """Flags of several commands: judged."""
 
-    source: Annotated[str, flag(name="RUN_OR_DIR")] = field(kw_only=False)
+    source: Annotated[str, Flag("RUN_OR_DIR")] = field(kw_only=False)
     """a data folder with judgments, a run's folder, or the name of a run in --out"""
-    judge: Annotated[tuple[str, ...] | None, flag(metavar="NAME")] = None
-    """only this judge; repeatable"""
 
 
 class ReadingFlags(ContentFlags, group="how to read it"):
@@ -165,72 +145,72 @@ class ReadingFlags(ContentFlags, group="how to read it"):
 
     kind: Annotated[
         Literal["csv", "tsv", "xlsx", "sheet", "jsonl", "json", "parquet", "hf", "label-studio", "argilla"] | None,
-        flag(name="--from", metavar="KIND"),
+        Flag("--from", metavar="KIND"),
     ] = None
     """the kind of source, if it cannot be detected: csv, tsv, xlsx, sheet, jsonl, json, parquet, hf, label-studio, argilla"""
-    sheet: Annotated[str | None, flag(metavar="NAME")] = None
+    sheet: Annotated[str | None, Flag(metavar="NAME")] = None
     """the worksheet of a workbook (default: the first that is not empty)"""
-    encoding: Annotated[str | None, flag(metavar="NAME")] = None
+    encoding: Annotated[str | None, Flag(metavar="NAME")] = None
     """encoding of a CSV file that is neither UTF-8 nor UTF-16 with a byte order mark, e.g. cp1252"""
-    header_row: Annotated[Count | None, flag(metavar="N")] = None
+    header_row: Annotated[Count | None, Flag(metavar="N")] = None
     """the row of a table that names its columns (default: the first, or the first below a title)"""
-    revision: Annotated[str | None, flag(metavar="NAME")] = None
+    revision: Annotated[str | None, Flag(metavar="NAME")] = None
     """commit, tag or branch of hf:owner/name"""
-    split: Annotated[str | None, flag(metavar="NAME")] = None
+    split: Annotated[str | None, Flag(metavar="NAME")] = None
     """which split of a Hugging Face data set"""
 
 
 class ColumnsFlags(Command, group="what its columns mean (--map can hold all of this)"):
     """Flags of several commands: columns."""
 
-    map: Annotated[Path | None, flag(metavar="FILE")] = None
+    map: Annotated[Path | None, Flag(metavar="FILE")] = None
     """a mapping in TOML; flags take precedence"""
-    column: Annotated[tuple[str, ...], flag(metavar="ROLE=COLUMN")] = ()
+    column: Annotated[tuple[str, ...], Flag(metavar="ROLE=COLUMN")] = ()
     """the role of a column; roles: item_id, annotator_id, metric, score, source, language, task, split, group, system, parallel_id"""
-    text: Annotated[tuple[str, ...], flag(metavar="FIELD=COLUMN")] = ()
+    text: Annotated[tuple[str, ...], Flag(metavar="FIELD=COLUMN")] = ()
     """a column that becomes a text of the items"""
-    id_from: Annotated[Names | None, flag(metavar="COLUMNS")] = None
+    id_from: Annotated[Names | None, Flag(metavar="COLUMNS")] = None
     """columns whose values together are an item's id; '#' is the number of the row"""
-    group: Annotated[str | None, flag(metavar="COLUMN")] = None
+    group: Annotated[str | None, Flag(metavar="COLUMN")] = None
     """short for --column group=COLUMN"""
-    system: Annotated[str | None, flag(metavar="COLUMN")] = None
+    system: Annotated[str | None, Flag(metavar="COLUMN")] = None
     """short for --column system=COLUMN"""
-    language: Annotated[str | None, flag(metavar="TAG")] = None
+    language: Annotated[str | None, Flag(metavar="TAG")] = None
     """the language of all rows"""
-    task: Annotated[str | None, flag(metavar="NAME")] = None
+    task: Annotated[str | None, Flag(metavar="NAME")] = None
     """the task of all rows"""
-    metric: Annotated[str | None, flag(metavar="NAME")] = None
+    metric: Annotated[str | None, Flag(metavar="NAME")] = None
     """the metric of all scores"""
-    annotator: Annotated[str | None, flag(metavar="NAME")] = None
+    annotator: Annotated[str | None, Flag(metavar="NAME")] = None
     """the annotator of all scores"""
-    annotator_from_file: Annotated[str | None, flag(metavar="REGEX")] = None
+    annotator_from_file: Annotated[str | None, Flag(metavar="REGEX")] = None
     r"""the annotator of all scores is in the file's name, e.g. ratings_(.+)\.csv"""
-    wide_annotators: Annotated[Names | None, flag(metavar="COLUMNS")] = None
+    wide_annotators: Annotated[Names | None, Flag(metavar="COLUMNS")] = None
     """columns with the scores of one annotator each"""
-    wide_metrics: Annotated[Names | None, flag(metavar="COLUMNS")] = None
+    wide_metrics: Annotated[Names | None, Flag(metavar="COLUMNS")] = None
     """columns with the scores on one metric each"""
-    human: Annotated[Names | None, flag(metavar="NAMES")] = None
+    human: Annotated[Names | None, Flag(metavar="NAMES")] = None
     """columns or annotators that are people, though their names look like a judge's"""
-    wide_items: Annotated[str | None, flag(metavar="REGEX")] = None
+    wide_items: Annotated[str | None, Flag(metavar="REGEX")] = None
     r"""columns with the scores of one item each, as forms have: \[(?P<item>[^]]+)\] (?P<metric>.+)"""
 
 
 class ScoresFlags(Command, group="what its scores mean"):
     """Flags of several commands: scores."""
 
-    scale: Annotated[tuple[str, ...], flag(metavar="METRIC=SCALE")] = ()
+    scale: Annotated[tuple[str, ...], Flag(metavar="METRIC=SCALE")] = ()
     """e.g. tone=0,1,2:best=2, stars=1..5:best=5 (classes), warmth=1..5:kind=interval"""
-    rename: Annotated[tuple[str, ...], flag(metavar="OLD=NEW")] = ()
+    rename: Annotated[tuple[str, ...], Flag(metavar="OLD=NEW")] = ()
     """another name for a metric"""
-    category: Annotated[tuple[str, ...], flag(metavar="METRIC:CATEGORY=SCORE")] = ()
+    category: Annotated[tuple[str, ...], Flag(metavar="METRIC:CATEGORY=SCORE")] = ()
     """the score for a category"""
-    flip: Annotated[tuple[str, ...], flag(metavar="METRIC")] = ()
+    flip: Annotated[tuple[str, ...], Flag(metavar="METRIC")] = ()
     """reverse the scores of a metric on its scale"""
-    drop: Annotated[tuple[str, ...], flag(metavar="METRIC")] = ()
+    drop: Annotated[tuple[str, ...], Flag(metavar="METRIC")] = ()
     """leave a metric out, e.g. a question for comments"""
-    no_answer: Annotated[Names | None, flag(metavar="TEXTS")] = None
+    no_answer: Annotated[Names | None, Flag(metavar="TEXTS")] = None
     """what cells hold that mean no answer, such as n/a,-,99: they count as empty"""
-    label_source: Annotated[Literal["native", "people", "constructed", "model"] | None, flag(name="--source")] = None
+    label_source: Annotated[Literal["native", "people", "constructed", "model"] | None, Flag("--source")] = None
     """who made the labels (default: native)"""
 
 
@@ -241,92 +221,67 @@ class PeopleFlags(Command, group="annotators and folder"):
     """what an annotator's id means"""
     keep_annotators: bool = False
     """keep annotators' ids instead of pseudonyms"""
-    salt_file: Annotated[Path | None, flag(metavar="FILE")] = None
+    salt_file: Annotated[Path | None, Flag(metavar="FILE")] = None
     """the salt of the pseudonyms; created if it does not exist (default: in the user's settings)"""
     sampling: Literal["random", "convenience", "unknown"] | None = None
     """how the texts were chosen (default: unknown)"""
-    id: Annotated[str | None, flag(metavar="NAME")] = None
+    id: Annotated[str | None, Flag(metavar="NAME")] = None
     """name of the data (default: the folder's name)"""
-    title: Annotated[str | None, flag(metavar="TEXT")] = None
+    title: Annotated[str | None, Flag(metavar="TEXT")] = None
     """title of the data"""
 
 
 class RetriesFlags(Command, group="speed and limits (they change no number)"):
     """Flags of several commands: retries."""
 
-    attempts: Annotated[Count | None, flag(metavar="N")] = None
+    attempts: Annotated[Count | None, Flag(metavar="N")] = None
     """attempts before a call is given up (default: 8)"""
-    timeout: Annotated[PositiveNumber | None, flag(metavar="SECONDS")] = None
+    timeout: Annotated[PositiveNumber | None, Flag(metavar="SECONDS")] = None
     """time limit of one attempt (default: 120)"""
 
 
 class SpeedFlags(PricesFlags, RetriesFlags, group="speed and limits (they change no number)"):
     """Flags of several commands: speed."""
 
-    ray_address: Annotated[str | None, flag(metavar="ADDRESS")] = None
+    ray_address: Annotated[str | None, Flag(metavar="ADDRESS")] = None
     """address of the cluster: auto, HOST:PORT, or local to start one (default: auto)"""
-    ray_actors: Annotated[Count | None, flag(metavar="N")] = None
+    ray_actors: Annotated[Count | None, Flag(metavar="N")] = None
     """number of actors, with one CPU each (default: one for each node)"""
-    concurrency: Annotated[CountsPerJudge | None, flag(metavar="[JUDGE=]N")] = None
+    concurrency: Annotated[CountsPerJudge | None, Flag(metavar="[JUDGE=]N")] = None
     """calls in flight (default: adaptive, grows while latency stays flat); repeatable for several judges"""
-    rpm: Annotated[NumbersPerJudge | None, flag(metavar="[JUDGE=]N")] = None
+    rpm: Annotated[NumbersPerJudge | None, Flag(metavar="[JUDGE=]N")] = None
     """at most N requests a minute"""
-    tpm: Annotated[NumbersPerJudge | None, flag(metavar="[JUDGE=]N")] = None
+    tpm: Annotated[NumbersPerJudge | None, Flag(metavar="[JUDGE=]N")] = None
     """at most N tokens a minute"""
-    max_cost: Annotated[PositiveNumber | None, flag(metavar="DOLLARS")] = None
+    max_cost: Annotated[PositiveNumber | None, Flag(metavar="DOLLARS")] = None
     """stop before the cost exceeds this"""
-    max_calls: Annotated[Count | None, flag(metavar="N")] = None
+    max_calls: Annotated[Count | None, Flag(metavar="N")] = None
     """stop after N calls"""
-    max_minutes: Annotated[PositiveNumber | None, flag(metavar="N")] = None
+    max_minutes: Annotated[PositiveNumber | None, Flag(metavar="N")] = None
     """stop after N minutes"""
-
-
-class AcceptanceFlags(Command, group="what to guarantee of automatic acceptance"):
-    """Flags of several commands: acceptance."""
-
-    majority: Literal["drop", "median", "strict"] = "drop"
-    """how the labels of several annotators become one reference"""
-    alpha_risk: Annotated[Share, flag(name=("--alpha-risk", "--risk"), metavar="N")] = 0.1
-    """the tolerated share of accepted answers that differ from people's label"""
-    delta: Annotated[Share, flag(metavar="N")] = 0.1
-    """the tolerated chance that more of them differ"""
-    confidence: Literal["probability", "repeats", "votes"] | None = None
-    """probability: of the answer's token; repeats: the share of the commonest answer; votes: the same over several judges, in a cascade
-    over those asked so far (default: probabilities where there are any, else repeats)"""
-
-
-class SetsFlags(Command, group="what label sets promise"):
-    """Flags of several commands: sets."""
-
-    level: Annotated[Share, flag(metavar="N")] = 0.9
-    """the share of new texts whose set holds a person's score"""
-    per: Literal["group", "text"] = "group"
-    """group: a random text of a new random group (default); text: a random text, whose sets are larger"""
-    this_draw: Annotated[Share | None, flag(metavar="N")] = None
-    """hold the level with this probability for this draw of labels, not on average"""
 
 
 class AboutFlags(Command, group="about the judge, for the tables"):
     """Flags of several commands: about."""
 
-    title: Annotated[str, flag(metavar="TEXT")] = ""
+    title: Annotated[str, Flag(metavar="TEXT")] = ""
     """the judge's title in tables (default: its name)"""
-    contact: Annotated[str, flag(metavar="TEXT")] = ""
+    contact: Annotated[str, Flag(metavar="TEXT")] = ""
     """whom to ask about the submission; will be published"""
     open_weights: Literal["yes", "no", "unknown"] = "unknown"
     """whether its weights are available"""
     exposure: Literal["none", "possible", "trained", "unknown"] = "unknown"
     """whether the judge may have seen the board's data in training"""
-    exposure_note: Annotated[str, flag(metavar="TEXT")] = ""
+    exposure_note: Annotated[str, Flag(metavar="TEXT")] = ""
     """what is known about the exposure"""
-    families: Annotated[Names, flag(metavar="NAMES")] = ()
+    families: Annotated[Names, Flag(metavar="NAMES")] = ()
     """model families that the judge shares with the systems whose texts it judges"""
 
 
 class OpenedFlags(ContentFlags, BoardDataFlags):
     """Flags of several commands: opened."""
 
-    key: Annotated[Path | None, flag(metavar="FILE")] = None
+    key: Annotated[Path | None, Flag(metavar="FILE")] = None
     """an age key for the board's sealed labels; they are decrypted in memory only"""
 
 
@@ -342,13 +297,13 @@ class FiguresFlags(Command, group="figures", recorded=False):
 class FormsFlags(JsonFlags, recorded=False):
     """Flags of several commands: forms."""
 
-    json: Annotated[bool, flag(group=FORM)] = False
+    json: Annotated[bool, Flag(group=FORM)] = False
     """print JSON for programs, unrounded"""
-    csv: Annotated[bool, flag(group=FORM)] = False
+    csv: Annotated[bool, Flag(group=FORM)] = False
     """print CSV, unrounded"""
-    md: Annotated[bool, flag(group=FORM)] = False
+    md: Annotated[bool, Flag(group=FORM)] = False
     """print Markdown"""
-    latex: Annotated[bool, flag(group=FORM)] = False
+    latex: Annotated[bool, Flag(group=FORM)] = False
     """print a LaTeX table (booktabs, siunitx)"""
 
 
@@ -371,16 +326,14 @@ class AskedAgainFlags(SpeedFlags, EngineFlags, RecordedHeaderFlags, BaseUrlFlags
 class DayFlags(Command):
     """Flags of several commands: day."""
 
-    folder: Annotated[Path, flag(name="DIR")] = field(kw_only=False)
+    folder: Annotated[Path, Flag("DIR")] = field(kw_only=False)
     """the folder of the watch"""
-    date: Annotated[CalendarDay | None, flag(metavar="DATE")] = None
+    date: Annotated[CalendarDay | None, Flag(metavar="DATE")] = None
     """the day, such as 2026-05-31 (default: today, UTC)"""
 
 
 class DecisionsFlags(Command, group="thresholds of the verdicts (docs/decisions.md)"):
     """The thresholds of the verdicts."""
 
-    settings: Annotated[tuple[str, ...], flag(name="--set", metavar="NAME=VALUE")] = ()
+    settings: Annotated[tuple[str, ...], Flag("--set", metavar="NAME=VALUE")] = ()
     """a threshold, such as margin=0.05; repeatable; 'harness compare --help-thresholds' lists them"""
-    bar: Annotated[str | None, flag(metavar="N|CLASS=N,…")] = None
-    """where one person labelled each text, the share of each class that a judge has to find (default: 0.8 of each of two classes)"""

@@ -6,6 +6,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated
 
+from harness.cli.command import Command, command
 from harness.cli.commands.shared import (
     BodyFlags,
     CardFlags,
@@ -19,8 +20,7 @@ from harness.cli.commands.shared import (
     ShowTextsFlags,
     SpeedFlags,
 )
-from harness.cli.flags import Command, command, flag
-from harness.options import Count, Endpoints, Names, Reask, Seed, Temperature, TopP
+from harness.options import Count, Endpoints, Flag, Names, Reask, Seed, Temperature, TopP
 
 
 @command("batch:status")
@@ -31,7 +31,7 @@ class BatchStatus(JsonFlags, OutFlags, RecordedHeaderFlags):
     harness batch status --out results --json
     """
 
-    base_url: Annotated[Endpoints | None, flag(metavar="[JUDGE=]URL")] = None
+    base_url: Annotated[Endpoints | None, Flag(metavar="[JUDGE=]URL")] = None
     """the endpoint that was asked (default: from the environment); repeatable for several judges"""
 
 
@@ -43,9 +43,9 @@ class BatchCollect(JsonFlags, OutFlags, RecordedHeaderFlags, PricesFlags):
     harness batch collect first --json
     """
 
-    run: Annotated[str | None, flag(name="RUN")] = field(default=None, kw_only=False)
+    run: Annotated[str | None, Flag("RUN")] = field(default=None, kw_only=False)
     """a run's name, the beginning of one, or its folder (default: the latest run with batches)"""
-    base_url: Annotated[Endpoints | None, flag(metavar="[JUDGE=]URL")] = None
+    base_url: Annotated[Endpoints | None, Flag(metavar="[JUDGE=]URL")] = None
     """the endpoint that was asked (default: from the environment); repeatable for several judges"""
 
 
@@ -57,24 +57,24 @@ class BatchForget(OutFlags):
     harness batch forget batch_1 --out results
     """
 
-    batch: Annotated[str, flag(name="BATCH")] = field(kw_only=False)
+    batch: Annotated[str, Flag("BATCH")] = field(kw_only=False)
     """the id that 'harness batch status' shows"""
 
 
 class GenerateAsking(Command, group="how to ask"):
     """Flags of `harness generate`."""
 
-    temperature: Annotated[Temperature, flag(metavar="T")] = 0.0
+    temperature: Annotated[Temperature, Flag(metavar="T")] = 0.0
     """sampling temperature"""
-    top_p: Annotated[TopP | None, flag(metavar="P")] = None
+    top_p: Annotated[TopP | None, Flag(metavar="P")] = None
     """nucleus sampling (default: the endpoint's default)"""
     own_language: bool = False
     """ask in the language of the items instead of English"""
     allow_unreviewed: bool = False
     """allow instructions that no native reader has reviewed"""
-    seed: Annotated[Seed, flag(metavar="N")] = 0
+    seed: Annotated[Seed, Flag(metavar="N")] = 0
     """seed of the calls"""
-    reask: Annotated[Reask, flag(metavar="KINDS")] = ()
+    reask: Annotated[Reask, Flag(metavar="KINDS")] = ()
     """ask calls again whose reply was: refused (by the model), missing, truncated"""
 
 
@@ -86,19 +86,19 @@ class Generate(JsonFlags, ShowTextsFlags, SpeedFlags, EngineFlags, BodyFlags, He
     harness generate --task summarize --by openai/gpt-4o --by openai/gpt-4o-mini --langs ja --out made
     """
 
-    task: Annotated[str, flag(metavar="NAME")]
+    task: Annotated[str, Flag(metavar="NAME")]
     """what is written: summarize, open_prompt, continue_writing, rate_story, ..."""
-    by: Annotated[tuple[str, ...], flag(metavar="JUDGE")]
+    by: Annotated[tuple[str, ...], Flag(metavar="JUDGE")]
     """who writes: any judge that is a model; repeatable"""
-    langs: Annotated[Names | None, flag(name=("--langs", "--lang"), metavar="TAGS")] = None
+    langs: Annotated[Names | None, Flag("--langs --lang", metavar="TAGS")] = None
     """languages, separated by commas: ja,cs (default: all that have inputs)"""
-    data: Annotated[Path | None, flag(metavar="DIR")] = None
+    data: Annotated[Path | None, Flag(metavar="DIR")] = None
     """take the inputs of a data folder instead of the control items'"""
-    limit: Annotated[Count | None, flag(metavar="N")] = None
+    limit: Annotated[Count | None, Flag(metavar="N")] = None
     """only the first N inputs of each language"""
-    base_url: Annotated[Endpoints | None, flag(metavar="[JUDGE=]URL")] = None
+    base_url: Annotated[Endpoints | None, Flag(metavar="[JUDGE=]URL")] = None
     """the OpenAI-compatible endpoint of all openai/ writers, or of one; repeatable"""
-    out: Annotated[Path, flag(metavar="DIR")]
+    out: Annotated[Path, Flag(metavar="DIR")]
     """the data folder to write; replies are kept there, and outputs are added to it"""
     dry_run: bool = False
     """show a request for each language, calls, tokens and cost; ask nobody"""
@@ -114,15 +114,15 @@ class Pairs(ContentFlags, CardFlags):
     harness pairs made --out pairs --against human --control longer
     """
 
-    data: Annotated[Path, flag(name="DIR")] = field(kw_only=False)
+    data: Annotated[Path, Flag("DIR")] = field(kw_only=False)
     """a data folder whose items have one output each, and a 'system'"""
-    against: Annotated[str, flag(metavar="SYSTEM|human|all")] = "all"
+    against: Annotated[str, Flag(metavar="SYSTEM|human|all")] = "all"
     """each pair holds an output of this system"""
-    equal: Annotated[str | None, flag(metavar="METRIC:TOL")] = None
+    equal: Annotated[str | None, Flag(metavar="METRIC:TOL")] = None
     """only pairs that people scored alike: their mean scores differ by TOL at most (Fluency:0.5)"""
-    control: Annotated[Names, flag(metavar="METRICS")] = ()
+    control: Annotated[Names, Flag(metavar="METRICS")] = ()
     """control questions whose answers are computed and become labels: longer, more_vowels, more_readable"""
-    out: Annotated[Path, flag(metavar="DIR")]
+    out: Annotated[Path, Flag(metavar="DIR")]
     """the data folder to write; it must not exist"""
 
 
@@ -143,9 +143,9 @@ class StoreExport(OutFlags):
     harness store export --out results --to made.jsonl
     """
 
-    to: Annotated[Path, flag(metavar="FILE")]
+    to: Annotated[Path, Flag(metavar="FILE")]
     """the file to write (.jsonl)"""
-    judge: Annotated[str | None, flag(metavar="NAME")] = None
+    judge: Annotated[str | None, Flag(metavar="NAME")] = None
     """only this judge's replies"""
 
 
@@ -169,7 +169,7 @@ class StoreMerge(JsonFlags):
     harness store merge here there --out both --verbose
     """
 
-    sources: Annotated[tuple[Path, ...], flag(name="DIR")] = field(kw_only=False)
+    sources: Annotated[tuple[Path, ...], Flag("DIR")] = field(kw_only=False)
     """a results folder to read"""
-    out: Annotated[Path, flag(metavar="DIR")]
+    out: Annotated[Path, Flag(metavar="DIR")]
     """the results folder to merge into; created if it does not exist"""

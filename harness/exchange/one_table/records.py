@@ -23,7 +23,8 @@ from harness.data.labels import LabelRow
 from harness.errors import ContentError, UsageError, refuse_faults
 from harness.exchange.labels.cells import Column, cell_score
 from harness.exchange.labels.table import SourceTable
-from harness.exchange.one_table.roles import ScoreColumn, TableOptions, TableRoles, are_places, is_total, side_of
+from harness.exchange.one_table.options import TableOptions
+from harness.exchange.one_table.roles import SideColumn, TableRoles, are_places, is_total, side_of
 from harness.exchange.one_table.scales import ReadScale, read_scale
 from harness.model import AnnotatorKind, Item, Scale
 from harness.parse.language import UNDETERMINED, identify_language
@@ -215,7 +216,7 @@ class RecordReader:
                 raise ContentError(f"'{id_}' is {languages[at]} here and {languages[rows[id_]]} before; a text has one language", place)
         return items, rows
 
-    def _split(self, scores: Sequence[ScoreColumn]) -> dict[str, tuple[list[Column], list[Column]]]:
+    def _split(self, scores: Sequence[SideColumn]) -> dict[str, tuple[list[Column], list[Column]]]:
         """Return the columns of people's and of judges' scores by metric; of rows of scores, each part of the column by metric and side."""
         by_metric: dict[str, tuple[list[Column], list[Column]]] = {}
         for score in scores:
@@ -223,7 +224,7 @@ class RecordReader:
                 by_metric.setdefault(metric, ([], []))[side == "judge"].append(Column(score.column, cells))
         return by_metric
 
-    def _parts(self, score: ScoreColumn) -> Iterator[tuple[str, str, Sequence[Any]]]:
+    def _parts(self, score: SideColumn) -> Iterator[tuple[str, str, Sequence[Any]]]:
         """Yield (metric, side, cells) of a column of scores; one part, unless rows name the metric or who gave the score."""
         column = self.columns[score.column]
         metrics = self._cells(self.roles.first("metric")) if self.roles.rows_are_scores else [None] * self.rows
@@ -272,7 +273,7 @@ class RecordReader:
         return replaced
 
     def _score_rows(
-        self, scores: Sequence[ScoreColumn], scales: Mapping[str, ReadScale], ids: Sequence[str]
+        self, scores: Sequence[SideColumn], scales: Mapping[str, ReadScale], ids: Sequence[str]
     ) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
         """Return the columns of labels and of judgments. Raises ContentError with the places of people's cells that are no score."""
         labels: dict[str, list[Any]] = {name: [] for name in ("item_id", "annotator_id", "metric", "score")}
@@ -317,7 +318,7 @@ class RecordReader:
         self._note_gaps(labels, judgments)
         return labels, judgments
 
-    def _note_copies(self, scores: Sequence[ScoreColumn]) -> None:
+    def _note_copies(self, scores: Sequence[SideColumn]) -> None:
         """Note columns of one side whose scores are equal in every text: one may be a copy of the other."""
         for at, first in enumerate(scores):
             for second in scores[at + 1 :]:

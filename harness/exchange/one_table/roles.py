@@ -16,15 +16,13 @@ import msgspec
 
 from harness.content.column_words import column_words, name_parts
 from harness.content.judge_names import is_judge_name, judge_refusal
-from harness.content.specs import Sampling
 from harness.content.tags import language_named
 from harness.errors import UsageError
 from harness.exchange.labels.cells import Column, cell_score
 from harness.exchange.labels.mapping import ITEM_KEYS
-from harness.model import Source
+from harness.exchange.one_table.options import Role, TableOptions
 from harness.text import one_line, quoted
 
-Role = Literal["human", "judge", "text", "language", "id", "group", "system", "metric", "annotator", "score", "reason", "unused"]
 Side = Literal["human", "judge"]
 _OUTPUTS = ("output", "response", "answer", "translation", "summary", "completion", "reply", "text")  # names of the text that is judged
 MTURK_INPUT = "Input."  # columns of Mechanical Turk's results that the workers were shown
@@ -32,37 +30,7 @@ _JUDGED = ("output", "output_a", "output_b")
 _PAIRED = (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"))
 
 
-class TableOptions(msgspec.Struct, frozen=True):
-    """What the user says of a table.
-
-    `language` is a column or a tag, `metric` a column or a name; `scale` states scales, and `recode` what a column's scores are on
-    another one; `sampling` says how the texts were drawn, `source` who labelled them. The rest are columns.
-    """
-
-    human: tuple[str, ...] = ()
-    judge: tuple[str, ...] = ()
-    text: tuple[str, ...] = ()
-    language: str | None = None
-    id: str | None = None
-    group: str | None = None
-    metric: str | None = None
-    system: str | None = None
-    drop: tuple[str, ...] = ()
-    scale: tuple[str, ...] = ()
-    recode: tuple[str, ...] = ()
-    sampling: Sampling | None = None
-    source: Source = "native"
-
-    @property
-    def columns(self) -> dict[str, Role]:
-        """The columns that are named outright, with their roles."""
-        single: dict[Role, str | None] = {"id": self.id, "group": self.group, "system": self.system}
-        several: dict[Role, tuple[str, ...]] = {"human": self.human, "judge": self.judge, "text": self.text, "unused": self.drop}
-        roles: dict[str, Role] = {name: role for role, name in single.items() if name}
-        return roles | {name: role for role, names in several.items() for name in names}
-
-
-class ScoreColumn(NamedTuple):
+class SideColumn(NamedTuple):
     """A column of one side's scores on one metric; `who` names the judge or person."""
 
     column: str
@@ -84,7 +52,7 @@ class TableRoles(msgspec.Struct, frozen=True):
     """
 
     by_column: dict[str, Role]
-    scores: tuple[ScoreColumn, ...]
+    scores: tuple[SideColumn, ...]
     texts: dict[str, str]
     kind: str | None = None
     rater: str | None = None
@@ -177,7 +145,7 @@ class RoleFinder:
         by_column: dict[str, Role] = {name: self.roles.get(name, "unused") for name in self.columns}
         return TableRoles(by_column, tuple(scores), {}, None, rater, tuple(self.notes))
 
-    def _people_in_columns(self) -> list[ScoreColumn]:
+    def _people_in_columns(self) -> list[SideColumn]:
         """Return the columns of people's scores: those that look like scores, and a constant one between two others of its scale."""
         free, words = self._free(), column_words()
         scored = [column for column in free if column.looks_like_scores and not words.in_name("group", column.name)]
@@ -200,7 +168,7 @@ class RoleFinder:
         if by_name and len(by_name) < len(found):
             self._explain([name for name in found if name not in by_name], found)
         self.roles |= dict(found)
-        scores = [ScoreColumn(name, "human", name, "") for name in found]
+        scores = [SideColumn(name, "human", name, "") for name in found]
         self._refuse_parts_of_one_answer(scores)
         return scores
 
@@ -246,7 +214,7 @@ class RoleFinder:
             return False
         return any(language_named(value) for value in values)
 
-    def _rows_of_scores(self) -> tuple[str | None, str | None, list[ScoreColumn]]:
+    def _rows_of_scores(self) -> tuple[str | None, str | None, list[SideColumn]]:
         """Return (kind, rater, columns of scores) of a table with a row a rater's scores; the rater alone where scores are in columns."""
         words, free = column_words(), self._free()
         scored = [column for column in free if self._is_scores(column, free)]
@@ -272,7 +240,7 @@ class RoleFinder:
             self.roles[column.name] = "score"
         single = len(criteria) == 1 and bool(plain)
         metrics = ["" if single else column.name for column in criteria]
-        scores = [ScoreColumn(column.name, "human", "", metric) for column, metric in zip(criteria, metrics, strict=True)]
+        scores = [SideColumn(column.name, "human", "", metric) for column, metric in zip(criteria, metrics, strict=True)]
         return kind.name if kind else None, rater.name if rater else None, scores
 
     def _is_kind(self, column: Column) -> bool:
@@ -319,7 +287,7 @@ class RoleFinder:
         names = {str(value).casefold() for other in self.columns.values() if _pair_key(other.name) for value in other.counts}
         return not column.is_text and bool(names) and column.words <= names | column_words().verdicts.tie
 
-    def _columns_of_scores(self) -> list[ScoreColumn]:
+    def _columns_of_scores(self) -> list[SideColumn]:
         """Return the columns of scores of people and of judges. Raises UsageError for one that nothing explains."""
         free = self._free()
         sides: dict[str, Side] = dict.fromkeys(self.options.human, "human")
@@ -368,7 +336,7 @@ class RoleFinder:
             else:
                 self.roles[name] = "unused"
 
-    def _refuse_parts_of_one_answer(self, scores: Sequence[ScoreColumn]) -> None:
+    def _refuse_parts_of_one_answer(self, scores: Sequence[SideColumn]) -> None:
         """Raise UsageError for columns that together are one answer: ranks, or shares that add up to 1 in each row."""
         for columns in _grouped(scores, lambda column: (column.side, column.metric)).values():
             names = [column.column for column in columns]
@@ -393,24 +361,24 @@ class RoleFinder:
                 self.roles[name] = "unused"
                 self.notes.append(f"'{name}' is made of other people's scores, and no person (--human '{name}', if it is one)")
 
-    def _by_metric(self, sides: dict[str, Side]) -> list[ScoreColumn]:
+    def _by_metric(self, sides: dict[str, Side]) -> list[SideColumn]:
         """Return the columns of scores with their metrics: what is left of a name that people's and judges' columns share."""
         rests = {name: _rest(name) for name in sides}
         shared = {rest for name, rest in rests.items() if sides[name] == "human"}
         shared &= {rest for name, rest in rests.items() if sides[name] == "judge"}
         several = len(shared - {""}) > 0
-        scores: list[ScoreColumn] = []
+        scores: list[SideColumn] = []
         for name, side in sides.items():
             metric = rests[name] if several else ""
-            scores.append(ScoreColumn(name, side, _who(name, metric), metric))
+            scores.append(SideColumn(name, side, _who(name, metric), metric))
         chosen = self._on_one_scale(scores)
         columns_of = Counter((column.side, column.who) for column in chosen)
         alone = {column.column for column in chosen if not column.metric and columns_of[column.side, column.who] == 1}
         return [column._replace(who=column.column) if column.column in alone else column for column in chosen]  # named as its column
 
-    def _on_one_scale(self, scores: Sequence[ScoreColumn]) -> list[ScoreColumn]:
+    def _on_one_scale(self, scores: Sequence[SideColumn]) -> list[SideColumn]:
         """Of a judge's several columns on one metric, keep the one with people's scores: the others are numbers behind its verdict."""
-        chosen: list[ScoreColumn] = []
+        chosen: list[SideColumn] = []
         for (metric, who), columns in _grouped(scores, lambda column: (column.metric, (column.side, column.who))).items():
             if who[0] == "judge" and len(columns) > 1:
                 people = {
@@ -604,8 +572,8 @@ def are_places(names: Collection[str]) -> bool:
     return all(numbered) and len({match[1] for match in numbered if match}) == 1
 
 
-def _grouped(columns: Sequence[ScoreColumn], key: Callable[[ScoreColumn], Any]) -> dict[Any, list[ScoreColumn]]:
-    groups: dict[Any, list[ScoreColumn]] = {}
+def _grouped(columns: Sequence[SideColumn], key: Callable[[SideColumn], Any]) -> dict[Any, list[SideColumn]]:
+    groups: dict[Any, list[SideColumn]] = {}
     for column in columns:
         groups.setdefault(key(column), []).append(column)
     return groups

@@ -17,7 +17,7 @@ from harness.errors import UsageError
 from harness.judges.baselines import BASELINES, TrainingCounts
 from harness.measure.judged_table import JudgedTable, item_key
 from harness.measure.label_counts import LabelCounts, count_labels
-from harness.measure.options import CompareOptions, annotators_needed
+from harness.measure.options import MeasureOptions, annotators_needed
 from harness.model import Failure
 from harness.stats import commonest, item_credits, judge_statistics
 from harness.stats.core.arrays import Floats, Ints
@@ -73,7 +73,7 @@ class AnswerMatrix:
     was_asked: NDArray[np.bool_]  # (judges, languages) anything
 
 
-def questions_of(data: Dataset, judged: Sequence[Judgments], options: CompareOptions, rank_by: str, metrics: Sequence[str]) -> Questions:
+def questions_of(data: Dataset, judged: Sequence[Judgments], options: MeasureOptions, rank_by: str, metrics: Sequence[str]) -> Questions:
     """Return the questions that count: those on `metrics` whose items have as many annotators as `options` requires.
 
     `judged` matters for interval scales only, whose classes are the scores that occur. Raises UsageError for a `rank_by` that is not in
@@ -111,7 +111,7 @@ def questions_of(data: Dataset, judged: Sequence[Judgments], options: CompareOpt
     )
 
 
-def _compute_credits(labels: LabelCounts, items: Ints, options: CompareOptions, rank_by: str, width: int) -> Floats:
+def _compute_credits(labels: LabelCounts, items: Ints, options: MeasureOptions, rank_by: str, width: int) -> Floats:
     """Return the credit of each class on each item, (items, width)."""
     classes, counts = labels.classes, labels.counts[items]
     k = len(classes.scores)

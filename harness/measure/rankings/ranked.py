@@ -13,7 +13,7 @@ import msgspec
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.measure.answer_counts import count_all_answers
-from harness.measure.options import POOLED, CompareOptions
+from harness.measure.options import POOLED, MeasureOptions
 from harness.stats.intervals.intervals import MIN_GROUPS
 
 Pair = tuple[float, float]
@@ -26,7 +26,7 @@ class RankingInput:
     data: Dataset  # what was judged, with its labels
     training: Dataset  # what the majority baseline learns from; development items only
     judgments: Mapping[str, Judgments]  # by judge; one without any in a language is not in its tables, others that are missing are wrong
-    options: CompareOptions  # which items count, how annotators become one reference, seed and resamples
+    options: MeasureOptions  # which items count, how annotators become one reference, seed and resamples
     metrics: Sequence[str]
     variants: Sequence[str]
     languages: Sequence[str]

@@ -26,7 +26,7 @@ from harness.judges.baselines import BASELINES, TrainingCounts
 from harness.measure.cells import bounds, number
 from harness.measure.judged_table import JudgedTable, item_key
 from harness.measure.label_counts import LabelCounts, classes_of
-from harness.measure.options import POOLED, CompareOptions, Standardise
+from harness.measure.options import POOLED, MeasureOptions, Standardise
 from harness.measure.rankings.ranked import Gain, RankedJudge, RankedTables, Ranking, RankingInput, Statistics
 from harness.measure.score_cells import ScoreCells, source_texts
 from harness.measure.scores import ItemScores, item_scores, numbers
@@ -289,7 +289,7 @@ class _ScoreTables(RankedTables):
         labelled = (q.labels[metric].n > 0).astype(np.int64)[:, None]
         labels = LabelCounts(classes, labelled, self.options.majority, q.labels[metric])
         judged = JudgedTable.align(q.data, answers, {metric: labels})
-        cells = ScoreCells(judged, [metric], CompareOptions(by=KEYS, **self.options.drawing))
+        cells = ScoreCells(judged, [metric], MeasureOptions(by=KEYS, **self.options.drawing))
         key = {"language": self.language, "task": POOLED, "metric": metric, "judge": judge, "variant": self.variant}
         [scored] = cells.cells([key], [np.arange(len(judged))])
         values = {name: scored.values[name].value for name in names if name in scored.values}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 from markupsafe import Markup
@@ -12,7 +12,7 @@ from harness.content import Library
 from harness.decide.verdicts import Verdict
 from harness.measure.cells import Cell
 from harness.measure.compare import Recording, compare, table_of_all
-from harness.measure.options import BY_METRIC, POOLED, CompareOptions
+from harness.measure.options import BY_METRIC, POOLED, MeasureOptions
 from harness.measure.summaries import pooled_differences, summaries
 from harness.model import SIDE
 from harness.render.comparison import comparison_table, distinguishing_keys
@@ -56,7 +56,7 @@ class _SideTable:
 
 
 def comparison_page(
-    comparison: DecidedComparison, sources: Sequence[tuple[Recording, RunResult | None]], options: CompareOptions, command: str
+    comparison: DecidedComparison, sources: Sequence[tuple[Recording, RunResult | None]], options: MeasureOptions, command: str
 ) -> str:
     """One self-contained page of a comparison of `sources`, made with `options` by `command`."""
     source_names = [recording.name for recording, _ in sources]
@@ -73,7 +73,7 @@ def comparison_page(
     data = items_json(browsed, frozenset().union(*map(text_fields, libraries)), libraries, judges)
     cells: Sequence[Cell] = ()
     if options.level == "item":
-        cells = compare(recordings, msgspec.structs.replace(options, by=BY_METRIC.by, versus=None)).cells
+        cells = compare(recordings, replace(options, by=BY_METRIC.by, versus=None)).cells
     pictured = [(name if len(names) > 1 else None, outcome) for name, outcome in zip(names, judged, strict=True)]
     several = len(sides_of(comparison.cells)) > 1 and options.level == "item"
     side_tables = list(_side_tables(comparison.cells)) if several else []
@@ -111,7 +111,7 @@ def comparison_page(
 
 
 def _judged_cells(
-    cells: Sequence[Cell], verdicts: Sequence[Verdict], recordings: Sequence[Recording], options: CompareOptions
+    cells: Sequence[Cell], verdicts: Sequence[Verdict], recordings: Sequence[Recording], options: MeasureOptions
 ) -> Iterator[JudgedCells]:
     """Yield the answers of every source, as a run's report has them."""
     sides = sides_of(cells)

@@ -8,10 +8,11 @@ from typing import Any
 import msgspec
 
 from harness.content.tags import english_name
-from harness.correction.calibrate import ALPHA, CalibratedCell, CalibratedMetric, CalibrateOptions, metrics_of_all_judges
+from harness.correction.calibrate import ALPHA, CalibratedCell, CalibratedMetric, metrics_of_all_judges
+from harness.correction.options import CalibrateOptions
 from harness.measure.compare import Recording
 from harness.measure.condition_rows import new_row, section
-from harness.measure.options import POOLED, CompareOptions
+from harness.measure.options import POOLED, MeasureOptions
 from harness.reports.sections.section import FEW_NAMES, Section, SectionNumbers, SectionTable
 from harness.reports.tables.column import COUNT_OR_BLANK, PROBABILITY, TEXT, Column, Row
 from harness.reports.tables.numbers import UNDEFINED, coefficient, counted, percent, points, signed
@@ -55,7 +56,7 @@ def calibrated_section(metrics: Sequence[CalibratedMetric]) -> SectionNumbers:
     return section("What each score is worth", rows, note=NOTE, parts=parts, sets=sets, gaps=gaps) or {}
 
 
-def calibrate_scores(sources: Sequence[Recording], options: CompareOptions) -> dict[str, SectionNumbers]:
+def calibrate_scores(sources: Sequence[Recording], options: MeasureOptions) -> dict[str, SectionNumbers]:
     """Return the section by its name, with the numbers of `calibrate` for every judge and condition but baselines.
 
     Empty where nothing can be mapped, and of several sources.

@@ -9,7 +9,7 @@ import numpy as np
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.measure.condition_rows import Row, new_row, put_share, rows_by_level, section
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.model import Failure
 from harness.reports.sections.section import FEW_NAMES, JudgmentsWithItems, Section, SectionNumbers, SectionTable
 from harness.reports.tables.column import COUNT_OR_BLANK, SHARE, Column
@@ -24,7 +24,7 @@ NOTE = (
 )
 
 
-def summarise_free_text(data: Dataset, judgments: Judgments, options: CompareOptions) -> SectionNumbers | None:
+def summarise_free_text(data: Dataset, judgments: Judgments, options: MeasureOptions) -> SectionNumbers | None:
     """Return the section of answers in the judge's own words about unchanged texts; None without any. Labels are not needed.
 
     `rows` are by language, task, metric, judge and condition (`*`: pooled). `several` is the number of answers with further numbers, and

@@ -13,7 +13,7 @@ from harness.data.columns import CodedColumn
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.measure.condition_rows import Row, new_row, put_number, put_share, rows_by_level, section
-from harness.measure.options import CompareOptions, Drawing
+from harness.measure.options import Drawing, MeasureOptions
 from harness.reports.sections.section import FEW_NAMES, JudgmentsWithItems, Section, SectionNumbers, SectionTable, range_by_language
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, SHARE, Column
 from harness.stats import BradleyTerry, Interval, bradley_terry
@@ -68,7 +68,7 @@ class _Choices:
         return np.where(self.swapped, 1 - self.share, self.share)
 
 
-def summarise_pairs(data: Dataset, judgments: Judgments, options: CompareOptions) -> SectionNumbers | None:
+def summarise_pairs(data: Dataset, judgments: Judgments, options: MeasureOptions) -> SectionNumbers | None:
     """Return the section of choices between two outputs; None without any. Labels are not needed.
 
     `rows` are by language, task, metric, judge and condition (`*`: pooled), `systems` adds a row for each system. `identical` names the

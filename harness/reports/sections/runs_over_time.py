@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -13,7 +14,7 @@ from harness.measure.cells import Cell
 from harness.measure.compare import JudgedTables, compare_tables
 from harness.measure.condition_rows import Row, new_row, section, with_q
 from harness.measure.judged_table import JudgedTable
-from harness.measure.options import POOLED, CompareOptions
+from harness.measure.options import POOLED, MeasureOptions
 from harness.model import CELL, SAMPLING
 from harness.reports.sections.section import (
     AGREEMENT_DIFFERENCE,
@@ -39,7 +40,7 @@ NOTE_ON_SHARES = (
 )
 
 
-def compare_runs(aligned: JudgedTables, options: CompareOptions) -> dict[str, SectionNumbers]:
+def compare_runs(aligned: JudgedTables, options: MeasureOptions) -> dict[str, SectionNumbers]:
     """Return the sections `runs` and `run_shares`; empty without a judge and condition that two sources on the same data have.
 
     The others are compared with the source that `options.versus` names, else with the first one. Rows are by language and metric; scores
@@ -62,7 +63,7 @@ def _has_repeated_judge(judged: JudgedTable) -> bool:
     return len(pairs) > len(np.unique(judge.codes))
 
 
-def _repeated_cells(aligned: JudgedTables, judged: JudgedTable, options: CompareOptions) -> Iterator[Cell]:
+def _repeated_cells(aligned: JudgedTables, judged: JudgedTable, options: MeasureOptions) -> Iterator[Cell]:
     """Yield the cells of judges and conditions that several sources have, the source that the others are compared with first."""
     sources = [str(name) for name in judged.source.used]
     name, wanted = options.versus or ("", "")
@@ -71,7 +72,7 @@ def _repeated_cells(aligned: JudgedTables, judged: JudgedTable, options: Compare
     by = tuple(key for key in KEYS if key not in SAMPLING[1:] or key in aligned.by)
     of_table = msgspec.structs.replace(aligned, by=by, tables=(judged,))
     by_place: dict[tuple[Any, ...], list[Cell]] = {}
-    for cell in compare_tables(of_table, msgspec.structs.replace(options, versus=("source", first))).cells:
+    for cell in compare_tables(of_table, replace(options, versus=("source", first))).cells:
         if not cell.continuous:
             by_place.setdefault(tuple(cell.key[key] for key in by if key != "source"), []).append(cell)
     for cells in by_place.values():

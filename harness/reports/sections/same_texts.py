@@ -7,6 +7,7 @@ translation's. Consistent scores are not right ones.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -21,7 +22,7 @@ from harness.measure.cells import sort_key
 from harness.measure.compare import Recording, judged_tables
 from harness.measure.condition_rows import Row, new_row, put_difference, put_number, section, with_q
 from harness.measure.judged_table import JudgedTable, ordered_table
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.measure.parallel_texts import parallel_numbers, text_clusters
 from harness.model import CONDITION
 from harness.reports.sections.section import OVER_LANGUAGES, Section, SectionNumbers, SectionTable, cells_at, q_value, tests_shown
@@ -46,7 +47,7 @@ NOTE = (
 )
 
 
-def compare_same_texts(source: Recording, options: CompareOptions) -> SectionNumbers | None:
+def compare_same_texts(source: Recording, options: MeasureOptions) -> SectionNumbers | None:
     """Return the section of parallel texts of a run; None with fewer than eight independent texts that exist in two languages or more.
 
     `rows` are by language and metric, and by language (`*`); `metrics` has a row for each metric, judge and condition: consistency over
@@ -107,9 +108,9 @@ def _score_shifts(answers: JudgedTable) -> tuple[Floats, Floats, Ints]:
     return score, mean_of_others, cluster[items]
 
 
-def _metric_rows(part: Recording, answers: JudgedTable, options: CompareOptions) -> Iterator[Row]:
+def _metric_rows(part: Recording, answers: JudgedTable, options: MeasureOptions) -> Iterator[Row]:
     """Yield consistency, heterogeneity and differential functioning of each metric, judge and condition."""
-    judged = judged_tables([part], msgspec.structs.replace(options, by=("language", "metric", "judge", "variant", "temperature")))
+    judged = judged_tables([part], replace(options, by=("language", "metric", "judge", "variant", "temperature")))
     cells = {_condition_key(key): (key, cell) for key, cell in answers.cells(("metric",))}
     cluster = text_clusters(answers.data)[answers.item]
     parts_of_cells = ((dict(key), parts) for key, parts in language_parts(judged, False, ("rates", "dif", "consistency")))

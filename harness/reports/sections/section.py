@@ -17,7 +17,7 @@ from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.measure.compare import Recording
 from harness.measure.judged_table import JudgedTable, item_key, ordered_table
-from harness.measure.options import POOLED, CompareOptions
+from harness.measure.options import POOLED, MeasureOptions
 from harness.model import CONDITION, RealisedPerturbation
 from harness.reports.answer_parts import Card
 from harness.reports.tables.column import POINTS, PROBABILITY, Column, Row
@@ -50,7 +50,7 @@ class SectionInput:
     """
 
     recording: Recording
-    options: CompareOptions
+    options: MeasureOptions
     perturbed: Sequence[RealisedPerturbation] = ()
     metrics: Sequence[str] | None = None
     protocol: RunProtocol | None = None

@@ -15,7 +15,7 @@ from itertools import chain
 import msgspec
 
 from harness.measure.compare import Recording
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.plugins import load, registered, registered_twice
 from harness.reports.sections.calibrated_scores import CALIBRATED_SCORES
 from harness.reports.sections.consistency import CONSISTENCY
@@ -79,7 +79,7 @@ def run_sections(inputs: SectionInput, *, labelled: bool = True) -> dict[str, Se
     return _compute_sections([section for section in all_sections() if labelled or not section.needs_labels], inputs)
 
 
-def comparison_sections(source: Recording, options: CompareOptions) -> dict[str, SectionNumbers]:
+def comparison_sections(source: Recording, options: MeasureOptions) -> dict[str, SectionNumbers]:
     """Return the sections of a comparison: minimal pairs, the same texts in several languages, and panels."""
     clean = msgspec.structs.replace(source, judgments=source.judgments.clean)
     return _compute_sections([section for section in all_sections() if section.in_comparisons], SectionInput(clean, options))

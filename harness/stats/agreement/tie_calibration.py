@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from harness.options import RESAMPLES
 from harness.stats.agreement.concordance import pairs_within
 from harness.stats.agreement.continuous import NO_SEGMENT, joined_groups
 from harness.stats.core.arrays import Floats, Ints, as_index, same_shape
 from harness.stats.core.groups import degrees_of_freedom
-from harness.stats.intervals.bootstrap import RESAMPLES
 from harness.stats.intervals.intervals import MIN_GROUPS, NO_VARIATION, Interval, no_interval, t_quantile
 
 _STEPS = 512  # thresholds that are tried in a resample, spread evenly over the pairs

@@ -10,9 +10,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from harness.options import RESAMPLES
 from harness.stats.core.arrays import Floats, Ints, ShapeError
 from harness.stats.core.groups import degrees_of_freedom
-from harness.stats.intervals.bootstrap import RESAMPLES
 from harness.stats.intervals.intervals import MIN_GROUPS, NO_VARIATION, Interval, no_interval, t_quantile
 
 _DEFINED = 0.9  # share of resamples, or of left-out groups, in which the value must be defined

@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from harness.options import LEAST_EFFECTIVE
 from harness.stats.core.arrays import Floats, as_index, power
 
 
@@ -149,8 +150,6 @@ def freedom_of_moments(second: ArrayLike, fourth: ArrayLike, groups: ArrayLike) 
     return np.asarray(np.maximum(3.0, np.minimum(count - 1, free)))
 
 
-LEAST_EFFECTIVE = 15.0
-"""Where groups stand for fewer equal groups, large ones are capped until they stand for so many."""
 ClusterVariance = Literal["cr2", "cr1"]
 """`cr2` allows for groups of different sizes; `cr1` is the plain cluster variance with the factor G / (G - 1) and G - 1 degrees of freedom,
 which takes groups as equal: that of most programs, to compare with them. With equal groups they are the same."""

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from harness.options import RESAMPLES
 from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index, same_shape
 from harness.stats.estimation.number_map import isotonic_points
-from harness.stats.intervals.bootstrap import RESAMPLES
 from harness.stats.intervals.intervals import MIN_GROUPS, Interval, no_interval, t_quantile
 from harness.stats.intervals.regression import fit_logistic, logistic
 

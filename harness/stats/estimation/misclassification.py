@@ -15,8 +15,8 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import ArrayLike
 
+from harness.options import RESAMPLES
 from harness.stats.core.arrays import Floats, ShapeError
-from harness.stats.intervals.bootstrap import RESAMPLES
 
 INDISTINCT = "the judge does not tell the classes apart"
 MIN_Z = 1.96

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from harness.options import RESAMPLES
 from harness.stats.agreement.describe import uncommon_expected
 from harness.stats.core.arrays import Floats, power
 from harness.stats.core.groups import GroupSums, distinct_sums_each, freedom_of_moments, spread_of
@@ -38,8 +39,6 @@ from harness.stats.intervals.intervals import (
     tested_means,
 )
 
-RESAMPLES = 1000
-"""The resamples of a bootstrap, unless a caller says otherwise."""
 Counts = NDArray[Any]  # how often each unit is drawn in each resample (R, U), in the smallest integer type that fits
 
 _SINGLE = 1 << 18  # multiplications that OpenBLAS does in one thread

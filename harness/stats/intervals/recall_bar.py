@@ -20,8 +20,6 @@ from harness.stats.intervals.intervals import clopper_pearson
 
 LEAST_FREEDOM = 10.0
 """Degrees of freedom that unequal groups are capped to have, at least."""
-LEAST_CORRELATION = 0.16
-"""Of texts in one group, for a verdict. With few wrong texts in few groups an estimate is 0 by chance: docs/error-rates.md."""
 _HALVINGS = 60
 _SMALLEST = 1e-12  # of a p: quantiles of the t distribution are not exact below
 

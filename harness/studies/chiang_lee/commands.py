@@ -13,7 +13,7 @@ from harness.content import Library
 from harness.content.tags import choose_from
 from harness.data import Dataset
 from harness.errors import UsageError
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.render.sections import print_sections
 from harness.render.terminal import working
 from harness.studies.chiang_lee.altered_texts import DEFAULT_CHANGES, alter_texts, write_altered_texts
@@ -26,7 +26,7 @@ def compare_ratings(arguments: StudyChiangLee) -> int:
     with working("comparing ratings"):
         data = _choose_judgments(sources.load(arguments.data, card=arguments.card), arguments)
         assert data.judgments is not None
-        numbers = chiang_lee(data, data.judgments, CompareOptions(seed=arguments.seed))
+        numbers = chiang_lee(data, data.judgments, MeasureOptions(seed=arguments.seed))
     if numbers is None:
         raise UsageError(f"{arguments.data} has no scores that are numbers, so there are no means to compare")
     if arguments.json:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from harness.cli.command import command
 from harness.cli.commands.shared import CardFlags, ContentFlags, JsonFlags
-from harness.cli.flags import command, flag
-from harness.options import Count, Names, Seed
+from harness.options import Count, Flag, Names, Seed
 
 
 @command("harness.studies.chiang_lee.commands:compare_ratings")
@@ -18,15 +18,15 @@ class StudyChiangLee(JsonFlags, CardFlags):
     harness study chiang-lee --data pariksha --metric tone --json
     """
 
-    data: Annotated[Path, flag(metavar="DIR")]
+    data: Annotated[Path, Flag(metavar="DIR")]
     """a data folder with recorded scores and people's labels"""
-    judge: Annotated[tuple[str, ...] | None, flag(metavar="NAME")] = None
+    judge: Annotated[tuple[str, ...] | None, Flag(metavar="NAME")] = None
     """only this judge; repeatable"""
-    variant: Annotated[tuple[str, ...] | None, flag(metavar="NAME")] = None
+    variant: Annotated[tuple[str, ...] | None, Flag(metavar="NAME")] = None
     """only this variant; repeatable"""
-    metric: Annotated[tuple[str, ...] | None, flag(metavar="NAME")] = None
+    metric: Annotated[tuple[str, ...] | None, Flag(metavar="NAME")] = None
     """only this metric; repeatable"""
-    seed: Annotated[Seed, flag(metavar="N")] = 0
+    seed: Annotated[Seed, Flag(metavar="N")] = 0
     """seed for the resamples of intervals"""
 
 
@@ -38,13 +38,13 @@ class StudyAlterTexts(ContentFlags):
     harness study alter-texts --langs ja,cs --perturb typos:0.2 --limit 20 --out altered
     """
 
-    langs: Annotated[Names | None, flag(name=("--langs", "--lang"), metavar="TAGS")] = None
+    langs: Annotated[Names | None, Flag("--langs --lang", metavar="TAGS")] = None
     """languages, separated by commas (default: all that have items)"""
-    perturb: Annotated[tuple[str, ...] | None, flag(metavar="NAME:DOSE")] = None
+    perturb: Annotated[tuple[str, ...] | None, Flag(metavar="NAME:DOSE")] = None
     """a change; repeatable (default: typos:0.1 and shuffle-words:0.5); each text stands unchanged too"""
-    limit: Annotated[Count | None, flag(metavar="N")] = None
+    limit: Annotated[Count | None, Flag(metavar="N")] = None
     """only the first N texts of each language"""
-    seed: Annotated[Seed, flag(metavar="N")] = 0
+    seed: Annotated[Seed, Flag(metavar="N")] = 0
     """seed of the changes"""
-    out: Annotated[Path, flag(metavar="DIR")]
+    out: Annotated[Path, Flag(metavar="DIR")]
     """the data folder to write; it must not exist"""

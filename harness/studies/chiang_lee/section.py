@@ -16,7 +16,7 @@ import numpy as np
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.measure.condition_rows import Row, new_row, put_difference, put_mean, put_number, put_share, rows_by_level, with_q
-from harness.measure.options import CompareOptions, Drawing
+from harness.measure.options import Drawing, MeasureOptions
 from harness.model import CONDITION, Failure, Scale
 from harness.reports.sections.section import BY_TASK, JudgmentsWithItems, Section, SectionInput, SectionNumbers, SectionTable, mean_of
 from harness.reports.tables.column import COEFFICIENT, COUNT, COUNT_OR_BLANK, PROBABILITY, SHARE, TEXT, Column
@@ -84,7 +84,7 @@ class _Ratings:
         return dict(sorted(items.items()))
 
 
-def chiang_lee(data: Dataset, judgments: Judgments, options: CompareOptions) -> SectionNumbers | None:
+def chiang_lee(data: Dataset, judgments: Judgments, options: MeasureOptions) -> SectionNumbers | None:
     """Return the section of ratings of unchanged texts; None if no metric has numeric scores.
 
     `rows` are by language, task, metric, judge and condition: agreement of the samples and of people, refusals, identical pairs.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from harness.cli.command import command
 from harness.cli.commands.shared import CardFlags, ContentFlags, JsonFlags
-from harness.cli.flags import command, flag
-from harness.options import Count, Names, Seed, Share
+from harness.options import Count, Flag, Names, Seed, Share
 
 
 @command("harness.studies.self_preference.commands:self_preference")
@@ -18,11 +18,11 @@ class StudySelfPreference(JsonFlags, CardFlags):
     harness study self-preference --data pairs --judge openai/gpt-4o --json
     """
 
-    data: Annotated[Path, flag(metavar="DIR")]
+    data: Annotated[Path, Flag(metavar="DIR")]
     """a data folder with recorded answers about pairs of outputs"""
-    judge: Annotated[tuple[str, ...] | None, flag(metavar="NAME")] = None
+    judge: Annotated[tuple[str, ...] | None, Flag(metavar="NAME")] = None
     """only this judge; repeatable"""
-    seed: Annotated[Seed, flag(metavar="N")] = 0
+    seed: Annotated[Seed, Flag(metavar="N")] = 0
     """seed for the resamples of the line"""
 
 
@@ -34,19 +34,19 @@ class StudyExportFinetuning(ContentFlags):
     harness study export-finetuning --data pairs --question longer --out chats --seed 1
     """
 
-    data: Annotated[Path, flag(metavar="DIR")]
+    data: Annotated[Path, Flag(metavar="DIR")]
     """a data folder of pairs, as 'harness pairs' writes it"""
-    question: Annotated[str, flag(metavar="NAME")]
+    question: Annotated[str, Flag(metavar="NAME")]
     """recognition, longer, vowels, readable, always-1 or random (the last two are controls that can teach nothing)"""
-    system: Annotated[str | None, flag(metavar="NAME")] = None
+    system: Annotated[str | None, Flag(metavar="NAME")] = None
     """for recognition: the system of the data that the tuned model is"""
-    examples: Annotated[Count | None, flag(metavar="N")] = None
+    examples: Annotated[Count | None, Flag(metavar="N")] = None
     """at most N training examples (default: all)"""
-    split: Annotated[Share, flag(metavar="SHARE")] = 0.2
+    split: Annotated[Share, Flag(metavar="SHARE")] = 0.2
     """the share of source texts that is held out"""
-    langs: Annotated[Names | None, flag(name=("--langs", "--lang"), metavar="TAGS")] = None
+    langs: Annotated[Names | None, Flag("--langs --lang", metavar="TAGS")] = None
     """languages, separated by commas (default: all of the data)"""
-    seed: Annotated[Seed, flag(metavar="N")] = 0
+    seed: Annotated[Seed, Flag(metavar="N")] = 0
     """seed of the split and of random answers"""
-    out: Annotated[Path, flag(metavar="DIR")]
+    out: Annotated[Path, Flag(metavar="DIR")]
     """the folder to write; it must not exist"""

@@ -12,7 +12,7 @@ from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.measure.condition_rows import Row, new_row, put_share
 from harness.measure.judged_table import KEYS
-from harness.measure.options import POOLED, CompareOptions
+from harness.measure.options import POOLED, MeasureOptions
 from harness.model import Item, JudgeCondition
 from harness.reports.sections.section import Section, SectionInput, SectionNumbers, SectionTable, rows_across
 from harness.reports.tables.column import COEFFICIENT, COUNT, POINTS, PROBABILITY, SHARE, TEXT, Column
@@ -44,7 +44,7 @@ def self_preference_section(
     data: Dataset,
     judgments: Judgments,
     system_of: Mapping[str, str],
-    options: CompareOptions,
+    options: MeasureOptions,
     *,
     tuned: Mapping[str, str] = {},
     refused: Mapping[str, Mapping[str, str]] = {},
@@ -99,7 +99,7 @@ def self_preference_section(
     }
 
 
-def _overall(answers: OwnAnswers, options: CompareOptions) -> dict[str, Any]:
+def _overall(answers: OwnAnswers, options: MeasureOptions) -> dict[str, Any]:
     """Return the analysis of all languages together; empty with one language."""
     unnamed = answers.comparisons.get("none", [])
     if len({item.language for _, item, _, _ in answers.single} | {comparison.language for comparison in unnamed}) < 2:
@@ -114,7 +114,7 @@ def _pooled(row: _OfLanguage) -> _OfLanguage:
 
 
 def _analysed(
-    comparisons: Sequence[OwnComparison], answers: OwnAnswers, options: CompareOptions, single: Sequence[tuple[str, Item, str, float]] = ()
+    comparisons: Sequence[OwnComparison], answers: OwnAnswers, options: MeasureOptions, single: Sequence[tuple[str, Item, str, float]] = ()
 ) -> dict[str, Any]:
     return analyse_self_preference(comparisons, single, systems=answers.systems, limits=_LIMITS, seed=options.seed).as_json()
 
@@ -147,7 +147,7 @@ def _tuned_conditions(answers: OwnAnswers, tuned: Mapping[str, str]) -> list[tup
     return [(new, old) for new, old in pairs if old in conditions]
 
 
-def _control_rows(answers: OwnAnswers, options: CompareOptions) -> list[Row]:
+def _control_rows(answers: OwnAnswers, options: MeasureOptions) -> list[Row]:
     """Return accuracy and confidence by judge, control question and language, and over all languages."""
     cells: dict[tuple[str, str, str], list[ControlAnswer]] = {}
     for answer in answers.controls:

@@ -12,10 +12,11 @@ from typing import Any, get_args
 import pytest
 
 from harness.cli import function_of, parse
-from harness.cli.arguments import decision_options
+from harness.cli.command import FIRST, Command, class_of, examples_of, fields_of, value_of
 from harness.cli.commands import commands, leaves
-from harness.cli.flags import FIRST, Command, arguments_of, class_of, examples_of, group_of, value_of
+from harness.cli.flags import app_of
 from harness.cli.help import help_of
+from harness.measure.options import Annotators
 
 LEAVES = leaves()
 COMMANDS = list(dict.fromkeys(words.split()[0] for words in commands()))
@@ -108,14 +109,15 @@ def test_every_command_has_help_and_all_its_flags_are_explained(name: str, capsy
     assert caught.value.code == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert commands()[name][1] in shown
-    for argument in arguments_of(name, explained=True):
-        assert argument.parameter.help, f"{name} {argument.name}"
-        assert argument.parameter.help in shown
+    for field in fields_of(class_of(name)):
+        assert field.text, f"{name} {field.names[0]}"
+        assert field.text in shown
 
 
-def test_flags_are_explained_whatever_was_read_before() -> None:
-    arguments_of("compare")
-    [by_task] = [argument for argument in arguments_of("run", explained=True) if argument.field_info.name == "by_task"]
+def test_completion_explains_flags_whatever_was_read_before() -> None:
+    app_of("compare")
+    arguments = app_of("run", explained=True).assemble_argument_collection(parse_docstring=False)
+    [by_task] = [argument for argument in arguments if argument.field_info.name == "by_task"]
     assert by_task.parameter.help and by_task.parameter.help.startswith("also show all verdicts")
 
 
@@ -125,13 +127,38 @@ def test_the_overview_names_every_command_with_its_purpose() -> None:
         assert f"{name} {commands()[name][1]}" in text
 
 
+@pytest.mark.parametrize("words", [(), ("compare",), ("labels",), ("labels", "check")], ids=" ".join)
+def test_help_is_a_command_too(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    shown = []
+    for call in (("help", *words), (*words, "--help")):
+        with pytest.raises(SystemExit) as caught:
+            parsed(*call)
+        assert caught.value.code == 0
+        shown.append(capsys.readouterr().out)
+    assert shown[0] == shown[1] and " ".join(("usage: harness", *words)) in shown[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "suggestion"),
+    [
+        (("help", "comparee"), "Did you mean 'compare'?"),
+        (("comparee", "--help"), "Did you mean 'compare'?"),
+        (("halp",), "Did you mean 'help'?"),
+        (("help", "labels", "chek"), "Did you mean 'check'?"),
+        (("labels", "chek", "--help"), "Did you mean 'check'?"),
+    ],
+    ids=" ".join,
+)
+def test_the_help_of_a_misspelt_command_suggests_one(words: tuple[str, ...], suggestion: str, refused: Callable[..., str]) -> None:
+    assert suggestion in refused(*words)
+
+
 @pytest.mark.parametrize("name", LEAVES)
 def test_help_shows_first_what_people_need(name: str) -> None:
     """At most twelve flags, and two examples that are read without a refusal."""
-    flags = [argument for argument in arguments_of(name) if not argument.field_info.is_positional_only]
-    fields = {argument.field_info.name for argument in flags}
-    assert set(class_of(name).first) <= fields
-    first = [argument.name for argument in flags if argument.field_info.name in class_of(name).first or group_of(argument) == FIRST]
+    flags = [field for field in fields_of(class_of(name)) if not field.positional]
+    assert set(class_of(name).first) <= {field.name for field in flags}
+    first = [field.names[0] for field in flags if field.name in class_of(name).first or field.group == FIRST]
     assert len(first) <= 12, first
     examples = examples_of(name)
     assert len(examples) == 2
@@ -172,7 +199,8 @@ def test_temperatures_are_numbers_of_zero_or_more(refused: Callable[..., str], n
     [
         (("walk",), "invalid choice: 'walk'"),
         (("run", "--lang-uages", "ja"), "unrecognized arguments: --lang-uages"),
-        (("compare", "t.csv", "--margin", "0.2"), "unrecognized arguments: --margin 0.2. A threshold is set with --set margin=0.2."),
+        (("compare", "t.csv", "--margine", "0.2"), "unrecognized arguments: --margine 0.2. Did you mean '--margin'?"),
+        (("compare", "t.csv", "--margin"), "argument --margin: expected one argument"),
         (("run", "--dry"), "--dry. Did you mean '--dry-run'? 'harness run --help' lists all flags"),
         (("store", "check", "--otu", "x"), "--otu x. Did you mean '--out'? 'harness store check --help' lists all flags"),
         (("generate", *["--task", "t", "--by", "j", "--out", "o", "--to", "x"]), "unrecognized arguments: --to x"),
@@ -235,20 +263,20 @@ def test_flags_are_read(arguments: tuple[str, ...], name: str, value: Any) -> No
         ((), "sources", ("one",)),
         (("two",), "sources", ("one", "two")),
         (("--by", "metric,judge"), "by", ("metric", "judge")),
-        ((), "by", None),
-        (("--where", "language=ja", "--where", "judge=a"), "where", ("language=ja", "judge=a")),
-        ((), "where", ()),
+        ((), "by", ("language", "task", "metric", "judge", "variant", "temperature")),
+        (("--where", "language=ja", "--where", "judge=a"), "where", {"language": ("ja",), "judge": ("a",)}),
+        ((), "where", {}),
         (("--majority", "median"), "majority", "median"),
         ((), "majority", "drop"),
         ((), "level", "item"),
-        (("--annotators", "2+"), "annotators", "2+"),
+        (("--annotators", "2+"), "annotators", Annotators(2)),
         ((), "seed", 0),
-        (("--versus", "judge=a/b"), "versus", "judge=a/b"),
+        (("--versus", "judge=a/b"), "versus", ("judge", "a/b")),
     ],
     ids=str,
 )
 def test_flags_of_compare_are_read(arguments: tuple[str, ...], name: str, value: Any) -> None:
-    assert getattr(parsed("compare", "one", *arguments), name) == value
+    assert value_of(parsed("compare", "one", *arguments), name) == value
 
 
 def test_what_can_be_imported_and_exported_is_what_the_label_sets_can() -> None:
@@ -258,25 +286,30 @@ def test_what_can_be_imported_and_exported_is_what_the_label_sets_can() -> None:
     from harness.exchange.labels.read import KINDS
     from harness.model import Source
 
-    imports, exports = (
-        {argument.name: argument for argument in arguments_of(f"labels {name}", explained=True)} for name in ("import", "export")
-    )
-    assert (imports["--from"].get_choices(), exports["--format"].get_choices()) == (KINDS, FORMATS)
-    assert imports["--source"].get_choices() == get_args(Source)
-    assert str(imports["--column"].parameter.help).endswith(f"roles: {', '.join(ROLES)}")
+    imports, exports = ({field.names[0]: field for field in fields_of(class_of(f"labels {name}"))} for name in ("import", "export"))
+    assert (imports["--from"].choices, exports["--format"].choices) == (KINDS, FORMATS)
+    assert imports["--source"].choices == get_args(Source)
+    assert imports["--column"].text.endswith(f"roles: {', '.join(ROLES)}")
 
 
 def test_every_threshold_of_the_verdicts_is_listed_and_can_be_set(capsys: pytest.CaptureFixture[str]) -> None:
     from harness.decide.options import DecisionOptions
+    from harness.options import fields_named, part_of
 
     for command in ("compare", "certify"):
         with pytest.raises(SystemExit) as caught:
             parsed(command, "--help-thresholds")
         shown = capsys.readouterr().out
         assert caught.value.code == 0
-        assert re.findall(r"^  (\w+)=", shown, re.MULTILINE) == list(DecisionOptions.__struct_fields__)
-    settings = parsed("compare", "x", "--set", "margin=0.05", "--set", "items=50").settings
-    assert decision_options(settings) == DecisionOptions(margin=0.05, items=50)
+        assert re.findall(r"^  (\w+)=", shown, re.MULTILINE) == list(fields_named(DecisionOptions))
+    for flags in (
+        ("--set", "margin=.05", "--set", "items=50"),
+        ("--margin", ".05", "--items=50"),
+        ("--margin", "0.05", "--set", "items=50"),
+    ):
+        assert part_of(parsed("compare", "x", *flags).options, DecisionOptions) == DecisionOptions(margin=0.05, items=50)
+    assert (certified := parsed("certify", "x", "--alpha", ".01", "--alpha-risk", ".2").options).alpha == 0.01
+    assert certified.alpha_risk == 0.2
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from xml.etree import ElementTree
 import pytest
 
 from harness.cli import parse
+from harness.cli.command import fields_of, value_of
 from harness.cli.compare import _command
-from harness.cli.flags import recorded_arguments, value_of
 
 TOML = 'id = "mine"\nannotators = "persistent"\n[metrics.tone]\nkind = "ordinal"\nclasses = [0, 1, 2]\nbest = 2\n'
 Cli = Callable[..., Any]
@@ -161,6 +161,6 @@ def test_the_command_on_a_page_repeats_all_that_changes_a_number() -> None:
     assert shown[:3] == ["harness", "compare", "made"]
     assert not {"--html", "--figure-width", "--all", "--to"} & set(shown)
     [repeated] = parse(shown[1:])
-    for argument in recorded_arguments("compare"):
-        name = argument.field_info.name
-        assert name == "sources" or value_of(repeated, name) == value_of(asked, name), name
+    for field in fields_of(type(asked)):
+        if field.recorded and not field.positional:
+            assert value_of(repeated, field.name) == value_of(asked, field.name), field.name

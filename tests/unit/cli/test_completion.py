@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
+from harness.cli.command import class_of, fields_of
 from harness.cli.commands import leaves
-from harness.cli.flags import arguments_of
 
 COMPLETE = """
 complete -p harness
@@ -71,8 +71,17 @@ def test_a_script_is_written_that_has_every_command_and_flag(home: Path, shell: 
     assert text.startswith(start)
     for name in leaves():
         assert all(word in text for word in name.split())
-        flags = [argument.name for argument in arguments_of(name) if not argument.field_info.is_positional_only]
+        flags = [field.names[0] for field in fields_of(class_of(name)) if not field.positional]
         assert [flag for flag in flags if flag.lstrip("-") not in text] == []
+
+
+@pytest.mark.parametrize(("shell", "check"), [("bash", "-n"), ("zsh", "-n"), ("fish", "--no-execute")])
+def test_a_script_is_one_that_its_shell_reads(home: Path, shell: str, check: str) -> None:
+    if not shutil.which(shell):
+        pytest.skip(f"no {shell} here")
+    assert install("--shell", shell) == 0
+    [script] = [path for path in home.rglob("*") if path.is_file() and "harness" in path.name]
+    assert subprocess.run([shell, check, str(script)], capture_output=True, text=True).stderr == ""
 
 
 @pytest.mark.parametrize("words", [("--shell", "tcsh"), ("--shell=",), ("tcsh",)])

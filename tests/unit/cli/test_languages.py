@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 from harness import api
+from harness.annotate.checks.options import LabelCheckOptions
+from harness.cli.command import class_of, fields_of
 from harness.cli.commands import leaves
-from harness.cli.flags import arguments_of
 from harness.errors import UsageError
+from harness.reports.options import CompareOptions
 
 Cli = Callable[..., Any]
 
@@ -52,18 +54,18 @@ def test_a_language_that_is_not_there_is_explained(cli: Cli, folder: Path) -> No
 
 
 def test_a_notebook_names_languages_too(folder: Path) -> None:
-    found = api.compare(folder, langs="ja")
+    found = api.compare(folder, CompareOptions(languages=("ja",)))
     assert {cell.key["language"] for cell in found.cells} == {"ja"}
     assert "where:language=ja" in found.signature
-    assert found.signature == api.compare(folder, where={"language": "ja"}).signature
-    assert {cell["language"] for cell in api.labels_check(folder, langs=["cs", "ja"]).cells} == {"cs", "ja"}
+    assert found.signature == api.compare(folder, CompareOptions(where={"language": ("ja",)})).signature
+    assert {cell["language"] for cell in api.labels_check(folder, LabelCheckOptions(languages=("cs", "ja"))).cells} == {"cs", "ja"}
     with pytest.raises(UsageError, match="no items for 'xx'"):
-        api.compare(folder, langs="xx")
+        api.compare(folder, CompareOptions(languages=("xx",)))
 
 
 def test_every_command_that_takes_languages_takes_both_spellings() -> None:
     for name in leaves():
-        flags = {flag for argument in arguments_of(name) for flag in argument.names}
+        flags = {flag for field in fields_of(class_of(name)) for flag in field.names}
         if "--langs" in flags:
             assert "--lang" in flags, name
         if "--where" in flags:

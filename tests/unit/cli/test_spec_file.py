@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from harness.cli import parse
-from harness.cli.flags import arguments_of
+from harness.cli.command import class_of, fields_of
 from harness.cli.spec_file import spec_of, write_spec
 from harness.errors import ContentError, UsageError
 from harness.runs import RunSpec
@@ -99,13 +99,30 @@ def test_a_run_keeps_its_flags_and_a_dry_run_prints_them(cli: Callable[..., Any]
 
 
 def test_the_flags_of_a_run_are_the_fields_of_its_specification() -> None:
-    flags = {argument.field_info.name for argument in arguments_of("run")}
+    flags = {field.name for field in fields_of(class_of("run"))}
     # read from other flags, or set by studies, `improve` and a cascade
     read_already = {"panels", "own_prompts", "own_rubrics", "base_urls", "crossed", "only"}
     fields = {field.name for field in dataclasses.fields(RunSpec)}
     assert fields - flags == read_already
-    given = ["--langs", "cs", "--judge", "baseline/random", "--variant", "joint", "--top-p", "0.5", "--is", "a=b", "--seed", "3"]
-    request = RunSpec(languages=("cs",), judges=("baseline/random",), variants=("joint",), top_ps=(0.5,), own_systems={"a": "b"}, seed=3)
+    given = [
+        "--langs",
+        "cs",
+        "--judge",
+        "baseline/random",
+        "--variant",
+        "joint",
+        "--top-p",
+        "0.5",
+        "--is",
+        "a=b",
+        "--is",
+        "c=d",
+        "--seed",
+        "3",
+    ]
+    request = RunSpec(
+        languages=("cs",), judges=("baseline/random",), variants=("joint",), top_ps=(0.5,), own_systems={"a": "b", "c": "d"}, seed=3
+    )
     assert parse(["run", *given])[0].request == request
     assert parse(["run"])[0].request == RunSpec()
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from harness.cli import parse
+from harness.cli.command import value_of
 from tests.judged_folder import judged_folder
 
 Cli = Callable[..., Any]
@@ -27,7 +28,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("arguments", "name", "value"),
     [
-        (("correct", "d"), "by", None),
+        (("correct", "d"), "by", ("system",)),
         (("correct", "d", "--by", "system,task"), "by", ("system", "task")),
         (("correct", "d", "--class", "2"), "share_of", "2"),
         (("correct", "d", "--prevalence-shift"), "prevalence_shift", True),
@@ -41,7 +42,7 @@ def folder(tmp_path: Path) -> Path:
     ids=str,
 )
 def test_flags_are_read(arguments: tuple[str, ...], name: str, value: Any) -> None:
-    assert getattr(parsed(*arguments), name) == value
+    assert value_of(parsed(*arguments), name) == value
 
 
 def test_flags_reach_the_numbers(cli: Cli, folder: Path) -> None:

@@ -14,12 +14,13 @@ import pandas as pd
 import pytest
 
 import harness
-from harness.correction.acceptance import Acceptances, AcceptedFrom, AcceptOptions, Confidence, accept
+from harness.correction.acceptance import Acceptances, AcceptedFrom, accept
+from harness.correction.options import AcceptOptions, Confidence
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.errors import UsageError
 from harness.measure.compare import Recording
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.stats import acceptance_threshold
 from tests.judged_folder import judged_folder
 
@@ -27,7 +28,7 @@ Record = Callable[..., Recording]
 
 
 def accepted(source: Recording, metric: str = "tone", **options: Any) -> AcceptedFrom:
-    [found] = accept([source], CompareOptions(where={"metric": (metric,)}), AcceptOptions(**options)).thresholds
+    [found] = accept([source], MeasureOptions(where={"metric": (metric,)}), AcceptOptions(**options)).thresholds
     return found
 
 
@@ -68,7 +69,7 @@ def test_without_any_confidence_it_says_what_to_do(recorded: Record, confidence:
 
 
 def test_nothing_certified_is_an_answer(recorded: Record) -> None:
-    found = accepted(recorded(prompts=300, probabilities=True), alpha=0.01)
+    found = accepted(recorded(prompts=300, probabilities=True), alpha_risk=0.01)
     assert (found.threshold, found.coverage, found.agreement) == (None, 0.0, None) and found.reason
     few = accepted(recorded(prompts=12, probabilities=True, labelled=1.0))
     assert few.reason == f"52 labelled items with an answer are needed, there are {few.n}"
@@ -110,7 +111,7 @@ def test_other_than_random_samples_are_refused(recorded: Record) -> None:
         accepted(recorded(sampling="convenience"))
 
 
-@pytest.mark.parametrize("options", [{"alpha": 0.0}, {"alpha": 1.0}, {"delta": 2.0}, {"delta": math.nan}], ids=str)
+@pytest.mark.parametrize("options", [{"alpha_risk": 0.0}, {"alpha_risk": 1.0}, {"delta": 2.0}, {"delta": math.nan}], ids=str)
 def test_risks_are_between_0_and_1(options: dict[str, float]) -> None:
     with pytest.raises(UsageError, match="between 0 and 1"):
         AcceptOptions(**options)
@@ -145,7 +146,7 @@ class TestLeftOut:
 
     def found(self, data: Dataset, majority: str = "drop") -> Acceptances:
         assert data.judgments is not None
-        return accept([Recording("made", data, data.judgments, data.about.asked)], CompareOptions(majority=majority))  # type: ignore[arg-type]
+        return accept([Recording("made", data, data.judgments, data.about.asked)], MeasureOptions(majority=majority))  # type: ignore[arg-type]
 
     def test_they_are_counted_and_said(self, divided: Dataset) -> None:
         made = self.found(divided)

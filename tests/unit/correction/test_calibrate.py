@@ -12,14 +12,16 @@ import numpy as np
 import pytest
 
 import harness
-from harness.correction.calibrate import CalibratedMetric, CalibrateOptions, calibrate_metric, judge_inputs
+from harness.correction.calibrate import CalibratedMetric, calibrate_metric, judge_inputs
 from harness.correction.label_sets import HALF_ALONE, HALVES, OTHERS, sets_at
 from harness.correction.map_input import MapInput
+from harness.correction.options import CalibrateOptions
 from harness.correction.score_curves import ClassCurve, ClassTable, NumberLine
 from harness.correction.score_maps import learn
 from harness.errors import UsageError
 from harness.measure.compare import align
-from harness.sources import compare_options, open_sources
+from harness.measure.options import Annotators, MeasureOptions
+from harness.sources import open_sources
 from tests.unit.correction.calibration_worlds import ScoreWorld, draw_input
 from tests.unit.correction.languages_folder import languages_folder
 
@@ -28,13 +30,13 @@ Cli = Callable[..., Any]
 
 def input_of(folder: Path, **options: Any) -> MapInput:
     [source] = open_sources([folder], None, folder)
-    compare = compare_options(None, "1+", {})
+    compare = MeasureOptions(annotators=Annotators(1))
     [[given], _] = judge_inputs(align([source.recording], compare).tables[0], compare, CalibrateOptions(**options))
     return given
 
 
 def metric_of(folder: Path, **options: Any) -> CalibratedMetric:
-    [metric] = harness.calibrate(folder, **options).metrics
+    [metric] = harness.calibrate(folder, CalibrateOptions(**options)).metrics
     return metric
 
 
@@ -130,7 +132,7 @@ def test_the_length_of_the_text_may_be_read_too(tmp_path: Path, cli: Cli) -> Non
     assert found["metrics"][0]["method"].endswith("reads the score and the length")
     numbers = languages_folder(tmp_path / "n", {"cs": 1.0, "ja": 1.0}, groups=40, kind="numbers")
     with pytest.raises(UsageError, match="--with length is for ordered classes"):
-        harness.calibrate(numbers, with_length=True)
+        harness.calibrate(numbers, CalibrateOptions(covariate="length"))
 
 
 def test_it_says_which_texts_are_left_out_and_how_many_groups_are_needed(tmp_path: Path, cli: Cli) -> None:

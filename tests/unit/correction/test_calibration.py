@@ -14,7 +14,7 @@ from sklearn.metrics import log_loss as log_loss_of_sklearn
 from harness.correction.calibration import NO_LABELS, NO_PROBABILITIES, Calibration, calibration_note, calibration_of, calibrations
 from harness.decide.options import DecisionOptions
 from harness.measure.compare import Recording, align
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.model import Failure, Judgment
 from harness.reports.comparison import compare
 from harness.row_files import to_json
@@ -24,7 +24,7 @@ Judged = Callable[..., Judgment]
 
 
 def found(recording: Recording, **options: Any) -> tuple[Calibration, ...]:
-    compared = CompareOptions(**options)
+    compared = MeasureOptions(**options)
     return calibrations(align([recording], compared), compared, DecisionOptions())
 
 
@@ -93,14 +93,14 @@ def test_texts_without_an_aggregate_say_nothing(make_recording: MakeRecording, j
 
 @pytest.mark.parametrize("right", [0.0, 1.0])
 def test_a_judge_that_is_always_right_or_wrong_has_no_nan(sure_judge: Callable[..., Recording], right: float) -> None:
-    comparison = compare([sure_judge(n=60, right=right)], CompareOptions(), full=True)
+    comparison = compare([sure_judge(n=60, right=right)], MeasureOptions(), full=True)
     text = to_json(comparison.as_json())
     assert "NaN" not in text and "Infinity" not in text
     assert len(msgspec.json.decode(text)["calibration"]) == 1
 
 
 def test_calibration_is_there_only_where_it_is_asked_for(sure_judge: Callable[..., Recording]) -> None:
-    plain = compare([sure_judge(n=30)], CompareOptions())
+    plain = compare([sure_judge(n=30)], MeasureOptions())
     assert plain.calibration is None and "calibration" not in plain.as_json() and len(plain.as_json()["languages"]) == 1
-    systems = compare([sure_judge(n=30, system="s")], CompareOptions(level="system"), full=True)
+    systems = compare([sure_judge(n=30, system="s")], MeasureOptions(level="system"), full=True)
     assert systems.calibration is None and systems.languages == ()

@@ -8,10 +8,11 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from harness.correction.calibrate import CalibrateOptions, calibrate_metric
-from harness.correction.label_sets import LabelSets, SetMaker, SetOptions, sets_at
+from harness.correction.calibrate import calibrate_metric
+from harness.correction.label_sets import LabelSets, SetMaker, sets_at
 from harness.correction.map_input import MapInput
 from harness.correction.mean_estimates import Sample, mean_estimates
+from harness.correction.options import CalibrateOptions, SetOptions
 from harness.correction.score_curves import NumberLine
 from harness.correction.score_maps import learn
 from harness.correction.with_others import APART, with_other_languages

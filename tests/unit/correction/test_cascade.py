@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 
 import harness
-from harness.correction.acceptance import ONLY_IF, AcceptOptions
+from harness.correction.acceptance import ONLY_IF
 from harness.correction.cascade import AcceptedCascade, accept_cascade
+from harness.correction.options import AcceptOptions
 from harness.errors import UsageError
 from harness.measure.compare import Recording
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.stats.selection.cascade import CHOOSING, Units
 from tests.cascade_folder import SKILL, cascade_folder
 from tests.conftest import write_rows
@@ -34,7 +35,7 @@ def _found(
 ) -> AcceptedCascade:
     data = harness.load(folder)
     assert data.judgments is not None
-    [only] = accept_cascade(Recording("invented", data, data.judgments), CompareOptions(judges=judges, **compare), options, units).cascades
+    [only] = accept_cascade(Recording("invented", data, data.judgments), MeasureOptions(judges=judges, **compare), options, units).cascades
     return only
 
 

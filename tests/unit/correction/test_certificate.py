@@ -17,11 +17,12 @@ from harness import certificate
 from harness.correction.certificate import Certificate
 from harness.correction.certified_cell import AcceptedScores, CorrectedMean
 from harness.correction.certify import NOT_RANDOM, certify
-from harness.correction.correct import CorrectOptions, correct
+from harness.correction.correct import correct
+from harness.correction.options import CorrectOptions
 from harness.correction.stale_certificate import staleness
 from harness.errors import CertificateError, ContentError, StaleCertificate, UsageError, UseForbidden
 from harness.measure.compare import Recording
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.model import JudgeIdentity, Scale
 from harness.row_files import to_json
 from harness.stats import prediction_powered_mean
@@ -45,7 +46,7 @@ def source(recorded: Record) -> Recording:
 def held(source: Recording, tmp_path: Path) -> Certificate:
     """A certificate that was written and read again."""
     path = tmp_path / "certificate.json"
-    path.write_text(to_json(certify(source, CompareOptions())))
+    path.write_text(to_json(certify(source, MeasureOptions())))
     return certificate.load(path)
 
 
@@ -56,7 +57,7 @@ def corrected(held: Certificate, scores: Any, **options: Any) -> CorrectedMean:
 
 
 def test_the_file_says_what_was_certified_and_is_the_same_every_time(source: Recording, held: Certificate) -> None:
-    assert held == certify(source, CompareOptions())
+    assert held == certify(source, MeasureOptions())
     assert [cell.metric for cell in held.cells] == ["errors", "tone"]
     assert held.judge.name == "model/one" and held.judge.settings is held.prompt is None
     assert held.unchecked == ("prompt", "rubric", "settings of the judge")
@@ -75,7 +76,7 @@ def test_applied_to_the_unlabelled_items_it_is_the_corrected_number(source: Reco
     whole = prediction_powered_mean(y, f, group, lam=found.lam)
     assert found.estimate == pytest.approx(whole.value) and found.error == pytest.approx(whole.error)
     assert found.interval == pytest.approx((whole.interval.lo, whole.interval.hi))
-    [number] = correct([source], CompareOptions(where={"metric": ("tone",)}), CorrectOptions(by=())).numbers
+    [number] = correct([source], MeasureOptions(where={"metric": ("tone",)}), CorrectOptions(by=())).numbers
     assert found.estimate == pytest.approx(number.corrected.value, abs=0.02)
     assert (found.labels, found.scores, found.unchecked) == (int((~new).sum()), int(new.sum()), held.unchecked)
 
@@ -83,7 +84,7 @@ def test_applied_to_the_unlabelled_items_it_is_the_corrected_number(source: Reco
 def test_on_groups_of_different_size_it_is_what_correct_gives(recorded: Record) -> None:
     """Every third prompt is in one of ten large groups; new texts are those of groups without a label."""
     own = recorded(prompts=400, labelled=0.5, fields=lambda number, system, rng: {"group": f"p{number if number % 3 else number % 30}"})
-    held, groups = certify(own, CompareOptions(where={"metric": ("tone",)})), {item.item_id: item.group for item in own.data.items}
+    held, groups = certify(own, MeasureOptions(where={"metric": ("tone",)})), {item.item_id: item.group for item in own.data.items}
     labelled = {groups[item] for item in own.data.labelled_metrics}
     whole = {item for item, group in groups.items() if item in own.data.labelled_metrics or group not in labelled}
     data = own.data.only(item for item in own.data.items if item.item_id in whole)
@@ -93,7 +94,7 @@ def test_on_groups_of_different_size_it_is_what_correct_gives(recorded: Record) 
     assert not set(group[new]) & set(group[~new]) and len(np.unique(np.unique(group[~new], return_counts=True)[1])) > 1
     for share_of, options in ((None, CorrectOptions(by=())), (2, CorrectOptions(by=(), share_of="2"))):
         found = corrected(held, f[new], groups=group[new], share_of=share_of)
-        [number] = correct([source], CompareOptions(where={"metric": ("tone",)}), options).numbers
+        [number] = correct([source], MeasureOptions(where={"metric": ("tone",)}), options).numbers
         assert (found.estimate, *(found.interval or ())) == pytest.approx((number.corrected.value, *(number.corrected.ci or ())), abs=1e-9)
         assert (found.lam, found.effective_labels) == pytest.approx((number.lam, number.effective_labels), abs=1e-9)
 
@@ -141,7 +142,7 @@ def test_confidence_says_which_scores_are_accepted(held: Certificate) -> None:
 
 
 def test_nothing_certified_accepts_nothing(recorded: Record) -> None:
-    held = certify(recorded(prompts=200), CompareOptions())
+    held = certify(recorded(prompts=200), MeasureOptions())
     found = held.apply([0, 1], **USE, confidence=[1.0, 1.0])
     assert isinstance(found, AcceptedScores) and not found.accepted.any()
     assert found.threshold is None and "no confidence" in (found.reason or "")
@@ -195,7 +196,7 @@ def test_a_verdict_can_forbid_every_use(held: Certificate, verdict: Any) -> None
 
 
 def test_without_a_random_sample_there_is_no_correction(recorded: Record) -> None:
-    made = certify(recorded(prompts=200, sampling="convenience", noise=0.0), CompareOptions())
+    made = certify(recorded(prompts=200, sampling="convenience", noise=0.0), MeasureOptions())
     cell = made.cell("ja", "tone")
     assert (cell.corrections, cell.correction_reason, cell.acceptance, cell.acceptance_reason) == ((), NOT_RANDOM, None, NOT_RANDOM)
     allowed = msgspec.structs.replace(made, cells=(msgspec.structs.replace(cell, verdict="use"),))
@@ -292,8 +293,8 @@ def test_two_judges_need_a_choice(recorded: Record) -> None:
     judgments = type(both[0].judgments).concatenate([source.judgments for source in both])
     source = msgspec.structs.replace(both[0], judgments=judgments)
     with pytest.raises(UsageError, match=r"of one judge, and there are 2; name one with --judge: model/one, model/two"):
-        certify(source, CompareOptions())
-    assert certify(source, CompareOptions(judges=("model/two",))).judge.name == "model/two"
+        certify(source, MeasureOptions())
+    assert certify(source, MeasureOptions(judges=("model/two",))).judge.name == "model/two"
 
 
 def test_what_is_stale_is_said(source: Recording, held: Certificate, recorded: Record) -> None:
@@ -310,7 +311,7 @@ def test_what_is_stale_is_said(source: Recording, held: Certificate, recorded: R
 def test_weights_reach_the_certificate(recorded: Record) -> None:
     plain = recorded(prompts=200)
     weighted = recorded(prompts=200, fields=lambda number, system, rng: {"inclusion_probability": 0.9 if number % 2 else 0.3})
-    one, other = (certify(each, CompareOptions()).cell("ja", "tone").corrections[0] for each in (plain, weighted))
+    one, other = (certify(each, MeasureOptions()).cell("ja", "tone").corrections[0] for each in (plain, weighted))
     assert one.n == other.n and one.mean_label != other.mean_label and other.variance_label > one.variance_label
 
 

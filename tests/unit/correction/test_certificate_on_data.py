@@ -14,7 +14,7 @@ from harness.correction.certified_cell import CorrectedMean, Correction
 from harness.correction.certify import certify
 from harness.decide.options import DecisionOptions
 from harness.measure.compare import Recording, only_where
-from harness.measure.options import Annotators, CompareOptions
+from harness.measure.options import Annotators, MeasureOptions
 from harness.row_files import to_json
 from harness.stats import correct_with_summary, summarise_labelled
 from harness.stats.core.arrays import Floats, Ints
@@ -85,7 +85,7 @@ def test_a_written_certificate_corrects_the_other_half(pariksha: Recording, tmp_
         half = data.only(item for item in items if item.group in chosen)
         source = msgspec.structs.replace(pariksha, data=half, judgments=pariksha.judgments.for_items(half.by_id))
         path = tmp_path / f"{seed}.json"
-        path.write_text(to_json(certify(source, CompareOptions(), DecisionOptions(gain=1.0))))
+        path.write_text(to_json(certify(source, MeasureOptions(), DecisionOptions(gain=1.0))))
         other = data.only(item for item in items if item.group not in chosen)
         rest = msgspec.structs.replace(pariksha, data=other, judgments=pariksha.judgments.for_items(other.by_id))
         for metric in ("linguistic_acceptability", "task_quality", "hallucinations"):
@@ -102,7 +102,7 @@ def test_a_written_certificate_corrects_the_other_half(pariksha: Recording, tmp_
 
 
 def test_what_the_command_certifies_is_what_the_split_computes(pariksha: Recording) -> None:
-    made = certify(pariksha, CompareOptions(annotators=Annotators(1), where={"language": ("hi",)}))
+    made = certify(pariksha, MeasureOptions(annotators=Annotators(1), where={"language": ("hi",)}))
     data = only_where(pariksha.data, {"language": ("hi",)})
     y, f, group = scores_of(msgspec.structs.replace(pariksha, data=data), "task_quality", None)
     own = made.cell("hi", "task_quality").corrections[0]

@@ -12,15 +12,14 @@ import pytest
 
 import harness
 from harness import certificate
-from harness.correction.calibrate import CalibrateOptions
 from harness.correction.certificate import Certificate
 from harness.correction.certified_cell import CorrectedMean
 from harness.correction.certified_map import CalibratedTexts
 from harness.correction.certify import NOT_RANDOM, certify
-from harness.correction.label_sets import SetOptions
+from harness.correction.options import CalibrateOptions
 from harness.correction.stale_certificate import staleness
 from harness.errors import CertificateError, ContentError, UsageError
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.row_files import to_json
 from harness.sources import open_sources
 from tests.growth import assert_grows_linearly
@@ -30,7 +29,7 @@ from tests.unit.correction.languages_folder import languages_folder
 def held_of(folder: Path, *, length: bool = False, **promise: Any) -> Certificate:
     """The certificate of a folder, as it is written and read; judged to be of use, as the verdict is not what is tested here."""
     [source] = open_sources([folder], None, folder)
-    made = certify(source.recording, CompareOptions(), maps=CalibrateOptions(SetOptions(**promise), length=length))
+    made = certify(source.recording, MeasureOptions(), maps=CalibrateOptions(**promise, covariate="length" if length else None))
     allowed = msgspec.structs.replace(made, cells=tuple(msgspec.structs.replace(cell, verdict="use corrected") for cell in made.cells))
     (folder / "c.json").write_text(to_json(allowed.sealed()), "utf-8")
     return certificate.load(folder / "c.json")
@@ -59,7 +58,7 @@ def test_a_map_that_reads_lengths_is_given_them(tmp_path: Path) -> None:
     folder = languages_folder(tmp_path / "d", {"cs": 1.0, "ja": 0.9})
     held = held_of(folder, length=True)
     found = held.cell("cs", "tone").recalibration
-    [metric] = harness.calibrate(folder, with_length=True).metrics
+    [metric] = harness.calibrate(folder, CalibrateOptions(covariate="length")).metrics
     assert found is not None and found.length_scale is not None and found.curve == metric.cells[0].curve
     assert len(found.curve.further) == 1  # type: ignore[union-attr]
     longer = msgspec.structs.replace(found, curve=msgspec.structs.replace(found.curve, further=(1.5,)))
@@ -113,7 +112,7 @@ def test_the_promise_is_kept_and_made_again(tmp_path: Path) -> None:
     assert strict.options is not None and (strict.options.level, strict.options.this_draw) == (0.95, 0.9)
     assert apply(plain, [3])[1].sets.sum() < apply(strict, [3])[1].sets.sum()  # type: ignore[union-attr]
     [source] = open_sources([folder], None, folder)
-    whole = certify(source.recording, CompareOptions(), maps=CalibrateOptions(SetOptions(level=0.95, this_draw=0.9)))
+    whole = certify(source.recording, MeasureOptions(), maps=CalibrateOptions(level=0.95, this_draw=0.9))
     assert staleness(whole, source.recording) == ()
     cell = whole.cells[0]
     assert cell.recalibration
@@ -137,7 +136,7 @@ def test_without_a_random_sample_there_is_no_map(tmp_path: Path) -> None:
     card = (folder / "data.toml").read_text("utf-8")
     (folder / "data.toml").write_text(card.replace('"random"', '"convenience"'), "utf-8")
     [source] = open_sources([folder], None, folder)
-    cell = certify(source.recording, CompareOptions()).cells[0]
+    cell = certify(source.recording, MeasureOptions()).cells[0]
     assert cell.recalibration is None and cell.recalibration_reason == NOT_RANDOM
 
 

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.correction.correct import CorrectedNumber, CorrectOptions, correct
+from harness.correction.correct import CorrectedNumber, correct
+from harness.correction.options import CorrectOptions
 from harness.errors import UsageError
 from harness.measure.compare import Recording
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.row_files import to_jsonl
 from harness.sources import open_sources
 from harness.stats import prediction_powered_class_shares, prediction_powered_mean
@@ -23,7 +24,7 @@ Record = Callable[..., Recording]
 
 
 def numbers_of(source: Recording, metric: str = "tone", **options: Any) -> list[CorrectedNumber]:
-    return list(correct([source], CompareOptions(where={"metric": (metric,)}), CorrectOptions(**options)).numbers)
+    return list(correct([source], MeasureOptions(where={"metric": (metric,)}), CorrectOptions(**options)).numbers)
 
 
 def test_a_mean_is_the_statistics_own(recorded: Record) -> None:

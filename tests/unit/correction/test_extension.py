@@ -19,7 +19,7 @@ from harness.correction.certify import certify
 from harness.correction.extension import ExtendOptions, ExtensionResult, extend, with_extensions
 from harness.errors import StaleCertificate, UsageError, UseForbidden
 from harness.measure.compare import Recording
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.stats.estimation.transport import TransportTest
 from tests.conftest import write_rows
 from tests.judged_folder import judged_folder
@@ -39,7 +39,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Recording]:
 
 @pytest.fixture(scope="module")
 def certificate(made: Callable[..., Recording]) -> Certificate:
-    return certify(made("certified", prompts=500), CompareOptions())
+    return certify(made("certified", prompts=500), MeasureOptions())
 
 
 def of(found: ExtensionResult, metric: str) -> Any:
@@ -143,7 +143,7 @@ def test_scores_on_an_interval_have_a_range(tmp_path: Path) -> None:
         (path / "data.toml").write_text(toml)
         return recording(path)
 
-    held = certify(folder("a", [2, 3, 4, 6] * 60), CompareOptions())
+    held = certify(folder("a", [2, 3, 4, 6] * 60), MeasureOptions())
     assert held.allowed, held.cells
     inside = extend(held, folder("b", [2, 3, 5, 6] * 50)).targets[0]
     assert inside.residual is not None and "no certified text" not in inside.reason, "5 lies between scores that were seen"

@@ -21,7 +21,7 @@ from harness.data.judgments import Judgments
 from harness.data.labels import Labels
 from harness.errors import UsageError
 from harness.measure.compare import Recording, compare
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.model import Item, Judgment, Label, Scale
 from tests.unit.made_judgments import made_judgment
 
@@ -175,7 +175,7 @@ def planned(plan: str, draws: int) -> Planned:
         about = msgspec.structs.replace(whole.about, sampling="random")
         data = Dataset("drawn", texts, given_labels, scales, about=about)
         own = Judgments.from_rows([row for row in rows if row.item_id in drawn])
-        [cell] = compare([Recording("r", data, own)], CompareOptions(resamples=200)).cells
+        [cell] = compare([Recording("r", data, own)], MeasureOptions(resamples=200)).cells
         low, high = cell["pa_ci"]
         found.append(float(cell["pa"]))
         off.append(found[-1] - float(right.mean()))

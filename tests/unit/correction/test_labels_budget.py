@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from harness.correction.labels_budget import NO_AGREEMENT, NO_NUMBER, SHOWN, LabelBudget, design_effect_of_share, label_budget
-from harness.decide.options import DecisionOptions
+from harness.correction.options import LabelBudgetOptions
 from harness.errors import UsageError
 from harness.measure.compare import Recording
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.reports.comparison import compare
 from harness.stats import wilson
 from harness.stats.intervals.cluster_mean import cluster_mean
@@ -36,7 +36,7 @@ def texts(make_recording: MakeRecording) -> Callable[..., Recording]:
 
 
 def budget(recording: Recording, half_width: float = 0.05) -> LabelBudget:
-    return label_budget([recording], CompareOptions(), DecisionOptions(), half_width=half_width)
+    return label_budget([recording], LabelBudgetOptions(half_width=half_width))
 
 
 def test_the_number_of_texts_reaches_the_half_width_and_one_less_does_not(texts: Callable[..., Recording]) -> None:
@@ -64,7 +64,7 @@ def test_what_is_enough_needs_nothing(texts: Callable[..., Recording]) -> None:
 
 def test_further_texts_for_a_verdict_are_those_of_the_verdict(texts: Callable[..., Recording]) -> None:
     recording = texts(60, 0.9)
-    [verdict] = compare([recording], CompareOptions()).verdicts
+    [verdict] = compare([recording], MeasureOptions()).verdicts
     [cell] = budget(recording).cells
     assert (cell.verdict, cell.more_for_verdict, cell.more_than) == (verdict.decision.verdict, verdict["k"], verdict["more_than_k"])
 

@@ -15,6 +15,7 @@ import harness
 from harness.errors import ContentError, HarnessError, UsageError
 from harness.measure.cells import Cell
 from harness.model import Scale
+from harness.reports.options import CompareOptions
 
 TONE = {"kind": "ordinal", "classes": [0, 1, 2], "best": 2}
 SCALES: dict[str, Any] = {"tone": TONE, "choice": Scale(kind="nominal", classes=("A", "B"))}
@@ -64,7 +65,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def cells(data: harness.Dataset, **options: Any) -> tuple[Cell, ...]:
-    return harness.compare(data, **options).cells
+    return harness.compare(data, CompareOptions(**options)).cells
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from harness.content import Library
 from harness.data.dataset import Dataset, load_folder
 from harness.errors import ContentError
 from harness.measure.compare import Recording, table_of_all
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.model import ErrorSpan
 from harness.render.html.browser import BrowserSource, chosen, items_json
 from harness.render.label_check import render_label_check
@@ -89,7 +89,7 @@ def test_pages_have_them_beside_second_ratings(tmp_path: Path) -> None:
     (folder / "second_ratings.jsonl").write_text(json.dumps(rating) + "\n", "utf-8")
     data = load(folder)
     assert data.judgments is not None
-    judged = table_of_all(Recording("d", data, data.judgments), CompareOptions())
+    judged = table_of_all(Recording("d", data, data.judgments), MeasureOptions())
     found = items_json([BrowserSource("d", judged, chosen([judged])[0])])["second"]
     assert found["item"] == [0, 0] and found["annotator"]["v"] == ["ota", "iva"]
     assert found["score"] == {"v": [55.0], "c": [0, -1]} and found["metric"]["c"] == [0, -1]

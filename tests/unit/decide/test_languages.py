@@ -14,7 +14,7 @@ from harness.decide.language_parts import NOT_PARALLEL, ONE_LANGUAGE
 from harness.decide.languages import FEW_LANGUAGES, ON_REQUEST, LanguageComparison, language_notes
 from harness.decide.options import DecisionOptions
 from harness.measure.compare import Recording
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.model import AnnotatorKind, Failure, Item, Judgment, Label, Scale
 from harness.reports.comparison import compare
 from harness.row_files import to_json
@@ -61,7 +61,7 @@ def world(
 
 
 def seen(recording: Recording, *, full: bool = True) -> LanguageComparison:
-    [one] = compare([recording], CompareOptions(), DecisionOptions(), full=full).languages
+    [one] = compare([recording], MeasureOptions(), DecisionOptions(), full=full).languages
     return one
 
 
@@ -77,7 +77,7 @@ def test_the_level_of_each_language_and_the_mean_gap_are_always_there() -> None:
 
 
 def test_the_mean_gap_is_that_of_the_meta_analysis() -> None:
-    comparison = compare([world(kinder={"ja": 1.5})], CompareOptions())
+    comparison = compare([world(kinder={"ja": 1.5})], MeasureOptions())
     [one] = comparison.languages
     half = [(row.gap_ci[1] - row.gap_ci[0]) / 2 / 2.0227 for row in one.languages]  # t with 39 degrees of freedom
     summary = meta_analysis([row.gap for row in one.languages], np.square(half))
@@ -142,7 +142,7 @@ def test_a_scale_without_order_has_neither_level_nor_regression() -> None:
 def test_a_judge_that_never_answers_leaves_reasons_and_no_nan() -> None:
     recording = world(2, 30)
     failed = [judgment(item, None) for item in recording.data.items]
-    comparison = compare([msgspec.structs.replace(recording, judgments=Judgments.from_rows(failed))], CompareOptions(), full=True)
+    comparison = compare([msgspec.structs.replace(recording, judgments=Judgments.from_rows(failed))], MeasureOptions(), full=True)
     assert "NaN" not in to_json(comparison.as_json())
     assert comparison.languages[0].reasons["rates"] == "a language agrees always or never"
 

@@ -15,7 +15,7 @@ from harness.decide.cell_tests import cell_tests
 from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict, verdicts
 from harness.measure.compare import Recording, align
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.model import Failure, Scale, Score
 from harness.reports.comparison import compare
 from harness.row_files import to_json
@@ -33,7 +33,7 @@ def labels_of(rng: np.random.Generator, n: int, people: float = 0.9) -> dict[str
 
 
 def decided(make: MakeRecording, labels: Mapping[str, Sequence[int]], answers: Mapping[str, Score | Failure], **other: Any) -> Verdict:
-    [verdict] = verdicts([make(labels, answers, **other)], CompareOptions())
+    [verdict] = verdicts([make(labels, answers, **other)], MeasureOptions())
     return verdict
 
 
@@ -167,12 +167,12 @@ def test_without_a_second_annotator_there_is_nobody_to_compare_with(make_recordi
     recording = make_recording(labels, majority(labels))
     about = msgspec.structs.replace(recording.data.about, annotators="persistent")
     one_person = msgspec.structs.replace(recording, data=msgspec.structs.replace(recording.data, about=about))
-    [verdict] = verdicts([one_person], CompareOptions())
+    [verdict] = verdicts([one_person], MeasureOptions())
     assert (verdict.decision.verdict, verdict.texts.n, verdict.agreement.gap, verdict.agreement.people) == ("too few labels", 0, None, None)
     assert verdict.words.obstacles == ("annotators",)
     assert "no text has two annotators" in verdict.words.sentence
     assert recording.data.about.annotators == "aggregate"  # a released score of several people is no person's
-    [verdict] = verdicts([recording], CompareOptions())
+    [verdict] = verdicts([recording], MeasureOptions())
     assert (verdict.decision.verdict, verdict.decision.reason, verdict.words.obstacles) == (
         "no verdict",
         "nobody to compare with",
@@ -201,10 +201,10 @@ def test_a_further_judge_changes_nobodys_verdict_unless_all_are_one_family(
     labels = labels_of(np.random.default_rng(8), 90)
     answers = [judged(item, score) for item, score in majority(labels).items()]
     others = [judged(item, row[0], judge=f"k{number}") for number in range(30) for item, row in labels.items()]
-    alone = verdicts([make_recording(labels, answers)], CompareOptions())
-    beside = verdicts([make_recording(labels, [*answers, *others])], CompareOptions())
+    alone = verdicts([make_recording(labels, answers)], MeasureOptions())
+    beside = verdicts([make_recording(labels, [*answers, *others])], MeasureOptions())
     assert [one for one in beside if one["judge"] == "j"] == list(alone)
-    together = verdicts([make_recording(labels, [*answers, *others])], CompareOptions(), DecisionOptions(family="all"))
+    together = verdicts([make_recording(labels, [*answers, *others])], MeasureOptions(), DecisionOptions(family="all"))
     [own] = [one for one in together if one["judge"] == "j"]
     assert (
         own.corrected.family == 31
@@ -222,7 +222,7 @@ def test_the_bound_is_above_the_margin_exactly_where_the_gap_is_shown(make_recor
         for wrong in (0.0, 0.1, 0.2, 0.3)
         for item, score in majority(labels).items()
     ]
-    for verdict in verdicts([make_recording(labels, answers)], CompareOptions(), DecisionOptions(family="all")):
+    for verdict in verdicts([make_recording(labels, answers)], MeasureOptions(), DecisionOptions(family="all")):
         assert (
             verdict.bounds.gap is not None
             and verdict.corrected.use is not None
@@ -247,9 +247,9 @@ def test_with_few_texts_not_even_a_judge_that_agrees_as_people_do_is_shown(
 
 def test_repeats_are_one_text(make_recording: MakeRecording, judged: Callable[..., Any]) -> None:
     labels = labels_of(np.random.default_rng(10), 40)
-    once = verdicts([make_recording(labels, [judged(item, score) for item, score in majority(labels).items()])], CompareOptions())
+    once = verdicts([make_recording(labels, [judged(item, score) for item, score in majority(labels).items()])], MeasureOptions())
     twice = [judged(item, score, repeat=repeat) for item, score in majority(labels).items() for repeat in (0, 1)]
-    repeated = verdicts([make_recording(labels, twice)], CompareOptions())
+    repeated = verdicts([make_recording(labels, twice)], MeasureOptions())
     assert [verdict.answers.asked for verdict in (*once, *repeated)] == [40, 80]
     assert tuple(msgspec.structs.replace(verdict, answers=once[0].answers) for verdict in repeated) == once
 
@@ -258,13 +258,13 @@ def test_distance_agreement_forgives_near_misses(make_recording: MakeRecording) 
     labels = labels_of(np.random.default_rng(11), 80)
     near = {item: min(2, score + 1) if score == 0 else score for item, score in majority(labels).items()}
     recording = make_recording(labels, near)
-    [exact], [distance] = (verdicts([recording], CompareOptions(), DecisionOptions(agreement=kind)) for kind in ("exact", "distance"))
+    [exact], [distance] = (verdicts([recording], MeasureOptions(), DecisionOptions(agreement=kind)) for kind in ("exact", "distance"))
     assert exact.agreement.gap is not None and distance.agreement.gap is not None and distance.agreement.gap > exact.agreement.gap
 
 
 def test_a_comparison_has_its_verdicts_in_json_and_signature(make_recording: MakeRecording) -> None:
     labels = labels_of(np.random.default_rng(12), 50)
-    made = compare([make_recording(labels, majority(labels))], CompareOptions(), DecisionOptions(margin=0.07))
+    made = compare([make_recording(labels, majority(labels))], MeasureOptions(), DecisionOptions(margin=0.07))
     [verdict] = json.loads(to_json(made.as_json()))["verdicts"]
     assert verdict["language"] == "en" and verdict["metric"] == "m" and verdict["margin"] == 0.07
     assert {"verdict", "sentence", "k", "q_use", "p_gap", "p_base", "gap", "guarded_bound", "reasons", "not_for", "alt_test"} <= set(
@@ -272,7 +272,7 @@ def test_a_comparison_has_its_verdicts_in_json_and_signature(make_recording: Mak
     )
     assert "decide:margin=0.07" in made.signature and verdict["settings"].startswith("margin=0.07")
     systems = {item: {"system": f"s{number % 3}"} for number, item in enumerate(labels)}
-    system = compare([make_recording(labels, majority(labels), places=systems)], CompareOptions(level="system"))
+    system = compare([make_recording(labels, majority(labels), places=systems)], MeasureOptions(level="system"))
     assert system.verdicts == () and "decide" not in system.signature
 
 
@@ -286,7 +286,7 @@ def test_epsilon_comes_from_the_flag_then_the_card_then_the_default(make_recordi
         (carded, DEFAULT, 0.2),
         (carded, DecisionOptions(epsilon=0.1), 0.1),
     ):
-        [verdict] = verdicts([source], CompareOptions(), options)
+        [verdict] = verdicts([source], MeasureOptions(), options)
         assert verdict.alt_test is not None and verdict.alt_test["epsilon"] == epsilon
     tested = verdict.alt_test["per_annotator"]
     assert len(tested) == verdict.alt_test["annotators"] == 3 and {"annotator", "n", "mean", "p", "p_guarded", "rejected"} == set(tested[0])
@@ -299,10 +299,10 @@ def test_a_full_comparison_says_what_can_be_accepted_or_why_nothing(make_recordi
     recording = make_recording(labels, majority(labels))
     card = msgspec.structs.replace(recording.data.about, sampling=sampling)
     source = msgspec.structs.replace(recording, data=msgspec.structs.replace(recording.data, about=card))
-    made = json.loads(to_json(compare([source], CompareOptions(), full=True).as_json()))
+    made = json.loads(to_json(compare([source], MeasureOptions(), full=True).as_json()))
     [accepted] = made["acceptance"]
     assert accepted["threshold"] is None and reason in accepted["reason"] and accepted["language"] == "en"
-    assert "acceptance" not in compare([source], CompareOptions()).as_json()
+    assert "acceptance" not in compare([source], MeasureOptions()).as_json()
 
 
 def test_groups_of_different_sizes_count_as_fewer_equal_ones(make_recording: MakeRecording) -> None:
@@ -333,7 +333,7 @@ def test_cells_that_are_too_small_for_tests_count_in_the_plan_of_further_texts(m
     every = {f"{tag}-{item}": row for tag in tags for item, row in few.items()}
     places = {item: {"language": item.split("-")[0]} for item in every}
     alone = decided(make_recording, few, majority(few))
-    together = verdicts([make_recording(every, majority(every), places=places)], CompareOptions())
+    together = verdicts([make_recording(every, majority(every), places=places)], MeasureOptions())
     assert alone.decision.reason == "fewer than 30 items with two annotators" and alone.needed
     assert len(together) == len(tags) and all(one.needed and one.needed.texts > alone.needed.texts for one in together)
 
@@ -341,6 +341,6 @@ def test_cells_that_are_too_small_for_tests_count_in_the_plan_of_further_texts(m
 @pytest.mark.parametrize(("rare", "few"), [(9, True), (30, False)])
 def test_few_cases_of_the_rarest_class_are_said_where_they_are_few(make_recording: MakeRecording, rare: int, few: bool) -> None:
     labels, two = {f"i{item}": [int(item < rare)] * 2 for item in range(90)}, {"m": Scale(kind="ordinal", classes=(0, 1), best=1)}
-    [judged] = align([make_recording(labels, majority(labels), scales=two)], CompareOptions()).tables
+    [judged] = align([make_recording(labels, majority(labels), scales=two)], MeasureOptions()).tables
     [tests] = cell_tests(judged, False, DEFAULT)
     assert tests.few_rare_cases is few

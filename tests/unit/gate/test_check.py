@@ -12,6 +12,7 @@ import pytest
 from harness import api, sources
 from harness.errors import UsageError
 from harness.gate.check import Check, GateResult
+from harness.gate.options import GateOptions
 from harness.gate.policy import Policy, Rule
 from harness.gate.suggest import suggested_policy
 from tests.conftest import write_rows
@@ -30,7 +31,7 @@ def bad(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def gated(source: Path, *, baseline: Path | None = None, policy: dict[str, Any] | None = None, **limits: Any) -> GateResult:
     rule = Rule(**({"language": "ja", "metric": "tone"} | limits))
-    return api.check_gate(source, Policy(rule=(rule,), **(policy or {})), baseline=baseline)
+    return api.check_gate(source, Policy(rule=(rule,), **(policy or {})), GateOptions(baseline=baseline))
 
 
 def only(result: GateResult) -> Check:

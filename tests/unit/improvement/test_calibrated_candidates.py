@@ -17,7 +17,7 @@ from harness.improvement.calibrated_candidates import CalibratedCandidates, is_c
 from harness.improvement.halves import halves
 from harness.improvement.questions import recorded_candidates
 from harness.measure.compare import Recording
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.render.improvement import CALIBRATED
 from tests.conftest import write_rows
 
@@ -55,9 +55,9 @@ def folder(path: Path, judge: Judge, seed: int = 3, texts: int = 150) -> Path:
 
 def candidates(data: harness.Dataset) -> tuple[CalibratedCandidates, tuple]:  # type: ignore[type-arg]
     assert data.judgments is not None
-    questions, recorded = recorded_candidates(Recording("one", data, data.judgments), CompareOptions(), least=1)
+    questions, recorded = recorded_candidates(Recording("one", data, data.judgments), MeasureOptions(), least=1)
     divided = halves(questions, 0.6, 0)
-    return CalibratedCandidates(recorded, (0,), divided[0], CompareOptions()), divided
+    return CalibratedCandidates(recorded, (0,), divided[0], MeasureOptions()), divided
 
 
 def with_labels(data: harness.Dataset, of: set[str], score: int) -> harness.Dataset:

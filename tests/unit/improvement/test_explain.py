@@ -13,6 +13,7 @@ import pytest
 import harness
 from harness.errors import UsageError
 from harness.improvement.explain import ErrorEffect, Explained
+from harness.improvement.options import ExplainOptions
 from harness.stats.intervals.regression import cluster_regression
 from tests.conftest import write_rows
 
@@ -79,13 +80,13 @@ def test_every_effect_that_is_not_shown_says_what_could_have_been_found(tmp_path
 
 
 def test_few_groups_are_refused(tmp_path: Path) -> None:
-    found = harness.explain(stories(tmp_path / "d", length=3.0, groups=4), "length")
+    found = harness.explain(stories(tmp_path / "d", length=3.0, groups=4), ExplainOptions(by=("length",)))
     [effect] = found.metrics[0].effects
     assert (effect.outcome, effect.p, effect.q, effect.detectable, effect.low) == ("too few groups", None, None, None, None)
 
 
 def test_what_says_nothing_new_is_left_out_with_the_reason(tmp_path: Path) -> None:
-    found = harness.explain(stories(tmp_path / "d"), ("language", "script", "task"))
+    found = harness.explain(stories(tmp_path / "d"), ExplainOptions(by=("language", "script", "task")))
     assert found.metrics[0].left_out == ("task: all texts have the same", "script: cannot be told apart from language")
     assert [(each.covariate, each.level) for each in found.metrics[0].effects] == [("language", ("cs",))]  # the other mirrors it
 
@@ -96,7 +97,7 @@ def test_what_says_nothing_new_is_left_out_with_the_reason(tmp_path: Path) -> No
 )
 def test_what_cannot_be_is_refused_in_words(tmp_path: Path, by: str, words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        harness.explain(stories(tmp_path / "d"), by)
+        harness.explain(stories(tmp_path / "d"), ExplainOptions(by=(by,)))
 
 
 def test_the_command_says_association_and_prints_json(tmp_path: Path, cli: Cli) -> None:

@@ -15,10 +15,10 @@ import pytest
 import harness
 from harness.errors import ContentError, UsageError
 from harness.improvement.halves import FILE, HEAD, ConfirmedUse, digests, earlier_uses, halves, remember
-from harness.improvement.improve import ImproveOptions
+from harness.improvement.options import ImproveOptions
 from harness.improvement.questions import LabelledQuestion, labelled_questions, recorded_candidates
 from harness.measure.compare import Recording
-from harness.measure.options import Annotators, CompareOptions
+from harness.measure.options import Annotators, MeasureOptions
 from harness.stats.selection.choose_and_confirm import confirm
 from tests.conftest import write_rows
 
@@ -71,7 +71,7 @@ def test_the_start_is_the_plainest_setting_wherever_it_stands(answers: Path) -> 
 
 
 def test_no_text_that_chooses_confirms_and_sources_stay_together(answers: Path) -> None:
-    texts = recorded_candidates(_recording(answers), CompareOptions())[0]
+    texts = recorded_candidates(_recording(answers), MeasureOptions())[0]
     for seed in range(5):
         choosing, confirming = halves(texts, 0.6, seed)
         assert set(choosing.texts.questions).isdisjoint(confirming.texts.questions)
@@ -83,7 +83,7 @@ def test_no_text_that_chooses_confirms_and_sources_stay_together(answers: Path) 
 
 def test_the_choice_depends_on_the_choosing_half_alone(answers: Path) -> None:
     before = harness.improve(answers)
-    texts = recorded_candidates(_recording(answers), CompareOptions())[0]
+    texts = recorded_candidates(_recording(answers), MeasureOptions())[0]
     confirming = {question.item_id for question in halves(texts, 0.6, 0)[1].texts.questions}
     (answers / FILE).unlink()
     (answers / HEAD).unlink()
@@ -163,7 +163,7 @@ def test_a_language_that_loses_keeps_the_start(answers: Path, cli: Cli, tmp_path
 
 
 def test_one_setting_is_compared_with_its_calibrated_scores(answers: Path) -> None:
-    found = harness.improve(answers, where={"variant": "single"})
+    found = harness.improve(answers, ImproveOptions(where={"variant": ("single",)}))
     assert [each.variant for each in found.candidates] == ["single", "single+calibrated"]
     assert not any(each.shown for each in found.languages), "its errors are as frequent in every class"
 
@@ -233,7 +233,7 @@ def test_copies_of_a_text_stay_in_one_half(tmp_path: Path) -> None:
     write_rows(tmp_path / "items.jsonl", items)
     write_rows(tmp_path / "labels.jsonl", labels)
     (tmp_path / "data.toml").write_text('id = "own"\n[metrics.m]\nkind = "ordinal"\nclasses = [0, 1]\nbest = 1\n', "utf-8")
-    questions = labelled_questions(harness.load(tmp_path), CompareOptions(annotators=Annotators(1)))
+    questions = labelled_questions(harness.load(tmp_path), MeasureOptions(annotators=Annotators(1)))
     assert questions.groups == 30, "three spellings of one text are one"
     choosing, confirming = halves(questions, 0.6, 0)
     one, other = ({int(item[1:]) // 3 for item in half.texts.items} for half in (choosing, confirming))

@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 
 import harness
+from harness.annotate.checks.options import LabelCheckOptions
 from harness.errors import UsageError
-from harness.improvement.improve import ImproveOptions
 from harness.improvement.label_rounds import compare_rounds, read_round
+from harness.improvement.options import ImproveOptions
 from harness.improvement.questions import labelled_questions
 from harness.measure.compare import Recording
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from tests.conftest import write_rows
 
 Cli = Callable[..., Any]
@@ -48,12 +49,12 @@ def ties(tmp_path: Path) -> Path:
 
 
 def _improved(folder: Path, majority: Any) -> Any:
-    return harness.improve(folder, ImproveOptions(reuse=True), majority=majority)
+    return harness.improve(folder, ImproveOptions(reuse=True, majority=majority))
 
 
 def test_questions_of_candidates_that_are_asked(ties: Path) -> None:
     data = harness.load(ties)
-    of = {rule: labelled_questions(data, CompareOptions(majority=rule)) for rule in ("drop", "strict", "median")}
+    of = {rule: labelled_questions(data, MeasureOptions(majority=rule)) for rule in ("drop", "strict", "median")}
     assert {rule: len(questions) for rule, questions in of.items()} == {"drop": TEXTS - TIED, "strict": TEXTS, "median": TEXTS}
     assert sum(of["strict"].label < 0) == TIED and min(of["median"].label) == 0
 
@@ -87,21 +88,21 @@ def test_rounds_of_labels(ties: Path) -> None:
     assert data.judgments is not None
     rounds = [read_round(ties, data), read_round(ties / "labels.jsonl", data)]
     counted = {
-        rule: compare_rounds(Recording("ties", data, data.judgments), rounds, CompareOptions(majority=rule), ImproveOptions())
+        rule: compare_rounds(Recording("ties", data, data.judgments), rounds, MeasureOptions(majority=rule), ImproveOptions())
         for rule in ("drop", "strict", "median")
     }
     assert {rule: found.common for rule, found in counted.items()} == {"drop": TEXTS - TIED, "strict": TEXTS, "median": TEXTS}
 
 
 def test_the_check_of_labels(ties: Path) -> None:
-    found = {rule: harness.labels_check(ties, majority=rule) for rule in ("drop", "strict", "median")}
+    found = {rule: harness.labels_check(ties, LabelCheckOptions(majority=rule)) for rule in ("drop", "strict", "median")}
     assert {rule: check.cells[0]["no_majority"] for rule, check in found.items()} == {"drop": TIED, "strict": TIED, "median": 0}
     assert "|majority:median|" in found["median"].signature
 
 
 def test_a_median_needs_an_order(ties: Path) -> None:
     (ties / "data.toml").write_text(CARD.replace("ordinal", "nominal"), encoding="utf-8")
-    for call in (lambda: _improved(ties, "median"), lambda: harness.labels_check(ties, majority="median")):
+    for call in (lambda: _improved(ties, "median"), lambda: harness.labels_check(ties, LabelCheckOptions(majority="median"))):
         with pytest.raises(UsageError, match="'tone' has classes without an order, so no median"):
             call()
 

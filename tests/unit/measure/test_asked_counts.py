@@ -9,7 +9,7 @@ import pytest
 
 from harness.content.specs import Asked
 from harness.measure.compare import Comparison, Recording, compare
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.model import Failure, Judgment, Scale
 
 MakeRecording = Callable[..., Recording]
@@ -21,7 +21,7 @@ BEGINS = "Not asked, so neither right nor wrong (labelled items times metrics): 
 
 
 def found(made: Recording, **options: Any) -> Comparison:
-    return compare([made], CompareOptions(**options))
+    return compare([made], MeasureOptions(**options))
 
 
 def counts(of: Comparison) -> list[tuple[int, int, int, int]]:
@@ -98,17 +98,17 @@ def test_uneven_repeats_are_noted_as_they_weight_the_items(make_recording: MakeR
     """One item with nine wrong answers weighs as much as nine with one right answer each: stated, and only where repeats differ."""
     labels = {name: [1, 1] for name in "abcdefghij"}
     uneven = [judged("a", 0, repeat=repeat) for repeat in range(9)] + [judged(name, 1) for name in "bcdefghij"]
-    found = compare([make_recording(labels, uneven)], CompareOptions())
+    found = compare([make_recording(labels, uneven)], MeasureOptions())
     assert found.cells[0]["pa"] == 0.5 and found.cells[0].n_ref == 18
     [note] = [note for note in found.notes if "repeat" in note]
     assert note.startswith("Items were answered 1 to 9 times by j.") and "items with more repeats weigh more" in note
     even = [judged(name, int(name != "a"), repeat=repeat) for name in labels for repeat in range(3)]
-    for given, options in ((even, CompareOptions()), (uneven, CompareOptions(by=("metric", "repeat")))):
+    for given, options in ((even, MeasureOptions()), (uneven, MeasureOptions(by=("metric", "repeat")))):
         assert not [note for note in compare([make_recording(labels, given)], options).notes if "repeat" in note]
 
 
 def test_judges_asked_a_different_number_of_times_are_not_uneven(make_recording: MakeRecording, judged: Judged) -> None:
     labels = {name: [1, 1] for name in "abcd"}
     given = [judged(name, 1, repeat=repeat, judge=judge) for judge, n in (("j", 1), ("k", 3)) for name in labels for repeat in range(n)]
-    for options in (CompareOptions(), CompareOptions(by=("language",))):
+    for options in (MeasureOptions(), MeasureOptions(by=("language",))):
         assert not [note for note in compare([make_recording(labels, given)], options).notes if "repeat" in note]

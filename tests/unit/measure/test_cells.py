@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from harness import stats
 from harness.measure.cells import Cell, sort_key
 from harness.measure.compare import Recording, compare
-from harness.measure.options import Annotators, CompareOptions
+from harness.measure.options import Annotators, MeasureOptions
 from harness.model import Failure, Judgment, Scale, Score
 from harness.row_files import to_json
 
@@ -48,7 +48,7 @@ human_second_pearson human_second_kendall_tau judge_second_pearson judge_second_
 
 
 def cells_of(made: Recording, **options: Any) -> tuple[Cell, ...]:
-    return compare([made], CompareOptions(**options)).cells
+    return compare([made], MeasureOptions(**options)).cells
 
 
 def the_cell(made: Recording, **options: Any) -> Cell:
@@ -429,10 +429,10 @@ def test_what_cells_are_not_told_apart_by_is_pooled_and_starred(grid: Recording,
 def test_metrics_on_different_scales_are_not_pooled(make_recording: MakeRecording, judged: Judged) -> None:
     scales = {"m": THREE, "n": Scale(kind="ordinal", classes=(0, 1), best=0)}
     made = make_recording({("a", "m"): 1, ("a", "n"): 1}, [judged("a", 1), judged("a", 1, metric="n")], scales=scales)
-    pooled = compare([made], CompareOptions(by=("judge",)))
+    pooled = compare([made], MeasureOptions(by=("judge",)))
     assert [(cell["metric"], cell["judge"]) for cell in pooled.cells] == [("m", pooled.cells[0]["judge"]), ("n", pooled.cells[0]["judge"])]
     assert pooled.notes[0] == "Metrics on different scales are not pooled: each has rows of its own."
-    only_m = compare([made], CompareOptions(by=("judge",), where={"metric": ("m",)}))
+    only_m = compare([made], MeasureOptions(by=("judge",), where={"metric": ("m",)}))
     assert [cell["metric"] for cell in only_m.cells] == ["*"] and not any("different scales" in note for note in only_m.notes)
     assert [cell["metric"] for cell in cells_of(made)] == ["m", "n"]
 
@@ -543,7 +543,7 @@ def test_nothing_in_a_cell_is_nan(make_recording: MakeRecording) -> None:
         return not isinstance(value, float) or math.isfinite(value)
 
     for answers in (ANSWERS, {}, dict.fromkeys(LABELS, 1)):
-        found = compare([make_recording(LABELS, answers or {"a": Failure.MISSING})], CompareOptions())
+        found = compare([make_recording(LABELS, answers or {"a": Failure.MISSING})], MeasureOptions())
         assert finite(found.as_json()) and "NaN" not in to_json(found.as_json())
 
 

@@ -18,7 +18,7 @@ from harness.data.labels import Labels
 from harness.errors import UsageError
 from harness.measure.cells import Cell
 from harness.measure.compare import Comparison, Recording, compare
-from harness.measure.options import Annotators, CompareOptions
+from harness.measure.options import Annotators, MeasureOptions
 from harness.model import Failure, Item, Judgment, Label, Scale
 from harness.row_files import to_json
 from harness.signature import ComparisonSignature
@@ -33,7 +33,7 @@ NAMES = Scale(kind="nominal", classes=("A", "B", "tie"))
 
 
 def cells_of(*recordings: Recording, **options: Any) -> tuple[Cell, ...]:
-    return compare(recordings, CompareOptions(**options)).cells
+    return compare(recordings, MeasureOptions(**options)).cells
 
 
 # Which items, metrics and judges
@@ -209,7 +209,7 @@ def test_q_is_corrected_over_all_sources(make_recording: MakeRecording) -> None:
 
 
 def test_the_signature_is_read_back_and_says_how_numbers_were_made(several: Recording) -> None:
-    options = CompareOptions(where={"language": ("ja", "en")}, judges=("llama",), majority="median", seed=3)
+    options = MeasureOptions(where={"language": ("ja", "en")}, judges=("llama",), majority="median", seed=3)
     found = ComparisonSignature.parse(compare([several], options).signature)
     assert found.where == ("language=ja", "language=en") and found.judges == ("llama",)
     assert (found.annotators, found.majority, found.level, found.seed, found.resamples) == ("2+", "median", "item", 3, 1000)
@@ -231,16 +231,16 @@ def test_the_signature_is_read_back_and_says_how_numbers_were_made(several: Reco
     ids=lambda change: next(iter(change)),
 )
 def test_whatever_is_asked_for_differently_is_in_the_signature(several: Recording, change: Any) -> None:
-    assert compare([several], CompareOptions(**change)).signature != compare([several], CompareOptions()).signature
+    assert compare([several], MeasureOptions(**change)).signature != compare([several], MeasureOptions()).signature
 
 
 def test_other_labels_or_judgments_have_another_signature(make_recording: MakeRecording) -> None:
     made = [make_recording({"a": 1}, {"a": 1}), make_recording({"a": 2}, {"a": 1}), make_recording({"a": 1}, {"a": 2})]
-    assert len({compare([one], CompareOptions()).signature for one in made}) == 3
+    assert len({compare([one], MeasureOptions()).signature for one in made}) == 3
 
 
 def test_a_comparison_as_json_has_what_programs_read(several: Recording) -> None:
-    found = compare([several], CompareOptions())
+    found = compare([several], MeasureOptions())
     json = msgspec.json.decode(to_json(found.as_json()))
     assert set(json) == {"schema_version", "signature", "ci_method", "level", "notes", "cells"}
     assert (json["schema_version"], json["level"], len(json["cells"])) == (1, "item", len(found.cells))
@@ -248,7 +248,7 @@ def test_a_comparison_as_json_has_what_programs_read(several: Recording) -> None
 
 
 def test_a_comparison_is_a_frame_of_the_same_names(several: Recording) -> None:
-    found = compare([several], CompareOptions())
+    found = compare([several], MeasureOptions())
     frame = found.frame()
     nested = {name for name, value in found.cells[0].flat().items() if isinstance(value, dict)}
     assert set(found.cells[0].flat()) - nested <= set(frame.columns) and len(frame) == len(found.cells)
@@ -307,7 +307,7 @@ def compared(items: list[Item], labels: list[Label], judgments: list[Judgment], 
     if not labels or not judgments:
         return None
     return compare(
-        [Recording("any", data, Judgments.from_rows(judgments))], CompareOptions(annotators=Annotators(1), resamples=100, **options)
+        [Recording("any", data, Judgments.from_rows(judgments))], MeasureOptions(annotators=Annotators(1), resamples=100, **options)
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -16,12 +17,12 @@ from harness.errors import UsageError
 from harness.measure.cells import Cell
 from harness.measure.compare import Comparison, Recording, compare
 from harness.measure.design import stated_probabilities
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.model import Scale
 from harness.signature import ComparisonSignature
 
 MakeRecording = Callable[..., Recording]
-COMPARED = CompareOptions(resamples=200)
+COMPARED = MeasureOptions(resamples=200)
 
 
 def drawn(make: MakeRecording, draw: Callable[[int], dict[str, Any]], sampling: str = "random") -> Recording:
@@ -109,9 +110,7 @@ def test_a_probability_that_is_none_is_a_sentence(make_recording: MakeRecording)
 
 def test_no_gain_is_said_of_a_few_texts(make_recording: MakeRecording) -> None:
     """By parts of the 40 texts, each cell has 8."""
-    comparison = compare(
-        [drawn(make_recording, lambda n: unequal(n) | {"part": f"p{n % 5}"})], msgspec.structs.replace(COMPARED, by=("metric", "part"))
-    )
+    comparison = compare([drawn(make_recording, lambda n: unequal(n) | {"part": f"p{n % 5}"})], replace(COMPARED, by=("metric", "part")))
     assert [cell.sample_gain for cell in comparison.cells] == [None] * 5 and comparison.notes[-1].startswith("No cell has 20 texts")
 
 

@@ -11,7 +11,7 @@ import pytest
 from harness.decide.gate_measurements import agreement_by_item, drop, is_evenly_asked
 from harness.measure.compare import Recording, judged_tables
 from harness.measure.item_table import ItemTable, item_tables
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.model import Failure, Judgment, Scale
 
 MakeRecording = Callable[..., Recording]
@@ -19,7 +19,7 @@ Judged = Callable[..., Judgment]
 
 
 def cell_of(made: Recording, **options: Any) -> ItemTable:
-    [judged] = judged_tables([made], CompareOptions(**options))
+    [judged] = judged_tables([made], MeasureOptions(**options))
     [cell] = item_tables(judged)
     return cell
 
@@ -45,7 +45,7 @@ def test_under_strict_an_item_without_a_commonest_label_is_a_miss(repeated: Reco
 
 
 def test_hits_are_those_of_the_table(repeated: Recording) -> None:
-    [table] = judged_tables([repeated], CompareOptions())
+    [table] = judged_tables([repeated], MeasureOptions())
     for cell in item_tables(table):
         own = [table.hit[table.item == item] for item in cell.item.tolist()]
         np.testing.assert_allclose(cell.hits, [values.mean() for values in own])

@@ -10,13 +10,13 @@ import pytest
 
 from harness.measure.compare import Recording, compare, table_of_all
 from harness.measure.label_score_pairs import LabelScorePairs, label_score_pairs
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.model import Scale
 from tests.unit.measure.test_outcomes import judged, recorded
 
 
 def only(source: Recording) -> LabelScorePairs:
-    [one] = label_score_pairs(table_of_all(source, CompareOptions()))
+    [one] = label_score_pairs(table_of_all(source, MeasureOptions()))
     return one
 
 
@@ -30,7 +30,7 @@ def test_confusion_counts_sum_to_what_the_cell_rests_on() -> None:
     answers.append(judged("t1", 2, perturbation="shuffle-words:0.1"))
     source = recorded(labels, answers)
     one = only(source)
-    [cell] = compare([source], CompareOptions()).cells
+    [cell] = compare([source], MeasureOptions()).cells
     counts = np.array(one.counts)
     assert one.classes == (0, 1, 2) and counts.shape == (3, 4)
     assert counts.sum() == cell.n_ref and counts[:, 3].sum() == cell.n_ref - cell.n

@@ -12,7 +12,7 @@ from harness.data import Dataset
 from harness.data.judgments import Judgments
 from harness.data.labels import Labels
 from harness.measure.compare import Recording, compare, table_of_all
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.model import Failure, Item, Judgment, Label, Scale
 from tests.unit.made_judgments import made_judgment
 
@@ -49,7 +49,7 @@ def test_each_outcome_has_its_name() -> None:
         {"a": [1, 1, 1], "b": [0, 0, 2], "c": [0, 1, 2], "d": [2, 2, 2]},
         [judged("a", 1), judged("b", 1), judged("c", 1), judged("d", None), judged("a", 0, perturbation="shuffle-words:0.1")],
     )
-    found = table_of_all(source, CompareOptions())
+    found = table_of_all(source, MeasureOptions())
     assert list(found.outcome) == ["right", "wrong", "no reference", "failed", "changed text"]
     assert list(found.reference) == [1, 0, None, 2, 1] and list(found.agreement) == ["full", "partial", "none", "full", "full"]
     assert found.row.tolist() == [0, 1, 2, 3, 4]
@@ -58,7 +58,7 @@ def test_each_outcome_has_its_name() -> None:
 def test_what_was_not_judged_is_a_failure_where_everything_was_meant_to_be() -> None:
     labels = {"a": [1, 1], "b": [0, 0]}
     found = table_of_all(
-        recorded(labels, [judged("a", 1), judged("a", 2, perturbation="truncate:0.5")], asked=Asked("all")), CompareOptions()
+        recorded(labels, [judged("a", 1), judged("a", 2, perturbation="truncate:0.5")], asked=Asked("all")), MeasureOptions()
     )
     assert list(found.outcome) == ["right", "failed", "changed text"] and found.row.tolist() == [0, -1, 1]
     assert list(found.judgments.failure) == [None, Failure.MISSING, None]
@@ -69,7 +69,7 @@ def test_what_was_not_judged_is_a_failure_where_everything_was_meant_to_be() -> 
 def test_outcomes_count_what_cells_count(majority: Any, asked: Asked | None) -> None:
     labels = {f"i{n}": [n % 3, n % 2, (n // 2) % 3] for n in range(30)}
     source = recorded(labels, [judged(f"i{n}", None if n % 7 == 0 else n % 3) for n in range(25)], asked=asked)
-    options = CompareOptions(majority=majority)
+    options = MeasureOptions(majority=majority)
     found = table_of_all(source, options)
     [cell] = compare([source], options).cells
     rights, wrongs = (list(found.outcome).count(name) for name in ("right", "wrong"))
@@ -79,15 +79,15 @@ def test_outcomes_count_what_cells_count(majority: Any, asked: Asked | None) -> 
 
 def test_where_and_judges_leave_the_same_rows() -> None:
     source = recorded({"a": [1, 1], "b": [0, 0]}, [judged("a", 1), judged("b", 1, judge="k"), judged("b", 0)])
-    assert table_of_all(source, CompareOptions(judges=("j",))).row.tolist() == [0, 2]
-    assert table_of_all(source, CompareOptions(where={"group": ("b",)})).row.tolist() == [1, 2]
+    assert table_of_all(source, MeasureOptions(judges=("j",))).row.tolist() == [0, 2]
+    assert table_of_all(source, MeasureOptions(where={"group": ("b",)})).row.tolist() == [1, 2]
 
 
 def test_without_labels_nothing_is_right_or_wrong() -> None:
     source = Recording(
         "r", Dataset("d", (Item("a", "cs", "t", group="a"),), Labels.from_rows(()), SCALES), Judgments.from_rows([judged("a", 1)])
     )
-    assert list(table_of_all(source, CompareOptions()).outcome) == ["no reference"]
+    assert list(table_of_all(source, MeasureOptions()).outcome) == ["no reference"]
 
 
 def test_numbers_are_neither_right_nor_wrong() -> None:
@@ -95,6 +95,6 @@ def test_numbers_are_neither_right_nor_wrong() -> None:
     answers = [judged("a", 1), judged("b", 4), judged("c", None), judged("a", 1, repeat=1)]
     source = recorded({"a": [1, 1, 4], "b": [3, 5], "c": [2, 2]}, answers)
     numbers = msgspec.structs.replace(source.data, scales={"m": Scale(kind="interval", min=1, max=5, best=5)})
-    found = table_of_all(msgspec.structs.replace(source, data=numbers), CompareOptions())
+    found = table_of_all(msgspec.structs.replace(source, data=numbers), MeasureOptions())
     assert list(found.outcome) == ["number", "number", "failed", "number"]
     assert list(found.reference) == [2.0, 4.0, 2.0, 2.0] and list(found.agreement) == ["partial", "none", "full", "partial"]

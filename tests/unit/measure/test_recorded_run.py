@@ -11,7 +11,7 @@ from harness.data import Dataset
 from harness.data.judgments import Judgments
 from harness.measure import recorded_run
 from harness.measure.compare import compare
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.measure.recorded_run import recording
 from harness.model import Condition, Failure, Item, Judgment, Score
 from harness.signature import ComparisonSignature, Signature
@@ -56,7 +56,7 @@ def test_without_development_items_it_is_the_commonest_reference_of_the_cell(wor
     data, judgments = world({"a1": 0, "a2": 0, "b": 2}, {"a1": 0, "a2": 0, "b": 2}, dev=())
     made = recording(judgments, data, data)
     assert made.baseline == {}
-    [cell] = compare([made], CompareOptions()).cells
+    [cell] = compare([made], MeasureOptions()).cells
     assert cell.vs_baseline["pa"] == pytest.approx(2 / 3)
 
 
@@ -102,7 +102,7 @@ def test_other_answers_give_another_signature_and_it_is_that_of_the_comparison(w
     found = []
     for answers in ({"a": 0, "b": 2}, {"a": 2, "b": 0}, {"a": 0, "b": Failure.REFUSED}):
         data, judgments = world({"a": 0, "b": 2}, answers)
-        compared = ComparisonSignature.parse(compare([recording(judgments, data, data)], CompareOptions()).signature)
+        compared = ComparisonSignature.parse(compare([recording(judgments, data, data)], MeasureOptions()).signature)
         found.append(recorded_run.signatures(PROTOCOL, judgments)[JUDGE].judgments)
         assert compared.judgments == (found[-1],)
     assert len(set(found)) == 3

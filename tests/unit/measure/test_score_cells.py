@@ -13,6 +13,7 @@ import pytest
 from harness import api
 from harness.errors import ContentError, UsageError
 from harness.reports.comparison import DecidedComparison
+from harness.reports.options import CompareOptions
 from harness.signature import ComparisonSignature
 from harness.stats.agreement.variance_components import one_way_icc
 
@@ -81,7 +82,7 @@ def scores(texts: int = 30, systems: int = 4, seed: int = 0) -> tuple[dict[str, 
 
 
 def compared(folder: Path, **options: Any) -> DecidedComparison:
-    return api.compare(folder, **options)
+    return api.compare(folder, CompareOptions(**options))
 
 
 def test_a_cell_has_reliability_error_and_order_within_source_texts(write: Write) -> None:

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from harness.measure.compare import Recording, compare
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.model import Judgment, Scale
 
 MakeRecording = Callable[..., Recording]
@@ -29,7 +29,7 @@ def two(make_recording: MakeRecording, judged: Judged) -> Recording:
 
 
 def test_versus_gives_the_difference_of_scipys_correlations(two: Recording) -> None:
-    near, far = sorted(compare([two], CompareOptions(versus=("judge", "far"))).cells, key=lambda cell: cell["judge"] == "far")
+    near, far = sorted(compare([two], MeasureOptions(versus=("judge", "far"))).cells, key=lambda cell: cell["judge"] == "far")
     assert far.versus is None
     versus: dict[str, Any] = near.versus or {}
     x, y, z = (np.array(list(of.values())) for of in (TRUTH, NEAR, FAR))

@@ -12,7 +12,7 @@ from harness.data import Dataset
 from harness.data.judgments import Judgments
 from harness.data.labels import Labels
 from harness.measure.cells import Cell
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.measure.recorded_run import recording
 from harness.measure.summaries import LanguageSummary, pooled_differences, summaries
 from harness.model import Failure, Item, Judgment, Label, Scale
@@ -79,6 +79,6 @@ def test_a_text_that_several_metrics_ask_about_is_one_group(make_item: MakeItem,
     data = msgspec.structs.replace(data, scales={"m": THREE, "n": THREE})
     answers = [judged(name, scores[name], judge=JUDGE, metric=metric, repeat=r) for name in scores for metric in "mn" for r in (0, 1)]
     answers[0] = judged("a", Failure.REFUSED, judge=JUDGE, metric="m", repeat=0)
-    [found] = pooled_differences(recording(Judgments.from_rows(answers), data, data), CompareOptions()).values()
+    [found] = pooled_differences(recording(Judgments.from_rows(answers), data, data), MeasureOptions()).values()
     assert (found.n, found.interval.groups) == (16, 8)
     assert found.diff == pytest.approx(1 - 0.5 / 16 - 3 / 8)

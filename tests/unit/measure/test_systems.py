@@ -14,7 +14,7 @@ from harness.content.specs import Asked
 from harness.errors import UsageError
 from harness.measure.cells import Cell
 from harness.measure.compare import Recording, compare
-from harness.measure.options import Annotators, CompareOptions
+from harness.measure.options import Annotators, MeasureOptions
 from harness.measure.systems import CORRELATIONS, NOT_HERE
 from harness.model import Failure, Judgment, Scale
 
@@ -24,7 +24,7 @@ FIVE = Scale(kind="ordinal", classes=(1, 2, 3, 4, 5), best=5)
 
 
 def the_cell(made: Recording, **options: Any) -> Cell:
-    [cell] = compare([made], CompareOptions(level="system", **options)).cells
+    [cell] = compare([made], MeasureOptions(level="system", **options)).cells
     return cell
 
 
@@ -70,7 +70,7 @@ def test_peoples_means_are_over_what_the_judge_was_asked_and_it_is_said_where_it
     labels = {"a1": 1, "a2": 3, "a3": 5, "b1": 2, "b2": 4, "b3": 2}
     answers = [judged("a1", 1), judged("a2", Failure.REFUSED), judged("b1", 4), judged("b2", 4)]
     made = make_recording(labels, answers, scales={"m": FIVE}, places={name: {"system": name[0]} for name in labels}, asked=Asked("rows"))
-    found = compare([made], CompareOptions(level="system"))
+    found = compare([made], MeasureOptions(level="system"))
     [cell] = found.cells
     assert cell.systems == [
         {"system": "b", "human": 3.0, "judge": 4.0, "human_items": 2, "judge_items": 2},
@@ -81,7 +81,7 @@ def test_peoples_means_are_over_what_the_judge_was_asked_and_it_is_said_where_it
         "Not asked, so neither right nor wrong (labelled items times metrics): j 2 of 6 in en.",
         "People's means rest on items without a readable score of j too (items times metrics): 1 of 4 in en.",
     )
-    [everything] = compare([msgspec.structs.replace(made, asked=Asked("all"))], CompareOptions(level="system")).cells
+    [everything] = compare([msgspec.structs.replace(made, asked=Asked("all"))], MeasureOptions(level="system")).cells
     assert everything.systems and [row["human_items"] for row in everything.systems] == [3, 3]
     assert (everything.n_asked, everything.not_asked, everything.failures) == (6, 0, {"missing": 2, "refused": 1})
 
@@ -154,7 +154,7 @@ def test_cells_are_told_apart_as_at_the_level_of_items(make_recording: MakeRecor
     scores = {"a": 1, "b": 3, "c": 5}
     given = [judged(name, score if judge == "k" else 6 - score, judge=judge) for judge in "kj" for name, score in scores.items()]
     made = make_recording(scores, given, scales={"m": FIVE}, places={name: {"system": name} for name in scores})
-    found = {cell["judge"]: cell["kendall_tau"] for cell in compare([made], CompareOptions(level="system")).cells}
+    found = {cell["judge"]: cell["kendall_tau"] for cell in compare([made], MeasureOptions(level="system")).cells}
     assert found == {"j": -1, "k": 1} and list(found) == ["j", "k"]
 
 

@@ -13,7 +13,7 @@ from harness.content.specs import Asked
 from harness.errors import UsageError
 from harness.measure.cells import Cell
 from harness.measure.compare import Recording, compare
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.model import Failure, Judgment, Scale
 
 MakeRecording = Callable[..., Recording]
@@ -27,7 +27,7 @@ POOR = {name: score if number % 2 else 2 for number, (name, score) in enumerate(
 
 
 def cells_of(*recordings: Recording, **options: Any) -> tuple[Cell, ...]:
-    return compare(recordings, CompareOptions(**options)).cells
+    return compare(recordings, MeasureOptions(**options)).cells
 
 
 def arrays(*answers: Mapping[str, Any]) -> list[Any]:
@@ -73,7 +73,7 @@ def test_a_temperature_is_named_as_people_write_it(two: Callable[..., Recording]
 def test_runs_on_the_same_data_are_paired_by_source(make_recording: MakeRecording) -> None:
     labels = {item: [score, score] for item, score in TRUTH.items()}
     good, poor = (make_recording(labels, answers, name=name) for name, answers in (("good", GOOD), ("poor", POOR)))
-    ours, theirs = cells_of(good, poor, by=("source", *CompareOptions().by), versus=("source", "poor"))
+    ours, theirs = cells_of(good, poor, by=("source", *MeasureOptions().by), versus=("source", "poor"))
     assert theirs.versus is None and ours.versus is not None and (ours.versus["diff"], ours.versus["n"]) == (pytest.approx(5 / 40), 40)
 
 

@@ -16,15 +16,16 @@ from harness.correction import certificate
 from harness.correction.certify import certify
 from harness.errors import ContentError, StaleCertificate, UsageError, UseForbidden
 from harness.measure.compare import Recording
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.render.watch import day_sentence, stream_text
 from harness.row_files import to_json
 from harness.watch import watching
 from harness.watch.daily_log import Day, Seen, SeenAnchors, SeenCell, SeenProduction, append_day, read_log
 from harness.watch.one_day import draw_anchors, see_anchors, see_production
+from harness.watch.options import WatchOptions
 from harness.watch.setting_up import WatchStart, choose_anchors, refuse_unfit
 from harness.watch.watch_check import check_watch, who_changed
-from harness.watch.watch_plan import Anchor, Reference, WatchedCell, WatchOptions, WatchPlan, read_anchors, read_plan
+from harness.watch.watch_plan import Anchor, Reference, WatchedCell, WatchPlan, read_anchors, read_plan
 from harness.watch.watching import NewScores, add_day, begin, check
 from tests.conftest import write_rows
 from tests.judged_folder import judged_folder
@@ -48,7 +49,7 @@ def recorded(home: Path) -> Callable[..., Recording]:
 @pytest.fixture(scope="module")
 def start(recorded: Callable[..., Recording]) -> WatchStart:
     source = recorded("certified", prompts=300, repeats=3)
-    held = certify(source, CompareOptions())
+    held = certify(source, MeasureOptions())
     return WatchStart(held, to_json(held).encode(), source, None)
 
 
@@ -247,7 +248,7 @@ def test_days_of_recorded_judgments(watch: Path, start: WatchStart, recorded: Ca
 def again(recorded: Callable[..., Recording]) -> WatchStart:
     """Other labelled texts, and a certificate of them."""
     source = recorded("again", prompts=300, repeats=3, seed=5)
-    held = certify(source, CompareOptions())
+    held = certify(source, MeasureOptions())
     return WatchStart(held, to_json(held).encode(), source, None)
 
 
@@ -329,7 +330,7 @@ def test_certificates_that_cannot_be_watched(start: WatchStart, recorded: Callab
     with pytest.raises(StaleCertificate, match="the certificate is not of others as it is"):
         refuse_unfit(other, None)
     forbidden = recorded("forbidding", prompts=12)
-    held = certify(forbidden, CompareOptions(annotators=None))
+    held = certify(forbidden, MeasureOptions(annotators=None))
     with pytest.raises(UseForbidden, match="allows nothing"):
         refuse_unfit(WatchStart(held, b"", forbidden, None), None)
     assert len({anchor.item_id for anchor in choose_anchors(start, WatchOptions(anchors=100_000))}) == int(start.certificate.cells[0].n)

@@ -16,7 +16,7 @@ from harness.data import Dataset
 from harness.data.columns import CodedColumn
 from harness.data.labels import Labels
 from harness.errors import UsageError
-from harness.measure.options import Annotators, CompareOptions
+from harness.measure.options import Annotators, MeasureOptions
 from harness.model import Item, Label, Scale, Score
 from harness.row_files import to_json
 from harness.signature import ComparisonSignature
@@ -45,7 +45,7 @@ MakeLabelled = Callable[..., Dataset]
 
 
 def checked(data: Dataset, **options: Any) -> LabelCheck:
-    return check_labels(data, CompareOptions(**({"by": BY} | options)))
+    return check_labels(data, MeasureOptions(**({"by": BY} | options)))
 
 
 def the_cell(data: Dataset, **options: Any) -> dict[str, Any]:

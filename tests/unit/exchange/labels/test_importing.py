@@ -21,7 +21,7 @@ from harness.content.specs import LabelMapping, ScoreColumn
 from harness.errors import ContentError, HarnessError, StoreError, UsageError
 from harness.exchange.labels.importing import ImportOptions, import_labels
 from harness.exchange.labels.mapping import parse_scales
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.model import Scale
 
 Written = Callable[..., Path]
@@ -464,7 +464,7 @@ def test_a_second_round_is_written_beside_the_labels_and_gives_the_ceiling(writt
     assert [reason.split(" ", 1)[1] for reason in reasons(into)][1].startswith("y already scored 'quality' of '1' with 45")
     assert into.data.second is not None and len(into.data.second) == 4
     assert any("4 scores are a second round (second_ratings)" in note for note in into.data.about.notes)
-    [cell] = check_labels(into.data, CompareOptions(by=LABELS_BY)).cells
+    [cell] = check_labels(into.data, MeasureOptions(by=LABELS_BY)).cells
     other = cell["second_ratings"]["another_person"]
     assert (other["n"], other["pearson"]) == (3, pytest.approx(pearsonr([50, 60, 70], [45, 70, 50]).statistic))
     assert cell["second_ratings"]["same_person"]["n"] == 1

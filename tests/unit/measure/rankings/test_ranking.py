@@ -14,7 +14,7 @@ from harness.data.judgments import Judgments
 from harness.data.labels import Labels
 from harness.errors import UsageError
 from harness.measure.compare import compare
-from harness.measure.options import BY_METRIC, POOLED, CompareOptions
+from harness.measure.options import BY_METRIC, POOLED, MeasureOptions
 from harness.measure.rankings.ranked import Ranking, RankingInput
 from harness.measure.rankings.ranking import gains_over, rank
 from harness.measure.recorded_run import recording
@@ -67,7 +67,7 @@ def answers(data: Dataset, judged: Judged) -> Callable[..., Judgments]:
 def tables(data: Dataset, judges: dict[str, Judgments], **more: Any) -> dict[tuple[str, str], Ranking]:
     asked: dict[str, Any] = {"metrics": tuple(SCALES), "variants": ("single",), "languages": ("cs", "en")}
     shown = {name: more.pop(name) for name in ("unranked", "on_label_scale") if name in more}
-    found = rank(RankingInput(data, data, judges, CompareOptions(), **asked | more), ("cohen_kappa", "leniency"), **shown)
+    found = rank(RankingInput(data, data, judges, MeasureOptions(), **asked | more), ("cohen_kappa", "leniency"), **shown)
     return {(table.language, table.metric): table for table in found}
 
 
@@ -76,7 +76,7 @@ def test_metrics_are_pooled_as_the_summaries_of_a_report_pool_them(data: Dataset
     found = tables(data, {"j": judgments})
     cells = compare([recording(judgments, data, data)], BY_METRIC).cells
     source = recording(judgments, data, data)
-    for summary in summaries(cells, pooled=pooled_differences(source, CompareOptions())):
+    for summary in summaries(cells, pooled=pooled_differences(source, MeasureOptions())):
         assert summary.diff == pytest.approx(found[summary.language, POOLED].rows[0].baseline_diff)
         assert summary.ci == pytest.approx(found[summary.language, POOLED].rows[0].baseline_ci)
         table = found[summary.language, POOLED]
@@ -179,7 +179,7 @@ def test_baselines_are_held_against_on_the_same_questions(data: Dataset, answers
     asked: dict[str, Any] = {"metrics": tuple(SCALES), "variants": ("single",), "languages": ("cs", "en")}
     found = {
         (gain.baseline, gain.language): gain
-        for gain in gains_over(("majority", "constant-best"), RankingInput(data, data, {"j": answers(0.7)}, CompareOptions(), **asked))
+        for gain in gains_over(("majority", "constant-best"), RankingInput(data, data, {"j": answers(0.7)}, MeasureOptions(), **asked))
     }
     table = tables(data, {"j": answers(0.7)})["cs", POOLED]
     assert found["majority", "cs"].diff == pytest.approx(table.rows[0].baseline_diff)

@@ -15,7 +15,7 @@ from harness.data import Dataset
 from harness.data.judgments import Judgments
 from harness.data.labels import Labels
 from harness.errors import UsageError
-from harness.measure.options import POOLED, CompareOptions
+from harness.measure.options import POOLED, MeasureOptions
 from harness.measure.rankings.ranked import Ranking, RankingInput
 from harness.measure.rankings.ranking import gains_over, rank
 from harness.model import Failure, Item, Judgment, Label, Scale
@@ -74,7 +74,7 @@ def answers(data: Dataset, judged: Judged, standard: dict[str, float]) -> Callab
 def tables(data: Dataset, judges: dict[str, Judgments], **more: Any) -> dict[tuple[str, str], Ranking]:
     asked: dict[str, Any] = {"metrics": ("q",), "variants": ("single",), "languages": ("cs", "ja"), "rank_by": "kendall_tau_within"}
     shown = {name: more.pop(name) for name in ("unranked", "on_label_scale") if name in more}
-    found = rank(RankingInput(data, data, judges, CompareOptions(), **asked | more), ("kendall_tau", "mae", "leniency"), **shown)
+    found = rank(RankingInput(data, data, judges, MeasureOptions(), **asked | more), ("kendall_tau", "mae", "leniency"), **shown)
     return {(table.language, table.metric): table for table in found}
 
 
@@ -123,7 +123,7 @@ def test_few_documents_have_no_ranks(data: Dataset, answers: Callable[..., Judgm
 def test_gains_over_a_constant_are_the_value(data: Dataset, answers: Callable[..., Judgments]) -> None:
     judges = {"j": answers(1.0)}
     asked: dict[str, Any] = {"metrics": ("q",), "variants": ("single",), "languages": ("ja",), "rank_by": "kendall_tau_within"}
-    best, length = gains_over(("constant-best", "length"), RankingInput(data, data, judges, CompareOptions(), **asked))
+    best, length = gains_over(("constant-best", "length"), RankingInput(data, data, judges, MeasureOptions(), **asked))
     row = tables(data, judges)["ja", "q"].rows[0]
     assert (best.diff, best.interval) == (row.value, row.value_ci)
     assert length.interval is not None and length.interval[0] > 0

@@ -10,7 +10,7 @@ import pytest
 from harness.data.columns import CodedColumn
 from harness.measure.compare import table_of_all
 from harness.measure.judged_table import JudgedTable
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.render.html import browser
 from harness.render.html.browser import BrowserSource, chosen, items_json
 from harness.runs import Evidence, JudgeWords
@@ -21,7 +21,7 @@ LABELS = {"a": [1, 1, 1], "b": [0, 0, 2], "c": [0, 1, 2]}
 
 def some() -> JudgedTable:
     return table_of_all(
-        recorded(LABELS, [judged("b", 1), judged("a", 1), judged("a", 2, variant="joint"), judged("c", None)]), CompareOptions()
+        recorded(LABELS, [judged("b", 1), judged("a", 1), judged("a", 2, variant="joint"), judged("c", None)]), MeasureOptions()
     )
 
 
@@ -79,7 +79,7 @@ def test_texts_and_replies_that_do_not_fit_are_all_cut_at_one_length_that_is_tol
         for item in source.data.items:
             item.fields["output"] = "あ" * 1_000
         reply = CodedColumn((JudgeWords("b" * 1_500, ""),), np.zeros(2, np.int32))
-        return shown(table_of_all(source, CompareOptions()), evidence=Evidence(CodedColumn.empty(2), CodedColumn.empty(2), reply))
+        return shown(table_of_all(source, MeasureOptions()), evidence=Evidence(CodedColumn.empty(2), CodedColumn.empty(2), reply))
 
     whole = made()
     assert whole["shortened"] is None and whole["items"]["texts"][0][0][1] == "あ" * 1_000
@@ -103,14 +103,14 @@ def test_what_does_not_fit_is_left_out_by_whole_items_and_counted(most: int) -> 
 def test_what_no_task_calls_a_text_is_about_the_item() -> None:
     source = recorded({"a": [1, 1]}, [judged("a", 1)])
     source.data.items[0].fields.update({"output": "Text.", "note": "About it.", "empty": " ", "number": 3})
-    data = items_json([BrowserSource("r", table_of_all(source, CompareOptions()), np.arange(1))], frozenset({"output"}))
+    data = items_json([BrowserSource("r", table_of_all(source, MeasureOptions()), np.arange(1))], frozenset({"output"}))
     assert data["items"]["fields"] == ["output", "note"] and data["items"]["about"] == [0, 1]
     assert data["items"]["texts"] == [[[0, "Text."], [1, "About it."]]]
 
 
 def test_the_judgments_that_numbers_rest_on_are_marked() -> None:
     source = recorded(LABELS | {"d": [1]}, [judged("a", 1), judged("b", 1), judged("c", 1), judged("d", 1)])
-    data = shown(table_of_all(source, CompareOptions()))
+    data = shown(table_of_all(source, MeasureOptions()))
     assert column(data["rows"], "compared", 4) == [True, True, False, False], "no commonest class, one annotator"
 
 
@@ -121,14 +121,14 @@ def test_scales_say_where_scores_lie() -> None:
 
 def test_cards_tell_the_order_of_a_pair_and_the_other_numbers_of_a_text() -> None:
     asked = [judged("a", 1), judged("a", 2, order="swapped", further_numbers="1 3")]
-    data = shown(table_of_all(recorded({"a": [1, 1]}, asked), CompareOptions()))
+    data = shown(table_of_all(recorded({"a": [1, 1]}, asked), MeasureOptions()))
     assert column(data["rows"], "order", 2) == [None, "swapped"]
     assert column(data["rows"], "further_numbers", 2) == [None, "1 3"]
 
 
 def test_judges_of_the_first_screen_come_first_and_plain_conditions_before_others() -> None:
     given = [judged("a", 1, judge=name, variant=variant) for name, variant in (("x", "joint"), ("x", "single"), ("y", "single"))]
-    found = table_of_all(recorded(LABELS, given), CompareOptions())
+    found = table_of_all(recorded(LABELS, given), MeasureOptions())
     data = items_json([BrowserSource("r", found, np.arange(3))], judges=[(None, "y"), (None, "x")])
     assert [(own[1], own[-1]) for own in data["sides"]] == [
         ("y", "one metric a call"),

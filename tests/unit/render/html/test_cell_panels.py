@@ -12,7 +12,7 @@ import numpy as np
 from harness.measure.cells import Cell
 from harness.measure.compare import table_of_all
 from harness.measure.judged_table import JudgedTable
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.render.html.browser import BrowserSource, items_json
 from harness.render.html.cell_panels import CasePicture, _class_shares, pictures_of_cases
 from tests.unit.measure.test_outcomes import judged, recorded
@@ -29,7 +29,7 @@ def pictures(found: JudgedTable, *cells: Cell) -> dict[str, CasePicture]:
 
 
 def test_a_square_of_a_confusion_matrix_shows_as_many_judgments_as_it_counts() -> None:
-    found = table_of_all(recorded(LABELS, JUDGED), CompareOptions())
+    found = table_of_all(recorded(LABELS, JUDGED), MeasureOptions())
     drawn = pictures(found)["Label by score"].drawn
     links = re.findall(r'data-show="([^"]*)"><title>([^<]*)</title>', str(drawn))
     rows = items_json([BrowserSource("r", found, np.arange(len(found)))])["rows"]
@@ -54,10 +54,10 @@ def test_a_nasty_class_is_text() -> None:
 
 def test_scores_along_the_mean_and_confidences_are_points() -> None:
     sure = [judged(name, 1, probs={"0": 0.2, "1": 0.8}) for name in "abcd"]
-    found = pictures(table_of_all(recorded(LABELS, sure), CompareOptions()))
+    found = pictures(table_of_all(recorded(LABELS, sure), MeasureOptions()))
     assert "mean label 1: mean score 1, quartiles 1 to 1, n 2" in str(found["Score against the mean label"].drawn)
     assert "confidence 80 %: 33 % right, n 3" in str(found["Confidence and right answers"].drawn)
-    assert "Confidence and right answers" not in pictures(table_of_all(recorded(LABELS, JUDGED), CompareOptions()))
+    assert "Confidence and right answers" not in pictures(table_of_all(recorded(LABELS, JUDGED), MeasureOptions()))
 
 
 def test_people_stand_above_the_judge_and_the_worst_class_first(make_cell: MakeCell) -> None:

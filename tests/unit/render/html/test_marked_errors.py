@@ -10,7 +10,7 @@ from harness.content import Library
 from harness.data.columns import CodedColumn
 from harness.data.dataset import load_folder
 from harness.measure.compare import Recording, table_of_all
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.model import ErrorSpan
 from harness.render.html.browser import BrowserSource, items_json, shown_errors
 from tests.unit.data.test_marked_errors import with_errors
@@ -50,7 +50,7 @@ def test_the_browser_has_the_errors_of_people_and_judges_and_the_language_of_eac
     quoted = {"severity": "major", "text": "okna", "reason": "wrong case"}
     data = load_folder(with_errors(tmp_path, {"severity": "minor", "start": 0, "end": 3}, judged=[quoted]), Library(), with_judgments=True)
     assert data.judgments is not None
-    found = table_of_all(Recording("r", data, data.judgments), CompareOptions())
+    found = table_of_all(Recording("r", data, data.judgments), MeasureOptions())
     shown = items_json([BrowserSource("r", found, np.arange(len(found)))])
     assert shown["labels"]["errors"]["v"] == [[["minor", 0, 3, "Dům", ""]]] and shown["labels"]["errors"]["c"][:2] == [0, -1]
     assert shown["rows"]["errors"]["v"] == [[["major", None, None, "okna", "wrong case"]]]

@@ -9,7 +9,7 @@ import pytest
 
 from harness.data import Dataset
 from harness.data.judgments import Judgments
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.model import Failure, Item, Judgment, RealisedPerturbation, Scale, Score
 from harness.parse.language import detect_language
 from tests.unit.made_judgments import made_judgment
@@ -60,7 +60,7 @@ def find(make_item: Callable[..., Item], make_data: Callable[..., Dataset]) -> C
         items = [make_item(one, **dict((places or {}).get(one, {}))) for one in ids]
         data = make_data(items, labels or {}, scales)
         metrics = options.pop("metrics", None)
-        return ablations(data, Judgments.from_rows(judgments), CompareOptions(**({"resamples": 200} | options)), perturbed, metrics=metrics)
+        return ablations(data, Judgments.from_rows(judgments), MeasureOptions(**({"resamples": 200} | options)), perturbed, metrics=metrics)
 
     return run
 

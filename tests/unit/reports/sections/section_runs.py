@@ -8,7 +8,7 @@ from typing import Any
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.measure.compare import Recording
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.model import RealisedPerturbation
 from harness.reports.sections.section import SectionInput
 from harness.reports.sections.section_registry import run_sections
@@ -17,7 +17,7 @@ from harness.reports.sections.section_registry import run_sections
 def ablations(
     data: Dataset,
     judgments: Judgments,
-    options: CompareOptions,
+    options: MeasureOptions,
     perturbed: Sequence[RealisedPerturbation] = (),
     *,
     metrics: Sequence[str] | None = None,

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from harness.data import Dataset
 from harness.data.judgments import Judgments
 from harness.measure.compare import Recording, compare
-from harness.measure.options import Annotators, CompareOptions
+from harness.measure.options import Annotators, MeasureOptions
 from harness.model import Failure, Judgment, RealisedPerturbation
 from harness.row_files import to_json
 from tests.unit.reports.sections.section_runs import ablations
@@ -95,8 +95,8 @@ def test_judgments_of_other_items_are_passed_over(
     said: Said, make_data: Callable[..., Any], make_item: Callable[..., Any], find: Find
 ) -> None:
     data = make_data([make_item("a")], {"a": 1})
-    both = ablations(data, Judgments.from_rows([said("elsewhere", 2), said("a", 1)]), CompareOptions())
-    assert to_json(both) == to_json(ablations(data, Judgments.from_rows([said("a", 1)]), CompareOptions()))
+    both = ablations(data, Judgments.from_rows([said("elsewhere", 2), said("a", 1)]), MeasureOptions())
+    assert to_json(both) == to_json(ablations(data, Judgments.from_rows([said("a", 1)]), MeasureOptions()))
 
 
 def test_every_row_names_its_cell_and_every_null_has_a_reason(found: dict[str, Any]) -> None:
@@ -205,7 +205,7 @@ def test_agreement_by_variant_is_that_of_the_cells_under_the_same_rule(
         for v, variant in enumerate(("single", "joint"))
     ]
     data, judgments = make_data([make_item(name) for name in labels], labels), Judgments.from_rows(answers)
-    options = CompareOptions(majority=majority, annotators=annotators, resamples=200)
+    options = MeasureOptions(majority=majority, annotators=annotators, resamples=200)
     rows = {row["variant"]: row for row in ablations(data, judgments, options)["variants"]["rows"] if row["task"] == "open_prompt"}
     cells = compare([Recording("r", data, judgments)], options).cells
     assert len(cells) == len(rows) == 2

@@ -9,7 +9,7 @@ import pytest
 
 from harness.data import Dataset
 from harness.data.judgments import Judgments
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.model import Failure, Item, Judgment
 from harness.reports.sections.free_text import summarise_free_text
 from tests.unit.made_judgments import made_judgment
@@ -33,7 +33,7 @@ def data(make_item: MakeItem, make_data: MakeData) -> Dataset:
 
 
 def section(data: Dataset, *judgments: Judgment) -> dict[str, Any]:
-    found = summarise_free_text(data, Judgments.from_rows(judgments), CompareOptions())
+    found = summarise_free_text(data, Judgments.from_rows(judgments), MeasureOptions())
     assert found is not None
     return found
 
@@ -58,4 +58,4 @@ def test_answers_with_several_scores_are_shown_once_for_each_item(data: Dataset)
 def test_other_variants_and_changed_texts_do_not_count(data: Dataset) -> None:
     others = [said("a", 1, variant="single"), said("b", 1, "2", perturbation="shuffle-words:0.1")]
     assert section(data, said("c", 1), *others)["rows"][0]["n"] == 1
-    assert summarise_free_text(data, Judgments.from_rows(others), CompareOptions()) is None
+    assert summarise_free_text(data, Judgments.from_rows(others), MeasureOptions()) is None

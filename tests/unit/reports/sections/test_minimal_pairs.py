@@ -149,10 +149,10 @@ def test_repeats_and_conditions_are_not_mixed(pairs: Find, said: Said) -> None:
 def test_translations_of_one_text_count_as_one(find: Find, said: Said, make_parallel: Callable[..., Any]) -> None:
     """Twelve pairs in each of two languages that are translations of each other: the pooled row rests on twelve texts."""
     data, judgments = make_parallel(PLACES, BASE | FLAWED, lambda name: 2 if name in BASE else 1)
-    from harness.measure.options import CompareOptions
+    from harness.measure.options import MeasureOptions
     from tests.unit.reports.sections.section_runs import ablations
 
-    rows = {row["language"]: row for row in ablations(data, judgments, CompareOptions())["minimal_pairs"]["rows"] if row["metric"] == "*"}
+    rows = {row["language"]: row for row in ablations(data, judgments, MeasureOptions())["minimal_pairs"]["rows"] if row["metric"] == "*"}
     assert (rows["*"]["n"], rows["*"]["groups"], rows["ja"]["groups"]) == (24, 12, 12)
 
 

@@ -9,7 +9,7 @@ import pytest
 from harness.data import Dataset
 from harness.data.judgments import Judgments
 from harness.data.labels import Labels
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.model import Failure, Item, Judgment, Scale
 from harness.reports.sections.pairs import summarise_pairs
 from tests.unit.made_judgments import made_judgment
@@ -31,7 +31,7 @@ def judged(name: str, choice: str | None, order: Any = "forward", repeat: int = 
 
 def section(items: list[Item], judgments: list[Judgment]) -> dict[str, Any]:
     data = Dataset("made", tuple(items), Labels.from_rows([]), {"preference": SCALE})
-    found = summarise_pairs(data, Judgments.from_rows(judgments), CompareOptions())
+    found = summarise_pairs(data, Judgments.from_rows(judgments), MeasureOptions())
     assert found is not None
     return found
 
@@ -95,4 +95,4 @@ def test_pairs_without_systems_are_named_beside_those_with_systems() -> None:
 def test_other_scales_have_no_pairs(make_item: Any, make_data: Any) -> None:
     data = make_data([make_item("i")], {"i": 1})
     one = made_judgment("i", "en", "open_prompt", "m", "j", "single", 0.0, 0, 1, None, None, None, "c")
-    assert summarise_pairs(data, Judgments.from_rows([one]), CompareOptions()) is None
+    assert summarise_pairs(data, Judgments.from_rows([one]), MeasureOptions()) is None

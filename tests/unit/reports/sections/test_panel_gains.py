@@ -11,7 +11,7 @@ from harness.data import Dataset
 from harness.data.judgments import Judgments
 from harness.judges import Panel
 from harness.measure.compare import Recording
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.model import Failure, Item, Judgment
 from harness.reports.sections.section_registry import comparison_sections
 
@@ -30,7 +30,7 @@ def gains(make_data: Callable[..., Dataset], said: Callable[..., Judgment]) -> C
         ]
         data = make_data(items, {(item.item_id, "m"): [1] for item in items})
         given = [said(f"i{n}", 1 if fine(n) else 0, judge=judge) for judge, fine in right.items() for n in range(20)]
-        found = comparison_sections(Recording("data", data, Judgments.from_rows(given), panels=PANELS), CompareOptions(resamples=50))
+        found = comparison_sections(Recording("data", data, Judgments.from_rows(given), panels=PANELS), MeasureOptions(resamples=50))
         rows: list[dict[str, Any]] = found.get("panels", {}).get("rows", [])
         return rows
 
@@ -76,7 +76,7 @@ def test_undefined_where_no_text_was_judged_by_all(make_data: Callable[..., Data
     other = Item("k", "en", "open_prompt", group="h", fields={"prompt": "p", "output": "o"})
     data = make_data([item, other], {("i", "m"): [1], ("k", "m"): [1]})
     given = [said("i", 1, judge=judge) for judge in ("a", "b", "panel/p")] + [said("k", Failure.REFUSED, judge="c")]
-    [row, _] = comparison_sections(Recording("data", data, Judgments.from_rows(given), panels=PANELS), CompareOptions(resamples=50))[
+    [row, _] = comparison_sections(Recording("data", data, Judgments.from_rows(given), panels=PANELS), MeasureOptions(resamples=50))[
         "panels"
     ]["rows"]
     assert row["n"] == 0 and row["best"] is None

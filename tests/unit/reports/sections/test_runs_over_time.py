@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from harness.measure.compare import Recording
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.model import Failure, Judgment
 from harness.render.html.ablations import run_grids
 from harness.reports import comparison
@@ -33,7 +33,7 @@ def sections(make_recording: MakeRecording, judged: Judged) -> Callable[..., Sec
                 judged(item, say(int(item[1:]), label), judge=judge) for judge, say in by_judge.items() for item, label in TRUTH.items()
             ]
             sources.append(make_recording(labels, given, name=name))
-        found: Sections = dict(comparison.compare(sources, CompareOptions(**{"resamples": 100, **options})).sections)
+        found: Sections = dict(comparison.compare(sources, MeasureOptions(**{"resamples": 100, **options})).sections)
         return found
 
     return make

@@ -10,7 +10,7 @@ import pytest
 from harness.data import Dataset
 from harness.data.judgments import Judgments
 from harness.measure.compare import Recording
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.model import Failure, Item, Scale
 from harness.reports.sections.same_texts import compare_same_texts
 from tests.unit.made_judgments import made_judgment
@@ -38,7 +38,7 @@ def section(make_data: Callable[..., Dataset]) -> Callable[..., dict[str, Any] |
                 more = {"temperature": 0.0, "repeat": 0, "raw_choice": None, "justification": None, "call_id": "c"}
                 given.append(made_judgment(**about, **more, score=None if failed else answer, failure=answer if failed else None))
         source = Recording("made", make_data(items, labels, SCALES), Judgments.from_rows(given))
-        return compare_same_texts(source, CompareOptions())
+        return compare_same_texts(source, MeasureOptions())
 
     return make
 

@@ -13,7 +13,7 @@ import pytest
 from harness.content import Library
 from harness.data.dataset import Dataset, load_folder
 from harness.measure.compare import Recording, compare
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.model import Failure, Judgment
 from tests.translation_folder import CARD, translation_items, write_translations
 from tests.unit.reports.sections.section_runs import ablations
@@ -143,14 +143,14 @@ def judged_translations(folder: Path, *, card: str = CARD, variants: tuple[str, 
 
 def correlations(data: Dataset) -> Any:
     assert data.judgments is not None
-    return ablations(data, data.judgments, CompareOptions(resamples=100)).get("correlations")
+    return ablations(data, data.judgments, MeasureOptions(resamples=100)).get("correlations")
 
 
 @pytest.mark.parametrize(("card", "tested"), [(CARD, "kendall_tau_within"), (CARD.replace('segment = "segment"\n', ""), "kendall_tau")])
 def test_correlations_and_their_differences_are_those_of_a_comparison(tmp_path: Path, card: str, tested: str) -> None:
     data = judged_translations(tmp_path, card=card)
     assert data.judgments is not None
-    options = CompareOptions(resamples=100, versus=("variant", "single"))
+    options = MeasureOptions(resamples=100, versus=("variant", "single"))
     cells = compare([Recording("d", data, data.judgments)], options).cells
     plain, detailed = correlations(data)["rows"]
     for row, cell in zip((plain, detailed), cells, strict=True):

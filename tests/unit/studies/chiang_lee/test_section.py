@@ -11,7 +11,7 @@ from harness.content.specs import DatasetCard
 from harness.data import Dataset
 from harness.data.judgments import Judgments
 from harness.data.labels import Labels
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.model import Failure, Item, Judgment, Label, Scale
 from harness.studies.chiang_lee.section import chiang_lee
 from tests.unit.made_judgments import made_judgment
@@ -51,7 +51,7 @@ def data(kind: Any = "persistent") -> Dataset:
 
 def section(kind: Any = "persistent") -> dict[str, Any]:
     judgments = [judged(name, repeat, score) for name, (samples, _) in TEXTS.items() for repeat, score in enumerate(samples)]
-    found = chiang_lee(data(kind), Judgments.from_rows(judgments), CompareOptions())
+    found = chiang_lee(data(kind), Judgments.from_rows(judgments), MeasureOptions())
     assert found is not None
     return found
 
@@ -92,7 +92,7 @@ def test_who_cannot_be_followed_has_no_order_and_no_pair() -> None:
 
 def test_names_are_no_ratings() -> None:
     nominal = msgspec.structs.replace(data(), scales={"likability": Scale(kind="nominal", classes=("A", "B"))})
-    assert chiang_lee(nominal, Judgments.from_rows([judged("h1", 0, None)]), CompareOptions()) is None
+    assert chiang_lee(nominal, Judgments.from_rows([judged("h1", 0, None)]), MeasureOptions()) is None
 
 
 def test_alphas_have_intervals_over_groups_and_correlations_with_people() -> None:
@@ -105,7 +105,7 @@ def test_alphas_have_intervals_over_groups_and_correlations_with_people() -> Non
     labels = [labelled(name, who, score) for name, (_, given) in texts.items() for who, score in zip("ab", given, strict=True)]
     made = Dataset("made", tuple(items), Labels.from_rows(labels), {"likability": SCALE})
     judgments = [judged(name, repeat, score) for name, (samples, _) in texts.items() for repeat, score in enumerate(samples)]
-    found = chiang_lee(made, Judgments.from_rows(judgments), CompareOptions(resamples=200))
+    found = chiang_lee(made, Judgments.from_rows(judgments), MeasureOptions(resamples=200))
     assert found is not None
     [row] = found["rows"]
     for kind in ("ordinal", "interval"):

@@ -9,7 +9,7 @@ import pytest
 
 from harness.data import Dataset
 from harness.data.judgments import Judgments
-from harness.measure.options import CompareOptions
+from harness.measure.options import MeasureOptions
 from harness.model import Failure, Item, Judgment
 from tests.unit.reports.sections.section_runs import ablations
 
@@ -37,7 +37,7 @@ def effects(make_data: Callable[..., Dataset], said: Callable[..., Judgment]) ->
                 for variant in variants:
                     rubric, reasons = VARIANTS[variant]
                     given.append(said(name, score(rubric, tag, reasons, n), language=tag, variant=variant))
-        found = ablations(make_data(items, labels), Judgments.from_rows(given), CompareOptions()).get("language_factors", {"rows": []})
+        found = ablations(make_data(items, labels), Judgments.from_rows(given), MeasureOptions()).get("language_factors", {"rows": []})
         return {row["factor"]: row for row in found["rows"] if row["metric"] == "m"}
 
     return make

@@ -1,0 +1,176 @@
+"""What commands and functions that use a judge's scores take: what is estimated, which errors are tolerated, what label sets promise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, ClassVar, Literal
+
+from harness.decide.options import DecisionOptions
+from harness.errors import UsageError
+from harness.measure.options import JudgeSelection, MajorityRule
+from harness.options import Flag, Names, Options, Reads, Seed, Share, key_and_value, part_of
+
+Confidence = Literal["probability", "repeats", "votes"]
+NumberRule = Literal["linear", "isotonic"]
+Per = Literal["group", "text"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorrectOptions(JudgeSelection):
+    """Which labels correct a judge's scores, and what is estimated."""
+
+    heading: ClassVar[str] = "what to estimate"
+
+    by: Annotated[Names, Flag(metavar="KEYS")] = ("system",)
+    """keys of the items to group by, beside language, metric, judge and condition (default: system)"""
+    shares: Annotated[bool, Flag()] = False
+    """the shares of all classes instead of the mean"""
+    share_of: Annotated[str | None, Flag("--class", "CLASS")] = None
+    """the share of this class instead of the mean"""
+    versus: Annotated[tuple[str, str] | None, Reads(partial(key_and_value, "--versus system=NAME")), Flag(metavar="KEY=NAME")] = None
+    """add the difference of each system from one: system=NAME"""
+    prevalence_shift: Annotated[bool, Flag()] = False
+    """the labels come from elsewhere, where classes are more or less common: correct by the judge's error rates (Rogan-Gladen) instead
+    of by the mean error"""
+    borrow: Annotated[Literal["languages"] | None, Flag()] = None
+    """add estimates that shrink towards the judge's error in the other languages: they hold on average over languages"""
+
+    def __str__(self) -> str:
+        """Return the options as signatures print them."""
+        from harness.stats.estimation.prediction_powered import SHARE_FREEDOM  # late: options are read without numpy
+
+        if self.prevalence_shift:
+            return "correct shift=yes"
+        return f"correct shift=no share_freedom={SHARE_FREEDOM}{' borrow=languages' if self.borrow else ''}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AcceptedErrors(Options):
+    """The errors that are tolerated among answers that no person checks."""
+
+    heading: ClassVar[str] = "what to guarantee of automatic acceptance"
+
+    alpha_risk: Annotated[Share, Flag("--alpha-risk --risk", "N")] = 0.1
+    """the tolerated share of accepted answers that differ from people's label"""
+    delta: Annotated[Share, Flag(metavar="N")] = 0.1
+    """the tolerated chance that more of them differ"""
+    confidence: Annotated[Confidence | None, Flag()] = None
+    """probability: of the answer's token; repeats: the share of the commonest answer; votes: the same over several judges, in a cascade
+    over those asked so far (default: probabilities where there are any, else repeats)"""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("alpha_risk", "delta"):
+            if not 0 < getattr(self, name) < 1:
+                flag = f"--{name.replace('_', '-')}"
+                raise UsageError(f"{flag} is {getattr(self, name):g}; it should be a number between 0 and 1, both excluded")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AcceptOptions(AcceptedErrors, JudgeSelection, MajorityRule):
+    """Which errors of accepted answers are tolerated, and by which labels that is tested."""
+
+    heading: ClassVar[str] = AcceptedErrors.heading
+
+    sampling: Annotated[Literal["random"] | None, Flag()] = None
+    """take the labelled texts as a random sample though the dataset card does not say so; the promise holds only under this condition"""
+
+    def __str__(self) -> str:
+        """Return the options as signatures print them."""
+        taken = f" sampling={self.sampling}" if self.sampling else ""
+        from harness.stats.estimation.acceptance import EQUAL_GROUPS
+
+        confidence = self.confidence or "default"
+        constants = f"variance=cr2 equal_groups={EQUAL_GROUPS}"
+        return f"accept alpha={self.alpha_risk:g} delta={self.delta:g} confidence={confidence} {constants}{taken}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetOptions(Options):
+    """What label sets promise."""
+
+    heading: ClassVar[str] = "what label sets promise"
+
+    level: Annotated[Share, Flag(metavar="N")] = 0.9
+    """the share of new texts whose set holds a person's score"""
+    per: Annotated[Per, Flag()] = "group"
+    """group: a random text of a new random group (default); text: a random text, whose sets are larger"""
+    this_draw: Annotated[Share | None, Flag(metavar="N")] = None
+    """hold the level with this probability for this draw of labels, not on average"""
+    seed: int = 0
+    """of the halves, and of the one label that stands for a group"""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, value in (("--level", self.level), ("--this-draw", self.this_draw)):
+            if value is not None and not 0.5 <= value < 1:
+                raise UsageError(f"{name} is a share from 0.5 to below 1, such as 0.9; got {value:g}")
+        if self.this_draw is not None and self.per == "text":
+            raise UsageError("--this-draw holds for a random text of a new random group; leave --per text out")
+
+    def __str__(self) -> str:
+        """Return the promise as signatures print it."""
+        return f"sets={self.level:g}/{self.per}" + (f"/this-draw={self.this_draw:g}" if self.this_draw is not None else "")
+
+    @property
+    def miscoverage(self) -> float:
+        """Return the share of new texts whose set may miss a person's score."""
+        return round(1 - self.level, 9)
+
+    @property
+    def promise(self) -> str:
+        """Return in a sentence whose score is in the set, and how often."""
+        whose = "a random text of a new random group" if self.per == "group" else "a random text, in groups no larger than those labelled,"
+        how = f"in {100 * self.level:g} of 100 such texts"
+        if self.this_draw is not None:
+            return f"a set holds a person's score of {whose} {how}, with a probability of {self.this_draw:g} for this draw of labels"
+        return f"a set holds a person's score of {whose} {how}, on average over draws of the labels"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LengthCovariate(Options):
+    """What a map to people's scores reads beside the judge's score."""
+
+    heading: ClassVar[str] = "how to learn"
+
+    covariate: Annotated[Literal["length"] | None, Flag("--with")] = None
+    """let the map of ordered classes read the text's length too"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrateOptions(LengthCovariate, SetOptions, JudgeSelection):
+    """By which labels a judge's scores are mapped to people's, and what label sets promise."""
+
+    heading: ClassVar[str] = "how to learn"
+
+    numbers: Annotated[NumberRule, Flag()] = "linear"
+    """the map of scores that are numbers"""
+    seed: Annotated[Seed, Flag(metavar="N")] = 0
+    """of the folds and of the halves"""
+
+    @property
+    def sets(self) -> SetOptions:
+        """Return what the label sets promise."""
+        return part_of(self, SetOptions)
+
+    def __str__(self) -> str:
+        """Return the options as signatures print them."""
+        return f"calibrate {self.sets} numbers={self.numbers}{' with=length' if self.covariate else ''}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CertifyOptions(LengthCovariate, SetOptions, AcceptedErrors, DecisionOptions, JudgeSelection, MajorityRule):
+    """By which labels a judge is certified, and what its certificate promises: verdicts, accepted answers and label sets."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelBudgetOptions(DecisionOptions, JudgeSelection):
+    """Of which labels more are planned, and for what."""
+
+    heading: ClassVar[str] = "what the labels are for"
+
+    half_width: Annotated[float, Flag(metavar="SHARE")] = 0.05
+    """the wanted half-width of the interval of agreement"""
+    borrow: Annotated[Literal["languages"] | None, Flag()] = None
+    """add how many labels a new language needs for a corrected mean, if the labelled languages help it"""
