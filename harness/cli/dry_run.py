@@ -112,8 +112,12 @@ def _calls_and_cost(row: dict[str, Any]) -> tuple[str, str]:
     return f"{row['calls']:,} calls", "price unknown" if row["cost"] is None else f"${row['cost']:.2f}"
 
 
-def plan_of_collection(title: str, specs: Sequence[RunSpec], library: Library, settings: Settings) -> CollectionDryRun:
+def plan_of_collection(
+    title: str, specs: Sequence[RunSpec], library: Library, settings: Settings, left_out: Sequence[str] = ()
+) -> CollectionDryRun:
     """What the boards of a collection would ask; nothing is fetched, asked or stored. Boards whose data are not here are named.
+
+    `left_out` says which boards a judge cannot be asked on.
 
     Raises what preparing a run raises.
     """
@@ -144,7 +148,8 @@ def plan_of_collection(title: str, specs: Sequence[RunSpec], library: Library, s
         [
             f"{name}: at most {further[name]:,} calls of each judge, by its card: its data are not here; {how_to_get(card)}"
             for name, card in absent.items()
-        ],
+        ]
+        + [*left_out],
         further,
     )
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from harness.runs.asking import CostEstimate, Watcher, estimate_cost, price_for_engine
-    from harness.runs.collection_run import Together, absent_cards, added, board_specs, run_together
+    from harness.runs.collection_run import Together, absent_cards, added, askable_boards, board_specs, run_together
     from harness.runs.derivation import ReadingRules, derive_judgments, read_metrics, reply_failures
     from harness.runs.evidence import Evidence, JudgeWords, read_evidence
     from harness.runs.generate import Generated, GenerateSpec, WriterSummary, generate_outputs, planned_writing
@@ -48,7 +48,7 @@ _NAMES = {
     "shown_items": ("SYSTEM_KEYS",),
     "sources": ("first_items", "load_board"),
     "specification": ("DEFAULT_BOARD", "DEFAULT_JUDGE", "RunSpec"),
-    "collection_run": ("Together", "absent_cards", "added", "board_specs", "run_together"),
+    "collection_run": ("Together", "absent_cards", "added", "askable_boards", "board_specs", "run_together"),
     "study": ("SelectedTexts", "Study", "study_named"),
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names}

@@ -177,6 +177,7 @@ def open_run(spec: RunSpec, out: Path, settings: Settings) -> OpenedRun:
     refuse_in_repository(out, prepared.data.about)  # the store holds prompts and replies
     protocol = _with_judges(prepared.protocol, judges, openings)
     prepared = msgspec.structs.replace(prepared, protocol=protocol)
+    prepared.refuse_unfit_judges(protocol.judges.identities)
     study_named(protocol.texts.study).refuse(protocol, prepared.data.items)
     return OpenedRun(prepared, judges, openings)
 
@@ -411,6 +412,8 @@ def _prepare_stored(name: str, store: Store, out: Path) -> Prepared:
 
 def planned_calls(prepared: Prepared, judges: Sequence[Judge]) -> dict[str, PlannedCalls]:
     """`{judge name: calls}` for a dry run, without a store."""
-    plan = prepared.plan(None)
+    identities = tuple(judge.identity for judge in judges)
+    prepared.refuse_unfit_judges(identities)
+    plan = msgspec.structs.replace(prepared, protocol=prepared.protocol.with_fields(identities=identities)).plan(None)
     prepared.refuse_empty(plan)
     return {judge.identity.name: plan.calls(judge.identity) for judge in judges}
