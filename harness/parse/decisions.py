@@ -25,7 +25,7 @@ _KINDS = {  # names of types in answers -> kind of question
     "choice": "choice",
     "score": "levels",
 }
-_SUM_TOLERANCE = 0.02  # endpoints round each probability to two decimals
+_SUM_TOLERANCE = 0.02 + 1e-9  # endpoints round each probability to two decimals; the rest is that of binary fractions
 
 
 class _Pairs(list[tuple[str, Any]]):

@@ -171,7 +171,9 @@ def test_a_number_of_examples_that_cannot_be_is_said(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["levels", "levels:", "levels:0", "levels:1", "levels:11", "levels:-2", "levels:²"])
 def test_a_number_of_levels_that_cannot_be_is_said(text: str) -> None:
-    with pytest.raises(ValueError, match=f"'{text}' in variant 'joint\\+{text}' should be levels:2 to levels:10, the bands of a long scale"):
+    with pytest.raises(
+        ValueError, match=f"'{text}' in variant 'joint\\+{text}' should be levels:2 to levels:10, the bands of a long scale"
+    ):
         parse_variant(f"joint+{text}")
 
 
@@ -222,7 +224,16 @@ def test_a_call_passes_on_what_its_condition_says() -> None:
 
 
 def test_failures_are_these() -> None:
-    assert [str(failure) for failure in Failure] == ["refused", "not_json", "off_scale", "truncated", "missing", "tied", "bad_probabilities", "slow_pattern"]
+    assert [str(failure) for failure in Failure] == [
+        "refused",
+        "not_json",
+        "off_scale",
+        "truncated",
+        "missing",
+        "tied",
+        "bad_probabilities",
+        "slow_pattern",
+    ]
 
 
 def test_a_judge_is_called_by_provider_and_model() -> None:
