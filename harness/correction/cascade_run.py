@@ -137,7 +137,7 @@ def refuse_changed(held: CascadeCertificate, step: CertifiedStep, ready: Prepare
     [judge] = open_judges(spec, ready)
     for problem in judge_problems(step.judge, judge.identity):
         raise StaleCertificate(f"{problem}; {AGAIN}")
-    if (prompt := asked.prompt(step.judge.variant)) != step.prompt:
+    if (prompt := asked.prompt(step.judge.name, step.judge.variant)) != step.prompt:
         raise StaleCertificate(f"the prompts of {step.judge.name} are {prompt}, and the certificate holds for {step.prompt}; {AGAIN}")
     for cell in held.cells:
         metric = cell.chain.metric

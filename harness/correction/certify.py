@@ -62,10 +62,10 @@ class JudgedRun(msgspec.Struct, frozen=True):
     def identity(self, judge: str) -> JudgeIdentity | None:
         return next((identity for identity in self.protocol.judges.all if identity.name == judge), None)
 
-    def prompt(self, variant: str) -> str:
-        """Hash of everything that words the prompts under a variant."""
+    def prompt(self, judge: str, variant: str) -> str:
+        """Hash of everything that words the prompts of a judge under a variant."""
         wording = self.protocol.wording
-        parts = (wording.prompts, variant, sorted(wording.instructions.items()), wording.examples, sorted(wording.tasks.items()))
+        parts = (wording.prompts_of(judge), variant, sorted(wording.instructions.items()), wording.examples, sorted(wording.tasks.items()))
         return hashlib.sha256(msgspec.json.encode(parts)).hexdigest()[:16]
 
     def rubric(self, metric: str) -> str | None:
@@ -77,7 +77,7 @@ class JudgedRun(msgspec.Struct, frozen=True):
         """Return the hashes of each judge, variant and metric of these judgments, sorted, as a certificate of them states them."""
         rows = judgments.clean
         return tuple(
-            PromptHashes(judge, variant, metric, self.prompt(variant), self.rubric(metric))
+            PromptHashes(judge, variant, metric, self.prompt(judge, variant), self.rubric(metric))
             for judge, variant, metric in sorted(set(zip(rows.judge, rows.variant, rows.metric, strict=True)))
         )
 
@@ -129,7 +129,7 @@ def certify(
         harness=version("judge-harness"),
         judge=certified_judge(source, condition, asked),
         data=certified_data(source.data),
-        prompt=asked.prompt(condition.variant) if asked else None,
+        prompt=asked.prompt(condition.judge, condition.variant) if asked else None,
         thresholds=decision,
         signature=laid_out.signed(judges=(condition.judge,), decide=decision.signed([about]), use=use),
         unchecked=() if asked else ("prompt", "rubric", "settings of the judge"),

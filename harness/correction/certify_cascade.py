@@ -51,7 +51,7 @@ def _step(condition: JudgeCondition, source: Recording, asked: JudgedRun | None)
     return CertifiedStep(
         judge=certified_judge(source, condition, asked),
         repeats=max(1, len(judged_rows(source, condition).repeat.used)),
-        prompt=asked.prompt(condition.variant) if asked else None,
+        prompt=asked.prompt(condition.judge, condition.variant) if asked else None,
     )
 
 
@@ -103,8 +103,8 @@ def _changes(held: CascadeCertificate, source: Recording, asked: JudgedRun | Non
         yield from tuple(other_condition(judge, source)) or other_scores(judge, source)
         identity = asked.identity(judge.name) if asked else None
         yield from judge_problems(judge, identity or judge.name)
-        if asked and step.prompt is not None and asked.prompt(judge.variant) != step.prompt:
-            yield f"the prompts of {judge.name} have changed: {asked.prompt(judge.variant)}, in the certificate {step.prompt}"
+        if asked and step.prompt is not None and asked.prompt(judge.name, judge.variant) != step.prompt:
+            yield f"the prompts of {judge.name} have changed: {asked.prompt(judge.name, judge.variant)}, in the certificate {step.prompt}"
     for cell in held.cells:
         scale, metric = source.data.scales.get(cell.chain.metric), cell.chain.metric
         if scale != cell.scale:

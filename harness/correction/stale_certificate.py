@@ -74,8 +74,8 @@ def other_question(certificate: Certificate, source: Recording, asked: JudgedRun
     identity = asked.identity(judge.name) if asked else None
     if identity is not None:
         yield from judge_problems(judge, identity)
-    if asked and certificate.prompt is not None and asked.prompt(judge.variant) != certificate.prompt:
-        yield f"the prompts have changed: {asked.prompt(judge.variant)}, in the certificate {certificate.prompt}"
+    if asked and certificate.prompt is not None and asked.prompt(judge.name, judge.variant) != certificate.prompt:
+        yield f"the prompts have changed: {asked.prompt(judge.name, judge.variant)}, in the certificate {certificate.prompt}"
     for cell in certificate.cells:
         scale = data.scales.get(cell.metric)
         if scale != cell.scale:

@@ -1,7 +1,7 @@
 """Prompts: written as guidance programs, rendered once to templates, filled with the texts of items."""
 
 from harness.prompts.custom_prompt import OwnPrompt, load_own_prompt, load_own_rubric, with_rubric
-from harness.prompts.decisions import Option, Question, asked_of, decision_template
+from harness.prompts.decisions import Option, Question, asked_of, decision_program_hash, decision_template
 from harness.prompts.examples import Example, FewShotExamples
 from harness.prompts.prompt_spec import PromptSpec, shown_texts, source_of
 from harness.prompts.templates import PromptTemplate, PromptTemplates
@@ -20,6 +20,7 @@ __all__ = [
     "Wording",
     "WritingPrompt",
     "asked_of",
+    "decision_program_hash",
     "decision_template",
     "english_wording",
     "given_texts",

@@ -6,11 +6,14 @@ question, as instructions. The words are those of the rubric in the language of 
 
 from __future__ import annotations
 
-from functools import lru_cache
+import hashlib
+from functools import cache, lru_cache
+from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
+from harness import parse
 from harness.content.placeholders import fill_placeholders
 from harness.content.specs import RubricWords
 from harness.model import Prompt, Scale
@@ -52,6 +55,13 @@ def decision_template(spec: PromptSpec) -> PromptTemplate:
     asked = msgspec.json.encode(Questions(tuple(texts), questions)).decode()
     messages = (TemplateMessage("system", (asked,)), *(TemplateMessage("user", (slot,)) for slot in texts.values()))
     return PromptTemplate(messages, {}, 0)
+
+
+@cache
+def decision_program_hash() -> str:
+    """The hash of the code that words questions to decision models."""
+    typed_questions = Path(parse.__file__).with_name("typed_questions.py")
+    return hashlib.sha256(Path(__file__).read_bytes() + typed_questions.read_bytes()).hexdigest()[:16]
 
 
 def asked_of(prompt: Prompt) -> tuple[dict[str, str], dict[str, Question]]:

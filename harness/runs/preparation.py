@@ -24,7 +24,7 @@ from harness.judges import traits_of
 from harness.judges.panel import refuse_unfit_panels, split_panels
 from harness.model import Item, JudgeIdentity, Scale
 from harness.parse import Vocabulary, vocabulary_of
-from harness.prompts import PromptTemplates
+from harness.prompts import PromptTemplates, decision_program_hash
 from harness.prompts.templates import program_hash
 from harness.runs.asked_questions import asked_questions, instruction_versions, read_prompts, refuse_unsuitable
 from harness.runs.decision_models import problems_of_decisions, refuse_unfit_judges
@@ -82,6 +82,8 @@ class Prepared(msgspec.Struct, frozen=True):
         sources = PlanSources(self.training, self.examples, self._pool())
         is_asked = study.is_asked(self.data) if study.is_asked else asks_only
         identities = self.protocol.judges.identities
+        if self.protocol.wording.decision_prompts not in ("", decision_program_hash()):
+            raise UsageError("this run asked a decision model with another wording of the questions; run it again")
         decides = bool(identities) and all(traits_of(identity).decides for identity in identities)
         return make_plan(self.data, self.library, self.protocol.questions, templates, sources, is_asked, decides)
 

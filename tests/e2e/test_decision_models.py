@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+import socket
+import subprocess
+import sys
+import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -228,7 +233,7 @@ def test_a_long_scale_is_refused_or_asked_in_bands_that_the_signature_names(
     refused(cli(*command), 2, "'translation_quality' has any score from 0 to 100", "--levels 5 asks about 5 bands")
     assert not endpoint.requests
     done = cli(*command, "--levels", "4", "--signature")
-    assert "levels:4" in done.out
+    assert "levels%3A4" in done.out
     [level_names] = {tuple(level["label"] for level in question["levels"]) for body in asked(endpoint) for question in questions_of(body)}
     assert level_names == ("12.5", "37.5", "62.5", "87.5")
     for row in judgments():
@@ -473,3 +478,91 @@ def test_stored_answers_are_replayed(decide: Cli, cli: Cli, out: Path, tmp_path:
     report = json.loads(done.out)
     [cell] = [cell for cell in report["by_metric"] if cell["judge"] == "replay/decisions/m-1"]
     assert cell["coverage"] == 1.0
+
+
+# ---- an open model in process, and as a server
+
+
+TOY = "decider/sparrow-nano"
+
+
+@pytest.mark.needs("sparrow-decider")
+def test_the_embedded_model_answers_without_key_and_network_and_its_answer_says_what_it_is(cli: Cli, out: Path, judgments: Any) -> None:
+    done = cli(*RUN, "--judge", TOY, "--out", out)
+    assert done.code in (0, 10), done.err
+    assert "sparrow-nano is a toy of 2.2 MB that was trained in English" in " ".join(done.out.split())
+    rows = judgments()
+    assert rows and all(row["failure"] is None and row["judge"] == TOY for row in rows)
+    assert all(sum(json.loads(row["probs"]).values()) == pytest.approx(1) for row in rows)
+
+
+@pytest.mark.needs("sparrow-decider")
+def test_the_embedded_model_served_gives_the_same_probabilities(cli: Cli, out: Path, tmp_path: Path, serving: str) -> None:
+    def scores(judge: str, folder: Path, *arguments: str) -> list[tuple[Any, ...]]:
+        import pyarrow.parquet
+
+        assert cli(*RUN, "--judge", judge, "--out", folder, *arguments).code in (0, 10)
+        [run] = (folder / "runs").iterdir()
+        rows = pyarrow.parquet.read_table(run / "judgments.parquet").to_pylist()
+        return [(row["item_id"], row["metric"], row["score"], row["probs"]) for row in rows]
+
+    served = scores("systemone/sparrow", tmp_path / "served", "--base-url", serving)
+    assert served == scores(TOY, out) and served
+
+
+@pytest.fixture
+def serving() -> Any:
+    """The base URL of `sparrow-decider serve`, in a process of its own."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    program = [sys.executable, "-m", "sparrow_decider.cli", "serve", "--port", str(port)]
+    process = subprocess.Popen(program, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    assert process.stderr
+    process.stderr.readline()
+    for _ in range(200):
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            break
+        time.sleep(0.05)
+    yield f"http://127.0.0.1:{port}/v1"
+    process.kill()
+    process.communicate()
+
+
+def test_an_unknown_embedded_model_is_refused_with_those_there_are(cli: Cli, out: Path, refused: Callable[..., None]) -> None:
+    refused(cli(*RUN, "--judge", "decider/sparow-nano", "--out", out), 2, "no decision model 'sparow-nano'", "sparrow-nano")
+    refused(cli(*RUN, "--judge", "decider/gone.sparrow", "--out", out), 4, "no decision model at gone.sparrow")
+
+
+@pytest.mark.needs("sparrow-decider")
+def test_a_file_that_is_no_model_is_refused(cli: Cli, out: Path, tmp_path: Path, refused: Callable[..., None]) -> None:
+    (tmp_path / "text.sparrow").write_text("no model", encoding="utf-8")
+    refused(cli(*RUN, "--judge", f"decider/{tmp_path / 'text.sparrow'}", "--out", out), 4, "cannot be loaded as a decision model")
+
+
+# ---- functions that return probabilities
+
+
+@pytest.mark.parametrize(
+    ("returned", "failure"),
+    [
+        ('{"probs": {"0": 0.2, "1": 0.1, "2": 0.7}}', None),
+        ('{"probs": {0: 0.2, 1: 0.1, 2: 0.7}}', None),
+        ('{"probs": {"0": 0.4, "1": 0.4, "2": 0.2}}', "tied"),
+        ('{"probs": {"0": 0.5, "2": 0.5}}', "bad_probabilities"),
+        ('{"probs": {"0": 0.5, "1": 0.5, "2": 0.5}}', "bad_probabilities"),
+        ('{"probs": {"0": float("nan"), "1": 0.5, "2": 0.5}}', "bad_probabilities"),
+    ],
+)
+def test_a_function_may_return_probabilities(
+    cli: Cli, out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, judgments: Any, returned: str, failure: str | None
+) -> None:
+    name = f"probs_{abs(hash(returned)) % 10**8}"
+    (tmp_path / f"{name}.py").write_text(f"def judge(item):\n    return {returned}\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    cli(*RUN, "--judge", f"python:{name}:judge", "--out", out, "--metrics", LEVELS)
+    for row in judgments():
+        assert row["failure"] == failure
+        if failure is None:
+            assert row["score"] == "2" and json.loads(row["probs"]) == {"0": 0.2, "1": 0.1, "2": 0.7}
+            assert row["expected"] == pytest.approx(1.5)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable
-from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from harness.content.tags import suggest
 from harness.errors import JudgeError, UsageError
 from harness.judges.base import JudgeOptions
 from harness.judges.decisions.forms import systemone_question
+from harness.judges.decisions.packaged import catalogue
 from harness.model import Call, JudgeIdentity, Reply
 from harness.parse.decisions import SYSTEMONE
 from harness.prompts import asked_of
@@ -23,24 +23,6 @@ from harness.row_files import sha256_of
 
 _EXTRA = "pip install 'judge-harness[decider]'"
 _ENDING = ".sparrow"
-
-
-class PackagedDecider(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A decision model that is published inside a Python package."""
-
-    title: str
-    note: str
-    package: str
-    version: str
-    file: str
-    sha256: str
-    licence: str
-
-
-@cache
-def catalogue() -> dict[str, PackagedDecider]:
-    """Return the packaged decision models by name."""
-    return msgspec.toml.decode(Path(__file__).with_name("models.toml").read_bytes(), type=dict[str, PackagedDecider])
 
 
 class EmbeddedDecider:
