@@ -9,7 +9,7 @@ asked, and `decisions` reads its answers; `language` identifies languages.
 """
 
 from harness.parse.answer_rule import AnswerRule, read_by_rule
-from harness.parse.decisions import read_decisions
+from harness.parse.decisions import read_decisions, read_recorded_decision
 from harness.parse.free_text import read_text
 from harness.parse.normalisation import answer_of, folded, normalised
 from harness.parse.probabilities import entropy, expected_score, score_probabilities
@@ -34,6 +34,7 @@ __all__ = [
     "normalised",
     "read_by_rule",
     "read_decisions",
+    "read_recorded_decision",
     "read_reply",
     "read_text",
     "score_probabilities",

@@ -12,7 +12,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.model import Failure, Scale, Variant
+import msgspec
+
+from harness.model import Failure, Scale, Score, Variant
 from harness.parse.typed_questions import TypedQuestion, typed_question
 from harness.parse.values import MAX_CHOICE_CHARACTERS, Reading
 
@@ -54,6 +56,52 @@ def read_decisions(text: str, scales: Mapping[str, Scale], variant: Variant) -> 
         return dict.fromkeys(scales, Reading(None, Failure.NOT_JSON, None, None))
     answers = _by_name(data, tuple(scales))
     return {metric: _read(answers.get(metric, []), scale, variant) for metric, scale in scales.items()}
+
+
+def read_recorded_decision(answer: Mapping[str, Any], scale: Scale, words: Mapping[str, Score]) -> Reading:
+    """Return the reading of one answer that another program recorded, in either form, or as `{"probs": {class: probability}}`.
+
+    Options are classes by their name, or by the score that `words` gives for it; levels that are no classes are the classes in their order.
+    An option that is no class is `off_scale`; the other failures are those of `read_decisions`.
+
+    >>> scale = Scale(kind="nominal", classes=("fail", "pass"), best="pass")
+    >>> read_recorded_decision({"type": "predicate", "probability": 0.9}, scale, {}).score
+    'pass'
+    """
+    raw = json.dumps(answer, ensure_ascii=False, default=str)[:MAX_CHOICE_CHARACTERS]
+    if answer.get("type") == "refusal":
+        return Reading(None, Failure.REFUSED, raw, None)
+    names = {str(score): str(score) for score in scale.classes} | {word: str(score) for word, score in words.items()}
+    stated = _recorded_options(answer, names, scale)
+    if not stated:
+        return Reading(None, Failure.BAD_PROBABILITIES, raw, None)
+    if any(name not in names for name, _ in stated):
+        return Reading(None, Failure.OFF_SCALE, raw, None)
+    probs = _Pairs((names[name], p) for name, p in stated)
+    reading = _read([_Pairs([("probs", probs)])], scale, Variant())
+    return msgspec.structs.replace(reading, raw_choice=raw) if reading.failure else reading
+
+
+def _recorded_options(answer: Mapping[str, Any], names: Mapping[str, str], scale: Scale) -> list[tuple[str, Any]]:
+    """Return the name of each option with what stands as its probability; empty where the answer has none."""
+    true: Any = next((answer[name] for name in ("noul", "probability") if name in answer), None)
+    if _is_probability(true):
+        if not {"true", "false"} <= names.keys() and len(scale.classes) == 2:
+            false_name, true_name = typed_question(scale, Variant()).names
+            return [(false_name, 1 - true), (true_name, true)]
+        return [("false", 1 - true), ("true", true)]
+    listed = answer.get("probs", answer.get("probabilities"))
+    if isinstance(listed, Mapping):
+        stated = [(str(name), p) for name, p in listed.items()]
+        places = [name for name, _ in stated]
+    else:
+        objects = [each for each in listed if isinstance(each, Mapping)] if isinstance(listed, list) else []
+        stated = [(str(each.get("label", each.get("value"))), each.get("probability")) for each in objects]
+        places = [str(each.get("value")) for each in objects]
+    by_place = _KINDS.get(str(answer.get("type"))) == "levels" and sorted(places) == sorted(map(str, range(len(scale.classes))))
+    if by_place and (isinstance(listed, Mapping) or not {name for name, _ in stated} <= names.keys()):
+        stated = [(str(scale.classes[int(place)]), p) for place, (_, p) in zip(places, stated, strict=True)]
+    return stated
 
 
 def _by_name(data: Any, names: Sequence[str]) -> dict[str, list[Any]]:

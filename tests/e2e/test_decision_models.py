@@ -566,3 +566,113 @@ def test_a_function_may_return_probabilities(
         if failure is None:
             assert row["score"] == "2" and json.loads(row["probs"]) == {"0": 0.2, "1": 0.1, "2": 0.7}
             assert row["expected"] == pytest.approx(1.5)
+
+
+# ---- answers that were recorded elsewhere
+
+
+def lines(path: Path, rows: list[Any]) -> Path:
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def imported(folder: Path) -> dict[tuple[str, str], Any]:
+    rows = map(json.loads, (folder / "judgments.jsonl").read_text("utf-8").splitlines())
+    return {(row["item_id"], row["metric"]): row for row in rows}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_recorded_requests_and_answers_are_read_as_a_run_reads_them(
+    kind: str, wrapped: bool, decide: Cli, cli: Cli, endpoint: Any, judgments: Any, tmp_path: Path
+) -> None:
+    decide(kind)
+    rows = []
+    for request in endpoint.requests:
+        pair = {"request": request.body, "response": endpoint.deciding(request).body}
+        pair = {name: {"body": body} for name, body in pair.items()} if wrapped else pair
+        rows.append(pair)
+    done = cli("import", lines(tmp_path / "recorded.jsonl", rows), "--to", tmp_path / "kept", "--language", "cs")
+    assert done.code == 0, done.err
+    found = sorted((row["metric"], str(row["score"]), row["probs"]) for row in imported(tmp_path / "kept").values())
+    expected = sorted((row["metric"], row["score"], json.loads(row["probs"])) for row in judgments())
+    assert [(metric, score) for metric, score, _ in found] == [(metric, score) for metric, score, _ in expected]
+    for (_, _, ours), (_, _, run) in zip(found, expected, strict=True):
+        assert ours == pytest.approx(run)
+    assert {row["judge"] for row in imported(tmp_path / "kept").values()} == {f"{kind}/m-1"}
+
+
+def test_recorded_refusals_and_failed_requests_are_named(cli: Cli, tmp_path: Path) -> None:
+    question = {"type": "predicate", "name": "ok", "instructions": "Fine?"}
+    request = {"model": "m", "input": "Text.", "questions": [question]}
+    responses = {
+        "refused": {"model": "m", "answers": [{"type": "refusal", "name": "ok"}]},
+        "missing": {"model": "m", "answers": [{"type": "predicate", "name": "other", "probability": 0.5}]},
+        "tied": {"model": "m", "answers": [{"type": "predicate", "name": "ok", "probability": 0.5}]},
+        "bad_probabilities": {"model": "m", "answers": [{"type": "predicate", "name": "ok", "probability": 1.5}]},
+        "down": {"status_code": 503, "body": {"error": {"message": "overloaded"}}},
+        "policy": {"status_code": 400, "body": {"error": {"message": "flagged by the content policy", "code": "content_filter"}}},
+    }
+    rows = [{"id": name, "request": request, "response": response} for name, response in responses.items()]
+    done = cli(
+        "import", lines(tmp_path / "recorded.jsonl", rows), "--to", tmp_path / "kept", "--language", "cs", "--scale=ok=fail,pass:best=pass",
+        "--judge", "decisions/m", "--allow-refused",
+    )  # fmt: skip
+    failures = {item: row["failure"] for (item, _), row in imported(tmp_path / "kept").items()}, done.err
+    assert failures[0] == {name: name for name in list(responses)[:4]} | {"down": "missing", "policy": "refused"}, failures
+
+
+def test_decisions_of_promptfoo_are_read(cli: Cli, tmp_path: Path) -> None:
+    def result(number: int, answer: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "promptIdx": 0,
+            "testIdx": number,
+            "vars": {"item_id": f"t{number}", "ticket": f"Text {number}."},
+            "provider": {"id": "openai:decisions:gpt-6-luna", "label": ""},
+            "response": {"output": json.dumps({"model": "gpt-6-luna", "answers": [answer]})},
+            "testCase": {},
+            "gradingResult": None,
+        }
+
+    choice = {
+        "type": "choice",
+        "name": "category",
+        "choice": "billing",
+        "confidence": 0.5,
+        "probabilities": [{"value": "billing", "probability": 0.8}, {"value": "technical", "probability": 0.2}],
+    }
+    content = {"results": {"results": [result(0, choice), result(1, {"type": "refusal", "name": "category"})]}}
+    (tmp_path / "results.json").write_text(json.dumps(content), encoding="utf-8")
+    done = cli(
+        "import", tmp_path / "results.json", "--to", tmp_path / "kept", "--language", "en", "--scale=category=billing,technical",
+        "--item-from", "vars.item_id", "--text", "output=vars.ticket",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    found = imported(tmp_path / "kept")
+    assert found["t0", "category"]["score"] == "billing" and found["t0", "category"]["probs"] == {"billing": 0.8, "technical": 0.2}
+    assert found["t0", "category"]["judge"] == "decisions/gpt-6-luna" and found["t1", "category"]["failure"] == "refused"
+
+
+def test_a_table_with_a_column_of_probabilities_a_class_is_read(cli: Cli, tmp_path: Path) -> None:
+    table = (
+        "item_id,judge,metric,p_fail,p_pass,output\na,j,ok,0.1,0.9,One.\nb,j,ok,0.5,0.5,Two.\nc,j,ok,0.9,0.9,Three.\nd,j,ok,,0.9,Four.\n"
+    )
+    (tmp_path / "scores.csv").write_text(table, encoding="utf-8")
+    done = cli(
+        "import",
+        tmp_path / "scores.csv",
+        "--to",
+        tmp_path / "kept",
+        "--language",
+        "en",
+        "--scale=ok=fail,pass:best=pass",
+        "--allow-refused",
+    )
+    found = {item: (row.get("score"), row.get("failure")) for (item, _), row in imported(tmp_path / "kept").items()}
+    assert found == {
+        "a": ("pass", None),
+        "b": (None, "tied"),
+        "c": (None, "bad_probabilities"),
+        "d": (None, "bad_probabilities"),
+    }, done.err
+    assert imported(tmp_path / "kept")["a", "ok"]["probs"] == {"fail": 0.1, "pass": 0.9}
