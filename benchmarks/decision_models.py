@@ -1,6 +1,6 @@
 """What decision models cost: `make bench`.
 
-1. The engine beside what an endpoint takes. The real command asks for 8,000 and 64,000 judgments, eight questions about a text in one
+1. The engine beside what an endpoint takes. The real command asks for 16,000 and 160,000 judgments, eight questions about a text in one
    request, on a loopback endpoint of its own process that answers after 50 ms, with 64 requests in flight. Ideal is the time in which the
    endpoint could have answered all. CPU is the command's own; marginal is the difference of the two runs.
 2. 18,500 questions in 37 languages to the embedded model, from planning to report.
@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[1]
 TASK = "rate_harm"
 METRICS = ("toxicity", "bias", "identity_attack", "insult", "microaggression", "self_harm", "sexual_content", "violence")
 LATENCY, IN_FLIGHT = 0.05, 64
-SIZES = (8_000, 64_000)
+SIZES = (16_000, 160_000)
 EMBEDDED = 18_500
 LANGUAGES = (
     "ar", "bg", "cs", "da", "de", "el", "en", "es", "et", "fa", "fi", "fr", "he", "hi", "hr", "hu", "id", "it", "ja", "ko", "lt", "lv",

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -30,11 +29,17 @@ _KINDS = {  # names of types in answers -> kind of question
 _SUM_TOLERANCE = 0.02 + 1e-9  # endpoints round each probability to two decimals; the rest is that of binary fractions
 
 
-class _Pairs(list[tuple[str, Any]]):
-    """The members of a JSON object: one name may stand twice."""
+class _Repeated(dict[str, Any]):
+    """The members of a JSON object in which a name stands more than once; `pairs` has all of them."""
 
-    def get(self, name: str) -> Any:
-        return next((value for key, value in self if key == name), None)
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        self.pairs = pairs
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    return members if len(members) == len(pairs) else _Repeated(pairs)
 
 
 def read_decisions(text: str, scales: Mapping[str, Scale], variant: Variant) -> dict[str, Reading]:
@@ -51,7 +56,7 @@ def read_decisions(text: str, scales: Mapping[str, Scale], variant: Variant) -> 
     if not text.strip():
         return dict.fromkeys(scales, Reading(None, Failure.MISSING, None, None))
     try:
-        data = json.loads(text, object_pairs_hook=_Pairs)
+        data = json.loads(text, object_pairs_hook=_object)
     except (ValueError, RecursionError):
         return dict.fromkeys(scales, Reading(None, Failure.NOT_JSON, None, None))
     answers = _by_name(data, tuple(scales))
@@ -77,8 +82,7 @@ def read_recorded_decision(answer: Mapping[str, Any], scale: Scale, words: Mappi
         return Reading(None, Failure.BAD_PROBABILITIES, raw, None)
     if any(name not in names for name, _ in stated):
         return Reading(None, Failure.OFF_SCALE, raw, None)
-    probs = _Pairs((names[name], p) for name, p in stated)
-    reading = _read([_Pairs([("probs", probs)])], scale, Variant())
+    reading = _read([{"probs": _object([(names[name], p) for name, p in stated])}], scale, Variant())
     return msgspec.structs.replace(reading, raw_choice=raw) if reading.failure else reading
 
 
@@ -107,81 +111,84 @@ def _recorded_options(answer: Mapping[str, Any], names: Mapping[str, str], scale
 def _by_name(data: Any, names: Sequence[str]) -> dict[str, list[Any]]:
     """Return the answers by the name of their question. Those of a list without names are in the order of the questions."""
     answers: dict[str, list[Any]] = {}
-    if isinstance(data, _Pairs):
-        for name, answer in data:
-            answers.setdefault(name, []).append(answer)
+    pairs: Iterable[tuple[Any, Any]] = ()
+    if isinstance(data, dict):
+        pairs = data.pairs if isinstance(data, _Repeated) else data.items()
     elif isinstance(data, list):
-        objects = [answer for answer in data if isinstance(answer, _Pairs)]
+        objects = [answer for answer in data if isinstance(answer, dict)]
         stated = [answer.get("name") for answer in objects]
         if not any(isinstance(name, str) for name in stated):
             stated = list(names) if len(objects) == len(data) == len(names) else []
-        for name, answer in zip(stated, objects, strict=False):
-            if isinstance(name, str):
-                answers.setdefault(name, []).append(answer)
+        pairs = zip(stated, objects, strict=False)
+    for name, answer in pairs:
+        if isinstance(name, str):
+            answers.setdefault(name, []).append(answer)
     return answers
 
 
 def _read(answers: Sequence[Any], scale: Scale, variant: Variant) -> Reading:
     if not answers:
         return Reading(None, Failure.MISSING, None, None)
-    raw = json.dumps([_plain(answer) for answer in answers] if len(answers) > 1 else _plain(answers[0]), ensure_ascii=False)
-    raw = raw[:MAX_CHOICE_CHARACTERS]
-    [answer, *others] = answers
-    if others or not isinstance(answer, _Pairs):
-        return Reading(None, Failure.BAD_PROBABILITIES, raw, None)
+    answer = answers[0]
+    if len(answers) > 1 or not isinstance(answer, dict) or isinstance(answer, _Repeated):
+        return _failed(Failure.BAD_PROBABILITIES, answers)
     stated = answer.get("type")
     if stated == "refusal":
-        return Reading(None, Failure.REFUSED, raw, None)
+        return _failed(Failure.REFUSED, answers)
     try:
         question = TypedQuestion("choice", scale.classes) if answer.get("probs") is not None else typed_question(scale, variant)
     except ValueError:  # only a function of the user answers what no decision model is asked
-        return Reading(None, Failure.BAD_PROBABILITIES, raw, None)
+        return _failed(Failure.BAD_PROBABILITIES, answers)
     if stated is not None and _KINDS.get(str(stated)) != question.kind:
-        return Reading(None, Failure.MISSING, raw, None)
-    options = _option_probabilities(answer, question)
+        return _failed(Failure.MISSING, answers)
+    options, names = _option_probabilities(answer, question), question.names
     total = math.fsum(options.values())
-    if options.keys() != set(question.names) or abs(total - 1) > _SUM_TOLERANCE:
-        return Reading(None, Failure.BAD_PROBABILITIES, raw, None)
-    order = question.names if question.bands or not scale.classes else tuple(map(str, scale.classes))
+    if len(options) != len(names) or abs(total - 1) > _SUM_TOLERANCE:
+        return _failed(Failure.BAD_PROBABILITIES, answers)
+    order = names if question.bands or not scale.classes else tuple(map(str, scale.classes))
     probs = {name: options[name] / total for name in order}
-    likeliest = [name for name in order if options[name] == max(options.values())]
+    largest = max(options.values())
+    likeliest = [name for name in order if options[name] == largest]
     if len(likeliest) > 1:
-        return Reading(None, Failure.TIED, raw, None, probs=probs)
-    score = question.scores[question.names.index(likeliest[0])]
-    return Reading(score, None, likeliest[0], None, probs=probs)
+        return _failed(Failure.TIED, answers, probs)
+    return Reading(question.scores[names.index(likeliest[0])], None, likeliest[0], None, probs=probs)
 
 
-def _option_probabilities(answer: _Pairs, question: TypedQuestion) -> dict[str, float]:
+def _failed(failure: Failure, answers: Sequence[Any], probs: dict[str, float] | None = None) -> Reading:
+    """Return the reading of an answer without a score, with how it begins."""
+    raw = json.dumps(answers[0] if len(answers) == 1 else answers, ensure_ascii=False)
+    return Reading(None, failure, raw[:MAX_CHOICE_CHARACTERS], None, probs=probs)
+
+
+def _option_probabilities(answer: Mapping[str, Any], question: TypedQuestion) -> dict[str, float]:
     """Return the probability of each option by its name; empty if one stands twice, is of no option, or is no probability."""
-    stated: list[tuple[Any, Any]]
-    by_class = answer.get("probs")
+    names, by_class = question.names, answer.get("probs")
     listed = by_class if by_class is not None else answer.get("probabilities")
-    if question.kind == "statement" and listed is None:
-        true: Any = next((value for name in ("noul", "probability") if (value := answer.get(name)) is not None), None)
-        stated = [(0, 1 - true), (1, true)] if _is_probability(true) else []
-        names: Mapping[Any, str] = dict(enumerate(question.names))
-    elif isinstance(listed, _Pairs):
-        stated = list(listed)
-        names = {name: name for name in question.names}
-        if question.kind == "levels" and by_class is None:
-            names = {str(number): name for number, name in enumerate(question.names)}
-    else:
-        objects = listed if isinstance(listed, list) and all(isinstance(each, _Pairs) for each in listed) else []
-        stated = [(each.get("value"), each.get("probability")) for each in objects]
-        names = dict(enumerate(question.names)) if question.kind == "levels" else {name: name for name in question.names}
-    keys = [key for key, _ in stated]
-    known = all(isinstance(key, (str, int)) and not isinstance(key, bool) and key in names for key in keys)
-    if not known or max(Counter(keys).values(), default=0) > 1 or not all(_is_probability(p) for _, p in stated):
+    by_key: Mapping[Any, str] = dict(zip(names, names, strict=True))
+    stated: Sequence[tuple[Any, Any]] = ()
+    if isinstance(listed, _Repeated):
         return {}
-    return {names[key]: float(p) for key, p in stated}
+    if isinstance(listed, dict):
+        stated = tuple(listed.items())
+        if question.kind == "levels" and by_class is None:
+            by_key = {str(number): name for number, name in enumerate(names)}
+    elif isinstance(listed, list):
+        if not all(isinstance(each, dict) and not isinstance(each, _Repeated) for each in listed):
+            return {}
+        stated = [(each.get("value"), each.get("probability")) for each in listed]
+        if question.kind == "levels":
+            by_key = dict(enumerate(names))
+    elif question.kind == "statement":
+        true: Any = answer.get("noul", answer.get("probability"))
+        stated = ((names[0], 1 - true), (names[1], true)) if _is_probability(true) else ()
+    probabilities: dict[str, float] = {}
+    for key, p in stated:
+        name = by_key.get(key) if type(key) in (str, int) else None
+        if name is None or name in probabilities or not _is_probability(p):
+            return {}
+        probabilities[name] = float(p)
+    return probabilities
 
 
 def _is_probability(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value) and 0 <= value <= 1
-
-
-def _plain(value: Any) -> Any:
-    """Return decoded JSON with its objects as dictionaries."""
-    if isinstance(value, _Pairs):
-        return {name: _plain(member) for name, member in value}
-    return [_plain(member) for member in value] if isinstance(value, list) else value
+    return type(value) in (int, float) and 0 <= value <= 1

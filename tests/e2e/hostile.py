@@ -151,7 +151,8 @@ def decided(body: dict[str, Any], digest: str) -> dict[str, Any]:
     for number, question in enumerate(questions.values() if by_name else questions):
         name = list(questions)[number] if by_name else question.get("name")
         answers[number if name is None else name] = _decided_by_name(question, digest, name) if by_name else _decided(question, digest)
-    usage = {"input_tokens": len(json.dumps(body)) // 4, "output_tokens": len(answers), "total_tokens": len(json.dumps(body)) // 4}
+    read = sum(map(len, map(str, body.values()))) // 4
+    usage = {"input_tokens": read, "output_tokens": len(answers), "total_tokens": read + len(answers)}
     return {"model": body["model"], "answers": answers if by_name else list(answers.values()), "usage": usage}
 
 
