@@ -454,6 +454,24 @@ def test_a_key_never_reaches_the_store(decide: Cli, endpoint: Any, out: Path, mo
     assert b"4711" not in b"".join(path.read_bytes() for path in sorted(out.rglob("*")) if path.is_file())
 
 
+LOST = "429,429-retry-after,500,502-html,503,504,529,reset-before,reset-head,reset-body,cut-json,html,not-utf8,429-quota-per-minute"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_endpoint_that_fails_each_call_once_gives_the_same_report_as_a_calm_one(
+    kind: str, cli: Cli, hostile: Callable[..., Any], tmp_path: Path
+) -> None:
+    reports = []
+    for name, faults in (("calm", 0), ("failing", 1)):
+        served = hostile(faults=faults, kinds=LOST, max_faults_per_call=1, good_first=1)
+        done = cli(*RUN, "--judge", f"{kind}/m", "--base-url", served.url, "--out", tmp_path / name)
+        assert done.code in (0, 10), done.err
+        [run] = (tmp_path / name / "runs").iterdir()
+        reports.append((run / "report.json").read_bytes())
+    assert served.stats()["faults"] and reports[0] == reports[1]
+
+
 # ---- beside other judges
 
 
