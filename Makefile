@@ -126,6 +126,7 @@ bench: setup
 	$(BIN)/python benchmarks/store.py
 	$(BIN)/python benchmarks/transport.py
 	$(BIN)/python benchmarks/engine.py
+	$(BIN)/python benchmarks/decision_models.py
 	$(BIN)/python benchmarks/boards.py
 	$(BIN)/python benchmarks/one_table.py
 	$(BIN)/python benchmarks/million.py

@@ -17,7 +17,7 @@ import openai
 from engine import IN_FLIGHT, LATENCY
 from loopback import endpoint
 
-from harness.judges.openai import Endpoint
+from harness.judges.http_judge import Endpoint
 from harness.judges.transport import Transport
 
 CALLS = 2_000

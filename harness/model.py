@@ -159,6 +159,11 @@ class Variant(msgspec.Struct, frozen=True, order=True):
     prompt: str = ""  # of the user's own, with the hash of its content (`polite@1f2e3d4c`); no other axis applies to it
     reasons: str = ""  # the language of the justification, a tag as in `language`; empty: that of the instructions
     rubric: str = ""  # a wording of the user's own of a metric's rubric, named as `prompt`
+    # For decision models alone, whose questions have options: those of the scale as they are (a statement for two classes, levels for
+    # ordered ones), or classes to choose from in either order. Scores of other scales are asked in so many bands; 0: they are refused.
+    question: Literal["scale", "choice"] = "scale"
+    options: Literal["forward", "reversed"] = "forward"
+    levels: int = 0
 
     def instructions_in(self, item_language: str) -> str:
         """Return the language of the instructions about an item."""
@@ -187,12 +192,15 @@ def _variant_text(variant: Variant) -> str:
     tags = [f"in:{variant.language}"] if variant.language not in ("english", "own") else []
     tags += [f"reasons:{variant.reasons}"] if variant.reasons else []
     tags += [f"{OWN_RUBRIC}:{variant.rubric}"] if variant.rubric else []
+    tags += [f"{LEVELS}:{variant.levels}"] if variant.levels else []
     return "+".join([variant.call, *detailed, *shots, *(word for word in words if word not in ("joint", "detailed")), *tags])
 
 
 FEW_SHOT = "fewshot"
 OWN_PROMPT = "prompt"
 OWN_RUBRIC = "rubric"
+LEVELS = "levels"
+MOST_LEVELS = 10  # that the interfaces of decision models take
 DEFAULT_SHOTS = 2
 MAX_SHOTS = 8
 
@@ -217,6 +225,8 @@ VARIANT_WORDS: dict[str, tuple[str, Any]] = {
     "spans": ("answer", "spans"),
     "persona": ("persona", True),
     "explain": ("explain", True),
+    "choice": ("question", "choice"),
+    "options-reversed": ("options", "reversed"),
 }
 
 
@@ -278,6 +288,8 @@ def _clashes(variant: Variant) -> Iterator[str]:
     """Yield which axes of a variant do not go together."""
     if variant.metric_order == "reversed" and variant.call != "joint":
         yield "only a joint call names several metrics, in an order; write 'joint+reversed'"
+    if (variant.question, variant.options, variant.levels) != ("scale", "forward", 0) and variant.answer != "json":
+        yield "a decision model chooses among options and writes nothing; leave out 'text' or 'spans'"
     if variant.rubric and (variant.call == "joint" or variant.language != "english"):
         yield "a rubric of your own is about one metric, in the words of its file; leave out 'joint', 'own-language' and 'in'"
     if variant.explain and variant.answer != "text":
@@ -310,6 +322,11 @@ def _axis(word: str, text: str) -> tuple[str, Any]:
         if not is_own_name(number):
             raise ValueError(f"'{word}' in variant '{text}' should be rubric:NAME@HASH, as reports write it; --rubric FILE asks with one")
         return "rubric", number
+    if name == LEVELS:
+        levels = int(number) if re.fullmatch(r"\d{1,2}", number) else 0
+        if not 2 <= levels <= MOST_LEVELS:
+            raise ValueError(f"'{word}' in variant '{text}' should be {LEVELS}:2 to {LEVELS}:{MOST_LEVELS}, the bands of a long scale")
+        return "levels", levels
     if name == FEW_SHOT:
         shots = int(number) if re.fullmatch(r"\d{1,2}", number) else 0
         if not (colon and 1 <= shots <= MAX_SHOTS):
@@ -441,7 +458,17 @@ def axis_words(name: str, value: Any) -> str:
 
 # Fields that few variants and conditions set, with their defaults. Hashes leave them out where they have these values: a new field then
 # moves no id.
-_LATER_VARIANT = {"answer": "json", "persona": False, "explain": False, "prompt": "", "reasons": "", "rubric": ""}
+_LATER_VARIANT = {
+    "answer": "json",
+    "persona": False,
+    "explain": False,
+    "prompt": "",
+    "reasons": "",
+    "rubric": "",
+    "question": "scale",
+    "options": "forward",
+    "levels": 0,
+}
 _FIRST_CONDITION = ("variant", "temperature", "top_p", "perturbation")
 _LATER_CONDITION = {name: default for name, default in _defaults(Condition).items() if name not in _FIRST_CONDITION}
 
@@ -560,7 +587,8 @@ class Failure(enum.StrEnum):
     OFF_SCALE = "off_scale"
     TRUNCATED = "truncated"
     MISSING = "missing"
-    TIED = "tied"  # of a panel: its members gave no majority
+    TIED = "tied"  # of a panel: its members gave no majority; of a decision model: several classes are likeliest
+    BAD_PROBABILITIES = "bad_probabilities"  # of a decision model: one is missing, twice or no number, or they do not sum to 1
     SLOW_PATTERN = "slow_pattern"  # of a prompt of the user's own: its regular expression did not end on the reply
 
 
@@ -582,7 +610,7 @@ class Judgment(msgspec.Struct, frozen=True):
     raw_choice: str | None
     justification: str | None
     call_id: str
-    probs: dict[str, float] | None = None  # of the scale's classes, from token probabilities; sum 1
+    probs: dict[str, float] | None = None  # of the scale's classes, or of bands by their midpoints; sum 1
     expected: float | None = None  # mean of the classes' numbers, weighted by `probs`
     entropy: float | None = None  # of `probs`, in bits
     share_a: float | None = None  # of a choice between two texts: the probability that goes to the item's first one, ties half

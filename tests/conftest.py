@@ -52,6 +52,7 @@ _PRESENT: dict[str, Callable[[], bool]] = {
     "chromium": lambda: shutil.which("chromium") is not None and find_spec("playwright") is not None,
     "axe-core": AXE.is_file,
     "pdftotext": lambda: shutil.which("pdftotext") is not None,
+    "sparrow-decider": lambda: find_spec("sparrow_decider") is not None,
     "pyrage": lambda: find_spec("pyrage") is not None,
     "chinese font": lambda: _has_chinese_font(),
 }

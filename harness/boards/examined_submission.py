@@ -20,7 +20,7 @@ from harness.content.problems import Problem
 from harness.data.columns import CodedColumn
 from harness.data.judgment_file import text_hash
 from harness.data.judgments import Judgments
-from harness.errors import ContentError
+from harness.errors import ContentError, UsageError
 from harness.judges import traits_of
 from harness.measure.answer_counts import AnswerCounts, count_all_answers
 from harness.model import Judgment, Reply
@@ -81,6 +81,11 @@ def _read_entry(
     elif card.part is not None:
         expected = expected.of_part(card.part.languages, card.part.limit)
         complaint = "" if expected.queries else f"its part ({card.part.words}) has no question of {expected.board}"
+    if not (complaint or card.recorded):
+        try:
+            expected = expected.for_judge(card.identity)
+        except UsageError as err:
+            complaint = str(err)
     is_baseline = not card.recorded and traits_of(card.identity).is_baseline
     if not complaint and is_baseline and baselines is not None:
         complaint = baselines.complaint(card.identity)

@@ -11,6 +11,7 @@ import msgspec
 
 from harness.boards.recorded import RecordedJudgments
 from harness.errors import UsageError
+from harness.judges import traits_of
 from harness.judges.base import JudgeOptions
 from harness.judges.baselines import BaselineJudge, open_judge
 from harness.model import Item, JudgeIdentity, Query, Reply, Scale
@@ -43,6 +44,20 @@ class ExpectedCalls(msgspec.Struct, frozen=True):
     label_scales: Mapping[str, Scale]  # of people's labels, on which recorded scores are
     rules: ReadingRules
     item_numbers: Mapping[str, int] = {}  # of each item, among those of its language and task in the order of the data, from 0
+    decision_prompts: tuple[str, ...] = ()  # ids of the prompts of decision models; none where these cannot be asked
+
+    def for_judge(self, identity: JudgeIdentity) -> ExpectedCalls:
+        """The calls as a judge is asked them: decision models have prompts of their own. Raises UsageError where it cannot be asked."""
+        if not traits_of(identity).decides:
+            return self
+        if not self.decision_prompts:
+            raise UsageError(f"{self.board} asks what no decision model can be asked")
+        rows = zip(self.rows, self.decision_prompts, strict=True)
+        return msgspec.structs.replace(
+            self,
+            max_output_tokens=array("I", bytes(4 * len(self.queries))),
+            rows=tuple(msgspec.structs.replace(row, prompt_id=prompt_id) for row, prompt_id in rows),
+        )
 
     def of_part(self, languages: Collection[str], limit: int | None) -> ExpectedCalls:
         """The calls about some languages (empty: all), and the first `limit` items of each language and task (None: all)."""
@@ -58,6 +73,7 @@ class ExpectedCalls(msgspec.Struct, frozen=True):
             max_output_tokens=array("I", [self.max_output_tokens[number] for number in numbers]),
             languages=tuple(self.languages[number] for number in numbers),
             rows=tuple(self.rows[number] for number in numbers),
+            decision_prompts=tuple(self.decision_prompts[number] for number in numbers) if self.decision_prompts else (),
         )
 
     def call_ids(self, identity: JudgeIdentity) -> CallIds:
@@ -94,9 +110,12 @@ class _CacheKey:
 @lru_cache(maxsize=4)
 def _cached_calls(key: _CacheKey) -> ExpectedCalls:
     prepared = key.prepared
-    expected = calls_of_plan(prepared.plan(None), prepared.protocol.texts.source, prepared.reading)
+    plan = prepared.plan(None)
+    expected = calls_of_plan(plan, prepared.protocol.texts.source, prepared.reading)
+    decision_prompts = tuple(plan.all_prompt_ids(decides=True)) if not prepared.why_no_decisions else ()
     label_scales = {metric: prepared.data.label_scale(metric) for metric in prepared.protocol.questions.metrics}
-    return msgspec.structs.replace(expected, label_scales=label_scales, item_numbers=_number_items(prepared.data.items))
+    numbers = _number_items(prepared.data.items)
+    return msgspec.structs.replace(expected, label_scales=label_scales, item_numbers=numbers, decision_prompts=decision_prompts)
 
 
 def _number_items(items: Iterable[Item]) -> dict[str, int]:

@@ -322,7 +322,7 @@ def _write(
     about: SubmitterStatement,
     part: Part | None,
 ) -> WrittenSubmission:
-    covered = expected.of_part(part.languages, part.limit) if part else expected
+    covered = (expected.of_part(part.languages, part.limit) if part else expected).for_judge(identity)
     lines = list(jsonl_lines(_rows(identity, covered, store)))
     card = _card(identity, expected, about, replies_sha256=_digest(lines), part=part)
     return _write_folder(folder, card, REPLIES, lines, prepared, expected)

@@ -113,15 +113,19 @@ def _calls_and_cost(row: dict[str, Any]) -> tuple[str, str]:
     return f"{row['calls']:,} calls", "price unknown" if row["cost"] is None else f"${row['cost']:.2f}"
 
 
-def plan_of_collection(title: str, specs: Sequence[RunSpec], library: Library, settings: Settings) -> CollectionDryRun:
+def plan_of_collection(
+    title: str, specs: Sequence[RunSpec], library: Library, settings: Settings, left_out: Sequence[str] = ()
+) -> CollectionDryRun:
     """What the boards of a collection would ask; nothing is fetched, asked or stored. Boards whose data are not here are named.
+
+    `left_out` says which boards a judge cannot be asked on.
 
     Raises what preparing a run raises.
     """
     absent = absent_cards(specs, library)
     chosen = {str(spec.board): spec for spec in specs}
     further = {name: _calls_by_card(chosen[name], library.board(name), card) for name, card in absent.items()}
-    left_out = [
+    absent_boards = [
         f"{name}: at most {further[name]:,} calls of each judge, by its card: its data are not here; {how_to_get(card)}"
         for name, card in absent.items()
     ]
@@ -134,7 +138,7 @@ def plan_of_collection(title: str, specs: Sequence[RunSpec], library: Library, s
         try:
             prepared = prepare(spec, library)
         except MissingData as err:
-            left_out.append(f"{spec.board}: not counted: {err}")
+            absent_boards.append(f"{spec.board}: not counted: {err}")
             continue
         opened = open_judges(spec, prepared)
         check_engine(settings, opened)
@@ -150,7 +154,7 @@ def plan_of_collection(title: str, specs: Sequence[RunSpec], library: Library, s
         boards,
         [{"language": tag, "judge": name, **msgspec.structs.asdict(each)} for (tag, name), each in sorted(languages.items())],
         [{"judge": name, **msgspec.structs.asdict(each)} for name, each in judges.items()],
-        left_out,
+        [*absent_boards, *left_out],
         further,
     )
 

@@ -30,7 +30,7 @@ from harness.offensive import refuse_in_repository
 from harness.reports.answer.several_boards import BoardVerdicts, answer_of_boards
 from harness.reports.run_report import Report, only_languages
 from harness.row_files import to_json, to_toml, write_atomic
-from harness.runs import RunResult, RunSpec, Together, absent_cards, board_specs, reopen, run_record, run_together
+from harness.runs import RunResult, RunSpec, Together, absent_cards, askable_boards, board_specs, reopen, run_record, run_together
 from harness.runs import run as run_spec
 from harness.store import Store
 from harness.text import terminal_safe
@@ -68,11 +68,13 @@ def run(arguments: Run) -> int:
 def _run_collection(library: Library, spec: RunSpec, settings: Settings, arguments: Any) -> int:
     """Ask the boards of a collection together. Boards that cannot be asked here are left out, and named."""
     collection = library.collection(str(spec.board))
-    specs = board_specs(spec, collection, library)
+    specs, not_askable = askable_boards(board_specs(spec, collection, library), library)
+    if not specs:
+        raise UsageError("\n         ".join(["no board can be asked:", *not_askable]))
     if arguments.dry_run:
         from harness.cli.dry_run import plan_of_collection
 
-        planned = plan_of_collection(collection.title, specs, library, settings)
+        planned = plan_of_collection(collection.title, specs, library, settings, not_askable)
         sys.stdout.write(planned.as_json(_spec_of(arguments)) if arguments.json else planned.text())
         return 0
     from harness.cli.data import fetch_sets
@@ -82,6 +84,7 @@ def _run_collection(library: Library, spec: RunSpec, settings: Settings, argumen
     cards = list({card.id: card for card in absent_cards(asked, library).values()}.values())
     fetch_sets(cards, library, data_home(), assume_yes=arguments.yes, all_needed=False)
     absent = absent_cards(asked, library)
+    left_out += not_askable
     left_out += [f"{name} is left out: its data are not here; {how_to_get(card)}" for name, card in absent.items()]
     asked = [one for one in asked if one.board not in absent]
     if not asked:

@@ -144,7 +144,7 @@ def refuse_changed(certificate: CascadeCertificate, step: CertifiedStep, prepare
     [judge] = open_judges(spec, prepared)
     for problem in judge_problems(step.judge, judge.identity):
         raise StaleCertificate(f"{problem}; {AGAIN}")
-    if (prompt := judged_run.prompt(step.judge.variant)) != step.prompt:
+    if (prompt := judged_run.prompt(step.judge.name, step.judge.variant)) != step.prompt:
         raise StaleCertificate(f"the prompts of {step.judge.name} are {prompt}, and the certificate holds for {step.prompt}; {AGAIN}")
     for cell in certificate.cells:
         metric = cell.chain.metric

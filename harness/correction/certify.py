@@ -65,10 +65,10 @@ class JudgedRun(msgspec.Struct, frozen=True):
     def identity(self, judge: str) -> JudgeIdentity | None:
         return next((identity for identity in self.protocol.judges.all if identity.name == judge), None)
 
-    def prompt(self, variant: str) -> str:
-        """Return hash of everything that words the prompts under a variant."""
+    def prompt(self, judge: str, variant: str) -> str:
+        """Return the hash of everything that words the prompts of a judge under a variant."""
         wording = self.protocol.wording
-        parts = (wording.prompts, variant, sorted(wording.instructions.items()), wording.examples, sorted(wording.tasks.items()))
+        parts = (wording.prompts_of(judge), variant, sorted(wording.instructions.items()), wording.examples, sorted(wording.tasks.items()))
         return hashlib.sha256(msgspec.json.encode(parts)).hexdigest()[:16]
 
     def rubric(self, metric: str) -> str | None:
@@ -80,7 +80,7 @@ class JudgedRun(msgspec.Struct, frozen=True):
         """Return the hashes of each judge, variant and metric of these judgments, sorted, as a certificate of them states them."""
         rows = judgments.clean
         return tuple(
-            PromptHashes(judge, variant, metric, self.prompt(variant), self.rubric(metric))
+            PromptHashes(judge, variant, metric, self.prompt(judge, variant), self.rubric(metric))
             for judge, variant, metric in sorted(set(zip(rows.judge, rows.variant, rows.metric, strict=True)))
         )
 
@@ -142,7 +142,7 @@ def certify(
         harness=version("judge-harness"),
         judge=certified_judge(source, condition, judged_run),
         data=certified_data(source.data),
-        prompt=judged_run.prompt(condition.variant) if judged_run else None,
+        prompt=judged_run.prompt(condition.judge, condition.variant) if judged_run else None,
         thresholds=decision,
         signature=aligned.signed(judges=(condition.judge,), decide=decision.signed([about]), use=use),
         unchecked=() if judged_run else ("prompt", "rubric", "settings of the judge"),

@@ -50,7 +50,7 @@ def certify_cascade(
         CertifiedStep(
             judge=certified_judge(source, step.condition, judged_run),
             repeats=max(1, len(judged_rows(source, step.condition).repeat.used)),
-            prompt=judged_run.prompt(step.condition.variant) if judged_run else None,
+            prompt=judged_run.prompt(step.condition.judge, step.condition.variant) if judged_run else None,
         )
         for step in accepted.cascades[0].steps
     )
@@ -118,8 +118,8 @@ def _list_changes(certificate: CascadeCertificate, source: Recording, judged_run
         yield from tuple(condition_changes(judge, source)) or score_changes(judge, source)
         identity = judged_run.identity(judge.name) if judged_run else None
         yield from judge_problems(judge, identity or judge.name)
-        if judged_run and step.prompt is not None and judged_run.prompt(judge.variant) != step.prompt:
-            yield f"the prompts of {judge.name} have changed: {judged_run.prompt(judge.variant)}, in the certificate {step.prompt}"
+        if judged_run and step.prompt is not None and (prompt := judged_run.prompt(judge.name, judge.variant)) != step.prompt:
+            yield f"the prompts of {judge.name} have changed: {prompt}, in the certificate {step.prompt}"
     for cell in certificate.cells:
         scale, metric = source.data.scales.get(cell.chain.metric), cell.chain.metric
         if scale != cell.scale:

@@ -72,8 +72,8 @@ def question_changes(certificate: Certificate, source: Recording, judged_run: Ju
     identity = judged_run.identity(judge.name) if judged_run else None
     if identity is not None:
         yield from judge_problems(judge, identity)
-    if judged_run and certificate.prompt is not None and judged_run.prompt(judge.variant) != certificate.prompt:
-        yield f"the prompts have changed: {judged_run.prompt(judge.variant)}, in the certificate {certificate.prompt}"
+    if judged_run and certificate.prompt is not None and (prompt := judged_run.prompt(judge.name, judge.variant)) != certificate.prompt:
+        yield f"the prompts have changed: {prompt}, in the certificate {certificate.prompt}"
     for cell in certificate.cells:
         scale = data.scales.get(cell.metric)
         if scale != cell.scale:

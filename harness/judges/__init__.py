@@ -1,8 +1,21 @@
 """Judges. `base` holds the protocol, `identity` the traits of a judge; each kind of judge has a module of its own."""
 
 from harness.judges.base import Environment, Judge, JudgeOptions, NoReply
+from harness.judges.decisions.packaged import note_of
 from harness.judges.identity import JudgeTraits, opening_name, traits_of
 from harness.judges.panel import Panel
 from harness.judges.registry import kinds, open_judge
 
-__all__ = ["Environment", "Judge", "JudgeOptions", "JudgeTraits", "NoReply", "Panel", "kinds", "open_judge", "opening_name", "traits_of"]
+__all__ = [
+    "Environment",
+    "Judge",
+    "JudgeOptions",
+    "JudgeTraits",
+    "NoReply",
+    "Panel",
+    "kinds",
+    "note_of",
+    "open_judge",
+    "opening_name",
+    "traits_of",
+]

@@ -321,7 +321,7 @@ class Chat:
             raise NoReply(f"{self._host} answered {status}: {message}")
         subject = "rate" if status == 429 else refusal.subject(status)
         if subject == "rate":
-            raise self._limit_error(status, message, refusal.words, retry_after(response.headers))
+            raise limit_error(self._host, status, message, refusal.words, retry_after(response.headers))
         if (adapted := self._adapted(request, status, refusal, subject)) is not None:
             return adapted
         if subject == "length":
@@ -337,7 +337,7 @@ class Chat:
                 busy=status == 503,
                 down=status >= 500,
             )
-        reason, advice = f"{self._host} refused a call with {status}: {message}", _advice(status, self._model)
+        reason, advice = f"{self._host} refused a call with {status}: {message}", advice_on(status, self._model)
         if status in _FATAL:
             raise FatalReply(f"{reason}. {advice}")
         raise UnexplainedRefusal(reason, advice, refused) if refusal.may_be_about_text(status) else EndpointRefusal(reason, advice)
@@ -359,20 +359,6 @@ class Chat:
             self.capabilities = adapted
         return adapted
 
-    def _limit_error(self, status: int, message: str, words: str, wait: float | None) -> NoReply | FatalReply:
-        """Interpret a limit: a rate, which passes, or a limit that is not renewed soon. `wait` is what the headers ask for."""
-        limit = kind_of_limit(words, waits=wait is not None)
-        if limit == "spent":
-            return FatalReply(
-                f"{self._host} says that the quota is used up: {message}. Add credit or use another key, then run the same command again"
-            )
-        if limit == "day" and (wait is None or wait > LONGEST_WAIT_SECONDS):
-            return FatalReply(
-                f"{self._host} says that the limit of the day is reached: {message}. Run the same command again when it is renewed: all "
-                "answers so far are kept"
-            )
-        return NoReply(f"{self._host} answered {status}: {message}", wait_in_text(words) if wait is None else wait, busy=True)
-
     def _tokens(self, logprobs: Any) -> tuple[Token, ...]:
         """Return the answer's tokens; none if they hold a secret, which may be spread over several tokens."""
         tokens = tuple(read_tokens(logprobs))
@@ -387,6 +373,21 @@ class Chat:
     def quote(self, text: str, most: int = 300) -> str:
         """Return a message of the endpoint as one line that may be stored and printed. Secrets are removed before it is cut."""
         return without_half_characters(self._redact.quote(text, most))
+
+
+def limit_error(host: str, status: int, message: str, words: str, wait: float | None) -> NoReply | FatalReply:
+    """Interpret a limit: a rate, which passes, or a limit that is not renewed soon. `wait` is what the headers ask for."""
+    limit = kind_of_limit(words, waits=wait is not None)
+    if limit == "spent":
+        return FatalReply(
+            f"{host} says that the quota is used up: {message}. Add credit or use another key, then run the same command again"
+        )
+    if limit == "day" and (wait is None or wait > LONGEST_WAIT_SECONDS):
+        return FatalReply(
+            f"{host} says that the limit of the day is reached: {message}. Run the same command again when it is renewed: all "
+            "answers so far are kept"
+        )
+    return NoReply(f"{host} answered {status}: {message}", wait_in_text(words) if wait is None else wait, busy=True)
 
 
 def _reasoned_to_the_end(reply: Reply) -> bool:
@@ -424,7 +425,8 @@ def _answer_in(response: Response) -> Answer | None:
         return None
 
 
-def _advice(status: int, model: str) -> str:
+def advice_on(status: int, model: str) -> str:
+    """Return what to do after a refusal by the endpoint."""
     if status < 300:
         return "It sent no answer: does the base URL end in /v1, and is it a chat endpoint?"
     if status < 400:
@@ -434,7 +436,8 @@ def _advice(status: int, model: str) -> str:
         402: "The account has no credit: add credit or use another key, then run the same command again",
         403: "This key may not use this model, or a firewall or proxy blocks the calls: choose another model or key, or ask whoever runs "
         "the network, then run the same command again",
-        404: f"Is '{model}' the model's exact name, and does the base URL end in /v1?",
+        404: f"Is '{model}' the model's exact name, and does the base URL end in /v1? (A decision model is "
+        "asked as decisions/<model>, or as systemone/<model>.)",
         407: "The proxy wants a name and a password: give them in the proxy's address (https_proxy=http://NAME:PASSWORD@HOST:PORT)",
         413: "The endpoint, or a proxy before it, accepts no requests of this size: raise its limit, then run the same command again",
     }.get(status, "Look for the reason in the endpoint's log, then run the same command again")

@@ -26,16 +26,23 @@ class JudgeTraits(msgspec.Struct, frozen=True):
     is_named_by_provider: bool = False  # the provider gives the model its name, and may answer with another model
     needs_training: bool = True  # learns from `JudgeOptions.training`
     needs_calls_to_start: bool = True  # `start` looks at the calls
+    decides: bool = False  # answers typed questions with a probability for every option, and writes nothing
 
 
 _TRAITS_BY_KIND = {
     "openai": JudgeTraits(is_named_by_provider=True, needs_training=False, needs_calls_to_start=False),
+    "decisions": JudgeTraits(is_named_by_provider=True, needs_training=False, needs_calls_to_start=False, decides=True),
+    "systemone": JudgeTraits(is_named_by_provider=True, needs_training=False, needs_calls_to_start=False, decides=True),
+    "decider": JudgeTraits(is_free=True, needs_training=False, needs_calls_to_start=False, decides=True),
     "local": JudgeTraits(is_free=True, needs_training=False),
     "replay": JudgeTraits(is_free=True, is_replay=True, needs_training=False, needs_calls_to_start=False),
     "python": JudgeTraits(reads_items=True, needs_training=False, needs_calls_to_start=False),
     "panel": JudgeTraits(is_free=True, needs_training=False, needs_calls_to_start=False),
     "baseline": JudgeTraits(is_free=True, is_baseline=True, needs_calls_to_start=False),
 }
+
+
+_LABELLED = ("openai", "decisions", "systemone")  # kinds whose names may end in a label
 
 
 def traits_of(judge: object) -> JudgeTraits:
@@ -50,13 +57,14 @@ def traits_of(judge: object) -> JudgeTraits:
     if isinstance(stated, JudgeTraits):
         return stated
     identity = getattr(judge, "identity", judge)
-    kind = identity.provider if isinstance(identity, JudgeIdentity) else str(identity).partition("/")[0]
-    return _TRAITS_BY_KIND.get(kind, JudgeTraits())
+    kind, _, name = (identity.name if isinstance(identity, JudgeIdentity) else str(identity)).partition("/")
+    traits = _TRAITS_BY_KIND.get(kind, JudgeTraits())
+    return msgspec.structs.replace(traits, decides=traits_of(name).decides) if traits.is_replay else traits
 
 
 def is_at_openai(identity: JudgeIdentity) -> bool:
     """Return True if OpenAI itself serves the model, so that its list prices hold."""
-    return identity.provider == "openai" and "endpoint" not in identity.settings
+    return identity.provider in ("openai", "decisions") and "endpoint" not in identity.settings
 
 
 def split_label(name: str) -> tuple[str, str | None]:
@@ -83,7 +91,7 @@ def opening_name(identity: JudgeIdentity) -> str:
     >>> opening_name(JudgeIdentity("openai", "m@default")), opening_name(JudgeIdentity("openai", "m@x", {"label": "x"}))
     ('openai/m@@default', 'openai/m@x')
     """
-    if identity.provider != "openai" or "label" in identity.settings or split_label(identity.model) == (identity.model, None):
+    if identity.provider not in _LABELLED or "label" in identity.settings or split_label(identity.model) == (identity.model, None):
         return identity.name
     model, _, last = identity.model.rpartition("@")
     return f"{identity.provider}/{model}@@{last}"

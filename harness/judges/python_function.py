@@ -23,6 +23,7 @@ from harness.errors import FatalReply, JudgeError, UsageError
 from harness.judges.base import JudgeOptions, NoReply, answer_object
 from harness.judges.registry import raising
 from harness.model import Call, JudgeIdentity, Reply
+from harness.parse.decisions import CLASSES
 from harness.plugin_errors import describe_failure, message_of, task_is_cancelled
 from harness.row_files import sha256_of
 
@@ -42,7 +43,11 @@ ARGUMENTS = tuple(_ARGUMENTS)
 
 TIMEOUT_SECONDS = 1800.0  # of one call; a function may ask a large model on a slow machine
 _THREADS = min(32, (os.cpu_count() or 1) + 4)  # functions that run at the same time
-_RIGHT = "a text, a score, None, or for several metrics a dict with a score for each of {metrics}"
+_RIGHT = (
+    "a text, a score, None, or for several metrics a dict with a score for each of {metrics}; in the place of a score may stand "
+    '{{"probs": {{"0": 0.1, "1": 0.9}}}} with a probability for each class'
+)
+_PROBS = "probs"
 _ENDING = (SystemExit, KeyboardInterrupt, GeneratorExit, StopIteration, StopAsyncIteration, asyncio.CancelledError)
 
 _Outcome = tuple[Any, BaseException | None]  # what a function returned, or what it raised
@@ -51,7 +56,8 @@ _Outcome = tuple[Any, BaseException | None]  # what a function returned, or what
 class PythonJudge:
     """Calls a function with what its parameters name; what it returns is the reply.
 
-    A text is a reply that is read like any other; a number is a score; a dict has a score for each metric; None is an empty reply.
+    A text is a reply that is read like any other; a number is a score; a dict has a score for each metric; None is an empty reply. In the
+    place of a score may stand the probabilities of the classes: `{"probs": {"0": 0.1, "1": 0.9}}`.
     """
 
     concurrency = None
@@ -80,6 +86,8 @@ class PythonJudge:
         if raised is not None:
             right = f"it should return {self._right(call)}" if isinstance(raised, _ENDING) else "mend the function"
             raise FatalReply(f"{self._name} {describe_failure(raised, self._file)}; {right}") from raised
+        if (probs := _probabilities(returned, call)) is not None:
+            return Reply(text=json.dumps(probs, default=str), model=self.identity.model, form=CLASSES)
         return Reply(text=self._text(returned, call), model=self.identity.model)
 
     async def stop(self) -> None:
@@ -145,6 +153,22 @@ async def _in_thread(function: Callable[..., Any], arguments: dict[str, Any]) ->
 
     Thread(target=copy_context().run, args=(work,), name="judge", daemon=True).start()
     return await done
+
+
+def _probabilities(returned: Any, call: Call) -> dict[str, Any] | None:
+    """Return the probabilities of each metric's classes, where a function returned them for all of them; None for anything else."""
+    metrics = call.query.metrics
+    by_metric = {metrics[0]: returned} if isinstance(returned, dict) and set(returned) == {_PROBS} and len(metrics) == 1 else returned
+    if not isinstance(by_metric, dict) or set(by_metric) != set(metrics):
+        return None
+    if not all(isinstance(each, dict) and set(each) == {_PROBS} and isinstance(each[_PROBS], dict) for each in by_metric.values()):
+        return None
+    return {metric: {_PROBS: {str(score): _number(p) for score, p in each[_PROBS].items()}} for metric, each in by_metric.items()}
+
+
+def _number(value: Any) -> Any:
+    """Return a number of any library as one of Python; anything else as it is."""
+    return float(value) if isinstance(value, Real) and not isinstance(value, bool) else value
 
 
 def _written(returned: Any, call: Call) -> str | None:

@@ -31,6 +31,9 @@ _NAME_FORMS = {
     "panel": ("panel/<file.toml>",),
     "python": ("python:<module>:<function>",),
     "openai": ("openai/<model>",),
+    "decisions": ("decisions/<model>",),
+    "systemone": ("systemone/<model>",),
+    "decider": ("decider/<model or .sparrow>",),
     "local": ("local/<model or .gguf>",),
     "replay": ("replay/<store export>",),
 }

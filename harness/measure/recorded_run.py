@@ -44,7 +44,7 @@ def _signature(protocol: RunProtocol, identity: JudgeIdentity, answers: str) -> 
         conditions=tuple(map(str, questions.conditions)),
         repeats=questions.repeats,
         seed=questions.seed,
-        prompts=wording.prompts,
+        prompts=wording.prompts_of(identity),
         instructions=tuple(f"{tag}@{number}" for tag, number in wording.instructions.items()),
         examples=wording.examples or "none",
         segmenter=segmenter_version() if any(condition.perturbation for condition in questions.conditions) else "none",

@@ -3,7 +3,8 @@
 `reply` is the entry point. `normalisation` comes before it: it finds the answer in a reply, and makes words comparable. `reply` uses
 `json_form`, which extracts JSON objects from a text, `values`, which reads one choice on a scale, and `prose`, which reads everything
 that is not JSON. `free_text` reads answers that were asked for in the judge's own words. `vocabulary` holds the words of all languages
-that the parser looks for. `probabilities` reads scores from the probabilities of tokens; `language` identifies languages.
+that the parser looks for. `probabilities` reads scores from the probabilities of tokens; `typed_questions` says what a decision model is
+asked, and `decisions` reads its answers; `language` identifies languages.
 `written_text` reads texts that models were asked to write.
 
 The names below are imported on first use: identifying a language needs none of them.
@@ -16,10 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from harness.parse.answer_rule import AnswerRule, read_by_rule
+    from harness.parse.decisions import read_decisions, read_recorded_decision
     from harness.parse.free_text import read_text
     from harness.parse.normalisation import answer_of, folded, normalised
     from harness.parse.probabilities import entropy, expected_score, score_probabilities
     from harness.parse.reply import read_reply
+    from harness.parse.typed_questions import TypedQuestion, typed_question
     from harness.parse.values import Reading
     from harness.parse.vocabulary import Vocabulary, bundled_vocabulary, vocabulary_of
     from harness.parse.written_text import WrittenText, clean_text, writing_failure
@@ -28,6 +31,10 @@ _NAMES = {
     "answer_rule": (
         "AnswerRule",
         "read_by_rule",
+    ),
+    "decisions": (
+        "read_decisions",
+        "read_recorded_decision",
     ),
     "free_text": ("read_text",),
     "normalisation": (
@@ -41,6 +48,10 @@ _NAMES = {
         "score_probabilities",
     ),
     "reply": ("read_reply",),
+    "typed_questions": (
+        "TypedQuestion",
+        "typed_question",
+    ),
     "values": ("Reading",),
     "vocabulary": (
         "Vocabulary",
@@ -58,6 +69,7 @@ _MODULES = {name: module for module, names in _NAMES.items() for name in names}
 __all__ = [
     "AnswerRule",
     "Reading",
+    "TypedQuestion",
     "Vocabulary",
     "WrittenText",
     "answer_of",
@@ -68,9 +80,12 @@ __all__ = [
     "folded",
     "normalised",
     "read_by_rule",
+    "read_decisions",
+    "read_recorded_decision",
     "read_reply",
     "read_text",
     "score_probabilities",
+    "typed_question",
     "vocabulary_of",
     "writing_failure",
 ]

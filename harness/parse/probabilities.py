@@ -42,11 +42,13 @@ def score_probabilities(tokens: Sequence[Token], scales: Mapping[str, Scale], *,
 
 
 def expected_score(probs: Mapping[str, float], scale: Scale) -> float | None:
-    """Return the mean of the classes, weighted by probability; None if the classes are words.
+    """Return the mean of the classes, or of bands of a range, weighted by probability; None if the classes are words.
 
     >>> expected_score({"0": 0.25, "1": 0.25, "2": 0.5}, Scale(kind="ordinal", classes=(0, 1, 2), best=2))
     1.25
     """
+    if scale.kind == "interval":
+        return sum(float(name) * p for name, p in probs.items())
     if not all(isinstance(score, int) for score in scale.classes):
         return None
     return sum(int(score) * probs.get(str(score), 0.0) for score in scale.classes)

@@ -39,6 +39,7 @@ class Reading(msgspec.Struct, frozen=True, repr_omit_defaults=True):
     justification: str | None
     further_numbers: str | None = None  # of a free text, which could be scores, separated by spaces; None if there are none
     spans: tuple[ErrorSpan, ...] | None = None  # the errors of the answer, not placed in the text yet; None if it has no list of them
+    probs: dict[str, float] | None = None  # of all classes, where the answer states them
 
 
 def clean(text: str) -> str:

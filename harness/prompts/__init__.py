@@ -1,6 +1,7 @@
 """Prompts: written as guidance programs, rendered once to templates, filled with the texts of items."""
 
 from harness.prompts.custom_prompt import OwnPrompt, load_own_prompt, load_own_rubric, with_rubric
+from harness.prompts.decisions import Option, Question, asked_of, decision_program_hash, decision_template
 from harness.prompts.examples import Example, FewShotExamples
 from harness.prompts.prompt_spec import PromptSpec, shown_texts, source_of
 from harness.prompts.templates import PromptTemplate, PromptTemplates
@@ -10,12 +11,17 @@ from harness.prompts.writing import WritingPrompt, given_texts, writing_prompt
 __all__ = [
     "Example",
     "FewShotExamples",
+    "Option",
     "OwnPrompt",
     "PromptSpec",
     "PromptTemplate",
     "PromptTemplates",
+    "Question",
     "Wording",
     "WritingPrompt",
+    "asked_of",
+    "decision_program_hash",
+    "decision_template",
     "english_wording",
     "given_texts",
     "is_english",

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from harness.runs.asking import CostEstimate, Watcher, estimate_cost, price_for_engine
-    from harness.runs.collection_run import Together, absent_cards, added, board_specs, run_together
+    from harness.runs.collection_run import Together, absent_cards, added, askable_boards, board_specs, run_together
+    from harness.runs.decision_models import refuse_unfit_judges
     from harness.runs.derivation import ReadingRules, derive_judgments, read_metrics, reply_failures
     from harness.runs.evidence import Evidence, JudgeWords, read_evidence
     from harness.runs.generate import Generated, GenerateSpec, WriterSummary, generate_outputs, planned_writing
@@ -35,6 +36,7 @@ _NAMES = {
     "reask": ("AskAgain", "ask_again"),
     "run_completeness": ("RunAnswers", "Spent", "keep_report", "kept_report"),
     "asking": ("CostEstimate", "Watcher", "estimate_cost", "price_for_engine"),
+    "decision_models": ("refuse_unfit_judges",),
     "derivation": ("ReadingRules", "derive_judgments", "read_metrics", "reply_failures"),
     "evidence": ("Evidence", "JudgeWords", "read_evidence"),
     "generate": ("Generated", "GenerateSpec", "WriterSummary", "generate_outputs", "planned_writing"),
@@ -48,7 +50,7 @@ _NAMES = {
     "shown_items": ("SYSTEM_KEYS",),
     "sources": ("first_items", "load_board"),
     "specification": ("DEFAULT_BOARD", "DEFAULT_JUDGE", "RunSpec"),
-    "collection_run": ("Together", "absent_cards", "added", "board_specs", "run_together"),
+    "collection_run": ("Together", "absent_cards", "added", "askable_boards", "board_specs", "run_together"),
     "study": ("SelectedTexts", "Study", "study_named"),
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names}

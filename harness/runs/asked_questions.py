@@ -11,9 +11,10 @@ from harness.content.specs import Rubric
 from harness.content.tags import choose_from
 from harness.data import Dataset
 from harness.errors import UsageError
-from harness.model import SAMPLING, Condition, Scale, Variant, parse_variant
+from harness.model import LEVELS, SAMPLING, Condition, Scale, Variant, parse_variant
 from harness.perturb import parse_perturbation
 from harness.prompts import OwnPrompt, is_english, load_own_prompt, load_own_rubric, with_rubric
+from harness.runs.decision_models import needs_levels
 from harness.runs.protocol import AskedQuestions
 from harness.runs.specification import ChosenConditions, ChosenWordings, RunSpec
 from harness.runs.study import study_named
@@ -29,18 +30,23 @@ def asked_questions(spec: RunSpec, metrics: Sequence[str], data: Dataset, board:
     rubrics_read = dict(map(load_own_rubric, spec.rubrics))
     own_rubrics = {**spec.own_rubrics, **rubrics_read}
     metrics = _metrics_of_prompts(spec, metrics, own_prompts, data)
-    variants = _variants(spec, board, own_prompts, rubrics_read)
+    variants = _variants(spec, board, own_prompts, rubrics_read, [data.scales[metric] for metric in metrics])
     if unknown := sorted({variant.prompt for variant in variants if variant.prompt} - own_prompts.keys()):
         raise UsageError(f"the prompt '{unknown[0]}' is not here; --prompt FILE asks with a prompt of your own")
     return AskedQuestions(
         metrics=_metrics_of_rubrics(metrics, variants, own_rubrics, data),
-        conditions=_conditions(spec, variants, spec.temperatures or ((board.temperature,) if board else (0.0,))),
+        conditions=_conditions(spec, variants, board),
         repeats=spec.repeats or (board.repeats if board else 1),
         seed=spec.seed,
         reask=spec.reask,
         own_prompts=own_prompts,
         own_rubrics=own_rubrics,
     )
+
+
+def board_conditions(spec: RunSpec, board: Board, scales: Collection[Scale]) -> tuple[Condition, ...]:
+    """The conditions under which a board is asked about metrics with these scales. Raises as `asked_questions`."""
+    return _conditions(spec, _variants(spec, board, {}, dict(map(load_own_rubric, spec.rubrics)), scales), board)
 
 
 def read_prompts(wording: ChosenWordings) -> dict[str, OwnPrompt]:
@@ -63,11 +69,16 @@ def _metrics_of_prompts(
 
 
 def _variants(
-    wording: ChosenWordings, board: Board | None, own_prompts: Mapping[str, OwnPrompt], rubrics: Collection[str]
+    wording: ChosenWordings,
+    board: Board | None,
+    own_prompts: Mapping[str, OwnPrompt],
+    rubrics: Collection[str],
+    scales: Collection[Scale],
 ) -> tuple[Variant, ...]:
     """The variants that are asked: those of the user or the board, and the user's own prompts. Own prompts alone replace the usual ones.
 
-    Each rubric of the user's own takes the place of the usual one in every variant that is no prompt.
+    Each rubric of the user's own takes the place of the usual one in every variant that is no prompt. Levels are named where one of the
+    scales needs them.
     """
     if len(own_prompts) < len(wording.prompts):
         raise UsageError("two of the prompts are the same; name each prompt once")
@@ -78,6 +89,8 @@ def _variants(
         usual_wording = [text for text, variant in zip(texts, variants, strict=True) if not variant.prompt]
         with_rubrics = [with_rubric(text, name) for text in usual_wording for name in rubrics]
         variants = [*with_rubrics, *(variant for variant in variants if variant.prompt)]
+    if wording.levels and any(map(needs_levels, scales)):
+        variants = [variant if variant.prompt else _variant(f"{variant}+{LEVELS}:{wording.levels}") for variant in variants]
     return (*variants, *(Variant(prompt=name) for name in own_prompts))
 
 
@@ -105,13 +118,14 @@ def _metrics_of_rubrics(
     return tuple(metric for metric in metrics if metric in metric_ids or not all(rubric_names))
 
 
-def _conditions(chosen: ChosenConditions, variants: Sequence[Variant], temperatures: Sequence[float]) -> tuple[Condition, ...]:
+def _conditions(chosen: ChosenConditions, variants: Sequence[Variant], board: Board | None) -> tuple[Condition, ...]:
     """Every variant under every sampling, in every order, on the unchanged text and on every change of it.
 
     A change is a perturbation, or the names of the systems in the headings.
 
     Raises UsageError for a condition that is named twice, also under two names: each answer would count twice.
     """
+    temperatures = chosen.temperatures or ((board.temperature,) if board else (0.0,))
     perturbations = [
         "",
         *(

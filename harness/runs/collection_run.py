@@ -14,8 +14,11 @@ from harness.content.tags import choose_from, resolve
 from harness.engines import Settings
 from harness.errors import IncompleteRun, MissingData, UsageError
 from harness.model import JudgeIdentity
+from harness.runs.asked_questions import board_conditions
 from harness.runs.asking import AskingPlace, CostEstimate, Watcher, calls_to_ask, estimate_cost, price_for_engine, reading_of
+from harness.runs.decision_models import refuse_unfit_judges
 from harness.runs.plan import Plan
+from harness.runs.preparation import with_panels
 from harness.runs.runner import OpenedRun, RunResult, ask_opened, open_run
 from harness.runs.sources import usual_folder
 from harness.runs.specification import ChosenTexts, RunSpec
@@ -81,6 +84,21 @@ class Together(msgspec.Struct, frozen=True):
     unfinished: str = ""
     interrupted: bool = False
     left_out: tuple[str, ...] = ()
+
+
+def askable_boards(specs: Sequence[RunSpec], library: Library) -> tuple[list[RunSpec], list[str]]:
+    """The boards whose questions all judges can be asked, and a sentence for each of the others."""
+    asked, left_out = [], []
+    for spec in specs:
+        scales = {name: library.rubric(name).scale for name in spec.metrics or ()}
+        conditions = board_conditions(spec, library.board(str(spec.board)), scales.values())
+        try:
+            refuse_unfit_judges(with_panels(spec).judges, conditions, scales)
+        except UsageError as err:
+            left_out.append(f"{spec.board} is left out: {err}")
+        else:
+            asked.append(spec)
+    return asked, left_out
 
 
 def run_together(specs: Sequence[RunSpec], out: Path, watcher: Watcher, settings: Settings) -> Together:

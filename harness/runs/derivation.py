@@ -9,7 +9,18 @@ from typing import NamedTuple
 from harness.data.judgments import first_share
 from harness.data.marked_errors import OUTPUT
 from harness.model import LONGEST_EXCERPT, ErrorSpan, Failure, JudgeIdentity, Judgment, Query, Reply, Scale
-from harness.parse import Reading, Vocabulary, entropy, expected_score, read_by_rule, read_reply, read_text, score_probabilities
+from harness.parse import (
+    Reading,
+    Vocabulary,
+    entropy,
+    expected_score,
+    read_by_rule,
+    read_decisions,
+    read_reply,
+    read_text,
+    score_probabilities,
+)
+from harness.parse.decisions import FORMS as FORMS_OF_DECISIONS
 from harness.parse.error_spans import place
 from harness.parse.language import detect_language, is_identifier_loaded
 from harness.parse.values import failed_reading
@@ -39,6 +50,8 @@ def read_metrics(query: Query, reply: Reply, rules: ReadingRules) -> dict[str, R
     if reply.whole_length:
         return dict.fromkeys(query.metrics, failed_reading(Failure.TRUNCATED))
     scales, vocabulary = {metric: rules.scales[metric] for metric in query.metrics}, rules.vocabulary
+    if reply.form in FORMS_OF_DECISIONS and not reply.refusal:
+        return read_decisions(reply.text, scales, query.condition.variant)
     ended = {"finish_reason": reply.finish_reason, "refusal": reply.refusal}
     if prompt := rules.own_prompts.get(query.condition.variant.prompt):
         [metric] = query.metrics
@@ -86,7 +99,7 @@ def derive_judgments(
     probs = score_probabilities(reply.tokens, {metric: scales[metric] for metric in query.metrics}, joint=joint) if reply.tokens else {}
     swapped = query.condition.order == "swapped"
     for metric, reading in read_metrics(query, reply, rules).items():
-        scale, class_probs = scales[metric], probs.get(metric)
+        scale, class_probs = scales[metric], reading.probs or probs.get(metric)
         if swapped and class_probs:
             class_probs = {str(scale.exchanged(score)): class_probs[str(score)] for score in scale.classes}
         detected_language = None

@@ -151,7 +151,7 @@ class _WritingRenderer:
         self._prompts = {language: _prompt(spec, sources.task, library, language) for language in {item.language for item in sources.items}}
         self._templates: dict[tuple[str, tuple[str, ...]], PromptTemplate] = {}
 
-    def template(self, query: Query) -> PromptTemplate:
+    def template(self, query: Query, decides: bool) -> PromptTemplate:
         key = (query.item.language, given_texts(query.item, self._task))
         if key not in self._templates:
             self._templates[key] = self._prompts[key[0]].template(key[1])
@@ -252,7 +252,7 @@ def _refuse_unsuitable(judges: Sequence[Judge], sources: WritingSources) -> None
     """Raise UsageError for a writer that writes nothing, or whose name a system of the data has already."""
     systems = {item.system for item in sources.kept}
     for judge in judges:
-        if traits_of(judge).is_baseline:
+        if traits_of(judge).is_baseline or traits_of(judge).decides:
             raise UsageError(f"'{judge.identity.name}' gives scores and writes no texts; name models with --by")
         if judge.identity.name in systems:
             raise UsageError(f"the data hold outputs of the system '{judge.identity.name}' already; leave it out of --by")

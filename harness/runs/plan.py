@@ -22,6 +22,7 @@ from harness.prompts import (
     PromptSpec,
     PromptTemplate,
     PromptTemplates,
+    decision_template,
     own_language_wording,
     shown_texts,
     with_reasons_in,
@@ -44,7 +45,24 @@ class QueryRenderer(Protocol):
     items: ShownItems
     absent: dict[tuple[str, str, str], tuple[Score, ...]]
 
-    def template(self, query: Query) -> PromptTemplate: ...
+    def template(self, query: Query, decides: bool) -> PromptTemplate: ...
+
+
+class _Prompts:
+    """The ids and three counts of tokens of all prompts of a plan in one form, in order; repeats share one."""
+
+    def __init__(self) -> None:
+        self.ids = bytearray()
+        self.tokens = {count: array("I") for count in ("prompt", "answer", "max_output")}
+
+    def add(self, prompt: Prompt, answer_tokens: int) -> None:
+        self.ids += bytes.fromhex(prompt.prompt_id)
+        self.tokens["prompt"].append(estimate_prompt_tokens(prompt))
+        self.tokens["answer"].append(answer_tokens)
+        self.tokens["max_output"].append(prompt.max_tokens)
+
+    def __len__(self) -> int:
+        return len(self.tokens["prompt"])
 
 
 class Plan:
@@ -53,6 +71,8 @@ class Plan:
     Plans are streamed: queries and prompts are made again each time, because a million of them would not fit into memory. Only the ids of
     the prompts (repeats share one) and three numbers for each stay in memory. `realised` says what each perturbation did to each text, also
     where it could not change the text and nothing is asked. `absent` names the classes without an example by (language, task, metric).
+
+    The same queries are prompts in two forms: for judges that write, and for those that decide (see `JudgeTraits.decides`).
     """
 
     def __init__(
@@ -62,27 +82,34 @@ class Plan:
         repeats: int,
         renderer: QueryRenderer,
         answer_tokens: Callable[[Query, Prompt], int] | None = None,
+        decides: bool = False,
     ) -> None:
-        """`queries` yields the repeats of a query one after the other; `answer_tokens` estimates the tokens of an answer."""
+        """`queries` yields the repeats of a query one after the other; `answer_tokens` estimates the tokens of an answer.
+
+        Prompts in the form of `decides` are made at once, those in the other form when a judge needs them.
+        """
         self.seed = seed
         self._repeats = repeats
         self._all = queries
         self._answer_tokens = answer_tokens or estimate_answer_tokens
         self._renderer = renderer
-        self._prompt_ids = bytearray()
         self._calls: dict[str, tuple[CallIds, NDArray[np.bool_]]] = {}
-        self._tokens = {count: array("I") for count in ("prompt", "answer", "max_output")}
-        for query in queries():
-            item = renderer.items.shown(query) if query.repeat == 0 else None
-            if item is not None:
-                prompt = renderer.template(query).fill(item)
-                self._prompt_ids += bytes.fromhex(prompt.prompt_id)
-                self._tokens["prompt"].append(estimate_prompt_tokens(prompt))
-                self._tokens["answer"].append(self._answer_tokens(query, prompt))
-                self._tokens["max_output"].append(prompt.max_tokens)
+        self._forms: dict[bool, _Prompts] = {}
+        self._size = len(self._prompts(decides))
 
     def __len__(self) -> int:
-        return len(self._tokens["max_output"]) * self._repeats
+        return self._size * self._repeats
+
+    def _prompts(self, decides: bool) -> _Prompts:
+        if decides not in self._forms:
+            prompts = _Prompts()
+            for query in self._all():
+                item = self._renderer.items.shown(query) if query.repeat == 0 else None
+                if item is not None:
+                    prompt = self._renderer.template(query, decides).fill(item)
+                    prompts.add(prompt, 0 if decides else self._answer_tokens(query, prompt))
+            self._forms[decides] = prompts
+        return self._forms[decides]
 
     @property
     def realised(self) -> tuple[RealisedPerturbation, ...]:
@@ -96,58 +123,63 @@ class Plan:
         """Every query of the run, without those whose text the perturbation could not change."""
         return (query for query in self._all() if self._renderer.items.is_applicable(query))
 
-    def all_prompt_ids(self) -> Iterator[str]:
+    def all_prompt_ids(self, decides: bool = False) -> Iterator[str]:
         """The prompt id of every query, in order."""
-        ids = hex_ids(np.frombuffer(self._prompt_ids, np.uint8).reshape(-1, _ID_BYTES))
+        ids = hex_ids(np.frombuffer(self._prompts(decides).ids, np.uint8).reshape(-1, _ID_BYTES))
         return (prompt_id for prompt_id in ids for _ in range(self._repeats))
 
     def asked_language(self, query: Query) -> str:
         """The language in which the justification is asked for."""
         return query.condition.variant.reasons_in(query.item.language)
 
-    def call(self, query: Query, call_id: str, prompt_id: str | None = None) -> Call:
+    def call(self, query: Query, call_id: str, prompt_id: str | None = None, decides: bool = False) -> Call:
         """The call for one query, about the text as its condition changes it (baselines read that text); `prompt_id`: if it is known."""
         item = self._renderer.items.shown(query)
         assert item is not None  # `queries` leaves out texts that cannot be changed
         seen = query if item is query.item else msgspec.structs.replace(query, item=item)
-        return Call(call_id, self._renderer.template(query).fill(item, prompt_id), seen, self.seed + query.repeat)
+        return Call(call_id, self._renderer.template(query, decides).fill(item, prompt_id), seen, self.seed + query.repeat)
 
     def calls(self, identity: JudgeIdentity) -> PlannedCalls:
         """All calls for one judge, in order. Queries with the same prompt, sampling and repeat share one call."""
         if identity.name not in self._calls:
             ids = self.call_ids(identity)
             self._calls[identity.name] = ids, _first_occurrences(ids)
-        return PlannedCalls(self, *self._calls[identity.name])  # not cached: it refers to the plan and would keep it alive
+        ids, first = self._calls[identity.name]
+        return PlannedCalls(self, ids, first, traits_of(identity).decides)  # not cached: it refers to the plan and would keep it alive
 
     def call_ids(self, identity: JudgeIdentity) -> CallIds:
         """The id of the call for each query."""
-        return call_ids(identity, self.queries(), self.all_prompt_ids(), self.all_max_output_tokens(), self.seed)
+        decides = traits_of(identity).decides
+        return call_ids(identity, self.queries(), self.all_prompt_ids(decides), self.all_max_output_tokens(decides), self.seed)
 
-    def all_max_output_tokens(self) -> Iterator[int]:
+    def all_max_output_tokens(self, decides: bool = False) -> Iterator[int]:
         """The token budget of each query's answer."""
-        return (budget for budget in self._tokens["max_output"] for _ in range(self._repeats))
+        return (budget for budget in self._prompts(decides).tokens["max_output"] for _ in range(self._repeats))
 
-    def estimate(self, selected: NDArray[np.bool_]) -> Usage:
+    def estimate(self, selected: NDArray[np.bool_], decides: bool = False) -> Usage:
         """About how many tokens the selected queries (a mask) take; no tokenizer is needed."""
         times = selected.reshape(-1, self._repeats).sum(axis=1)
-        prompt, answer = (int(times @ np.asarray(self._tokens[count], np.int64)) for count in ("prompt", "answer"))
+        tokens = self._prompts(decides).tokens
+        prompt, answer = (int(times @ np.asarray(tokens[count], np.int64)) for count in ("prompt", "answer"))
         return Usage(prompt_tokens=prompt, completion_tokens=answer)
 
 
 class PlannedCalls:
     """Some calls of a plan for one judge, each made when it is needed. `selected` marks the queries whose call is among them."""
 
-    def __init__(self, plan: Plan, ids: CallIds, selected: NDArray[np.bool_]) -> None:
+    def __init__(self, plan: Plan, ids: CallIds, selected: NDArray[np.bool_], decides: bool = False) -> None:
         self._plan = plan
         self.selected = selected
         self._ids = ids
+        self._decides = decides
 
     def __len__(self) -> int:
         return int(self.selected.sum())
 
     def __iter__(self) -> Iterator[Call]:
-        calls = zip(self._plan.queries(), self.all_call_ids(), self._plan.all_prompt_ids(), self.selected, strict=True)
-        return (self._plan.call(query, call_id, prompt_id) for query, call_id, prompt_id, selected in calls if selected)
+        prompt_ids = self._plan.all_prompt_ids(self._decides)
+        calls = zip(self._plan.queries(), self.all_call_ids(), prompt_ids, self.selected, strict=True)
+        return (self._plan.call(query, call_id, prompt_id, self._decides) for query, call_id, prompt_id, selected in calls if selected)
 
     def ids(self) -> Iterator[str]:
         """The ids of these calls, in order."""
@@ -161,23 +193,26 @@ class PlannedCalls:
         """The calls that are not `answered` (one value for each of these calls, in order)."""
         remaining = self.selected.copy()
         remaining[np.flatnonzero(remaining)[np.asarray(answered, bool)]] = False
-        return PlannedCalls(self._plan, self._ids, remaining)
+        return self._with(remaining)
+
+    def _with(self, selected: NDArray[np.bool_]) -> PlannedCalls:
+        return PlannedCalls(self._plan, self._ids, selected, self._decides)
 
     def of(self, keep: Callable[[Query], bool]) -> PlannedCalls:
         """Return the calls whose query `keep` accepts."""
         mask = np.fromiter(map(keep, self._plan.queries()), bool, len(self.selected))
-        return PlannedCalls(self._plan, self._ids, self.selected & mask)
+        return self._with(self.selected & mask)
 
     def by_language(self) -> dict[str, PlannedCalls]:
         """These calls by the language of their item."""
         languages = np.array([query.item.language for query in self._plan.queries()])
         tags = sorted({str(language) for language in languages[self.selected]})
-        return {tag: PlannedCalls(self._plan, self._ids, self.selected & (languages == tag)) for tag in tags}
+        return {tag: self._with(self.selected & (languages == tag)) for tag in tags}
 
     @property
     def tokens(self) -> Usage:
         """About how many tokens these calls take."""
-        return self._plan.estimate(self.selected)
+        return self._plan.estimate(self.selected, self._decides)
 
 
 def call_ids(
@@ -244,11 +279,12 @@ def make_plan(
     templates: PromptTemplates,
     sources: PlanSources = PlanSources(),
     is_asked: Callable[[Item, str, Condition], bool] | None = None,
+    decides: bool = False,
 ) -> Plan:
     """Plan queries about every item of `data`, on those of the metrics for which it has a label (or may have, if labels are sealed).
 
     The order is language, task, group, item, condition, then metric, so that a local model reads what calls share only once. `is_asked`
-    says whether a metric of an item is asked about under a condition; by default always.
+    says whether a metric of an item is asked about under a condition; by default always. `decides`: see `Plan`.
     """
     items = sorted(data.items, key=lambda item: (item.language, item.task, item.group, item.item_id))
     about = {name: wording.metric for name, wording in questions.own_prompts.items()} | {
@@ -266,7 +302,8 @@ def make_plan(
     learnt = sources.training or data
     shown_items = ShownItems(library, learnt.items if sources.pool is None else sources.pool, questions.seed)
     shots = FewShotExamples(sources.examples or learnt, questions.seed)
-    return Plan(questions.seed, queries, questions.repeats, _Renderer(library, templates, data.scales, shown_items, shots, questions))
+    renderer = _Renderer(library, templates, data.scales, shown_items, shots, questions)
+    return Plan(questions.seed, queries, questions.repeats, renderer, decides=decides)
 
 
 def _item_queries(item: Item, metrics: tuple[str, ...], condition: Condition, repeats: int, about: Mapping[str, str]) -> Iterator[Query]:
@@ -305,17 +342,17 @@ class _Renderer:
         self._shots = shots
         self._cached: dict[tuple[object, ...], PromptTemplate] = {}
         self._item: Item | None = None
-        self._item_templates: dict[tuple[tuple[str, ...], Variant, bool], PromptTemplate] = {}
+        self._item_templates: dict[tuple[tuple[str, ...], Variant, bool, bool], PromptTemplate] = {}
 
-    def template(self, query: Query) -> PromptTemplate:
+    def template(self, query: Query, decides: bool) -> PromptTemplate:
         if query.item is not self._item:  # queries about one item follow each other
             self._item, self._item_templates = query.item, {}
-        key = (query.metrics, query.condition.variant, query.condition.shown_source != "none")
+        key = (query.metrics, query.condition.variant, query.condition.shown_source != "none", decides)
         if key not in self._item_templates:
-            self._item_templates[key] = self._find_template(query)
+            self._item_templates[key] = self._find_template(query, decides)
         return self._item_templates[key]
 
-    def _find_template(self, query: Query) -> PromptTemplate:
+    def _find_template(self, query: Query, decides: bool) -> PromptTemplate:
         item, variant = query.item, query.condition.variant
         if variant.prompt:
             custom_prompt = self._asked.own_prompts[variant.prompt]
@@ -326,7 +363,7 @@ class _Renderer:
         languages = {name: item.language if name == "language" else str(item.fields[name]) for name in task.language_keys}
         sources = task.outputs if query.condition.shown_source != "none" else ()
         shots = tuple((e.metric, e.item_id) for e in examples)
-        key = (item.task, *languages.values(), present, query.metrics, variant, sources, shots)
+        key = (item.task, *languages.values(), present, query.metrics, variant, sources, shots, decides)
         if key not in self._cached:
             rubric_name = query.condition.variant.rubric
             rubrics = (self._asked.own_rubrics[rubric_name],) if rubric_name else tuple(map(self._rubric, query.metrics))
@@ -336,7 +373,7 @@ class _Renderer:
             wording = with_reasons_in(reasons, wording, self._library) if reasons != tag else wording
             scales = {metric: self._scales[metric] for metric in query.metrics}
             spec = PromptSpec(wording, scales, variant, item.language, present, examples, sources)
-            self._cached[key] = self._templates.template_for(spec)
+            self._cached[key] = decision_template(spec) if decides else self._templates.template_for(spec)
         return self._cached[key]
 
     def _examples(self, query: Query, task: Task) -> tuple[Example, ...]:

@@ -6,7 +6,7 @@ Names become items, labels, versions and conditions. What does not exist or does
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
@@ -20,12 +20,14 @@ from harness.data import Dataset, load_bundled, load_folder
 from harness.data.asked_data import comparable_rubrics, with_compared_labels, with_our_names
 from harness.data.named_folders import located
 from harness.errors import ContentError, UsageError
+from harness.judges import traits_of
 from harness.judges.panel import refuse_unfit_panels, split_panels
-from harness.model import Item
+from harness.model import Item, JudgeIdentity, Scale
 from harness.parse import Vocabulary, vocabulary_of
-from harness.prompts import PromptTemplates
+from harness.prompts import PromptTemplates, decision_program_hash
 from harness.prompts.templates import program_hash
 from harness.runs.asked_questions import asked_questions, instruction_versions, read_prompts, refuse_unsuitable
+from harness.runs.decision_models import problems_of_decisions, refuse_unfit_judges
 from harness.runs.derivation import ReadingRules
 from harness.runs.plan import Plan, PlanSources, make_plan
 from harness.runs.protocol import AskedJudges, AskedTexts, Majority, ReferenceRule, RunProtocol, WordingVersions
@@ -78,8 +80,25 @@ class Prepared(msgspec.Struct, frozen=True):
         asks_only = (lambda item, metric, condition: item.item_id in only.get(metric, ())) if only else None
         study = study_named(texts.study)
         sources = PlanSources(self.training, self.examples, self._pool())
-        questions = self.protocol.questions
-        return make_plan(self.data, self.library, questions, templates, sources, study.is_asked(self.data) if study.is_asked else asks_only)
+        is_asked = study.is_asked(self.data) if study.is_asked else asks_only
+        identities = self.protocol.judges.identities
+        if self.protocol.wording.decision_prompts not in ("", decision_program_hash()):
+            raise UsageError("this run asked a decision model with another wording of the questions; run it again")
+        decides = bool(identities) and all(traits_of(identity).decides for identity in identities)
+        return make_plan(self.data, self.library, self.protocol.questions, templates, sources, is_asked, decides)
+
+    def refuse_unfit_judges(self, judges: Iterable[JudgeIdentity]) -> None:
+        """Raise UsageError for a judge that cannot be asked what this run asks."""
+        refuse_unfit_judges(judges, self.protocol.questions.conditions, self._asked_scales)
+
+    @property
+    def why_no_decisions(self) -> str:
+        """Return why no decision model can be asked what this run asks; empty if it can."""
+        return next(problems_of_decisions(self.protocol.questions.conditions, self._asked_scales), "")
+
+    @property
+    def _asked_scales(self) -> dict[str, Scale]:
+        return {metric: self.data.scales[metric] for metric in self.protocol.questions.metrics}
 
     def refuse_empty(self, plan: Plan) -> None:
         """Raise UsageError for a plan without a call: with the reason, and what to do."""

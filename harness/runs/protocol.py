@@ -9,9 +9,10 @@ from typing import Any, Literal
 import msgspec
 
 from harness.content.specs import Rubric
-from harness.judges import Panel
+from harness.judges import Panel, traits_of
 from harness.model import Condition, JudgeIdentity, hashed_condition
 from harness.prompts.custom_prompt import OwnPrompt
+from harness.prompts.decisions import decision_program_hash
 
 # Fields that few runs set, with their defaults. The hash in a run's name leaves them out where they have these values: a new field then
 # renames no run.
@@ -27,6 +28,7 @@ _LATER_DEFAULTS = {
     "own_rubrics": {},
     "examples_from": "",
     "only": {},
+    "decision_prompts": "",
 }
 
 
@@ -71,6 +73,11 @@ class WordingVersions(msgspec.Struct, frozen=True):
     instructions: dict[str, str] = {}  # versions of the instructions in the items' languages, by language
     examples: str = ""  # hash of the data that few-shot examples come from
     examples_from: str = ""  # the data folder that they come from; empty: the development items of the data
+    decision_prompts: str = ""  # of the questions to decision models; empty: none is asked
+
+    def prompts_of(self, judge: JudgeIdentity | str) -> str:
+        """The hash of the code that words the prompts of a judge."""
+        return (self.decision_prompts or decision_program_hash()) if traits_of(judge).decides else self.prompts
 
 
 class ReferenceRule(msgspec.Struct, frozen=True):

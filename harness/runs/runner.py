@@ -20,10 +20,11 @@ from harness.data.judgments import Judgments
 from harness.engines import JudgeOpening, Settings, check_engine
 from harness.engines.batch.submission import open_batches
 from harness.errors import ContentError, IncompleteRun, JudgeError, UsageError
-from harness.judges import Judge, JudgeOptions, open_judge, opening_name
+from harness.judges import Judge, JudgeOptions, open_judge, opening_name, traits_of
 from harness.judges.base import Environment
 from harness.model import JudgeIdentity, RealisedPerturbation, Score
 from harness.offensive import refuse_in_repository
+from harness.prompts import decision_program_hash
 from harness.row_files import can_write, temporary_copy
 from harness.runs.asking import (
     AskingPlace,
@@ -177,6 +178,7 @@ def open_run(spec: RunSpec, out: Path, settings: Settings) -> OpenedRun:
     refuse_in_repository(out, prepared.data.about)  # the store holds prompts and replies
     protocol = _with_judges(prepared.protocol, judges, openings)
     prepared = msgspec.structs.replace(prepared, protocol=protocol)
+    prepared.refuse_unfit_judges(protocol.judges.identities)
     study_named(protocol.texts.study).refuse(protocol, prepared.data.items)
     return OpenedRun(prepared, judges, openings)
 
@@ -188,7 +190,9 @@ def _with_judges(protocol: RunProtocol, judges: Sequence[Judge], openings: Mappi
         name: msgspec.structs.replace(panel, members=tuple(names[member] for member in panel.members))
         for name, panel in protocol.judges.panels.items()
     }
-    return protocol.with_fields(identities=tuple(judge.identity for judge in judges), panels=panels)
+    identities = tuple(judge.identity for judge in judges)
+    decision_prompts = decision_program_hash() if any(traits_of(identity).decides for identity in identities) else ""
+    return protocol.with_fields(identities=identities, panels=panels, decision_prompts=decision_prompts)
 
 
 def collect_batches(
@@ -411,6 +415,8 @@ def _prepare_stored(name: str, store: Store, out: Path) -> Prepared:
 
 def planned_calls(prepared: Prepared, judges: Sequence[Judge]) -> dict[str, PlannedCalls]:
     """`{judge name: calls}` for a dry run, without a store."""
-    plan = prepared.plan(None)
+    identities = tuple(judge.identity for judge in judges)
+    prepared.refuse_unfit_judges(identities)
+    plan = msgspec.structs.replace(prepared, protocol=prepared.protocol.with_fields(identities=identities)).plan(None)
     prepared.refuse_empty(plan)
     return {judge.identity.name: plan.calls(judge.identity) for judge in judges}

@@ -68,8 +68,8 @@ class ChosenJudges:
     heading: ClassVar[str] = "judges"
 
     judges: Annotated[tuple[str, ...], Flag("--judge", "NAME")] = (DEFAULT_JUDGE,)
-    """openai/<model>[@<label>], local/<model or .gguf>, baseline/<name>, python:<module>:<function>, replay/<file> or a panel of them,
-    panel/<file.toml>; repeatable"""
+    """openai/<model>[@<label>], local/<model or .gguf>, a decision model as decisions/<model>, systemone/<model> or decider/<name>,
+    baseline/<name>, python:<module>:<function>, replay/<file>, or a panel of them, panel/<file.toml>; repeatable"""
     panels: Mapping[str, Panel] = field(default_factory=dict)
     """the panels among them, read already, by name; their members are among the judges"""
     own_systems: Annotated[OwnSystems, Flag("--is", "JUDGE=SYSTEM")] = field(default_factory=dict)
@@ -104,6 +104,8 @@ class ChosenWordings:
     """the same, read already, by name and hash"""
     examples: Annotated[Path | None, Flag(metavar="DIR")] = None
     """a data folder whose labelled items are the few-shot examples (default: dev items)"""
+    levels: Annotated[Count | None, Flag(metavar="N")] = None
+    """ask decision models about N bands of a scale that they cannot be asked about as it is, such as 0 to 100"""
     allow_unreviewed: Annotated[bool, Flag()] = False
     """allow instructions that no native reader has reviewed"""
 

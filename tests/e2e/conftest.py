@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.conftest import HANG_SECONDS
+from tests.e2e.hostile import decided
 from tests.e2e.loopback import Loopback, Quiet
 
 MODEL = "tester-2024-01-01"
@@ -87,6 +88,10 @@ class Endpoint(Loopback):
         text = content if isinstance(content, str) else json.dumps(content)
         choice = {"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": text, **message}}
         return Answer(body=self.completion([choice], model))
+
+    def deciding(self, request: Request) -> Answer:
+        """Probabilities for every option, in the form of the request, which depend on nothing but what was asked."""
+        return Answer(body=decided(request.body, request.key))
 
     def completion(self, choices: Any, model: str = MODEL) -> dict[str, Any]:
         usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}

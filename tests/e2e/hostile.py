@@ -1,4 +1,4 @@
-"""An OpenAI-compatible chat endpoint that is hostile but honest: `python tests/e2e/hostile.py --port 0 --faults 0.2`.
+"""An OpenAI-compatible endpoint for chats and decisions that is hostile but honest: `python tests/e2e/hostile.py --port 0 --faults 0.2`.
 
 Prints its port as its first line, listens on 127.0.0.1 only, and ends on SIGTERM, after `--lifetime` seconds, or when its parent has
 died. Needs nothing but Python, so that benchmarks can start it too.
@@ -7,6 +7,7 @@ What it answers is fixed by the request's body alone; whether and how the n-th a
 The clock decides nothing, so that runs can be repeated.
 
     POST …/chat/completions   a completion with one object a metric, or what a fault makes of it
+    POST …/decisions, …/systemone   probabilities for every option of every question, in the form of the path, or what a fault makes of it
     GET /stats                what came in and what went out, as JSON (see Ledger.stats)
     GET /wait/N               answers once N calls have come in
     POST /control             {"faults": 0.0} changes settings; {"down": 1.5} closes socket and connections for so many seconds;
@@ -14,7 +15,7 @@ The clock decides nothing, so that runs can be repeated.
 
 Faults, by what a client can make of them:
 
-    nothing came back         429, 429-retry-after, 429-ratelimit, 500, 502-html, 503, reset-before, reset-head, reset-body,
+    nothing came back         429, 429-retry-after, 429-ratelimit, 500, 502-html, 503, 504, 529, reset-before, reset-head, reset-body,
                               cut-json, html, not-utf8, stall, 429-quota-per-minute, nested, endless-head, endless-header,
                               no-choices
     the endpoint refuses        307, 204, 403-page, 413-page
@@ -133,8 +134,62 @@ def _answer(properties: dict[str, Any], digest: str, metric: str) -> dict[str, A
     return {key: values[key] for key in properties}
 
 
+def probabilities_of(options: int, digest: str, name: str) -> list[float]:
+    """Probabilities of options, in whole percent, that sum to 1: 40 more than the others for one of them."""
+    chosen = int(share("score", digest, name) * options)
+    rest = [0.6 / options] * options
+    rounded = [round(p + 0.4 * (number == chosen), 2) for number, p in enumerate(rest)]
+    rounded[chosen] = round(rounded[chosen] + 1 - sum(rounded), 2)
+    return rounded
+
+
+def decided(body: dict[str, Any], digest: str) -> dict[str, Any]:
+    """Good answers to the questions of a body, in the form in which it asks."""
+    questions = body["questions"]
+    by_name = isinstance(questions, dict)
+    answers = {}
+    for number, question in enumerate(questions.values() if by_name else questions):
+        name = list(questions)[number] if by_name else question.get("name")
+        answers[number if name is None else name] = _decided_by_name(question, digest, name) if by_name else _decided(question, digest)
+    read = sum(map(len, map(str, body.values()))) // 4
+    usage = {"input_tokens": read, "output_tokens": len(answers), "total_tokens": read + len(answers)}
+    return {"model": body["model"], "answers": answers if by_name else list(answers.values()), "usage": usage}
+
+
+def _decided(question: dict[str, Any], digest: str) -> dict[str, Any]:
+    """The answer to one question in the form of Decisions."""
+    kind, name = question["type"], question.get("name")
+    if kind == "predicate":
+        return {"type": kind, "name": name, "probability": probabilities_of(2, digest, str(name))[1]}
+    if kind == "choice":
+        values = [choice["value"] for choice in question["choices"]]
+        p = probabilities_of(len(values), digest, str(name))
+        listed = [{"value": value, "probability": each} for value, each in zip(values, p, strict=True)]
+        return {"type": kind, "name": name, "choice": values[p.index(max(p))], "confidence": max(p), "probabilities": listed}
+    labels = [level["label"] for level in question["levels"]]
+    p = probabilities_of(len(labels), digest, str(name))
+    listed = [{"value": number, "label": label, "probability": p[number]} for number, label in enumerate(labels)]
+    expected = sum(number * each for number, each in enumerate(p))
+    return {"type": kind, "name": name, "score": expected, "confidence": max(p), "probabilities": listed}
+
+
+def _decided_by_name(question: dict[str, Any], digest: str, name: str) -> dict[str, Any]:
+    """The answer to one question in the form of System One."""
+    kind, criteria = question["type"], question.get("criteria")
+    if kind == "noul":
+        return {"type": kind, "noul": probabilities_of(2, digest, name)[1]}
+    options = list(criteria) if kind == "choice" else [str(number) for number in range(len(criteria))]
+    p = probabilities_of(len(options), digest, name)
+    common = {"type": kind, "confidence": max(p), "probabilities": dict(zip(options, p, strict=True))}
+    if kind == "choice":
+        return common | {"choice": options[p.index(max(p))]}
+    return common | {"score": sum(number * each for number, each in enumerate(p)), "legend": dict(zip(options, criteria, strict=True))}
+
+
 def completion(asked: Asked, *, finish: str = "stop", model: str | None = None, **message: Any) -> dict[str, Any]:
-    """A completion that says the asked's content, unless `message` says otherwise."""
+    """A completion that says the asked's content, unless `message` says otherwise; to questions, their answers."""
+    if asked.decided is not None:
+        return asked.decided | ({"model": model} if model else {})
     text = {"role": "assistant", "content": asked.content, "refusal": None, **message}
     prompt, answer = asked.size // 4, len(asked.content) // 4
     return {
@@ -157,13 +212,14 @@ def completion(asked: Asked, *, finish: str = "stop", model: str | None = None, 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One chat call, and the content of its good answer."""
+    """One call, and the content of its good answer: a text, or what was decided."""
 
     digest: str
     attempt: int  # from 1
     size: int  # bytes of the body
     model: str
     content: str
+    decided: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +242,8 @@ class Answer:
 def http(status: int, body: bytes, kind: str = "application/json", **headers: str) -> bytes:
     """A whole response; header names are written with underscores."""
     extra = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in headers.items())
-    head = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n{extra}\r\n"
+    phrase = HTTPStatus(status).phrase if status in {*HTTPStatus} else "Overloaded"
+    head = f"HTTP/1.1 {status} {phrase}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n{extra}\r\n"
     return head.encode() + body
 
 
@@ -279,6 +336,8 @@ KINDS: dict[str, Kind] = {
     "500": lambda a, s: error(500, "The server had an error while processing your request"),
     "502-html": lambda a, s: page(502),
     "503": lambda a, s: error(503, "The engine is currently overloaded, please try again later"),
+    "504": lambda a, s: error(504, "The model did not answer in time"),
+    "529": lambda a, s: Answer((http(529, said({"error": {"message": "Overloaded", "type": "overloaded_error"}})),)),
     "reset-before": lambda a, s: cut_off(a, "before"),
     "reset-head": lambda a, s: cut_off(a, "head"),
     "reset-body": lambda a, s: cut_off(a, "body"),
@@ -442,11 +501,12 @@ class House:
         await self._listen()
 
     def answer(self, digest: str, tally: Tally, body: bytes) -> Answer:
-        """What this attempt gets. Raises ValueError if the body is no chat call."""
+        """What this attempt gets. Raises ValueError if the body is no call."""
         data = json.loads(body)
-        if not isinstance(data, dict) or not isinstance(data.get("messages"), list):
-            raise ValueError("a chat call is an object with messages")
-        asked = Asked(digest, tally.attempts, len(body), str(data.get("model")), content_of(data, digest))
+        if not isinstance(data, dict) or not (isinstance(data.get("messages"), list) or data.get("questions")):
+            raise ValueError("a call is an object with messages, or with questions")
+        answers = decided(data, digest) if data.get("questions") else None
+        asked = Asked(digest, tally.attempts, len(body), str(data.get("model")), "" if answers else content_of(data, digest), answers)
         settings = self.settings
         if tally.faults >= settings.max_faults_per_call or self.ledger.requests <= settings.good_first:
             return good(asked)
@@ -546,7 +606,7 @@ class Connection(asyncio.Protocol):
 
     def _serve(self, request: Request) -> None:
         route = f"{request.method} {request.path.partition('?')[0]}"
-        if route.startswith("POST ") and route.endswith("/chat/completions"):
+        if route.startswith("POST ") and route.endswith(("/chat/completions", "/decisions", "/systemone")):
             self._chat(request.body)
         elif route == "GET /stats":
             self.say(Answer((http(200, said(self._house.ledger.stats())),)))

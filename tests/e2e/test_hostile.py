@@ -24,8 +24,8 @@ CALLS = 30
 # Every kind of fault, by what a run can make of it (as in hostile.py).
 PLAIN_FAULTS = ("500", "429", "reset-body", "html")  # one of each family; the others are tested with the slow ones
 ASKED_AGAIN = (
-    "429", "429-retry-after", "429-ratelimit", "500", "502-html", "503", "reset-before", "reset-head", "reset-body", "cut-json", "html",
-    "not-utf8", "stall", "429-quota-per-minute", "nested", "endless-head", "endless-header", "no-choices",
+    "429", "429-retry-after", "429-ratelimit", "500", "502-html", "503", "504", "529", "reset-before", "reset-head", "reset-body",
+    "cut-json", "html", "not-utf8", "stall", "429-quota-per-minute", "nested", "endless-head", "endless-header", "no-choices",
 )  # fmt: skip
 GOOD_ALL_THE_SAME = ("reset-after", "slow-body", "wrong-type", "odd-usage", "long-headers", "escapes")
 NAMED_FAILURES = {

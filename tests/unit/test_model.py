@@ -37,6 +37,7 @@ OPEN = Scale(kind="interval")
 AXES = {name: get_args(hint) or (False, True) for name, hint in get_type_hints(Variant).items()} | {"shots": (0, 1, 2, MAX_SHOTS)}
 AXES["prompt"], AXES["rubric"] = ("",), ("",)  # files of the user's own have tests of their own; with a prompt, no other axis applies
 AXES["language"], AXES["reasons"] = ("english", "own"), ("",)  # tags have tests of their own
+AXES["levels"] = (0,)  # numbers have tests of their own
 PRODUCT = [Variant(**dict(zip(AXES, values, strict=True))) for values in itertools.product(*AXES.values())]
 VARIANTS = [
     variant
@@ -45,10 +46,11 @@ VARIANTS = [
     and (variant.answer == "text" or not variant.explain)
     and (variant.answer == "json" or (variant.call, variant.justification) == ("single", "before"))
     and (variant.answer != "text" or not variant.probabilities)
+    and (variant.answer == "json" or (variant.question, variant.options) == ("scale", "forward"))
 ]
 
 
-SWITCHES = ("probabilities", "persona", "explain")  # axes whose default has no word
+SWITCHES = ("probabilities", "persona", "explain", "question", "options")  # axes whose default has no word
 
 
 def words_of(variant: Variant) -> list[str]:
@@ -111,8 +113,8 @@ def test_every_variant_is_read_back_from_its_text() -> None:
 def test_no_two_variants_have_the_same_text() -> None:
     assert len(set(map(str, VARIANTS))) == len(VARIANTS)
     # JSON: single, joint, joint+reversed by justification and probabilities; a text with and without an explanation;
-    # marked errors with and without probabilities
-    assert len(VARIANTS) == 2 * 4 * 2 * 2 * (3 * 3 * 2 + 2 + 2)
+    # marked errors with and without probabilities; JSON also as a choice, and with its options reversed
+    assert len(VARIANTS) == 2 * 4 * 2 * 2 * (3 * 3 * 2 * 4 + 2 + 2)
 
 
 def test_the_text_names_only_what_is_not_the_default() -> None:
@@ -131,7 +133,8 @@ def test_a_variant_that_names_no_call_is_single() -> None:
 @given(st.sampled_from(VARIANTS), st.data())
 def test_the_words_may_come_in_any_order_and_defaults_may_be_said(variant: Variant, data: st.DataObject) -> None:
     words = words_of(variant)
-    assert len(words) == len(AXES) - 3 - (variant.shots == 0) - sum(not getattr(variant, axis) for axis in SWITCHES)
+    unsaid = sum(getattr(variant, axis) == getattr(Variant(), axis) for axis in SWITCHES)
+    assert len(words) == len(AXES) - 4 - (variant.shots == 0) - unsaid
     assert parse_variant("+".join(data.draw(st.permutations(words)))) == variant
 
 
@@ -144,7 +147,7 @@ def test_whatever_can_be_read_says_exactly_its_words(words: list[str]) -> None:
         return
     said = {VARIANT_WORDS[word][0]: VARIANT_WORDS[word][1] for word in words}
     if Variant(**said) not in VARIANTS:
-        with pytest.raises(ValueError, match=r"only a|a text h|probabilities are|errors are|the errors"):
+        with pytest.raises(ValueError, match=r"only a|a text h|probabilities are|errors are|the errors|a decision"):
             parse_variant("+".join(words))
         return
     variant = parse_variant("+".join(words))
@@ -164,6 +167,20 @@ def test_a_number_of_examples_that_cannot_be_is_said(text: str) -> None:
         ValueError, match=f"'{text}' in variant 'joint\\+{text}' should be fewshot:1 to fewshot:8, the examples of each class"
     ):
         parse_variant(f"joint+{text}")
+
+
+@pytest.mark.parametrize("text", ["levels", "levels:", "levels:0", "levels:1", "levels:11", "levels:-2", "levels:²"])
+def test_a_number_of_levels_that_cannot_be_is_said(text: str) -> None:
+    with pytest.raises(
+        ValueError, match=f"'{text}' in variant 'joint\\+{text}' should be levels:2 to levels:10, the bands of a long scale"
+    ):
+        parse_variant(f"joint+{text}")
+
+
+def test_levels_are_read_back_and_belong_to_options() -> None:
+    assert parse_variant("joint+levels:5") == Variant("joint", levels=5) and str(Variant(levels=10)) == "single+levels:10"
+    with pytest.raises(ValueError, match="a decision model chooses among options and writes nothing"):
+        parse_variant("text+levels:5")
 
 
 @pytest.mark.parametrize("text", ["reversed", "single+reversed", "reversed+few-shot"])
@@ -207,7 +224,16 @@ def test_a_call_passes_on_what_its_condition_says() -> None:
 
 
 def test_failures_are_these() -> None:
-    assert [str(failure) for failure in Failure] == ["refused", "not_json", "off_scale", "truncated", "missing", "tied", "slow_pattern"]
+    assert [str(failure) for failure in Failure] == [
+        "refused",
+        "not_json",
+        "off_scale",
+        "truncated",
+        "missing",
+        "tied",
+        "bad_probabilities",
+        "slow_pattern",
+    ]
 
 
 def test_a_judge_is_called_by_provider_and_model() -> None:

@@ -21,14 +21,15 @@ from harness.content.tags import choose_from, language_named
 from harness.data import Dataset
 from harness.data.labels import Labels
 from harness.errors import StoreError, UsageError
+from harness.judges import traits_of
 from harness.judges.models import cache_folder
 from harness.model import Call, Condition, Item, JudgeIdentity, Judgment, Reply, Scale, Variant, parse_variant
 from harness.parse import vocabulary_of
-from harness.prompts import OwnPrompt, PromptTemplates, is_english, load_own_prompt
+from harness.prompts import OwnPrompt, PromptTemplates, decision_program_hash, is_english, load_own_prompt
 from harness.prompts.custom_prompt import LANGUAGE
 from harness.prompts.templates import program_hash
 from harness.row_files import write_atomic
-from harness.runs import AskedQuestions, Plan, ReadingRules, derive_judgments, make_plan
+from harness.runs import AskedQuestions, Plan, ReadingRules, derive_judgments, make_plan, refuse_unfit_judges
 from harness.signature import QuestionSignature, judge_text
 
 _OUTPUT = "output"
@@ -133,18 +134,19 @@ class Instrument:
 
     def call(self, item: Item, identity: JudgeIdentity, repeat: int = 0) -> Call:
         """The call that asks about an item, as a run of this judge would make it."""
-        calls = list(self._plan(item, repeat + 1).calls(identity))
+        refuse_unfit_judges((identity,), (self.condition,), {self.metric: self.scale})
+        calls = list(self._plan(item, repeat + 1, traits_of(identity).decides).calls(identity))
         if not calls:
             raise UsageError(f"the variant '{self.condition.variant}' asks about no item in '{item.language}'")
         return calls[repeat]
 
-    def _plan(self, item: Item, repeats: int) -> Plan:
+    def _plan(self, item: Item, repeats: int, decides: bool) -> Plan:
         for tag in self._instructions(item.language):
             if not self._library.instructions(tag).reviewed_by and not self._spec.allow_unreviewed:
                 raise UsageError(f"no native reader has reviewed the instructions in '{tag}'; allow_unreviewed = true uses them")
         data = Dataset("", (item,), Labels.from_rows(()), {self.metric: self.scale}, asks={item.task: frozenset({self.metric})})
         asked = AskedQuestions((self.metric,), (self.condition,), repeats, self._spec.seed, own_prompts=self._own)
-        return make_plan(data, self._library, asked, self._templates)
+        return make_plan(data, self._library, asked, self._templates, decides=decides)
 
     def _instructions(self, language: str) -> Iterator[str]:
         """The languages other than English in which the question is worded."""
@@ -169,7 +171,7 @@ class Instrument:
             langs=(language,),
             conditions=(str(self.condition),),
             seed=self._spec.seed,
-            prompts=program_hash(),
+            prompts=decision_program_hash() if traits_of(identity).decides else program_hash(),
             instructions=tuple(f"{tag}@{self._library.instructions(tag).version}" for tag in self._instructions(language)),
             harness=version("judge-harness"),
         )

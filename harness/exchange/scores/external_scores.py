@@ -25,6 +25,7 @@ class ExternalScore(msgspec.Struct, frozen=True, kw_only=True):
         metric: the name of the metric; None where only the user knows it.
         value: the number, text or truth value that the program kept; None where there is none.
         failure: why there is no value. The value is then ignored: programs keep a 0 there.
+        decision: the answer of a decision model as it came, or the probability of each class under `probs`; it stands for the value.
         reply: the judge's reply, verbatim, if the format keeps it; it is read by our own parser.
         finish_reason, refusal: what the provider said of the reply.
         justification: the judge's words.
@@ -46,6 +47,7 @@ class ExternalScore(msgspec.Struct, frozen=True, kw_only=True):
     metric: str | None = None
     value: Any = None
     failure: Failure | None = None
+    decision: Mapping[str, Any] | None = None
     reply: str | None = None
     finish_reason: str | None = None
     refusal: str | None = None

@@ -16,6 +16,7 @@ MODULES = {
     "inspect": "inspect_log",
     "promptfoo": "promptfoo",
     "lm-eval": "lm_eval",
+    "decisions": "decision_records",  # before batches: a line of theirs has a response too
     "openai-batch": "provider_batches",
     "anthropic-batch": "provider_batches",
     "gemini-batch": "provider_batches",

@@ -11,8 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from harness.errors import ContentError
 from harness.exchange.labels.table import flat
+from harness.exchange.scores.decision_records import answers_by_name, question_names
 from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, Reader, ReadOptions
 from harness.exchange.scores.score_metadata import of_ours
 from harness.model import Failure
@@ -46,6 +49,7 @@ _FAILED_CALL = re.compile(
     re.IGNORECASE,
 )
 _TEXTS = {"output": "response.output"}
+_DECISIONS = re.compile(r"\w+:decisions(:|$)")
 
 
 def is_result(row: Any) -> bool:
@@ -66,6 +70,7 @@ def read_results(path: Path, rows: Iterable[tuple[str, Any]]) -> ExternalScores:
     left_out: Counter[str] = Counter()
     asked: Counter[str] = Counter()
     kept = list(rows)
+    read_texts: dict[str, str] = {}
     several = len({(_label(row), str(row.get("promptIdx"))) for _, row in kept}) > 1
     for place, row in kept:
         try:
@@ -73,17 +78,23 @@ def read_results(path: Path, rows: Iterable[tuple[str, Any]]) -> ExternalScores:
             key = to_json([row.get("vars"), row.get("promptIdx"), _label(row), row.get("testIdx") if not row.get("vars") else None])
             graded = row.get("gradingResult") or {}
             components = graded.get("componentResults") or []
+            shared = {"place": place, "item": _item(row, fields, several), "fields": fields}
+            if decided := list(_decisions(shared | {"item": _item(row, fields, several=False)}, row, asked[key])):
+                found += decided
+                read_texts = {name: f"vars.{name}" for name in row.get("vars") or {}}
+                asked[key] += 1
+                continue
             if not components:
                 left_out["results without an assertion (the model under test failed)"] += 1
                 continue
-            shared = {"place": place, "item": _item(row, fields, several), "fields": fields}
             found += _of_result(shared, row, asked[key], components, left_out)
             asked[key] += 1
         except (AttributeError, TypeError, KeyError):
             raise ContentError("the result does not have promptfoo's form", place) from None
     if not found:
         raise ContentError("no assertion was graded by a model or a person; there is nothing to import", path)
-    return ExternalScores("promptfoo", found, [f"{count} {what} left out" for what, count in left_out.items()], _TEXTS)
+    texts = read_texts if len(read_texts) != 1 else {"output": next(iter(read_texts.values()))}  # what decision models read
+    return ExternalScores("promptfoo", found, [f"{count} {what} left out" for what, count in left_out.items()], texts or _TEXTS)
 
 
 def _fields(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,6 +117,27 @@ def _item(row: Mapping[str, Any], fields: Mapping[str, Any], several: bool) -> s
     if identity is None or not several:
         return None if identity is None else str(identity)
     return f"{identity}@{_label(row)}#{row.get('promptIdx')}"
+
+
+def _decisions(shared: Mapping[str, Any], row: Mapping[str, Any], repeat: int) -> Iterator[ExternalScore]:
+    """Yield the answers of a decision model that was the model under test: it judged the text of the test."""
+    if not _DECISIONS.match(identity := _label_id(row)):
+        return
+    output = (row.get("response") or {}).get("output")
+    try:
+        body = msgspec.json.decode(output) if isinstance(output, str) else output
+    except msgspec.DecodeError:
+        return
+    answers = body.get("answers") if isinstance(body, dict) else None
+    names = question_names(answers)
+    judge = "/".join(part for part in identity.split(":")[1:] if part)
+    for name, answer in answers_by_name(answers, names).items():
+        yield ExternalScore(**shared, metric=name, decision=answer, who=judge, repeat=repeat)
+
+
+def _label_id(row: Mapping[str, Any]) -> str:
+    provider = row.get("provider")
+    return str(provider.get("id") or "") if isinstance(provider, dict) else str(provider or "")
 
 
 def _of_result(

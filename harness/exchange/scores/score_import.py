@@ -31,7 +31,17 @@ from harness.exchange.scores.score_values import finite_number, read_value, refu
 from harness.exchange.scores.unreadable import ReadingCounts, UnreadableJudge
 from harness.model import AnnotatorKind, Failure, Scale, Score
 from harness.offensive import without_quotations
-from harness.parse import AnswerRule, Reading, Vocabulary, read_by_rule, read_reply, vocabulary_of
+from harness.parse import (
+    AnswerRule,
+    Reading,
+    Vocabulary,
+    entropy,
+    expected_score,
+    read_by_rule,
+    read_recorded_decision,
+    read_reply,
+    vocabulary_of,
+)
 from harness.patterns import TOO_SLOW, SlowPattern
 from harness.row_files import find_table
 from harness.text import quoted
@@ -298,15 +308,22 @@ class _ScoreImport:
         if repeat in earlier:
             raise UnreadableScore(f"{judge} already scored '{metric}' of '{item}', repeat {repeat}")
         earlier.append(repeat)
-        extra = {"variant": score.variant, "temperature": temperature, "order": score.order, "repeat": repeat or None}
+        extra: dict[str, Any] = {"variant": score.variant, "temperature": temperature, "order": score.order, "repeat": repeat or None}
         words = score.justification if isinstance(score.justification, str) else None
         extra |= {"raw_choice": reading.raw_choice, "justification": reading.justification or words}
+        if reading.probs:
+            scale = self.scales[metric]
+            extra |= {"probs": reading.probs, "expected": expected_score(reading.probs, scale), "entropy": entropy(reading.probs)}
         self.judgments.append(row | {name: value for name, value in extra.items() if value is not None})
 
     def _reading(self, score: ExternalScore, scale: Scale) -> Reading:
         """A judge's score. A reply is read by the rule of the program that asked, or by our own parser; where the user maps words that the
         program gave, or takes its scores, and where the file keeps no reply, the program's own value counts."""
         categories = self.options.categories_of(str(score.metric))
+        if score.decision is not None and score.failure is None:
+            reading = read_recorded_decision(score.decision, scale, {str(word): value for word, value in categories.items()})
+            self.readings.add(score, reading, reading)
+            return reading
         stored = self._stored_value(score, scale, categories)
         if score.reply is None or self.options.take_values or (categories and score.rule is None):
             reading = stored

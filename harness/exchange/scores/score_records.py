@@ -17,6 +17,7 @@ from harness.exchange.scores.record_names import TABLE, RecordNames, member, pre
 from harness.model import Failure
 from harness.text import quoted
 
+_PROBABILITY = "p_"  # begins the name of a column with the probability of a class
 _USUAL_TEXTS = ("input", "prompt", "source", "passage", "output", "response", "text", "output_a", "output_b")
 
 
@@ -113,6 +114,7 @@ def read_records(path: Path, rows: Sequence[tuple[str, Mapping[str, Any]]], name
     ids = joined_ids([row for _, row in counted], names.id_from) if names.id_from else [_first(row, names.item) for _, row in counted]
     named = not {*names.who, *names.annotator}.isdisjoint(fields)  # whether records say who scored
     scores: list[ExternalScore] = []
+    probabilities = _probability_columns(fields)
     for (place, row), item in zip(counted, ids, strict=True):
         said = (names.kind, *names.who, *names.annotator, *(wide or names.value), names.error)
         if named and all(is_blank(row.get(name)) for name in said):
@@ -121,6 +123,8 @@ def read_records(path: Path, rows: Sequence[tuple[str, Mapping[str, Any]]], name
         for metric in wide or (None,):
             about = names if metric is None else _of_column(names, metric)
             score = _score(place, item, row, about)
+            if probabilities and is_blank(score.value) and not score.human:
+                score = msgspec.structs.replace(score, decision=_decision(row, probabilities), failure=_failure(1, row.get(names.error)))
             scores.append(score if metric is None else msgspec.structs.replace(score, metric=metric))
     return ExternalScores("records", scores, notes, _texts(names, counted))
 
@@ -139,12 +143,30 @@ def _require_fields(names: RecordNames, fields: Collection[str], options: ReadOp
             place,
         )
     wanted = {*(options.wide_metrics or names.value), names.error}
-    if wanted.isdisjoint(fields):
+    if wanted.isdisjoint(fields) and not _probability_columns(fields):
         raise ContentError(
             f"no field for the score: {' or '.join(options.wide_metrics or names.value)} is expected; the fields are: {listed_fields}; "
             "--wide-metrics names columns that hold the scores of one metric each",
             place,
         )
+
+
+def _probability_columns(fields: Iterable[str]) -> dict[str, str]:
+    """Return the columns that hold the probability of a class, such as `p_pass` and `p_fail`, by class; none without two of them."""
+    columns = {name.removeprefix(_PROBABILITY): name for name in fields if name.startswith(_PROBABILITY) and name != _PROBABILITY}
+    return columns if len(columns) > 1 else {}
+
+
+def _decision(row: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, Any]:
+    """Return the probabilities of a row by class. A cell that is no number stays as it is, and is then no probability."""
+    return {"probs": {name: _number(row.get(column)) for name, column in columns.items()}}
+
+
+def _number(cell: Any) -> Any:
+    try:
+        return float(cell) if isinstance(cell, str) else cell
+    except ValueError:
+        return cell
 
 
 def _of_column(names: RecordNames, metric: str) -> RecordNames:

@@ -118,5 +118,8 @@ _CAUSES = {
     Failure.MISSING: "the other program has no value: most calls of the judge failed, or nothing was asked",
     Failure.NOT_JSON: "most replies name no score, or the other program could not read them; read a few, and see which score they give "
     "(--take-values takes the values that the other program kept)",
+    Failure.TIED: "the judge gives several classes the same probability in most texts",
+    Failure.BAD_PROBABILITIES: "most answers lack an option's probability, or their probabilities do not sum to 1",
+    Failure.SLOW_PATTERN: "the pattern that reads the replies does not end on most of them",
     Failure.OFF_SCALE: "most replies name a score that is not on the scale (--scale METRIC=SCALE)",
 }

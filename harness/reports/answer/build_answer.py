@@ -9,7 +9,7 @@ from harness.content.tags import english_name
 from harness.decide.sentences import unread_words
 from harness.decide.verdicts import Verdict
 from harness.measure.answer_counts import total_answers
-from harness.reports.answer.cards import cards_of_one, cards_of_several, copied_cards, missing_cards
+from harness.reports.answer.cards import cards_of_one, cards_of_several, copied_cards, missing_cards, note_cards
 from harness.reports.answer.matrix import verdict_matrices
 from harness.reports.answer.steps import LabelPages, next_steps
 from harness.reports.answer.words import Sides, bar_words, judge_of, nobody_to_compare, setting, side_names, style_of
@@ -24,14 +24,15 @@ _HOWEVER = ", however it is asked"
 def _with_missing(verdicts: Sequence[Verdict], cards: Iterable[Card]) -> tuple[Card, ...]:
     """Return the cards with what agreement does not show: copied labels, and classes that are missed, in the card of what not to use."""
     listed, missing = list(cards), list(missing_cards(verdicts))
+    notes = note_cards(str(verdict["judge"]) for verdict in verdicts)
     position = next((number for number, card in enumerate(listed) if card.style == "bad"), None)
     if position is None or len(missing) != 1:
-        return (*copied_cards(verdicts), *missing, *listed)
+        return (*copied_cards(verdicts), *missing, *listed, *notes)
     [missed] = missing
     listed[position] = replace(
         listed[position], text=f"{listed[position].text} {missed.text}", note=f"{listed[position].note} {missed.note}".strip()
     )
-    return (*copied_cards(verdicts), *listed)
+    return (*copied_cards(verdicts), *listed, *notes)
 
 
 def build_answer(sides: Sides, pages: LabelPages = LabelPages()) -> Answer:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from harness.content.tags import english_name
 from harness.decide.class_shares import ClassShare, mostly_missed, words_of_share
 from harness.decide.verdicts import Verdict
+from harness.judges import note_of
 from harness.reports.answer.words import (
     Sides,
     bar_words,
@@ -85,6 +86,13 @@ def copied_cards(verdicts: Sequence[Verdict]) -> Iterator[Card]:
         more = f", and so in {counted(len(copies) - 1, 'more question')}" if len(copies) > 1 else ""
         equal = f"In {place_of(first)} {first.copied.words}{more}"
         yield Card("open", "", f"Is {first['judge']} a copy of the labels? {equal}. Agreement with what was copied shows nothing.")
+
+
+def note_cards(judges: Iterable[str]) -> Iterator[Card]:
+    """Yield a card for each judge of which a reader should know more than its verdicts: a toy, or a model of one language."""
+    for judge in dict.fromkeys(judges):
+        if note := note_of(judge):
+            yield Card("open", "", f"{judge} {note}.")
 
 
 def cards_of_several(sides: Sides, names: Mapping[int, str]) -> Iterator[Card]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
-from harness.reports.answer.cards import copied_cards
+from harness.reports.answer.cards import copied_cards, note_cards
 from harness.reports.answer.words import setting, style_of
 from harness.reports.answer_parts import Answer, Sentence, joined, plain_cards
 from harness.reports.tables.numbers import counted, percent
@@ -59,6 +59,7 @@ def answer_of_boards(boards: Sequence[BoardVerdicts]) -> Answer | None:
         sentences += _language_sentences(sides.get((tag, judge), ()), head, about)
         if matters := [*ordered.get((tag, judge), ())]:
             sentences.append(("open", f"{head}: no verdict for {joined(matters)}: its scores stand beside people's by order alone."))
+    sentences += [(card.style, card.text) for card in note_cards(map(str, judges))]
     return Answer(_write_title(judges, verdicts, closed=not ordered), plain_cards(sentences), _describe_error_rate(verdicts), ())
 
 

@@ -39,6 +39,10 @@ _WORDS: dict[tuple[str, Any], str] = {
     ("persona", False): "without a persona",
     ("explain", True): "asked to explain",
     ("explain", False): "not asked to explain",
+    ("question", "scale"): "the classes as statements and levels",
+    ("question", "choice"): "the classes as a choice",
+    ("options", "forward"): "options in their order",
+    ("options", "reversed"): "options in reversed order",
 }
 
 
@@ -176,4 +180,6 @@ def _name_choice(axis: str, value: Any) -> str:
         return f"reasons in {english_name(value)}" if value else "reasons in the language of the instructions"
     if axis == "rubric":
         return f"rubric {value.partition('@')[0]}" if value else "the usual rubric"
+    if axis == "levels":
+        return f"{value} bands of a long scale" if value else "no bands of a long scale"
     return _WORDS.get((axis, value)) or f"instructions in {english_name(value)}"

@@ -8,13 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from harness.api import run
 from harness.boards.card import read_card, write_card
 from harness.boards.examined_submission import examine
 from harness.boards.expected import Baselines, ExpectedCalls, expected_calls
 from harness.boards.processes import examine_all
+from harness.boards.submit import SubmitterStatement, submit
 from harness.data.judgments import Judgments
 from harness.model import JudgeIdentity
-from harness.runs import Prepared, RunResult, hex_ids
+from harness.runs import Prepared, RunResult, RunSpec, hex_ids
 
 Submitted = Callable[..., list[Path]]
 
@@ -37,6 +39,32 @@ def test_expected_calls_have_the_ids_of_the_plan_also_in_another_process(mini: P
     for identity in (JudgeIdentity("openai", "m", {"endpoint": "h"}), JudgeIdentity("baseline", "random", {"seed": 0})):
         assert list(hex_ids(expected.call_ids(identity))) == list(mini.plan(None).calls(identity).all_call_ids())
     assert all(not query.item.fields for query in expected.queries)
+
+
+def test_a_decision_model_has_the_calls_that_a_run_asks_it(mini: Prepared) -> None:
+    identity = JudgeIdentity("decisions", "m", {"endpoint": "h"})
+    expected = expected_calls(mini).for_judge(identity)
+    ids = list(hex_ids(expected.call_ids(identity)))
+    assert ids == list(mini.plan(None).calls(identity).all_call_ids())
+    assert not set(ids) & set(hex_ids(expected_calls(mini).call_ids(identity)))
+    tags = sorted({query.item.language for query in expected.queries})[:1]
+    part = expected_calls(mini).of_part(tags, None).for_judge(identity)
+    assert set(hex_ids(part.call_ids(identity))) == {
+        call_id for call_id, query in zip(ids, expected.queries, strict=True) if query.item.language in tags
+    }
+
+
+@pytest.mark.needs("sparrow-decider")
+def test_a_submission_of_a_decision_model_is_read_as_its_run(mini: Prepared, content: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    result = run(RunSpec(board="mini", content=(content,), judges=("decider/sparrow-nano",)), out)
+    (tmp_path / "into").mkdir()
+    [written] = submit(result, out, "mini", SubmitterStatement(into=tmp_path / "into"), ())
+    [found] = examine_all(mini, [written.folder])
+    assert found.entry and not found.problems
+    for column in (*Judgments.COLUMNS, "expected", "confidence"):
+        assert list(getattr(found.entry.judgments, column)) == list(getattr(result.judgments, column)), column
+    assert found.entry.answers.forms["decider/sparrow-nano"] == {"systemone": len(mini.plan(None))}
 
 
 def test_prompts_of_a_board_are_rendered_once(mini: Prepared) -> None:

@@ -16,7 +16,7 @@ from harness.judges.rate_limits import RateLimitStatus
 from harness.model import JudgeIdentity
 
 ROOT = Path(harness.__file__).parent
-KINDS = ("openai", "local", "replay", "baseline", "python", "panel")
+KINDS = ("openai", "decisions", "systemone", "decider", "local", "replay", "baseline", "python", "panel")
 PREFIXES = tuple(f"{kind}/" for kind in KINDS)
 
 

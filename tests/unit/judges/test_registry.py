@@ -163,7 +163,8 @@ def test_a_name_without_a_kind_says_what_names_look_like() -> None:
 def test_an_unknown_kind_is_refused_with_those_there_are() -> None:
     with pytest.raises(
         UsageError,
-        match=r"no judge kind 'opneai' \(in 'opneai/x'\). Did you mean 'openai'\?\n +choose from: baseline, local, openai, panel, python",
+        match=r"no judge kind 'opneai' \(in 'opneai/x'\). Did you mean 'openai'\?\n"
+        r" +choose from: baseline, decider, decisions, local, openai, panel, python",
     ):
         open_judge("opneai/x", JudgeOptions())
 

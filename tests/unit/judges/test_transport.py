@@ -13,7 +13,7 @@ import pytest
 
 from harness.judges import transport
 from harness.judges.base import NoReply
-from harness.judges.openai import Endpoint
+from harness.judges.http_judge import Endpoint
 from harness.judges.transport import Response, Transport
 
 BODY = b'{"answer": 42}'

@@ -34,8 +34,9 @@ def test_what_runs_here_costs_nothing(provider: str) -> None:
 def test_every_price_says_when_it_was_published_and_what_comes_from_a_cache_is_cheaper() -> None:
     assert prices()
     for price in prices().values():
-        assert re.fullmatch(r"20\d\d-\d\d", price.as_of) and 0 < price.input <= price.output
-        assert price.cached is not None and 0 < price.cached < price.input
+        assert re.fullmatch(r"20\d\d-\d\d", price.as_of) and price.input > 0
+        assert price.cached is None or 0 < price.cached < price.input
+        assert price.output == 0 or price.input <= price.output  # what a decision model answers is free
 
 
 def test_cached_tokens_are_priced_for_themselves_and_reasoning_as_answers() -> None:

@@ -1,0 +1,83 @@
+"""The two forms in which decision models are asked over HTTP: Decisions (OpenAI) and System One (TypeSafe and most others)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from harness.parse.decisions import DECISIONS, SYSTEMONE
+from harness.prompts import Option, Question
+
+Texts = Mapping[str, str]
+Questions = Mapping[str, Question]
+
+
+class WireForm(msgspec.Struct, frozen=True):
+    """One form.
+
+    Attributes:
+        name: the form of replies in it.
+        path: where it stands below the base URL.
+        body: writes a request of a model about texts.
+        most_questions: how many a request may hold where the endpoint has not said otherwise.
+    """
+
+    name: str
+    path: str
+    body: Callable[[str, Texts, Questions], dict[str, Any]]
+    most_questions: int
+
+
+def decisions_body(model: str, texts: Texts, questions: Questions) -> dict[str, Any]:
+    """Return a request in the form of Decisions. Its input is a text, so the item's texts are one JSON object, which keeps their names."""
+    asked = [{"type": _DECISIONS[question.kind], "name": name, **_decisions_question(question)} for name, question in questions.items()]
+    return {"model": model, "input": msgspec.json.encode(texts).decode(), "questions": asked}
+
+
+_DECISIONS = {"statement": "predicate", "choice": "choice", "levels": "score"}
+
+
+def _decisions_question(question: Question) -> dict[str, Any]:
+    if question.kind == "statement":
+        false, true = question.options
+        meaning = f"The answer is true if this holds: {_words(true)}\nIt is false if this holds: {_words(false)}"
+        return {"instructions": f"{question.instructions}\n{meaning}"}
+    if question.kind == "choice":
+        choices = [{"value": option.name, **_described(option.description)} for option in question.options]
+        return {"instructions": question.instructions, "choices": choices}
+    levels = [{"label": option.name, **_described(option.description)} for option in question.options]
+    return {"instructions": question.instructions, "levels": levels}
+
+
+def systemone_body(model: str, texts: Texts, questions: Questions) -> dict[str, Any]:
+    """Return a request in the form of System One."""
+    return {"model": model, "state": dict(texts), "questions": {name: systemone_question(each) for name, each in questions.items()}}
+
+
+def systemone_question(question: Question) -> dict[str, Any]:
+    """Return one question in the form of System One."""
+    if question.kind == "statement":
+        false, true = question.options
+        return {"type": "noul", "instructions": question.instructions, "criteria": {"true": _words(true), "false": _words(false)}}
+    if question.kind == "choice":
+        described = {option.name: option.description or None for option in question.options}
+        return {"type": "choice", "instructions": question.instructions, "criteria": described}
+    levels = [f"{option.name}: {option.description}" if option.description else option.name for option in question.options]
+    return {"type": "score", "instructions": question.instructions, "criteria": levels}
+
+
+def _described(description: str) -> dict[str, str]:
+    return {"description": description} if description else {}
+
+
+def _words(option: Option) -> str:
+    return option.description or option.name
+
+
+FORMS = {
+    "decisions": WireForm(DECISIONS, "decisions", decisions_body, 400),
+    "systemone": WireForm(SYSTEMONE, "systemone", systemone_body, 128),
+}
+"""Each form by the kind of judge that asks in it."""
