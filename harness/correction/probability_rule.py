@@ -71,7 +71,9 @@ def decide_probabilities(cells: Sequence[CellTests], alpha: float) -> list[Decid
     outside, against the commonest label and against single people alike: where people differ, probabilities of the one are not those of the
     other, and a judge whose probabilities are right in either sense is not accused. Else there are *too few labels*.
     """
-    kinds = [[_p(cell, kind) for cell in cells] for kind in ("within", "beyond", "slope_raw", "slope", "refit_within", "refit_slope", "gain")]
+    kinds = [
+        [_p(cell, kind) for cell in cells] for kind in ("within", "beyond", "slope_raw", "slope", "refit_within", "refit_slope", "gain")
+    ]
     within, beyond, slope_raw, slope, refit_within, refit_slope, gain = (holm(kind) for kind in kinds)
     decided = []
     for n, cell in enumerate(cells):

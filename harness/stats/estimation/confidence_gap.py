@@ -104,8 +104,8 @@ def confidence_gap(confidence: ArrayLike, right: ArrayLike, groups: ArrayLike) -
 class CoxLine(NamedTuple):
     """logit P(right) = intercept + slope logit p, with the slope's standard error over groups and its degrees of freedom.
 
-    1 is the slope of calibrated probabilities; below 1 they are too extreme. `p_outside` is the one-sided p of the hypothesis that the slope
-    is between its limits. All numbers are NaN where no line can be fitted, with a reason.
+    1 is the slope of calibrated probabilities; below 1 they are too extreme. `p_outside` is the one-sided p of the hypothesis that the
+    slope is between its limits. All numbers are NaN where no line can be fitted, with a reason.
     """
 
     intercept: float
