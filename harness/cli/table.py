@@ -6,7 +6,8 @@ import sys
 from typing import TYPE_CHECKING
 
 from harness.cli.arguments import given_fields
-from harness.cli.commands.find_out import Compare
+from harness.cli.commands.find_out import Compare, CompareTable
+from harness.cli.commands.use_scores import Probabilities
 from harness.text import terminal_safe
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from harness.sources import OpenedTable
 
 
-def table_of_sources(arguments: Compare) -> OpenedTable | None:
+def table_of_sources(arguments: Compare | Probabilities) -> OpenedTable | None:
     """Return the table among the sources, or the two that an id joins, with the block on its columns on stderr; None without a table."""
     from harness.exchange.one_table.read_table import is_table_file
     from harness.sources import opened_table
@@ -36,7 +37,7 @@ def show_table(table: OneTable) -> None:
         print(terminal_safe(line), file=sys.stderr)
 
 
-def table_options(arguments: Compare) -> TableOptions:
+def table_options(arguments: CompareTable) -> TableOptions:
     """Return what the flags say of the columns."""
     from harness.exchange.one_table.roles import TableOptions
 

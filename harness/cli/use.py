@@ -1,4 +1,4 @@
-"""Commands that use a judge's scores: correct, accept, calibrate, certify, prompt-hash, explain."""
+"""Commands that use a judge's scores: correct, accept, calibrate, probabilities, certify, prompt-hash, explain."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from harness.cli.arguments import check_figure, decision_options, given_fields
-from harness.cli.commands.use_scores import Accept, Calibrate, Certify, Correct, Explain, PromptHash
+from harness.cli.commands.use_scores import Accept, Calibrate, Certify, Correct, Explain, Probabilities, PromptHash
 from harness.cli.endings import print_result
 from harness.cli.judged import asked_source, compare_options, judged_run, key_and_value, opened_source
 from harness.cli.streams import print_json
@@ -90,6 +92,31 @@ def calibrate(arguments: Calibrate) -> int:
     from harness.render.certificate import render_calibrated
 
     return print_result(found, render_calibrated, as_json=arguments.json)
+
+
+def probabilities(arguments: Probabilities) -> int:
+    from harness import sources
+    from harness.cli.table import table_of_sources
+    from harness.correction.probabilities import NO_PROBABILITIES
+    from harness.correction.probabilities import probabilities as believe
+    from harness.correction.probability_rule import ProbabilityOptions
+
+    check_figure(arguments.figure)
+    options = ProbabilityOptions(margin=arguments.margin, alpha=arguments.alpha, seed=arguments.seed)
+    compare = compare_options(arguments, seed=arguments.seed)
+    table = table_of_sources(arguments)
+    if table is not None:  # --judge named its columns
+        compare = msgspec.structs.replace(compare, judges=None)
+    with working("measuring probabilities"):
+        opened = sources.open_sources(arguments.sources, arguments.card, arguments.out) if table is None else [table.source]
+        measured = believe([source.recording for source in opened], compare, options)
+    if not measured.cells:
+        raise UsageError(f"no answer about a labelled text has a probability: {NO_PROBABILITIES}")
+    from harness.render.probabilities import draw_probabilities, render_probabilities
+
+    if arguments.figure:
+        draw_probabilities(measured, arguments.figure, arguments.figure_width, arguments.figure_names)
+    return print_result(measured, render_probabilities, as_json=arguments.json)
 
 
 def certify(arguments: Certify) -> int:

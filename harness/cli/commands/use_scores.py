@@ -6,6 +6,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Literal
 
+from harness.cli.commands.find_out import CompareTable
 from harness.cli.commands.shared import (
     AcceptanceFlags,
     AskedAgainFlags,
@@ -15,6 +16,7 @@ from harness.cli.commands.shared import (
     DayFlags,
     DecisionsFlags,
     EngineFlags,
+    FiguresFlags,
     HeaderFlags,
     JsonFlags,
     JudgedFlags,
@@ -187,6 +189,37 @@ class Calibrate(JsonFlags, SetsFlags, LengthFlags, JudgedFlags, group="how to le
     """the map of scores that are numbers"""
     seed: Annotated[Seed, flag(metavar="N")] = 0
     """of the folds and of the halves"""
+
+
+class ProbabilitiesOutput(Command, group="output", recorded=False):
+    """Flags of `harness probabilities`."""
+
+    figure: Annotated[Path | None, flag(metavar="FILE")] = None
+    """draw confidence against how often it is right, a panel a language: .svg, .pdf or .png (needs the extra 'figures')"""
+    to: Annotated[Path | None, flag(metavar="DIR")] = None
+    """keep the table as a data folder"""
+
+
+@command("use:probabilities", first="judge langs margin alpha figure human text json")
+class Probabilities(JsonFlags, FiguresFlags, OutFlags, CompareTable, RestrictionsFlags, ProbabilitiesOutput):
+    """Flags of `harness probabilities`.
+
+    harness probabilities data/ratings
+    harness probabilities data/ratings --langs ja,cs --margin 0.03 --figure reliability.png
+    """
+
+    sources: Annotated[tuple[str, ...], flag(name="SOURCE")] = field(kw_only=False)
+    """a data folder with judgments, a run's folder, or the name of a run in --out; or a table, or two that an id joins"""
+    judge: Annotated[tuple[str, ...] | None, flag(metavar="NAME", group="what to compare")] = None
+    """only this judge; of a table, a column with a judge's scores; repeatable"""
+    margin: Annotated[Share, flag(metavar="N", group="when they are believed")] = 0.05
+    """confidence may differ this much from the share that is right"""
+    alpha: Annotated[Share, flag(metavar="N", group="when they are believed")] = 0.05
+    """the chance that any verdict of one kind is false among the languages and metrics of a judge"""
+    majority: Annotated[Literal["drop", "median", "strict"], flag(group="what to compare")] = "drop"
+    """how the labels of several annotators become one reference"""
+    seed: Annotated[Seed, flag(metavar="N", group="what to compare")] = 0
+    """of the folds of a refit, and of intervals of shares"""
 
 
 class CertifyTask(Command, group="what to do"):
