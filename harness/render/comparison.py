@@ -11,19 +11,20 @@ from rich.text import Text
 from harness.annotate.checks.labelcheck import BY as LABELS_BY
 from harness.annotate.checks.labelcheck import LabelCheck
 from harness.content.tags import both_names
-from harness.correction.calibration import calibration_note
+from harness.correction.probabilities import NO_PROBABILITIES
 from harness.decide.languages import language_notes
 from harness.measure.cells import Cell
 from harness.measure.compare import Comparison
 from harness.measure.options import POOLED
 from harness.model import SIDE
-from harness.render.decisions import annotator_pooling_table, calibration_table, languages_table
+from harness.render.decisions import annotator_pooling_table, languages_table
 from harness.render.fitted_table import PIPE_WIDTH, FittedTable
 from harness.render.human_agreement import two_people_sentence
 from harness.render.sections import render_sections
 from harness.render.terminal import dim_lines, legend_of, print_whole, render_answer, render_verdicts, signature_line, table_heading
 from harness.render.verdicts import side_text
 from harness.reports.comparison import DecidedComparison
+from harness.reports.sections.probabilities import NAME as PROBABILITIES
 from harness.reports.tables.column import Row, TableName
 from harness.reports.tables.columns import columns_in
 from harness.reports.tables.text_table import TextTable, cell_row, tabulate, varying_keys
@@ -89,18 +90,14 @@ def _verdicts(
 
 
 def _beside_verdicts(comparison: DecidedComparison) -> Iterator[RenderableType]:
-    """Languages side by side and calibration, where they were asked for."""
-    if comparison.calibration is None:
+    """Yield languages side by side, where they were asked for; where no judge has probabilities, how to get them."""
+    if comparison.acceptance is None:
         return
-    tables = {
-        "Across languages": languages_table(comparison.languages),
-        "Calibration of confidence": calibration_table(comparison.calibration),
-    }
-    for title, table in tables.items():
-        yield from (table_heading(title), FittedTable(table)) if table.rows else ()
-    note = calibration_note(comparison.calibration)
-    notes = [*language_notes(comparison.languages), *([note] if note else [])]
-    yield dim_lines(legend_of(tables.values()) | dict.fromkeys(map(terminal_safe, notes)))
+    table = languages_table(comparison.languages)
+    yield from (table_heading("Across languages"), FittedTable(table)) if table.rows else ()
+    lacking = [] if PROBABILITIES in comparison.sections else [f"Probabilities: {NO_PROBABILITIES}."]
+    notes = [*language_notes(comparison.languages), *lacking]
+    yield dim_lines(legend_of([table]) | dict.fromkeys(map(terminal_safe, notes)))
 
 
 def language_tables(comparison: Comparison) -> Iterator[tuple[Any, TextTable]]:

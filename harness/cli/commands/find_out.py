@@ -164,13 +164,13 @@ class CompareOutput(Command, group="output", recorded=False):
     full: bool = False
     """also show the statistics of every cell and all sections, after the verdicts; above 500 cells, all intervals in JSON and CSV"""
     decide: Literal["verdicts", "full"] = "verdicts"
-    """full: also calibration of confidences, and judges compared across languages"""
+    """full: also what each score is worth, and judges compared across languages"""
     distributions: bool = False
     """with --full: class shares where annotators agree fully, partly or not at all"""
     figure: Annotated[Path | None, flag(metavar="FILE")] = None
     """draw the answer: .svg, .pdf or .png (needs the extra 'figures')"""
-    figure_kind: Literal["answer", "shares"] = "answer"
-    """shares: class shares of people and judge"""
+    figure_kind: Literal["answer", "shares", "reliability"] = "answer"
+    """shares: class shares of people and judge; reliability: a judge's confidence against how often it is right, by language"""
     sections: Annotated[Path | None, flag(metavar="DIR")] = None
     """also write a CSV file for each table of minimal pairs, of the same texts in several languages, and of panels"""
     to: Annotated[Path | None, flag(metavar="DIR")] = None

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+from harness.correction.probabilities import NO_PROBABILITIES
 from harness.errors import UsageError
 from harness.render.figures import style
 from harness.render.figures.style import INK, PEOPLE, SMALL, VERDICTS, Drawn, FigureOptions
 from harness.render.reliability import ReliabilityCurves, ReliabilityPanel, curves_words, reliability_curves
+from harness.reports.comparison import DecidedComparison
+from harness.reports.sections.probabilities import NAME
 from harness.reports.tables.numbers import percent
 from harness.reports.tables.titles import metric_words
 from harness.text import terminal_safe
@@ -28,7 +32,8 @@ def draw_reliability(section: Mapping[str, Any], signature: str, options: Figure
     curves = reliability_curves(section)
     if curves is None:
         raise UsageError("there is no curve to draw: no answer with a probability has a commonest label")
-    across = min(int(options.width / _WIDTH), len(curves.panels))
+    lines = -(-len(curves.panels) // int(options.width / _WIDTH))
+    across = -(-len(curves.panels) // lines)  # lines of about equal length
     heights = [_HEIGHT * (not number % across) for number in range(len(curves.panels))]
     panels, omitted = style.fitting(curves.panels, heights, _AROUND, "panel")
     curves = replace(curves, panels=tuple(panels))
@@ -50,6 +55,14 @@ def draw_reliability(section: Mapping[str, Any], signature: str, options: Figure
         title = f"{_TITLE} {curves.subject}".strip()
         words = f"{curves_words(curves)} {_CAPTION}{omitted}"
         return style.finish_with_legend(figure, grid[0], title, words, signature, options, style.Legend(headed=True))
+
+
+def write_reliability(comparison: DecidedComparison, path: Path, options: FigureOptions = FigureOptions()) -> None:
+    """Draw the curves of a comparison into a file. Raises UsageError where no judgment has a probability, and as `form_of` does."""
+    section = comparison.sections.get(NAME)
+    if section is None:
+        raise UsageError(f"there is no curve to draw: {NO_PROBABILITIES}")
+    style.write_figure(path, lambda file_options: draw_reliability(section, comparison.signature, file_options), options)
 
 
 def _head(axes: Any, panel: ReliabilityPanel, name: str, more: Sequence[str]) -> None:
