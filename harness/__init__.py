@@ -30,6 +30,8 @@ _PUBLIC = {
     "CorrectOptions": "harness.correction.correct",
     "accept": "harness.api",
     "AcceptOptions": "harness.correction.acceptance",
+    "probabilities": "harness.api",
+    "ProbabilityOptions": "harness.correction.probability_rule",
     "certify": "harness.api",
     "CalibrateOptions": "harness.correction.calibrate",
     "explain": "harness.api",

@@ -27,6 +27,9 @@ from harness.correction.certify import certify as certify_judge
 from harness.correction.correct import Corrected, CorrectOptions
 from harness.correction.correct import correct as correct_numbers
 from harness.correction.label_sets import SetOptions
+from harness.correction.probabilities import Probabilities
+from harness.correction.probabilities import probabilities as believed_probabilities
+from harness.correction.probability_rule import ProbabilityOptions
 from harness.data import Dataset, load_folder
 from harness.data.named_folders import located
 from harness.decide.options import DecisionOptions
@@ -308,7 +311,7 @@ def compare(
         out: the results folder of runs that are given as names.
         seed: for the bootstrap.
         decision: the thresholds of the verdicts; without it they have their defaults.
-        full: whether to add the calibration of confidences, and the comparisons of languages that take longer.
+        full: whether to add acceptance and what each score is worth, and the comparisons of languages that take longer.
         standardise: `annotator` takes out how strict each person is: correlations on interval scales then use people's scores less the
             person's own mean, divided by the person's standard deviation.
         table: what the columns of a table are, where their names and cells do not show it.
@@ -468,6 +471,39 @@ def calibrate(
     sets = SetOptions(level, per, this_draw, seed)
     options = CalibrateOptions(sets=sets, rule=numbers, length=with_length, seed=seed)
     return calibrate_scores(opened.recording, compare, options)
+
+
+def probabilities(
+    source: Dataset | RunResult | Path | str,
+    options: ProbabilityOptions | None = None,
+    *,
+    judge: str | Sequence[str] | None = None,
+    annotators: str | None = None,
+    where: Mapping[str, str | Sequence[str]] | None = None,
+    langs: str | Sequence[str] | None = None,
+    card: str | None = None,
+    out: Path | str = "results",
+) -> Probabilities:
+    """Say by language whether a judge's probabilities may be believed, like `harness probabilities`.
+
+    Args:
+        source: a data set, a run, the path of a data folder or a table, or the name of a run.
+        options: the margin and the level of the tests.
+        judge: the judges, where not all are meant.
+        annotators, where, langs, card, out: as `compare` takes them.
+
+    Returns:
+        `cells`, each with its verdict and the numbers behind it, `languages` side by side, and `cuts`, one for all languages; no cells
+        where no probabilities are recorded. `as_json` has all of it for programs.
+
+    Raises:
+        UsageError: for unknown names, and for a source without labels or judgments.
+        ContentError, StoreError: if the source cannot be read.
+    """
+    options = options or ProbabilityOptions()
+    [opened] = open_sources([source], card, Path(out))
+    compare = compare_options(judge, annotators, restricted(where, langs), seed=options.seed)
+    return believed_probabilities([opened.recording], compare, options)
 
 
 def explain(

@@ -23,14 +23,14 @@ class CommonCut(KeyedRow, frozen=True, kw_only=True):
     """Answers of one language with at least the confidence `cut`.
 
     Attributes:
-        cut: the confidence; `source` says where it comes from, `usual` or `accept`.
+        cut: the confidence; `origin` says where it comes from, `usual` or `accept`.
         n, groups: accepted answers with a commonest label, and independent texts among them.
         accepted: share of the answers that are accepted.
         wrong, wrong_ci: share of the accepted ones that are not the commonest label, with exact 95 % limits by groups; None where none is.
     """
 
     cut: float
-    source: str
+    origin: str
     n: int
     groups: int
     accepted: float
@@ -57,13 +57,13 @@ def common_cuts(cells: Sequence[ProbabilityCell], *, is_random: bool) -> Iterato
         certified = number(acceptance_threshold(*together).threshold)
         cuts += [] if certified is None else [(certified, ACCEPTED)]
     for cell, (confidence, right, group) in zip(cells, compared, strict=True):
-        for cut, source in cuts if len(right) else ():
+        for cut, origin in cuts if len(right) else ():
             taken = confidence >= cut
             found = share_found(1 - right[taken], group[taken])
             yield CommonCut(
                 key=cell.key,
                 cut=cut,
-                source=source,
+                origin=origin,
                 n=found.n,
                 groups=found.groups,
                 accepted=float(taken.mean()),

@@ -17,8 +17,9 @@ from harness.correction.cell_results import CellResults, KeyedRow
 from harness.correction.common_cut import CommonCut, common_cuts
 from harness.correction.probability_cells import ProbabilityCell, probability_cells
 from harness.correction.probability_rule import (
+    DO_NOT_HOLD,
     FOLDS,
-    HOLD,
+    TOO_FEW,
     CellTests,
     DecidedProbabilities,
     ProbabilityOptions,
@@ -55,15 +56,15 @@ class RefitNumbers(msgspec.Struct, frozen=True, kw_only=True):
     """Confidences after a refit that has not seen the text (Platt's map, cross-fitted over groups of texts).
 
     Attributes:
-        intercept, slope: of the map of all texts, logit P(right) = intercept + slope logit confidence.
+        map_intercept, map_slope: of the map of all texts, logit P(right) = intercept + slope logit confidence.
         gap, gap_ci: mean refitted confidence minus the share right.
         refitted_slope: Cox's slope of the refitted confidences.
         brier, brier_raw, brier_constant: mean squared error of refitted and raw confidences, and of the share right elsewhere.
         refused: why the map is not used; None where it may be.
     """
 
-    intercept: float
-    slope: float
+    map_intercept: float
+    map_slope: float
     gap: float
     gap_ci: Ends
     refitted_slope: float | None
@@ -86,7 +87,7 @@ class CellProbabilities(KeyedRow, frozen=True, kw_only=True):
             difference with its standard error.
         person_right, person_gap, person_gap_ci: the same against a single person, over the `person_n` answers whose text has a label.
         people_right: how often one person gives the commonest label of the text's other people: the ceiling.
-        intercept, slope, slope_ci: Cox's line, logit P(right) = intercept + slope logit confidence.
+        cox_intercept, cox_slope, cox_slope_ci: Cox's line, logit P(right) = intercept + slope logit confidence.
         error_squared, error_squared_ci: squared calibration error without upward bias; `error` is its root, with its sign.
         ece: the plain expected calibration error, which is too large with few texts.
         bins: the reliability curve: `n`, mean `confidence`, `share` right and its interval `share_ci`, in bins of equal count.
@@ -119,9 +120,9 @@ class CellProbabilities(KeyedRow, frozen=True, kw_only=True):
     person_gap: float | None = None
     person_gap_ci: Ends = None
     people_right: float | None = None
-    intercept: float | None = None
-    slope: float | None = None
-    slope_ci: Ends = None
+    cox_intercept: float | None = None
+    cox_slope: float | None = None
+    cox_slope_ci: Ends = None
     error_squared: float | None = None
     error_squared_ci: Ends = None
     error: float | None = None
@@ -211,7 +212,7 @@ def probabilities_of_table(
         for metric in dict.fromkeys(str(cell.key["metric"]) for cell in family):
             languages += _across_languages([row for row in rows if row.key["metric"] == metric])
             cuts += common_cuts([cell for cell in family if cell.key["metric"] == metric], is_random=is_random)
-    return sorted(cells, key=lambda row: sort_key(row.key)), languages, cuts
+    return sorted(cells, key=lambda row: sort_key(row.key)), languages, sorted(cuts, key=lambda cut: sort_key({**cut.key, "cut": cut.cut}))
 
 
 def _tests(cell: ProbabilityCell, options: ProbabilityOptions) -> CellTests:
@@ -246,15 +247,17 @@ def _numbers(
     error = squared_calibration_error(confidence, right, group)
     alpha = options.alpha / family
     needed = texts_needed(len(confidence), commonest.gap.mean.error, commonest.gap.gap, options.margin, alpha)
-    if decided.verdict != HOLD and tests.refit is not None and commonest.over < 0.5:
-        refitted = tests.refit.tests.gap.mean
-        needed = texts_needed(len(confidence), refitted.error, 0.0, options.margin, alpha)
+    if decided.verdict == DO_NOT_HOLD:  # no more labels help a map that is no better than the share right
+        helps = tests.refit is not None and tests.refit.reason is None and tests.refit.better
+        needed = (
+            texts_needed(len(confidence), tests.refit.tests.gap.mean.error, 0.0, options.margin, alpha) if helps and tests.refit else None
+        )
     people = cell.next_person[~np.isnan(cell.next_person)]
     return CellProbabilities(
         key=cell.key,
         **counts,
         **verdict,
-        labels_needed=needed if decided.verdict not in (HOLD, "hold after refit") else None,
+        labels_needed=needed if decided.verdict in (TOO_FEW, DO_NOT_HOLD) else None,
         **_gap(commonest),
         right_ci=bounds(proportion_interval(right, group, seed=options.seed)),
         gap_error=number(commonest.gap.mean.error),
@@ -262,9 +265,9 @@ def _numbers(
         person_n=len(cell.confidence),
         **{f"person_{name}": value for name, value in _gap(person).items() if name != "confidence"},
         people_right=number(people.mean()) if len(people) else None,
-        intercept=number(commonest.line.intercept),
-        slope=number(commonest.line.slope),
-        slope_ci=_ends(commonest.line.interval()),
+        cox_intercept=number(commonest.line.intercept),
+        cox_slope=number(commonest.line.slope),
+        cox_slope_ci=_ends(commonest.line.interval()),
         error_squared=number(error.squared),
         error_squared_ci=_ends(error.ci),
         error=number(error.root),
@@ -317,12 +320,12 @@ def _refit(tests: CellTests, right: Floats, confidence: Floats) -> RefitNumbers 
         return None
     gap = fitted.tests.gap
     return RefitNumbers(
-        intercept=fitted.line.intercept,
-        slope=fitted.line.slope,
+        map_intercept=fitted.line.intercept,
+        map_slope=fitted.line.slope,
         gap=gap.gap,
         gap_ci=_ends(gap.mean.interval()),
         refitted_slope=number(fitted.tests.line.slope),
-        brier=float(((fitted.values - right) ** 2).mean()),
+        brier=fitted.brier,
         brier_raw=float(((confidence - right) ** 2).mean()),
         brier_constant=fitted.brier_constant,
         refused=fitted.reason,

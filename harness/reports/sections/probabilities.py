@@ -118,7 +118,7 @@ def _what_follows(row: Row, refit: Row | None) -> str:
     if row["verdict"] == REFITTED and refit is not None:
         return f"do not gate on them; refitted on {counted(row['n'], 'text')} they hold (gap {points(abs(refit['gap']))})"
     if row["verdict"] == DO_NOT_HOLD:
-        slope = row["slope"]
+        slope = row["cox_slope"]
         close = row["q_beyond"] is None or row["q_beyond"] > ProbabilityOptions().alpha
         extreme = (
             f" (slope {coefficient(slope)}: they are too {'extreme' if slope < 1 else 'timid'})" if close and slope is not None else ""
@@ -167,7 +167,7 @@ def _finding(numbers: SectionNumbers) -> str:
 
 def _one_cut(cuts: Sequence[Row], cut: float = 0.9) -> str:
     """Return how often accepted answers are wrong with one cut, in the best and in the worst language; empty with fewer than two."""
-    at = [row for row in cuts if row["cut"] == cut and row["source"] == "usual" and row["n"] >= _LEAST_ACCEPTED]
+    at = [row for row in cuts if row["cut"] == cut and row["origin"] == "usual" and row["n"] >= _LEAST_ACCEPTED]
     if len({row["language"] for row in at}) < 2:
         return ""
     best, worst = min(at, key=lambda row: row["wrong"]), max(at, key=lambda row: row["wrong"])
@@ -196,7 +196,7 @@ _CELLS = (
     Column("confidence", "says", SHARE, "mean probability that the judge gave to its answers"),
     Column("right", "is right", SHARE, "share of these answers that are people's commonest label"),
     Column("gap", "gap", POINTS, "what it says minus how often it is right, in percentage points; + is too sure"),
-    Column("slope", "slope", COEFFICIENT, "of right on confidence, both as log-odds: 1 is calibrated, less is too extreme"),
+    Column("cox_slope", "slope", COEFFICIENT, "of right on confidence, both as log-odds: 1 is calibrated, less is too extreme"),
     Column(
         "verdict", "its probabilities", TEXT, "whether they may be believed: tests of the gap (5 points) and the slope, Holm over the rows"
     ),
@@ -226,8 +226,8 @@ _QUALITY = (
 )
 _REFITS = (
     Column("n", "texts", COUNT_OR_BLANK, "that the map is learnt from"),
-    Column("intercept", "intercept", COEFFICIENT, "log-odds of right = intercept + slope × log-odds of the confidence"),
-    Column("slope", "slope", COEFFICIENT, "see intercept"),
+    Column("map_intercept", "intercept", COEFFICIENT, "log-odds of right = intercept + slope × log-odds of the confidence"),
+    Column("map_slope", "slope", COEFFICIENT, "see intercept"),
     Column("gap", "gap after", POINTS, "refitted confidence minus the share right, on texts that the map has not seen"),
     Column("refitted_slope", "slope after", COEFFICIENT, "of the refitted confidences"),
     Column("brier_raw", "Brier", COEFFICIENT, "mean squared error of the raw confidences"),
@@ -252,13 +252,14 @@ def _side_by_side(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def _cut_name(row: Row) -> str:
-    return f"{'accept: ' if row['source'] == 'accept' else ''}≥ {100 * row['cut']:.0f} %"
+    return f"{'accept: ' if row['origin'] == 'accept' else ''}≥ {100 * row['cut']:.0f} %"
 
 
 def _cut_columns(rows: Sequence[Row]) -> list[Column]:
     names = list(dict.fromkeys(name for row in rows for name in row["cut"]))
     legend = "share of the answers with this confidence that are wrong with exact 95 % limits, and in brackets the share that has it"
-    return [Column(name, name, TEXT, legend, text=_write_cut(name)) for name in names]
+    legends = [legend, *["the same from this confidence on"] * (len(names) - 1)]
+    return [Column(name, name, TEXT, text, text=_write_cut(name)) for name, text in zip(names, legends, strict=True)]
 
 
 def _write_cut(name: str) -> Callable[[Row], str]:

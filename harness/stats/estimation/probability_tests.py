@@ -52,7 +52,7 @@ class Refit(NamedTuple):
         tests: of these values.
         gain: the larger p of two one-sided tests: that the map lowers Brier's score, and that it does so against the share that is right in
             the other folds, whatever the confidence.
-        brier_constant: mean squared error of the share that is right in the other folds.
+        brier, brier_constant: mean squared error of the values, and of the share that is right in the other folds.
         reason: why the map is refused; None where it is not.
     """
 
@@ -60,8 +60,14 @@ class Refit(NamedTuple):
     values: Floats
     tests: Calibrated
     gain: float
+    brier: float
     brier_constant: float
     reason: str | None
+
+    @property
+    def better(self) -> bool:
+        """Return True if the map seems better than the share that is right, whatever the confidence."""
+        return self.brier < self.brier_constant
 
 
 def refit(confidence: ArrayLike, right: ArrayLike, groups: ArrayLike, folds: Ints, margin: float) -> Refit:
@@ -90,7 +96,8 @@ def refit(confidence: ArrayLike, right: ArrayLike, groups: ArrayLike, folds: Int
     constant = ((y.sum() - total) / (len(y) - n))[folds]
     loss, raw, without = ((each - y) ** 2 for each in (values, p, constant))
     gain = max(gain_test(before, loss, groups).p_above(0.0) for before in (raw, without))
-    return Refit(line, values, calibrated(values, y, groups, margin), gain, float(without.mean()), FALLS if line.slope <= 0 else None)
+    reason = FALLS if line.slope <= 0 else None
+    return Refit(line, values, calibrated(values, y, groups, margin), gain, float(loss.mean()), float(without.mean()), reason)
 
 
 def texts_needed(answers: int, error: float, gap: float, margin: float, alpha: float, power: float = 0.8) -> int | None:
