@@ -34,6 +34,8 @@ ORDER = (
         "AcceptOptions",
         "calibrate",
         "CalibrateOptions",
+        "probabilities",
+        "ProbabilityOptions",
         "certify",
         "explain",
         "improve",

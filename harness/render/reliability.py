@@ -76,12 +76,13 @@ def reliability_curves(section: Mapping[str, Any]) -> ReliabilityCurves | None:
     if not rows:
         return None
     sides, panels = plainest_first(map(side_of, rows)), []
+    people = {_key(row): row["people_right"] for row in section["beside"]}
     for row in sorted(rows, key=lambda row: -abs(row["gap"])):
         bins = [other for other in section["bins"] if _key(other) == _key(row)]
         drawn = (ReliabilityBin(b["confidence"], b["share"], tuple(b["share_ci"]) if b["share_ci"] else None, b["n"]) for b in bins)
         side = side_name(side_of(row), sides) if len(sides) > 1 else ""
         panels.append(
-            ReliabilityPanel(str(row["language"]), str(row["metric"]), side, row["gap"], row["verdict"], row["people_right"], tuple(drawn))
+            ReliabilityPanel(str(row["language"]), str(row["metric"]), side, row["gap"], row["verdict"], people[_key(row)], tuple(drawn))
         )
     lowest = min(min(b.confidence, b.share) for panel in panels for b in panel.bins)
     start = max(0.0, min(_HIGHEST_START, math.floor(10 * lowest) / 10))

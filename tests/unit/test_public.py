@@ -14,6 +14,7 @@ from harness.correction import cascade_certificate, certificate
 from harness.correction.acceptance import AcceptOptions
 from harness.correction.calibrate import CalibrateOptions
 from harness.correction.correct import CorrectOptions
+from harness.correction.probability_rule import ProbabilityOptions
 from harness.data import frames
 from harness.decide.options import DecisionOptions
 from harness.exchange.one_table.roles import TableOptions
@@ -44,6 +45,8 @@ PUBLIC = {
     "cascade_certificate": cascade_certificate,
     "certificate": certificate,
     "certify": api.certify,
+    "probabilities": api.probabilities,
+    "ProbabilityOptions": ProbabilityOptions,
     "check_gate": api.check_gate,
     "check_watch": api.check_watch,
     "compare": api.compare,

@@ -40,22 +40,30 @@ NOTE = (
 )
 _SENTENCES = 4  # cells that are told one by one
 _BY_CELL = (("language", "metric"),)
+_BESIDE = ("person_", "people_", "error", "ece", "brier", "log_loss")  # how the names of numbers begin that stand beside a cell
 
 
 def probabilities_section(
     cells: Sequence[CellProbabilities], languages: Sequence[AcrossLanguages], cuts: Sequence[CommonCut]
 ) -> SectionNumbers | None:
-    """Return the section: `rows` of cells, their `bins`, their `refits`, `cuts`, and `languages` side by side; None without cells."""
-    rows, bins, refits = [], [], []
+    """Return the section; None without cells.
+
+    `rows` of cells, what stands `beside` them (people, class frequencies), `bins` of the curves, `refits`, `cuts`, and `languages` side by
+    side.
+    """
+    rows, beside, bins, refits = (list[dict[str, Any]]() for _ in range(4))
     for cell in cells:
-        flat = {name: value for name, value in cell.flat().items() if name not in ("bins", "refit")}
-        row = new_row(_key(cell.key), **flat)
-        row["undefined"] = dict(_reasons(cell))
-        rows.append(row)
+        reasons = dict(_reasons(cell))
+        numbers = {name: value for name, value in cell.flat().items() if name not in (*cell.key, "bins", "refit")}
+        for part, is_beside in ((rows, False), (beside, True)):
+            row = new_row(_key(cell.key), **{name: value for name, value in numbers.items() if name.startswith(_BESIDE) is is_beside})
+            row["undefined"] = {name: reason for name, reason in reasons.items() if name in row}
+            part.append(row)
         bins += [new_row(_key(cell.key), bin=number, **values) for number, values in enumerate(cell.bins, 1)]
         if cell.refit is not None:
             refits.append(new_row(_key(cell.key), n=cell.n, verdict=cell.verdict, **msgspec.structs.asdict(cell.refit)))
     further = {
+        "beside": beside,
         "bins": bins,
         "refits": refits,
         "cuts": [new_row(_key(cut.key), **{k: v for k, v in cut.flat().items() if k not in cut.key}) for cut in cuts],
@@ -241,7 +249,7 @@ _LANGUAGES = (
     Column("spread", "spread", SHARE, "standard deviation of the gaps of languages beyond chance, in points"),
     Column("p", "p of equal gaps", PROBABILITY, "by Cochran's Q"),
     Column("worst", "largest gap", TEXT, "the language with the largest gap", text=lambda row: english_name(row["worst"])),
-    Column("worst_gap", "its gap", POINTS, "in points"),
+    Column("worst_gap", "its gap", POINTS, "the gap of that language, in percentage points"),
 )
 
 
@@ -252,14 +260,16 @@ def _side_by_side(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def _cut_name(row: Row) -> str:
-    return f"{'accept: ' if row['origin'] == 'accept' else ''}≥ {100 * row['cut']:.0f} %"
+    return f"{'accept: ' if row['origin'] == 'accept' else ''}≥ {percent(row['cut'])}"
 
 
 def _cut_columns(rows: Sequence[Row]) -> list[Column]:
     names = list(dict.fromkeys(name for row in rows for name in row["cut"]))
     legend = "share of the answers with this confidence that are wrong with exact 95 % limits, and in brackets the share that has it"
-    legends = [legend, *["the same from this confidence on"] * (len(names) - 1)]
-    return [Column(name, name, TEXT, text, text=_write_cut(name)) for name, text in zip(names, legends, strict=True)]
+    return [
+        Column(name, name, TEXT, "the same from this confidence on" if number else legend, text=_write_cut(name))
+        for number, name in enumerate(names)
+    ]
 
 
 def _write_cut(name: str) -> Callable[[Row], str]:
@@ -276,7 +286,7 @@ PROBABILITIES = Section(
     _finding,
     (
         SectionTable(_CELLS, levels=_BY_CELL),
-        SectionTable(_QUALITY, levels=_BY_CELL, title="beside people and beside class frequencies"),
+        SectionTable(_QUALITY, part="beside", levels=_BY_CELL, title="beside people and beside class frequencies"),
         SectionTable(_REFITS, part="refits", levels=_BY_CELL, title="refitted by language"),
         SectionTable(
             _cut_columns, part="cuts", levels=_BY_CELL, title="one cut for all: wrong among accepted answers", across=_side_by_side

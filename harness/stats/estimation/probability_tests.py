@@ -13,6 +13,7 @@ from harness.stats.estimation.calibration import Platt, checked, cross_fitted, f
 from harness.stats.estimation.confidence_gap import ConfidenceGap, CoxLine, confidence_gap, cox_line
 from harness.stats.estimation.map_quality import gain_test
 
+_PROMISING = 0.2  # the p of a gain
 FALLS = "the more sure it is, the less often it is right"
 
 
@@ -65,9 +66,9 @@ class Refit(NamedTuple):
     reason: str | None
 
     @property
-    def better(self) -> bool:
-        """Return True if the map seems better than the share that is right, whatever the confidence."""
-        return self.brier < self.brier_constant
+    def promising(self) -> bool:
+        """Return True if the map may help, so that more labels could show it: it rises, and its gain is not far from shown."""
+        return self.reason is None and self.gain <= _PROMISING
 
 
 def refit(confidence: ArrayLike, right: ArrayLike, groups: ArrayLike, folds: Ints, margin: float) -> Refit:
