@@ -248,10 +248,9 @@ def _numbers(
     alpha = options.alpha / family
     needed = texts_needed(len(confidence), commonest.gap.mean.error, commonest.gap.gap, options.margin, alpha)
     if decided.verdict == DO_NOT_HOLD:  # no more labels help a map that is no better than the share right
-        helps = tests.refit is not None and tests.refit.reason is None and tests.refit.better
-        needed = (
-            texts_needed(len(confidence), tests.refit.tests.gap.mean.error, 0.0, options.margin, alpha) if helps and tests.refit else None
-        )
+        fitted = tests.refit
+        helps = fitted is not None and fitted.promising
+        needed = texts_needed(len(confidence), fitted.tests.gap.mean.error, 0.0, options.margin, alpha) if fitted and helps else None
     people = cell.next_person[~np.isnan(cell.next_person)]
     return CellProbabilities(
         key=cell.key,
