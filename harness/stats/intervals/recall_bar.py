@@ -96,7 +96,7 @@ class EffectiveSample(NamedTuple):
         elif self.n <= 1 or self.freedom <= 0:
             return 0.0, 1.0
         else:
-            at = min(1 - alpha, 1 - _SMALLEST) if alpha != 0.5 else 0.5 + 1e-9  # at one half both quantiles are 0; their ratio has a limit
+            at = min(1 - alpha, 1 - _SMALLEST) if alpha != 0.5 else 0.5 + 1e-6  # at one half both quantiles are 0; their ratio has a limit
             size = min(self.independent * float(stdtrit(self.n - 1, at) / stdtrit(self.freedom, at)) ** 2, self.n)
         return clopper_pearson(self.share * size, size, alpha)
 
