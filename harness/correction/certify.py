@@ -18,6 +18,7 @@ from harness.correction.cell_results import judged_rows, one_condition
 from harness.correction.certificate import SCHEMA_VERSION, Certificate, CertifiedData, CertifiedJudge, CertifiedOptions
 from harness.correction.certified_cell import CertifiedCell, CertifiedThreshold, Correction
 from harness.correction.certified_map import CertifiedMap
+from harness.correction.certified_probabilities import NONE_RECORDED, CertifiedProbabilities, certified_probabilities
 from harness.correction.map_input import map_inputs
 from harness.correction.mean_estimates import NO_INCLUSION, Sample, mean_sample, share_sample
 from harness.correction.unread_cells import refuse_unread
@@ -121,6 +122,7 @@ def certify(
         if cell.place in chosen and cell.place in counted
     ]
     found = _maps(readable, maps, judged) if about.sampling == "random" else None
+    believed = certified_probabilities(aggregated, condition) if about.sampling == "random" else None
     if any(verdict.basis == "bar" for verdict in chosen.values()):
         decision = decision.with_bar()
     use = f"{acceptance} {sets}{' with=length' if maps.length else ''}"
@@ -133,7 +135,10 @@ def certify(
         thresholds=decision,
         signature=laid_out.signed(judges=(condition.judge,), decide=decision.signed([about]), use=use),
         unchecked=() if asked else ("prompt", "rubric", "settings of the judge"),
-        cells=tuple(sorted((_with_map(cell, found, reasons) for cell in cells), key=lambda cell: (cell.language, cell.metric))),
+        cells=tuple(
+            _with_probabilities(_with_map(cell, found, reasons), believed)
+            for cell in sorted(cells, key=lambda cell: (cell.language, cell.metric))
+        ),
         options=CertifiedOptions.of(
             compare,
             alpha=acceptance.alpha,
@@ -187,6 +192,12 @@ def _with_map(
     without = reasons.get((cell.language, cell.metric), "the judge has no readable score of a labelled text")
     reason = NOT_RANDOM if maps is None else without if found is None else None
     return msgspec.structs.replace(cell, recalibration=found, recalibration_reason=reason)
+
+
+def _with_probabilities(cell: CertifiedCell, believed: Mapping[tuple[str, str], CertifiedProbabilities] | None) -> CertifiedCell:
+    held = None if believed is None else believed.get((cell.language, cell.metric))
+    reason = NOT_RANDOM if believed is None else NONE_RECORDED if held is None else None
+    return msgspec.structs.replace(cell, probabilities=held, probabilities_reason=reason)
 
 
 def scores_hash(source: Recording, condition: JudgeCondition) -> str:

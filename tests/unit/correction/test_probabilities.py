@@ -12,7 +12,7 @@ import pytest
 
 import harness
 from harness.correction.probability_rule import PROBABILITY_VERDICTS, CellTests, ProbabilityOptions, decide_probabilities
-from harness.errors import UsageError
+from harness.errors import UsageError, UseForbidden
 from harness.reports.sections.probabilities import headline, probabilities_section
 from harness.stats.estimation.probability_tests import calibrated, refit
 from tests.unit.correction.probability_folder import probability_folder
@@ -193,3 +193,33 @@ def test_a_map_that_falls_is_refused() -> None:
 def test_options_are_shares(value: float) -> None:
     with pytest.raises(UsageError, match="--margin"):
         ProbabilityOptions(margin=value)
+
+
+def test_certificates_give_probabilities_only_where_they_hold(tmp_path: Path) -> None:
+    folder = probability_folder(tmp_path / "data", {"cs": calibrated_right, "hi": knows_nothing, "ja": too_sure}, texts=1500)
+    held = harness.certify(folder, tmp_path / "certificate.json", decision=harness.DecisionOptions(margin=0.9))
+    read = harness.certificate.load(tmp_path / "certificate.json")
+    assert read == held and {cell.language: cell.probabilities.verdict for cell in read.cells if cell.probabilities} == {
+        "cs": HOLD,
+        "hi": DO_NOT_HOLD,
+        "ja": REFITTED,
+    }
+    asked: dict[str, Any] = {"metric": "good", "judge": "acme/decider", "probabilities": [0.95, math.nan, 0.7]}
+    scores = [1, None, 0]
+    czech = read.apply(scores, language="cs", **asked)
+    assert czech.verdict == HOLD and not czech.refitted and np.array_equal(czech.values, asked["probabilities"], equal_nan=True)
+    japanese = read.apply(scores, language="ja", **asked)
+    assert japanese.refitted and math.isnan(japanese.values[1]) and japanese.values[2] < japanese.values[0] < 0.9
+    with pytest.raises(UseForbidden, match=r"'do not hold'.*do not gate on them"):
+        read.apply(scores, language="hi", **asked)
+    for wrong in ([0.5], [0.5, 1.5, 0.2]):
+        with pytest.raises(UsageError, match="probabilit"):
+            read.apply(scores, language="cs", **{**asked, "probabilities": wrong})
+
+
+def test_certificates_of_judges_without_probabilities_say_so(tmp_path: Path) -> None:
+    folder = probability_folder(tmp_path / "data", {"cs": calibrated_right}, texts=300, probs=False)
+    held = harness.certify(folder, decision=harness.DecisionOptions(margin=0.9))
+    assert held.cells[0].probabilities is None and held.cells[0].probabilities_reason == "no probabilities were recorded"
+    with pytest.raises(UseForbidden, match="says nothing of the probabilities of cs/good: no probabilities were recorded"):
+        held.apply([1], language="cs", metric="good", judge="acme/decider", probabilities=[0.9])
