@@ -13,7 +13,8 @@ from collections.abc import Callable
 import numpy as np
 
 from harness.content.specs import DatasetCard
-from harness.correction.calibration import calibrations
+from harness.correction.options import ProbabilityOptions
+from harness.correction.probabilities import probabilities_of_table
 from harness.data import Dataset
 from harness.data.columns import CodedColumn
 from harness.data.judgments import Judgments
@@ -85,7 +86,7 @@ def of_a_million() -> None:
     verdicts_of_tests(tests, decision)
     print(f"  {'verdicts':<48}{time.process_time() - begin:9.2f} s CPU   limit 3 s", flush=True)
     timed("languages side by side", lambda: language_comparisons(aligned, tests, options, decision))
-    timed("calibration", lambda: calibrations(aligned, options, decision))
+    timed("probabilities", lambda: [probabilities_of_table(judged, ProbabilityOptions()) for judged in aligned.tables])
 
 
 def of_further_labels() -> None:

@@ -50,6 +50,8 @@ ORDER = (
         "AcceptOptions",
         "calibrate",
         "CalibrateOptions",
+        "probabilities",
+        "ProbabilityOptions",
         "certify",
         "CertifyOptions",
         "explain",

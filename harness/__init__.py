@@ -31,6 +31,8 @@ _PUBLIC = {
     "CorrectOptions": "harness.correction.options",
     "accept": "harness.api",
     "AcceptOptions": "harness.correction.options",
+    "probabilities": "harness.api",
+    "ProbabilityOptions": "harness.correction.options",
     "certify": "harness.api",
     "CertifyOptions": "harness.correction.options",
     "CalibrateOptions": "harness.correction.options",

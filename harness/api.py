@@ -26,7 +26,9 @@ from harness.correction.certificate import Certificate
 from harness.correction.certify import JudgedRun, certify_by_options
 from harness.correction.correct import Corrected
 from harness.correction.correct import correct as correct_numbers
-from harness.correction.options import AcceptOptions, CalibrateOptions, CertifyOptions, CorrectOptions
+from harness.correction.options import AcceptOptions, CalibrateOptions, CertifyOptions, CorrectOptions, ProbabilityOptions
+from harness.correction.probabilities import Probabilities
+from harness.correction.probabilities import probabilities as believed_probabilities
 from harness.data import Dataset, load_folder
 from harness.data.named_folders import located
 from harness.decide.options import DecisionOptions
@@ -383,6 +385,29 @@ def calibrate(
     options = options or CalibrateOptions()
     [opened] = open_sources([source], options.card, Path(out))
     return calibrate_scores(opened.recording, part_of(options, MeasureOptions, seed=options.seed), options)
+
+
+def probabilities(
+    source: Dataset | RunResult | Path | str, options: ProbabilityOptions | None = None, *, out: Path | str = "results"
+) -> Probabilities:
+    """Say by language whether a judge's probabilities may be believed, like `harness probabilities`.
+
+    Args:
+        source: a data set, a run, the path of a data folder or a table, or the name of a run.
+        options: which judges and labels count, and the margin and the level of the tests.
+        out: the results folder of a run that is given as a name.
+
+    Returns:
+        `cells`, each with its verdict and the numbers behind it, `languages` side by side, and `cuts`, one for all languages; no cells
+        where no probabilities are recorded. `as_json` has all of it for programs.
+
+    Raises:
+        UsageError: for unknown names, and for a source without labels or judgments.
+        ContentError, StoreError: if the source cannot be read.
+    """
+    table, options = with_table([source], options or ProbabilityOptions())
+    [opened] = open_sources([source], options.card, Path(out)) if table is None else [table.source]
+    return believed_probabilities([opened.recording], part_of(options, MeasureOptions, seed=options.seed), options)
 
 
 def explain(source: Dataset | RunResult | Path | str, options: ExplainOptions | None = None, *, out: Path | str = "results") -> Explained:

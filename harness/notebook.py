@@ -21,6 +21,8 @@ from harness.render.verdicts import answer_lines, judged_sides, screen_tables, v
 from harness.reports.answer_parts import SIGNS
 from harness.reports.comparison import DecidedComparison
 from harness.reports.run_report import Report
+from harness.reports.sections.probabilities import NAME as PROBABILITIES
+from harness.reports.shown_sections import shown_sections
 from harness.reports.tables.text_table import TextTable
 from harness.runs import CostEstimate, RunResult
 from harness.text import terminal_safe
@@ -181,6 +183,8 @@ def comparison_html(comparison: DecidedComparison) -> str:
     """Return a comparison: its answer with coloured cells; folded below it all verdicts, a table for each language, notes and signature."""
     sections = _verdict_sections(comparison.verdicts)
     sections += [(language_name(language), table) for language, table in language_tables(comparison)]
+    for shown in shown_sections({name: numbers for name, numbers in comparison.sections.items() if name == PROBABILITIES}):
+        sections += [(f"{shown.title} {shown.text}" if table is shown.tables[0] else table.shared, table) for table in shown.tables]
     return _page("", comparison, sections, comparison.notes, {"": comparison.signature})
 
 

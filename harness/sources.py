@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import msgspec
 
@@ -22,7 +22,7 @@ from harness.exchange.one_table.read_table import OneTable, is_table_file, read_
 from harness.judges.panel import Panel, is_panel_file, split_panels
 from harness.measure import options, panels
 from harness.measure.compare import Recording
-from harness.measure.options import MeasureOptions
+from harness.measure.options import JudgeSelection, MeasureOptions
 from harness.options import part_of
 from harness.reports import comparison
 from harness.reports.comparison import DecidedComparison
@@ -33,6 +33,7 @@ if TYPE_CHECKING:  # and late: a comparison of a table or a data folder needs no
     from harness.gate.numbers import GatedSource
     from harness.runs import RunResult
 
+Selection = TypeVar("Selection", bound=JudgeSelection)
 CONSTRUCTED = "The labels are constructed with the texts, not given by native speakers."
 
 
@@ -70,8 +71,8 @@ def opened_table(tables: Sequence[Any], options: TableOptions | None = None, ask
 
 
 def with_table(
-    sources: Sequence[Any], options: CompareOptions, table: TableOptions | None = None, ask: Callable[[str], Role] | None = None
-) -> tuple[OpenedTable | None, CompareOptions]:
+    sources: Sequence[Any], options: Selection, table: TableOptions | None = None, ask: Callable[[str], Role] | None = None
+) -> tuple[OpenedTable | None, Selection]:
     """Return the table that all sources are, or the two that an id joins; None without one. The judges of the options name its columns."""
     if not all(map(is_table_file, sources)):
         return None, options

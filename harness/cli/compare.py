@@ -33,7 +33,7 @@ def compare(arguments: Compare) -> int:
             arguments.sources if table is None else [table.source],
             options,
             out=arguments.out,
-            sections=bool(arguments.sections or arguments.html or arguments.json or arguments.md or _shows_statistics(arguments)),
+            sections=_shows_sections(arguments),
         )
     comparison = compared.comparison
     if arguments.sections:
@@ -42,9 +42,9 @@ def compare(arguments: Compare) -> int:
         for path in write_sections(arguments.sections, comparison.sections):
             print(path, file=sys.stderr)
     if arguments.figure:
-        from harness.render.figures import WIDTHS, FigureOptions, draw_by_agreement, write_answer
+        from harness.render.figures import WIDTHS, FigureOptions, draw_by_agreement, write_answer, write_reliability
 
-        kind = draw_by_agreement if arguments.figure_kind == "shares" else write_answer
+        kind = {"answer": write_answer, "shares": draw_by_agreement, "reliability": write_reliability}[arguments.figure_kind]
         with told_warnings():
             kind(comparison, arguments.figure, FigureOptions(WIDTHS[arguments.figure_width], arguments.figure_names))
     if page is not None:
@@ -79,6 +79,12 @@ def compare(arguments: Compare) -> int:
         body = partial(render_comparison, comparison, _shows_statistics(arguments), arguments.distributions, all_rows=arguments.all)
         show(lambda width: body(width=width), comparison.signature, whole_signature=arguments.signature)
     return exit_code_of(comparison.verdicts)
+
+
+def _shows_sections(arguments: Compare) -> bool:
+    """Whether the sections are shown, written or drawn."""
+    drawn = arguments.figure and arguments.figure_kind == "reliability"
+    return bool(drawn or arguments.sections or arguments.html or arguments.json or arguments.md or _shows_statistics(arguments))
 
 
 def _shows_statistics(arguments: Any) -> bool:

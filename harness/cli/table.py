@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from harness.cli.commands.find_out import Compare
+from harness.cli.commands.use_scores import Probabilities
 from harness.text import terminal_safe
 
 if TYPE_CHECKING:
     from harness.exchange.one_table.options import Role
     from harness.exchange.one_table.read_table import OneTable
-    from harness.reports.options import CompareOptions
     from harness.sources import OpenedTable
 
 
-def table_of_sources(arguments: Compare) -> tuple[OpenedTable | None, CompareOptions]:
+def table_of_sources(arguments: Compare | Probabilities) -> tuple[OpenedTable | None, Any]:
     """Return the table among the sources, or the two that an id joins, with the block on its columns on stderr; None without a table."""
     from harness.sources import with_table
 

@@ -1,4 +1,4 @@
-"""Commands that use a judge's scores: correct, accept, calibrate, certify, prompt-hash, explain."""
+"""Commands that use a judge's scores: correct, accept, calibrate, probabilities, certify, prompt-hash, explain."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from harness.cli.arguments import check_figure
-from harness.cli.commands.use_scores import Accept, Calibrate, Certify, Correct, Explain, PromptHash
+from harness.cli.commands.use_scores import Accept, Calibrate, Certify, Correct, Explain, Probabilities, PromptHash
 from harness.cli.endings import print_result
 from harness.cli.judged import asked_source, judged_run, opened_source
 from harness.cli.streams import print_json
@@ -81,6 +81,27 @@ def calibrate(arguments: Calibrate) -> int:
     from harness.render.certificate import render_calibrated
 
     return print_result(calibrated, render_calibrated, as_json=arguments.json)
+
+
+def probabilities(arguments: Probabilities) -> int:
+    from harness import sources
+    from harness.cli.table import table_of_sources
+    from harness.correction.probabilities import NO_PROBABILITIES
+    from harness.correction.probabilities import probabilities as measure_probabilities
+
+    check_figure(arguments.figure)
+    table, options = table_of_sources(arguments)
+    with working("measuring probabilities"):
+        opened = sources.open_sources(arguments.sources, options.card, arguments.out) if table is None else [table.source]
+        compare = part_of(options, MeasureOptions, seed=options.seed)
+        measured = measure_probabilities([source.recording for source in opened], compare, options)
+    if not measured.cells:
+        raise UsageError(f"no answer about a labelled text has a probability: {NO_PROBABILITIES}")
+    from harness.render.probabilities import draw_probabilities, render_probabilities
+
+    if arguments.figure:
+        draw_probabilities(measured, arguments.figure, arguments.figure_width, arguments.figure_names)
+    return print_result(measured, render_probabilities, as_json=arguments.json)
 
 
 def certify(arguments: Certify) -> int:

@@ -5,7 +5,8 @@
 5
 
 `certificate.load("certificate.json").apply(scores, language="ja", metric="fluency", judge="openai/gpt-4o-2024-08-06")` corrects the mean of
-new scores; with `confidence=` it says which scores can be accepted. Both are refused where the certificate is stale or forbids it.
+new scores; with `confidence=` it says which scores can be accepted, with
+`probabilities=` what may be believed of them. All are refused where the certificate is stale or forbids it.
 docs/certificate.schema.json describes the file.
 """
 
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.content.tags import choose_from
@@ -28,10 +30,12 @@ from harness.correction.certified_cell import (
     CertifiedCell,
     CorrectedMean,
     accepted_scores,
+    believed_probabilities,
     calibrate_texts,
     corrected_mean,
     texts_without_mean,
 )
+from harness.correction.certified_probabilities import BelievedProbabilities
 from harness.correction.options import Confidence, Per
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import VerdictName
@@ -163,13 +167,16 @@ class Certificate(SealedFile, frozen=True, kw_only=True):
         groups: ArrayLike | Sequence[Any] | None = None,
         share_of: Score | None = None,
         confidence: ArrayLike | None = None,
+        probabilities: ArrayLike | None = None,
         expected: ArrayLike | None = None,
         lengths: ArrayLike | Sequence[str] | None = None,
         level: float = 0.95,
         today: date | None = None,
         **condition: str | float | None,
-    ) -> CorrectedMean | AcceptedScores:
+    ) -> CorrectedMean | AcceptedScores | BelievedProbabilities:
         """Correct the mean of new scores and calibrate each of them, or with `confidence` say which can be accepted.
+
+        With `probabilities` it gives those that may be believed: as they are where they hold, refitted where they hold after a refit.
 
         The new texts have to come from the population that the labelled ones were drawn from, and none of their groups may be labelled.
 
@@ -183,6 +190,7 @@ class Certificate(SealedFile, frozen=True, kw_only=True):
             groups: (items,) what texts share, such as a prompt; None if they are independent.
             share_of: a class whose share is estimated instead of the mean.
             confidence: (items,) in the unit of the certificate's threshold, NaN where there is none.
+            probabilities: (items,) the probability that the judge gave to each score, NaN where there is none.
             expected: (items,) expected scores by token probabilities, where the certificate's map reads these; NaN where there is none.
             lengths: (items,) characters of each judged text, or the texts themselves; needed where the certificate's map reads the length.
             level: of the interval of the mean, in (0, 1).
@@ -192,7 +200,8 @@ class Certificate(SealedFile, frozen=True, kw_only=True):
         Raises:
             StaleCertificate: for another judge, condition, prompt, rubric, language, metric or scale, for numbers off the scale, and for a
                 certificate that its watch has ended.
-            UseForbidden: where the verdict is `do not use`, `too few labels` or `no verdict`, or the certificate has no such numbers.
+            UseForbidden: where the verdict is `do not use`, `too few labels` or `no verdict`, or the certificate has no such numbers; for
+                probabilities that are not shown to hold, not even refitted.
             CertificateError: where something that has to be compared, or that the map reads, is not given.
             UsageError: for arrays that do not fit together.
         """
@@ -205,8 +214,10 @@ class Certificate(SealedFile, frozen=True, kw_only=True):
         unchecked = self._refuse_stale(cell, judge, prompt, rubric, scale)
         if cell.verdict not in _ALLOWED:
             raise UseForbidden(f"the certificate's verdict on {language}/{metric} is '{cell.verdict}': {cell.sentence}")
-        if (extended := cell.language != language) and confidence is not None:
+        if (extended := cell.language != language) and (confidence is not None or probabilities is not None):
             raise UseForbidden(f"for {language}/{metric} the mean and agreement of {cell.language} were shown to hold, {_NOT_EXTENDED}")
+        if probabilities is not None:
+            return believed_probabilities(cell, probabilities, len(np.asarray(scores, object)), unchecked)
         if confidence is not None:
             return accepted_scores(cell, scores, confidence, unchecked)
         without_texts = (None, f"extended from {cell.language}: {_NOT_EXTENDED}")

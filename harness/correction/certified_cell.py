@@ -13,8 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from harness.content.tags import canonical
 from harness.correction.acceptance import share_left_out
 from harness.correction.certified_map import CalibratedTexts, CertifiedMap, apply_map
+from harness.correction.certified_probabilities import BelievedProbabilities, CertifiedProbabilities
 from harness.correction.map_input import EXPECTED
 from harness.correction.mean_estimates import interval_ends
+from harness.correction.probability_rule import HOLD, REFITTED
 from harness.data.columns import CodedColumn
 from harness.decide.class_shares import Basis
 from harness.decide.rule import VerdictName
@@ -113,6 +115,7 @@ class CertifiedCell(msgspec.Struct, frozen=True, kw_only=True):
         acceptance: the certified threshold; None with the `acceptance_reason`.
         recalibration: the map from the judge's scores to people's, text by text; None with the `recalibration_reason`.
         basis: whether the verdict rests on how far people agree or, with one person a text, on a bar; the signature states the bar.
+        probabilities: what may be believed of the judge's probabilities; None with the `probabilities_reason`.
     """
 
     language: str
@@ -138,6 +141,8 @@ class CertifiedCell(msgspec.Struct, frozen=True, kw_only=True):
     recalibration: CertifiedMap | None = None
     recalibration_reason: str | None = None
     basis: Basis = "people"
+    probabilities: CertifiedProbabilities | None = None
+    probabilities_reason: str | None = None
 
     def __post_init__(self) -> None:
         k = len(self.classes)
@@ -238,6 +243,27 @@ class AcceptedScores(msgspec.Struct, frozen=True, eq=False):
     unchecked: tuple[str, ...]
     reason: str | None
     left_out_share: float | None = None
+
+
+def believed_probabilities(cell: CertifiedCell, given: ArrayLike, answers: int, unchecked: tuple[str, ...]) -> BelievedProbabilities:
+    """Return probabilities as they are where they hold, and refitted where they hold after a refit.
+
+    Raises UseForbidden where neither is shown, UsageError for numbers that are no probabilities.
+    """
+    held = cell.probabilities
+    if held is None:
+        raise UseForbidden(f"the certificate says nothing of the probabilities of {cell.place}: {cell.probabilities_reason}")
+    if held.verdict not in (HOLD, REFITTED):
+        says = (
+            "" if held.confidence is None or held.right is None else f" (mean {held.confidence:.2f}, right {held.right:.2f}, n {held.n:,})"
+        )
+        raise UseForbidden(f"the certificate's verdict on the probabilities of {cell.place} is '{held.verdict}'{says}; do not gate on them")
+    values = np.asarray(given, np.float64)
+    if values.shape != (answers,):
+        raise UsageError(f"probabilities has shape {values.shape} and there are {answers} scores; give one probability a score")
+    if ((values < 0) | (values > 1)).any():
+        raise UsageError("probabilities are numbers from 0 to 1, of the score that was given, or NaN where there is none")
+    return BelievedProbabilities(held.refitted(values), held.verdict == REFITTED, held.verdict, unchecked)
 
 
 def corrected_mean(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
@@ -19,6 +19,7 @@ from harness.correction.cell_results import choose_condition, judged_rows
 from harness.correction.certificate import SCHEMA_VERSION, Certificate, CertifiedData, CertifiedJudge, CertifiedOptions
 from harness.correction.certified_cell import CertifiedCell, CertifiedThreshold, Correction
 from harness.correction.certified_map import CertifiedMap
+from harness.correction.certified_probabilities import NONE_RECORDED, CertifiedProbabilities, certified_probabilities
 from harness.correction.map_input import map_inputs
 from harness.correction.mean_estimates import NO_INCLUSION, Sample, mean_sample, share_sample
 from harness.correction.options import AcceptOptions, CalibrateOptions, CertifyOptions
@@ -126,6 +127,7 @@ def certify(
     reasons = {(cells_left_out.key["language"], cells_left_out.key["metric"]): cells_left_out.reason for cells_left_out in unread}
     is_random = about.sampling == "random"
     certified_maps = _certify_maps(readable, maps, judged) if is_random else {}
+    believed = certified_probabilities(aggregated, condition) if is_random else None
     cells = []
     for cell in scored:
         if cell.place in chosen and cell.place in counted:
@@ -133,7 +135,8 @@ def certify(
             certified_map = certified_maps.get(cell.place)
             without = reasons.get(cell.place, "the judge has no readable score of a labelled text") if is_random else NOT_RANDOM
             reason = without if certified_map is None else None
-            cells.append(msgspec.structs.replace(certified, recalibration=certified_map, recalibration_reason=reason))
+            certified = msgspec.structs.replace(certified, recalibration=certified_map, recalibration_reason=reason)
+            cells.append(_with_probabilities(certified, believed))
     if any(verdict.basis == "bar" for verdict in chosen.values()):
         decision = decision.with_bar()
     use = f"{acceptance} {sets} share_freedom={SHARE_FREEDOM}{' with=length' if maps.covariate else ''}"
@@ -193,6 +196,12 @@ def _certify_maps(scored: Sequence[ItemTable], options: CalibrateOptions, judged
                 metric.read, cell.curve, cell.shown, cell.advice, cell.n, cell.groups, sets, map_input.length_scale
             )
     return certified_maps
+
+
+def _with_probabilities(cell: CertifiedCell, believed: Mapping[tuple[str, str], CertifiedProbabilities] | None) -> CertifiedCell:
+    held = None if believed is None else believed.get((cell.language, cell.metric))
+    reason = NOT_RANDOM if believed is None else NONE_RECORDED if held is None else None
+    return msgspec.structs.replace(cell, probabilities=held, probabilities_reason=reason)
 
 
 def scores_hash(source: Recording, condition: JudgeCondition) -> str:

@@ -174,3 +174,33 @@ class LabelBudgetOptions(DecisionOptions, JudgeSelection):
     """the wanted half-width of the interval of agreement"""
     borrow: Annotated[Literal["languages"] | None, Flag()] = None
     """add how many labels a new language needs for a corrected mean, if the labelled languages help it"""
+
+
+FOLDS = 5
+"""Parts of the texts; confidences of each part are refitted by what the others say."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbabilityOptions(JudgeSelection, MajorityRule):
+    """When probabilities are believed, and by which labels that is tested. Shares and levels are fractions."""
+
+    heading: ClassVar[str] = "when they are believed"
+
+    margin: Annotated[Share, Flag(metavar="N")] = 0.05
+    """confidence may differ this much from the share that is right"""
+    alpha: Annotated[Share, Flag(metavar="N")] = 0.05
+    """the chance that any verdict of one kind is false among the languages and metrics of a judge"""
+    groups: int = 20
+    """fewer independent texts are too few for any test"""
+    seed: Annotated[Seed, Flag(metavar="N")] = 0
+    """of the folds of a refit, and of intervals of shares"""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("margin", "alpha"):
+            if not 0 < getattr(self, name) < 1:
+                raise UsageError(f"--{name} is {getattr(self, name):g}; it should be a number between 0 and 1, both excluded")
+
+    def __str__(self) -> str:
+        """Return the options as signatures print them."""
+        return f"probabilities margin={self.margin:g} alpha={self.alpha:g} groups={self.groups} folds={FOLDS} variance=cr2"

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.data.columns import NO_VALUE, CodedColumn, ColumnBuilder, arrow_codes, from_arrow
-from harness.data.judgments import UNCHANGED, Judgments, confidence_of
+from harness.data.judgments import UNCHANGED, Judgments, confidence_of, probabilities_text
 from harness.data.labels import pairs_of
 from harness.errors import ContentError, StoreError
 from harness.model import SAMPLING, Judgment, Scale, Score, column_reader
@@ -105,7 +105,7 @@ def _cell(name: str, value: Any) -> Any:
     if name == "spans":
         return None if value is None else msgspec.json.encode(value).decode()
     if name == "probs":
-        return msgspec.json.encode(value).decode() if value else None
+        return probabilities_text(value)
     return None if name in UNCHANGED and value == UNCHANGED[name] else value
 
 
@@ -138,7 +138,7 @@ def read_judgments(path: Path, scales: Mapping[str, Scale]) -> Judgments:
 
 
 def _confidences(file: Any) -> CodedColumn:
-    """Return the probability of each score, from the probabilities of all classes; these are not kept."""
+    """Return the probability of each score, from the probabilities of all classes."""
     builder, decode = ColumnBuilder(), msgspec.json.Decoder(dict[str, float]).decode
     for batch in file.iter_batches(_BATCH_ROWS, columns=["score", "probs"], use_threads=False):
         scores, probs = batch.column("score"), batch.column("probs")

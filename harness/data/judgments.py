@@ -73,6 +73,7 @@ class Judgments:
     entropy: CodedColumn
     confidence: CodedColumn  # the probability of the score that was given
     share_a: CodedColumn  # the share of the probability of a pair's first text
+    probs: CodedColumn  # of the scale's classes, as JSON: `{"0":0.1,"1":0.9}`
     justification: CodedColumn
     asked_language: CodedColumn  # of the justification, as detected_language
     detected_language: CodedColumn
@@ -88,11 +89,12 @@ class Judgments:
 
     @classmethod
     def from_rows(cls, judgments: Sequence[Judgment]) -> Judgments:
-        names = [name for name in (*cls.COLUMNS[1:], *cls.OPTIONAL) if name not in (*UNCHANGED, "confidence")]
+        names = [name for name in (*cls.COLUMNS[1:], *cls.OPTIONAL) if name not in (*UNCHANGED, "confidence", "probs")]
         columns = {name: CodedColumn.from_values(map(column_reader(name), judgments)) for name in names}
         changes = {name: CodedColumn.from_values(map(column_reader(name), judgments)).without(value) for name, value in UNCHANGED.items()}
         confidence = CodedColumn.from_values(confidence_of(j.probs, j.score) for j in judgments)
-        return cls(item=CodedColumn.from_values(j.item_id for j in judgments), confidence=confidence, **changes, **columns)
+        probs = CodedColumn.from_values(probabilities_text(j.probs) for j in judgments)
+        return cls(item=CodedColumn.from_values(j.item_id for j in judgments), confidence=confidence, probs=probs, **changes, **columns)
 
     @classmethod
     def concatenate(cls, parts: Sequence[Judgments]) -> Judgments:
@@ -162,6 +164,15 @@ def confidence_of(probs: Mapping[str, float] | None, score: Score | None) -> flo
     return None if probs is None or score is None else probs.get(str(score), 0.0)
 
 
+def probabilities_text(probs: Mapping[str, float] | None) -> str | None:
+    """Return probabilities by class as files and columns hold them; None without any.
+
+    >>> probabilities_text({"1": 0.25, "2": 0.75}), probabilities_text({})
+    ('{"1":0.25,"2":0.75}', None)
+    """
+    return msgspec.json.encode(probs).decode() if probs else None
+
+
 def first_share(probs: Mapping[str, float], scale: Scale) -> float | None:
     """Return how much of the probability goes to the first of two texts, ties counting half; None on a scale without `swap`."""
     return sum(share * probs.get(str(score), 0.0) for score, share in scale.share_of_first.items()) if scale.swap else None
@@ -211,7 +222,7 @@ def checked_judgments(
     names = ("metric", *CONDITION, *UNCHANGED, "expected", "entropy")
     stated = {name: rows[name] for name in names}
     spans = checked_errors(rows, path)
-    confidence, share_a = _confidences(rows, score, scales, path)
+    confidence, share_a, probs = _confidences(rows, score, scales, path)
     return Judgments(
         item=rows["item_id"],
         repeat=repeat,
@@ -219,6 +230,7 @@ def checked_judgments(
         failure=failure,
         confidence=confidence,
         share_a=share_a,
+        probs=probs,
         raw_choice=raw_choice,
         spans=spans,
         **stated,
@@ -233,18 +245,20 @@ def _raw_choices(rows: Columns) -> CodedColumn:
     return CodedColumn(tuple(map(str, scores.values)), scores.codes)
 
 
-def _confidences(rows: Columns, scores: CodedColumn, scales: Mapping[str, Scale], path: Path) -> tuple[CodedColumn, CodedColumn]:
-    """Return the probability of each score, and the share of the first of two texts.
+def _confidences(
+    rows: Columns, scores: CodedColumn, scales: Mapping[str, Scale], path: Path
+) -> tuple[CodedColumn, CodedColumn, CodedColumn]:
+    """Return the probability of each score, the share of the first of two texts, and the probabilities of all classes.
 
     Raises ContentError for probabilities that are none.
     """
     probs = rows["probs"]
     if not probs.values:
-        return CodedColumn.empty(len(probs)), CodedColumn.empty(len(probs))
+        return probs, probs, probs
     decoded: list[dict[str, float] | None] = []
     for code, stated in enumerate(probs.values):
         try:
-            decoded.append(_probabilities(stated))
+            decoded.append(_probabilities(stated) or None)
         except (msgspec.MsgspecError, ValueError):
             message = '\'probs\' should hold a probability from 0 to 1 for each class, such as {"0": 0.1, "1": 0.9}'
             raise ContentError(message, path, int(rows.lines[int(np.argmax(probs.codes == code))])) from None
@@ -254,7 +268,8 @@ def _confidences(rows: Columns, scores: CodedColumn, scales: Mapping[str, Scale]
         None if probabilities is None else first_share(probabilities, scales[metric])
         for probabilities, metric in zip(by_row, rows["metric"], strict=True)
     )
-    return CodedColumn.from_values(map(confidence_of, by_row, scores)), CodedColumn.from_values(shares)
+    texts = CodedColumn.from_values(map(probabilities_text, by_row))
+    return CodedColumn.from_values(map(confidence_of, by_row, scores)), CodedColumn.from_values(shares), texts
 
 
 def _probabilities(stated: str | tuple[tuple[str, float | None], ...]) -> dict[str, float]:

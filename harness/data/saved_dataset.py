@@ -11,14 +11,13 @@ import msgspec
 from harness.data.folder_writer import data_toml, write_folder
 from harness.data.judgments import UNCHANGED, Judgments
 from harness.errors import ContentError, UsageError
-from harness.model import CONDITION, Item, Scale, Score
+from harness.model import CONDITION, Item
 from harness.row_files import to_jsonl
 
 Dataset = Any  # of harness.data.dataset, which imports this module
 
 _STATED = (*CONDITION, *UNCHANGED, "repeat", "score", "failure", "raw_choice", "expected", "entropy")
 _ITEM_KEYS = tuple(name for name in Item.__struct_fields__ if name != "fields")
-_LEAST_SHARE = 1e-12  # less is the rounding of a sum of probabilities
 
 
 def save_dataset(data: Dataset, folder: Path, load: Callable[[Path], Dataset]) -> None:
@@ -36,7 +35,7 @@ def save_dataset(data: Dataset, folder: Path, load: Callable[[Path], Dataset]) -
     items = ({key: value for key in _ITEM_KEYS if (value := getattr(item, key)) is not None} | item.fields for item in data.items)
     files = {"data.toml": data_toml(about).encode(), "items.jsonl": to_jsonl(items), "labels.jsonl": to_jsonl(_label_rows(data))}
     if data.judgments is not None:
-        files["judgments.jsonl"] = to_jsonl(_judgment_rows(data.judgments, data.scales))
+        files["judgments.jsonl"] = to_jsonl(_judgment_rows(data.judgments))
 
     def check(staged: Path) -> None:
         read = load(staged)
@@ -57,28 +56,10 @@ def _label_rows(data: Dataset) -> Iterator[dict[str, Any]]:
         yield msgspec.structs.asdict(label) | {name: value for name, value in tables.items() if value is not None}
 
 
-def _judgment_rows(judgments: Judgments, scales: dict[str, Scale]) -> Iterator[dict[str, Any]]:
+def _judgment_rows(judgments: Judgments) -> Iterator[dict[str, Any]]:
     columns = [judgments.columns[name] for name in _STATED]
-    further_columns = (judgments.item, judgments.metric, judgments.confidence, judgments.share_a, judgments.spans)
-    for item, metric, confidence, share_a, spans, *values in zip(*further_columns, *columns, strict=True):
+    further_columns = (judgments.item, judgments.metric, judgments.probs, judgments.spans)
+    for item, metric, probs, spans, *values in zip(*further_columns, *columns, strict=True):
         stated = dict(zip(_STATED, values, strict=True))
-        stated |= {"probs": _probabilities(scales[metric], stated["score"], confidence, share_a), "spans": spans}
+        stated |= {"probs": probs and msgspec.json.decode(probs), "spans": spans}
         yield {"item_id": item, "metric": metric} | {name: value for name, value in stated.items() if value is not None}
-
-
-def _probabilities(scale: Scale, score: Score | None, confidence: float | None, share_a: float | None) -> dict[str, float] | None:
-    """Return probabilities of classes that give the same probability of the score and, of pairs, the same share of the first text.
-
-    >>> _probabilities(Scale(kind="nominal", classes=("A", "B", "tie"), swap={"A": "B", "B": "A"}), "B", 0.5, 0.25)
-    {'B': 0.5, 'A': 0.25}
-    """
-    if confidence is None and share_a is None:
-        return None
-    shares: dict[Any, float] = dict(scale.share_of_first) if scale.swap else {}
-    stated = {} if score is None or confidence is None else {str(score): confidence}
-    rest = 0.0 if share_a is None else share_a - shares.get(score, 0.0) * (confidence or 0.0)
-    if rest > _LEAST_SHARE:
-        other = next((name for name, share in shares.items() if share and name != score), None)
-        if other is not None:
-            stated[str(other)] = rest / shares[other]
-    return stated

@@ -150,7 +150,7 @@ def _extension(line: Extension) -> str:
 
 def _cells(certificate: Certificate) -> Iterator[str]:
     """Yield a line for each cell; what all of them lack for one reason is said once, at the end."""
-    lacks = [_together((_means(cell), _acceptance(cell), _map(cell))) for cell in certificate.cells]
+    lacks = [_together((_means(cell), _acceptance(cell), _map(cell), *_probabilities(cell))) for cell in certificate.cells]
     alike = len(lacks) > 1 and lacks.count(lacks[0]) == len(lacks)
     for cell, parts in zip(certificate.cells, lacks, strict=True):
         cell_name = f"{english_name(cell.language)}, {metric_words(cell.metric)}"
@@ -205,6 +205,20 @@ def _map(cell: CertifiedCell) -> tuple[str, str | None]:
     if sets.threshold is None:
         return f"{scores}; sets hold {sets.reason}", None
     return f"{scores}; sets hold a person's score of {percent(sets.level)} of texts", None
+
+
+def _probabilities(cell: CertifiedCell) -> Iterator[tuple[str, str | None]]:
+    """Yield what a cell says of probabilities; nothing where none were recorded."""
+    if cell.probabilities is not None:
+        yield (
+            {
+                "hold": "its probabilities hold",
+                "hold after refit": "its probabilities hold only refitted",
+                "do not hold": "its probabilities do not hold",
+                "too few labels": "its probabilities: too few labels",
+            }[cell.probabilities.verdict],
+            None,
+        )
 
 
 def _unchecked(names: Sequence[str]) -> Iterator[str]:

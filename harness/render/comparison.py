@@ -18,6 +18,7 @@ from harness.render.human_agreement import two_people_sentence
 from harness.render.terminal import dim_lines, legend_of, print_whole, render_answer, render_verdicts, signature_line, table_heading
 from harness.render.verdicts import side_text
 from harness.reports.comparison import DecidedComparison
+from harness.reports.sections.probabilities import NAME as PROBABILITIES
 from harness.reports.tables.column import Row, TableName
 from harness.reports.tables.columns import columns_in
 from harness.reports.tables.text_table import TextTable, cell_row, tabulate, varying_keys
@@ -85,22 +86,18 @@ def _verdicts(
 
 
 def _beside_verdicts(comparison: DecidedComparison) -> Iterator[RenderableType]:
-    """Languages side by side and calibration, where they were asked for."""
-    if comparison.calibration is None:
+    """Yield languages side by side, where they were asked for; where no judge has probabilities, how to get them."""
+    if comparison.acceptance is None:
         return
-    from harness.correction.calibration import calibration_note
+    from harness.correction.probabilities import NO_PROBABILITIES
     from harness.decide.languages import language_notes
-    from harness.render.decisions import calibration_table, languages_table
+    from harness.render.decisions import languages_table
 
-    tables = {
-        "Across languages": languages_table(comparison.languages),
-        "Calibration of confidence": calibration_table(comparison.calibration),
-    }
-    for title, table in tables.items():
-        yield from (table_heading(title), FittedTable(table)) if table.rows else ()
-    note = calibration_note(comparison.calibration)
-    notes = [*language_notes(comparison.languages), *([note] if note else [])]
-    yield dim_lines(legend_of(tables.values()) | dict.fromkeys(map(terminal_safe, notes)))
+    table = languages_table(comparison.languages)
+    yield from (table_heading("Across languages"), FittedTable(table)) if table.rows else ()
+    lacking = [] if PROBABILITIES in comparison.sections else [f"Probabilities: {NO_PROBABILITIES}."]
+    notes = [*language_notes(comparison.languages), *lacking]
+    yield dim_lines(legend_of([table]) | dict.fromkeys(map(terminal_safe, notes)))
 
 
 def language_tables(comparison: Comparison) -> Iterator[tuple[Any, TextTable]]:

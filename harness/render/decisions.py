@@ -1,4 +1,4 @@
-"""Tables beside verdicts: languages side by side, calibration, the alternative annotator test, and the budget of labels."""
+"""Tables beside verdicts: languages side by side, the alternative annotator test, and the budget of labels."""
 
 from __future__ import annotations
 
@@ -15,13 +15,12 @@ from harness.model import CONDITION, SIDE
 from harness.render.fitted_table import FittedTable
 from harness.render.terminal import dim_lines
 from harness.reports.tables.column import COUNT, SHARE, TEXT, Column, Row, TableName
-from harness.reports.tables.columns import columns_in, interval_of_points, lenient_text, thousandths
+from harness.reports.tables.columns import columns_in, interval_of_points, lenient_text
 from harness.reports.tables.numbers import UNDEFINED
 from harness.reports.tables.text_table import TextTable, key_text, tabulate, varying_keys
 from harness.text import terminal_safe
 
 if TYPE_CHECKING:
-    from harness.correction.calibration import Calibration
     from harness.correction.labels_before_a_run import People, PlannedLabels
     from harness.correction.labels_budget import LabelBudget
     from harness.decide.languages import LanguageComparison
@@ -49,29 +48,6 @@ def _languages_row(comparison: LanguageComparison) -> Row:
         "dif_effect": comparison.dif.effect if comparison.dif else None,
         "parallel_fleiss": comparison.consistency.fleiss if comparison.consistency else None,
     }
-
-
-def calibration_table(calibrations: Sequence[Calibration]) -> TextTable:
-    """Return a row for each language, metric, judge and condition that has probabilities."""
-    rows = list(_calibration_rows(calibrations))
-    return tabulate(rows, columns_in(TableName.CALIBRATION), ("language", "metric", *varying_keys(rows, SIDE)))
-
-
-def _calibration_rows(calibrations: Sequence[Calibration]) -> Iterator[Row]:
-    for calibration in calibrations:
-        if calibration.n:
-            recalibration: dict[str, Any] = calibration.recalibration or {}
-            yield {
-                **calibration.key,
-                "answers": calibration.n,
-                "confidence": calibration.confidence,
-                "right": calibration.right,
-                "error": calibration.error,
-                "squared_error": thousandths(calibration.debiased, calibration.debiased_ci),
-                "brier": calibration.brier,
-                "recalibrated_brier": recalibration.get("brier"),
-                "method": recalibration.get("method"),
-            }
 
 
 def render_budget(budget: LabelBudget) -> RenderableType:

@@ -1,4 +1,4 @@
-"""A comparison with its verdicts, languages side by side, and calibration."""
+"""A comparison with its verdicts, languages side by side, and sections."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from harness.correction.acceptance import AcceptedFrom, acceptances_of_tables
-from harness.correction.calibration import Calibration, calibrations
 from harness.decide.annotator_pooling import pooled_annotator_tests
 from harness.decide.languages import LanguageComparison, language_comparisons
 from harness.decide.options import DecisionOptions
@@ -32,18 +31,17 @@ class DecidedComparison(Comparison, frozen=True, kw_only=True):
         alternative_annotators: the alternative annotator test by task, each (text, metric) an item; empty unless the card of the data or
             a flag names its scoring.
         languages: one a metric, judge and condition: its languages side by side.
-        calibration: one a language, metric, judge and condition; None where it was not asked for.
-        acceptance: the confidence from which on answers can be accepted, one a cell like `calibration`.
+        acceptance: the confidence from which on answers can be accepted, one a language, metric, judge and condition; None where it was
+            not asked for.
         pairs: the section of choices between two texts, one a data set that has any.
-        sections: minimal pairs, the same texts in several languages, panels, and one judge in several runs, by name; of several sources
-            every row names its `source`.
+        sections: minimal pairs, the same texts in several languages, panels, one judge in several runs, and probabilities, by name; of
+            several sources every row names its `source`.
         pages: how people label more of the first source, for the next step of an answer.
     """
 
     verdicts: tuple[Verdict, ...] = ()
     alternative_annotators: tuple[dict[str, Any], ...] = ()
     languages: tuple[LanguageComparison, ...] = ()
-    calibration: tuple[Calibration, ...] | None = None
     acceptance: tuple[AcceptedFrom, ...] | None = None
     pairs: tuple[Mapping[str, Any], ...] = ()
     sections: Mapping[str, Mapping[str, Any]] = msgspec.field(default_factory=dict)
@@ -56,7 +54,7 @@ class DecidedComparison(Comparison, frozen=True, kw_only=True):
         """Return one object for programs: that of `Comparison`, and a list for each part that was computed."""
         fields = super().as_json()
         fields.pop("pages")
-        for name in ("verdicts", "languages", "calibration", "acceptance"):
+        for name in ("verdicts", "languages", "acceptance"):
             part = getattr(self, name)
             fields.pop(name)
             if part is not None:
@@ -81,7 +79,7 @@ def compare(
         sources: judgments with the labels that they are compared with.
         options: which items and judges, how annotators become one reference, and the keys to group cells by.
         decision: the thresholds of the verdicts.
-        full: whether to add calibration and acceptance, and the comparisons of languages that take longer.
+        full: whether to add acceptance and what each score is worth, and the comparisons of languages that take longer.
         sections: whether to add the choices between two texts and the sections.
     """
     aligned = align(sources, options)
@@ -100,7 +98,7 @@ def compare(
         of_full["pairs"] = tuple(filter(None, (summarise_pairs(judged.data, judged.judgments, options) for judged in aligned.tables)))
         of_full["sections"] = _join_sections(sources, aligned, options, full=full)
     if tests and full:
-        of_full |= {"calibration": calibrations(aligned, options, decision), "acceptance": acceptances_of_tables(aligned, options)}
+        of_full["acceptance"] = acceptances_of_tables(aligned, options)
     return DecidedComparison(
         **fields,
         verdicts=verdicts_of_tests(tests, decision),

@@ -67,18 +67,19 @@ def test_everything_for_programs(cli: Cli, folder: Callable[..., Path]) -> None:
     assert (one["metric"], one["judge"]) == ("fluency", "one") and [row["language"] for row in one["languages"]] == list(TAGS)
     assert one["gap"]["languages"] == 6 and one["rates"]["df"] == 5 and one["consistency"]["items"] == 30 and one["dif"]["parallel"]
     assert len(one["annotators"]) == 6 and one["reasons"] == {}
-    assert len(found["calibration"]) == 6
-    for each in found["calibration"]:
-        assert each["confidence"] == pytest.approx(0.9) and each["bins"][0]["n"] == each["n"] and each["recalibration"]["method"] == "platt"
+    probabilities = found["sections"]["probabilities"]
+    assert len(probabilities["rows"]) == len(probabilities["bins"]) == len(probabilities["refits"]) == 6
+    for row, curve in zip(probabilities["rows"], probabilities["bins"], strict=True):
+        assert row["confidence"] == pytest.approx(0.9) and curve["n"] == row["n"] and row["language"] == curve["language"]
     plain = compared(cli, path)
-    assert "calibration" not in plain and plain["verdicts"] == found["verdicts"] and plain["signature"] == found["signature"]
+    assert "acceptance" not in plain and plain["verdicts"] == found["verdicts"] and plain["signature"] == found["signature"]
     [short] = plain["languages"]
     assert short["gap"] == one["gap"] and short["dif"] is None and short["reasons"]["dif"] == "computed with --decide full"
 
 
 def test_everything_for_people(cli: Cli, folder: Callable[..., Path]) -> None:
     shown = cli("compare", folder(), "--decide", "full").out
-    assert "Across languages" in shown and "Calibration of confidence" in shown and "κ of parallel texts" in shown
+    assert "Across languages" in shown and "May its probabilities be believed?" in shown and "κ of parallel texts" in shown
     assert "mean of judge − people (points): the mean over languages" in shown
 
 
@@ -90,10 +91,9 @@ def test_what_cannot_be_said_is_said(cli: Cli, folder: Callable[..., Path]) -> N
     assert one["reasons"] == dict.fromkeys(("gap", "dif", "rates", "consistency"), "one language") | {
         "annotators": "annotators are anonymous"
     }
-    [calibration] = found["calibration"]
-    assert calibration["n"] == 0 and calibration["brier"] is None and "no probabilities are recorded" in calibration["reason"]
+    assert "probabilities" not in found["sections"]
     shown = cli("compare", path, "--decide", "full").out
-    assert "Calibration: no probabilities are recorded" in shown and "Across languages: one language." in shown
+    assert "Probabilities: no probabilities are recorded" in shown and "Across languages: one language." in shown
 
 
 def test_under_five_languages_each_is_shown(cli: Cli, folder: Callable[..., Path]) -> None:

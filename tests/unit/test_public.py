@@ -12,7 +12,7 @@ import harness
 from harness import api, content, data, engines, errors, sources
 from harness.annotate.checks.options import LabelCheckOptions
 from harness.correction import cascade_certificate, certificate
-from harness.correction.options import AcceptOptions, CalibrateOptions, CertifyOptions, CorrectOptions
+from harness.correction.options import AcceptOptions, CalibrateOptions, CertifyOptions, CorrectOptions, ProbabilityOptions
 from harness.data import frames
 from harness.decide.options import DecisionOptions
 from harness.exchange.one_table.options import TableOptions
@@ -40,6 +40,7 @@ PUBLIC = {
     "ImproveOptions": ImproveOptions,
     "LabelCheckOptions": LabelCheckOptions,
     "Library": content.Library,
+    "ProbabilityOptions": ProbabilityOptions,
     "RunResult": runner.RunResult,
     "RunSpec": runner.RunSpec,
     "Settings": engines.Settings,
@@ -62,6 +63,7 @@ PUBLIC = {
     "improve": api.improve,
     "labels_check": api.labels_check,
     "load": sources.load,
+    "probabilities": api.probabilities,
     "report": api.report,
     "run": api.run,
     "write_page": api.write_page,

@@ -23,6 +23,10 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
             "use_scores:Calibrate",
             "learn what people say of a text with a judge's score, by language: scores before and after, and sets with a guarantee",
         ),
+        "probabilities": (
+            "use_scores:Probabilities",
+            "say by language whether a judge's probabilities may be believed: as often right as it is sure, or only after a refit",
+        ),
         "certify": (
             "use_scores:Certify",
             "write a judge's certificate for other programs, check whether one holds, or extend it to other texts",

@@ -154,8 +154,8 @@ class CompareOutput(Command, group="output", recorded=False):
     """with --full: class shares where annotators agree fully, partly or not at all"""
     figure: Annotated[Path | None, Flag(metavar="FILE")] = None
     """draw the answer: .svg, .pdf or .png (needs the extra 'figures')"""
-    figure_kind: Literal["answer", "shares"] = "answer"
-    """shares: class shares of people and judge"""
+    figure_kind: Literal["answer", "shares", "reliability"] = "answer"
+    """shares: class shares of people and judge; reliability: a judge's confidence against how often it is right, by language"""
     sections: Annotated[Path | None, Flag(metavar="DIR")] = None
     """also write a CSV file for each table of minimal pairs, of the same texts in several languages, and of panels"""
     to: Annotated[Path | None, Flag(metavar="DIR")] = None

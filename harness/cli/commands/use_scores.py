@@ -14,6 +14,7 @@ from harness.cli.commands.shared import (
     DayFlags,
     DecisionsFlags,
     EngineFlags,
+    FiguresFlags,
     HeaderFlags,
     JsonFlags,
     JudgedFlags,
@@ -21,8 +22,9 @@ from harness.cli.commands.shared import (
     PricesFlags,
     SpeedFlags,
 )
-from harness.correction.options import AcceptOptions, CalibrateOptions, CertifyOptions, CorrectOptions
+from harness.correction.options import AcceptOptions, CalibrateOptions, CertifyOptions, CorrectOptions, ProbabilityOptions
 from harness.decide.options import DecisionOptions
+from harness.exchange.one_table.options import TableOptions
 from harness.gate.options import GateOptions
 from harness.improvement.options import ExplainOptions, ImproveOptions
 from harness.options import Count, Flag, Names, PricedJudges
@@ -155,6 +157,29 @@ class Calibrate(JsonFlags, JudgedFlags):
     """
 
     options: CalibrateOptions = field(default_factory=CalibrateOptions)
+
+
+class ProbabilitiesOutput(Command, group="output", recorded=False):
+    """Flags of `harness probabilities`."""
+
+    figure: Annotated[Path | None, Flag(metavar="FILE")] = None
+    """draw confidence against how often it is right, a panel a language: .svg, .pdf or .png (needs the extra 'figures')"""
+    to: Annotated[Path | None, Flag(metavar="DIR")] = None
+    """keep the table as a data folder"""
+
+
+@command("use:probabilities", first="judges languages margin alpha figure human text json")
+class Probabilities(JsonFlags, FiguresFlags, OutFlags, ProbabilitiesOutput):
+    """Flags of `harness probabilities`.
+
+    harness probabilities data/ratings
+    harness probabilities data/ratings --langs ja,cs --margin 0.03 --figure reliability.png
+    """
+
+    sources: Annotated[tuple[str, ...], Flag("SOURCE")] = field(kw_only=False)
+    """a data folder with judgments, a run's folder, or the name of a run in --out; or a table, or two that an id joins"""
+    options: ProbabilityOptions = field(default_factory=ProbabilityOptions)
+    table: TableOptions = field(default_factory=TableOptions)
 
 
 class CertifyTask(Command, group="what to do"):

@@ -22,6 +22,7 @@ from harness.render.figures.dot_figures import (
     draw_sensitivity,
 )
 from harness.render.figures.line_chart import draw_doses, draw_failures, draw_few_shot, draw_temperature
+from harness.render.figures.reliability import draw_reliability, write_reliability
 from harness.render.figures.section_figure import plugged_in
 from harness.render.figures.style import FORMS, WIDTHS, Drawn, FigureOptions, form_of
 from harness.render.pictured import dose_responses, failure_shares
@@ -38,6 +39,7 @@ __all__ = [
     "draw_figures",
     "form_of",
     "write_answer",
+    "write_reliability",
 ]
 
 _SECTIONS: dict[str, tuple[str, Callable[..., Drawn]]] = {
@@ -46,6 +48,7 @@ _SECTIONS: dict[str, tuple[str, Callable[..., Drawn]]] = {
     "few_shot": ("few_shot", draw_few_shot),
     "consistency": ("consistency", draw_consistency),
     "injection": ("injection", draw_injection),
+    "probabilities": ("reliability", draw_reliability),
 }
 
 

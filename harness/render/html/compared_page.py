@@ -20,6 +20,7 @@ from harness.render.html.ablations import run_grids
 from harness.render.html.answer import JudgedCells, agreement_figure, correlation_figure, correlation_words, interval_sign
 from harness.render.html.browser import BrowserSource, chosen, items_json
 from harness.render.html.first_screen import Known, first_screen
+from harness.render.html.reliability import reliability_figures
 from harness.render.html.report import SCRIPTS, judged_parts, minimal_pair_rows, section_tables, text_fields
 from harness.render.html.shell import render, shell
 from harness.render.human_agreement import two_people_sentence
@@ -86,7 +87,7 @@ def comparison_page(
         title=title,
         judgments=sum(int(table.counted.sum()) for table in judged),
         sections=list(_sections(bool(cells), bool(side_tables), bool(parts["maps"]), own_sections)),
-        own_sections=[(section, run_grids(section), section_tables(section)) for section in own_sections],
+        own_sections=[(section, run_grids(section), section_tables(section), reliability_figures(section)) for section in own_sections],
         numeric=any(cell.continuous for cell in comparison.cells),
         warnings=comparison.notes,
         versus=" = ".join(options.versus) if options.versus else "",

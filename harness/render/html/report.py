@@ -36,6 +36,7 @@ from harness.render.html.cell_panels import pictures_of_cases
 from harness.render.html.first_screen import Known, first_screen, study_screen
 from harness.render.html.heat_map import judge_language_map, language_metric_maps
 from harness.render.html.marks import LEGEND_MARKS, svg
+from harness.render.html.reliability import reliability_figures
 from harness.render.html.shell import grouped_digits, render, shell
 from harness.render.human_agreement import two_people_sentence
 from harness.render.pictured import ConditionFailures, FailureShares, failure_shares, kind_number, kind_words
@@ -96,7 +97,7 @@ def report_page(result: RunResult, report: Report) -> str:
         first=study_screen(first_screen(report.verdicts, facts), report.ablations),
         sealed=reason_without_agreement(report),
         sealed_table=sealed_table(report),
-        own_sections=[(section, [], section_tables(section)) for section in study_sections],
+        own_sections=[(section, [], section_tables(section), reliability_figures(section)) for section in study_sections],
         ablations=[(row, difference_grid(row), dose_grids(row), preference_grid(row), section_tables(row)) for row in ablations],
         ablation_legend=sections_legend(ablations),
         few_rows=_FEW_ROWS,

@@ -27,6 +27,7 @@ from harness.reports.sections.minimal_pairs import MINIMAL_PAIRS
 from harness.reports.sections.pairs import PAIRS
 from harness.reports.sections.panel_gains import PANELS
 from harness.reports.sections.perturbations import INJECTION, PERTURBATIONS
+from harness.reports.sections.probabilities import PROBABILITIES
 from harness.reports.sections.runs_over_time import RUN_SHARES, RUNS
 from harness.reports.sections.same_texts import SAME_TEXTS
 from harness.reports.sections.section import Section, SectionInput, SectionNumbers
@@ -42,6 +43,7 @@ BUNDLED: tuple[Section, ...] = (
     PANELS,
     RUNS,
     RUN_SHARES,
+    PROBABILITIES,
     CALIBRATED_SCORES,
     VARIANTS,
     CORRELATIONS,
@@ -80,7 +82,7 @@ def run_sections(inputs: SectionInput, *, labelled: bool = True) -> dict[str, Se
 
 
 def comparison_sections(source: Recording, options: MeasureOptions) -> dict[str, SectionNumbers]:
-    """Return the sections of a comparison: minimal pairs, the same texts in several languages, and panels."""
+    """Return the sections of a comparison: minimal pairs, the same texts in several languages, panels, and probabilities."""
     clean = msgspec.structs.replace(source, judgments=source.judgments.clean)
     return _compute_sections([section for section in all_sections() if section.in_comparisons], SectionInput(clean, options))
 

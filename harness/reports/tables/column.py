@@ -57,7 +57,6 @@ class TableName(StrEnum):
     CONDITIONS = auto()  # agreement in sections that compare conditions
     CONDITIONS_PAIRWISE = auto()  # judge and people with single annotators, beside it
     LANGUAGES = auto()
-    CALIBRATION = auto()
     LABELS_NEEDED = auto()
     REVIEWS = auto()  # people's answers to a judge's reasons
 

@@ -209,14 +209,6 @@ def interval_of_points(ends: tuple[float, float] | None) -> str | None:
     return None if ends is None else f"{signed(100 * ends[0])} to {signed(100 * ends[1])}"
 
 
-def thousandths(value: float | None, ends: tuple[float, float] | None) -> str | None:
-    """Return a squared error in thousandths with its interval: `4.1 [-0.2 8.4]`; None without one."""
-    if value is None:
-        return None
-    interval = "" if ends is None else f" [{1000 * ends[0]:.1f} {1000 * ends[1]:.1f}]"
-    return f"{1000 * value:.1f}{interval}"
-
-
 def lenient_text(language: str, leniency: float) -> str:
     """Return a language with its leniency in points of the scale: `cs +0.12`."""
     return f"{language} {signed(leniency, 2)}"

@@ -89,7 +89,7 @@ def reliability_curve(confidence: ArrayLike, right: ArrayLike, bins: int | None 
     >>> reliability_curve([0.5, 0.5, 1.0, 1.0], [0, 1, 1, 1], bins=None).share.tolist()
     [0.5, 1.0]
     """
-    p, y = _checked(confidence, right)
+    p, y = checked(confidence, right)
     _, code, counts = np.unique(p, return_inverse=True, return_counts=True)
     if bins is not None:
         code = _equal_mass(counts, max(1, min(bins, len(p) // max(1, min_bin))), min_bin)[code]
@@ -175,7 +175,7 @@ def debiased_interval(
     >>> found.lo > 0, found.groups
     (True, 100)
     """
-    p, y = _checked(confidence, right)
+    p, y = checked(confidence, right)
     group = as_index(groups, len(p), "groups")
     count = int(group.max(initial=-1)) + 1
     error = calibration_error(p, y, bins, min_bin=min_bin)
@@ -199,7 +199,7 @@ def brier_score(confidence: ArrayLike, right: ArrayLike) -> float:
     >>> brier_score([1.0, 0.5], [1, 0])
     0.125
     """
-    p, y = _checked(confidence, right)
+    p, y = checked(confidence, right)
     return float(np.mean((p - y) ** 2)) if len(p) else math.nan
 
 
@@ -211,7 +211,7 @@ def log_loss(confidence: ArrayLike, right: ArrayLike) -> float:
     >>> round(log_loss([0.5, 0.5], [1, 0]), 4)
     0.6931
     """
-    p, y = _checked(confidence, right)
+    p, y = checked(confidence, right)
     p = np.clip(p, CUT, 1 - CUT)
     return float(-np.mean(y * np.log(p) + (1 - y) * np.log1p(-p))) if len(p) else math.nan
 
@@ -249,7 +249,8 @@ def corp_decomposition(confidence: ArrayLike, right: ArrayLike) -> CorpDecomposi
     return CorpDecomposition(raw, raw - recalibrated, constant - recalibrated, constant)
 
 
-def _checked(confidence: ArrayLike, right: ArrayLike) -> tuple[Floats, Floats]:
+def checked(confidence: ArrayLike, right: ArrayLike) -> tuple[Floats, Floats]:
+    """Return both as arrays. Raises ShapeError for other lengths, ValueError for numbers outside [0, 1] and NaN."""
     p, y = np.asarray(confidence, np.float64), np.asarray(right, np.float64)
     same_shape("of the same answers", confidence=p, right=y)
     for name, values in (("confidence", p), ("right", y)):

@@ -63,20 +63,22 @@ class ShareFound(NamedTuple):
 
     def p_above(self, bar: float, correlation: float = 0.0) -> float:
         """Return the smallest level at which the lower limit, with that `correlation`, reaches `bar`; 1 where it is above one half."""
-        return self._smallest(lambda alpha: self.lower(alpha, correlation) >= bar)
+        return smallest_level(lambda alpha: self.lower(alpha, correlation) >= bar) if self.samples else 1.0
 
     def p_below(self, bar: float) -> float:
         """Return the smallest level at which the upper limit is at most `bar`; 1 where it is above one half."""
-        return self._smallest(lambda alpha: self.upper(alpha) <= bar)
+        return smallest_level(lambda alpha: self.upper(alpha) <= bar) if self.samples else 1.0
 
-    def _smallest(self, passes: Callable[[float], bool]) -> float:
-        low, high = _SMALLEST, 0.5
-        if not self.samples or not passes(high):
-            return 1.0
-        for _ in range(_HALVINGS):
-            middle = math.sqrt(low * high)  # levels differ by orders of magnitude
-            low, high = (low, middle) if passes(middle) else (middle, high)
-        return high
+
+def smallest_level(passes: Callable[[float], bool]) -> float:
+    """Return the smallest level at which a limit passes, by bisection; 1 where it does not at one half."""
+    low, high = _SMALLEST, 0.5
+    if not passes(high):
+        return 1.0
+    for _ in range(_HALVINGS):
+        middle = math.sqrt(low * high)  # levels differ by orders of magnitude
+        low, high = (low, middle) if passes(middle) else (middle, high)
+    return high
 
 
 class EffectiveSample(NamedTuple):
@@ -104,7 +106,7 @@ class EffectiveSample(NamedTuple):
         elif self.n <= 1 or self.freedom <= 0:
             return 0.0, 1.0
         else:
-            at = min(1 - alpha, 1 - _SMALLEST) if alpha != 0.5 else 0.5 + 1e-9  # at one half both quantiles are 0; their ratio has a limit
+            at = min(1 - alpha, 1 - _SMALLEST) if alpha != 0.5 else 0.5 + 1e-6  # at one half both quantiles are 0; their ratio has a limit
             independent = min(self.independent, self.n / (1 + (self.group_size - 1) * correlation))
             size = min(independent * float(stdtrit(self.n - 1, at) / stdtrit(self.freedom, at)) ** 2, self.n)
         return clopper_pearson(self.share * size, size, alpha)
@@ -145,16 +147,16 @@ def share_found(right: ArrayLike, groups: ArrayLike) -> ShareFound:
         return ShareFound(0, 0, 0, (), None, None)
     _, codes = np.unique(np.asarray(groups), return_inverse=True)
     size, hits_by_group = np.bincount(codes).astype(np.float64), np.bincount(codes, hits).astype(np.float64)
-    samples = [_effective_sample(size, hits_by_group, len(size) - 1.0)]
+    samples = [effective_sample(size, hits_by_group, len(size) - 1.0)]
     cap, freedom = None, None
     if len(size) > 1 and size.min() < size.max():
-        cap, freedom = _largest_cap(size)
+        cap, freedom = largest_cap(size)
         counted = np.minimum(size, float(cap))
-        samples.append(_effective_sample(counted, hits_by_group * counted / size, freedom))
+        samples.append(effective_sample(counted, hits_by_group * counted / size, freedom))
     return ShareFound(float(hits.sum()), len(hits), len(size), tuple(samples), cap, freedom)
 
 
-def _largest_cap(size: Floats) -> tuple[int, float]:
+def largest_cap(size: Floats) -> tuple[int, float]:
     """Return the most texts that a group may count for, and the degrees of freedom that groups have then."""
     freedom = 0.0
     for cap in range(int(size.max()), 0, -1):
@@ -165,13 +167,17 @@ def _largest_cap(size: Floats) -> tuple[int, float]:
     return 1, freedom
 
 
-def _effective_sample(size: Floats, hits: Floats, freedom: float) -> EffectiveSample:
-    """Return a sample of groups with their sizes and hits (groups,)."""
+def effective_sample(size: Floats, hits: Floats, freedom: float, deviations: Floats | None = None) -> EffectiveSample:
+    """Return a sample of groups with their sizes and hits (groups,).
+
+    `deviations` are sums by group whose variance stands for that of the hits, such as of confidence minus hits; by default the hits' own.
+    """
     n, groups = float(size.sum()), len(size)
     share, group_size = float(hits.sum()) / n, float(size @ size) / n
     if share <= 0 or share >= 1 or n <= 1:
         return EffectiveSample(share, n, float(groups), freedom, group_size, groups)
-    residual = hits - share * size
+    sums = hits if deviations is None else deviations
+    residual = sums - sums.sum() / n * size
     variance = groups / (groups - 1) * float(residual @ residual) / n**2 if groups > 1 else math.inf
     effect = max(variance / (share * (1 - share) / (n - 1)), 1.0)
     return EffectiveSample(share, n, n / effect, freedom, group_size, None)

@@ -41,6 +41,7 @@ NEEDED = {
     "correct": ["folder"],
     "accept": ["folder"],
     "calibrate": ["folder"],
+    "probabilities": ["folder"],
     "prompt-hash": ["run"],
     "batch forget": ["batch_1"],
     "labels import": ["file", "--to", "folder"],
@@ -92,7 +93,7 @@ def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
 def test_these_are_the_commands() -> None:
     assert list(COMMANDS) == [
         *("atlas", "start", "run", "compare", "report", "runs"),
-        *("improve", "explain", "correct", "accept", "calibrate", "certify", "prompt-hash", "gate", "watch"),
+        *("improve", "explain", "correct", "accept", "calibrate", "probabilities", "certify", "prompt-hash", "gate", "watch"),
         *("labels", "data", "import", "export", "board", "submit"),
         *("batch", "generate", "pairs", "study", "store", "list", "check", "new", "models", "doctor"),
     ]

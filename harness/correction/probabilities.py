@@ -1,0 +1,357 @@
+"""May a judge's probabilities be believed, language by language? Its confidence against people's labels, with a verdict.
+
+Everything is said of answers that have a probability and a labelled text; texts of one group count together.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from harness.correction.cell_results import CellResults, KeyedRow
+from harness.correction.common_cut import CommonCut, common_cuts
+from harness.correction.options import FOLDS, ProbabilityOptions
+from harness.correction.probability_cells import ProbabilityCell, probability_cells
+from harness.correction.probability_rule import (
+    DO_NOT_HOLD,
+    TOO_FEW,
+    CellTests,
+    DecidedProbabilities,
+    ProbabilityVerdict,
+    decide_probabilities,
+)
+from harness.measure.cells import bounds, number, sort_key
+from harness.measure.compare import Recording, align
+from harness.measure.judged_table import JudgedTable
+from harness.measure.options import MeasureOptions
+from harness.stats import Interval, calibration_error, group_folds, meta_analysis, proportion_interval, reliability_curve
+from harness.stats.core.arrays import Floats
+from harness.stats.estimation.map_quality import brier_losses
+from harness.stats.estimation.probability_scores import (
+    Skill,
+    frequencies_elsewhere,
+    least_brier,
+    log_losses,
+    next_person,
+    skill,
+    squared_calibration_error,
+)
+from harness.stats.estimation.probability_tests import Calibrated, calibrated, refit, texts_needed
+
+NO_PROBABILITIES = "no probabilities are recorded; ask with the variant 'probabilities', or write 'probs' into the judgments"
+NO_AGGREGATE = "no answer with a probability has a commonest label"
+NOT_DISTRIBUTED = "the probabilities of all classes are not recorded"
+ONE_PERSON = "no text has two annotators"
+WEIGHTS_UNUSED = "Probabilities: each labelled text counts once; the stated chances of being drawn are not used."
+Ends = tuple[float, float] | None
+
+
+class RefitNumbers(msgspec.Struct, frozen=True, kw_only=True):
+    """Confidences after a refit that has not seen the text (Platt's map, cross-fitted over groups of texts).
+
+    Attributes:
+        map_intercept, map_slope: of the map of all texts, logit P(right) = intercept + slope logit confidence.
+        gap, gap_ci: mean refitted confidence minus the share right.
+        refitted_slope: Cox's slope of the refitted confidences.
+        brier, brier_raw, brier_constant: mean squared error of refitted and raw confidences, and of the share right elsewhere.
+        refused: why the map is not used; None where it may be.
+    """
+
+    map_intercept: float
+    map_slope: float
+    gap: float
+    gap_ci: Ends
+    refitted_slope: float | None
+    brier: float
+    brier_raw: float
+    brier_constant: float
+    refused: str | None
+
+
+class CellProbabilities(KeyedRow, frozen=True, kw_only=True):
+    """One judge's probabilities in one language on one metric. Undefined numbers are None, with a `reason` where nothing is defined.
+
+    Attributes:
+        n, groups: answers with a probability and a commonest label, and independent texts among them.
+        without: answers of labelled texts that have no probability.
+        verdict, q_within, q_beyond, q_slope, q_refit, q_gain: what may be said, with the corrected p of each test behind it.
+        labels_needed: about how many labelled texts would decide, where there are too few; of cells that do not hold, about how many a
+            refit needs.
+        confidence, right, gap, gap_ci, gap_error: mean probability of the answers, the share that equals the commonest label, and the
+            difference with its standard error.
+        person_right, person_gap, person_gap_ci: the same against a single person, over the `person_n` answers whose text has a label.
+        people_right: how often one person gives the commonest label of the text's other people: the ceiling.
+        cox_intercept, cox_slope, cox_slope_ci: Cox's line, logit P(right) = intercept + slope logit confidence.
+        error_squared, error_squared_ci: squared calibration error without upward bias; `error` is its root, with its sign.
+        ece: the plain expected calibration error, which is too large with few texts.
+        bins: the reliability curve: `n`, mean `confidence`, `share` right and its interval `share_ci`, in bins of equal count.
+        brier, brier_baseline, brier_skill, brier_skill_ci: of the distribution over classes against people's labels; the baseline is the
+            frequencies of the other groups; `log_loss` and so on alike, in nats.
+        brier_people, log_loss_people, brier_shared, log_loss_shared, brier_least: on texts with two people or more, what the other people
+            say of one person, the judge's loss there, and the least that any probabilities can have.
+        refit: None where there are too few texts.
+    """
+
+    n: int
+    groups: int
+    without: int
+    verdict: ProbabilityVerdict
+    labels_needed: int | None = None
+    q_within: float | None = None
+    q_beyond: float | None = None
+    q_slope: float | None = None
+    q_refit: float | None = None
+    q_gain: float | None = None
+    confidence: float | None = None
+    right: float | None = None
+    right_ci: Ends = None
+    gap: float | None = None
+    gap_ci: Ends = None
+    gap_error: float | None = None
+    effective_groups: float | None = None
+    person_n: int = 0
+    person_right: float | None = None
+    person_gap: float | None = None
+    person_gap_ci: Ends = None
+    people_right: float | None = None
+    cox_intercept: float | None = None
+    cox_slope: float | None = None
+    cox_slope_ci: Ends = None
+    error_squared: float | None = None
+    error_squared_ci: Ends = None
+    error: float | None = None
+    ece: float | None = None
+    bins: tuple[dict[str, Any], ...] = ()
+    brier: float | None = None
+    brier_baseline: float | None = None
+    brier_skill: float | None = None
+    brier_skill_ci: Ends = None
+    log_loss: float | None = None
+    log_loss_baseline: float | None = None
+    log_loss_skill: float | None = None
+    log_loss_skill_ci: Ends = None
+    brier_people: float | None = None
+    log_loss_people: float | None = None
+    brier_shared: float | None = None
+    log_loss_shared: float | None = None
+    brier_least: float | None = None
+    refit: RefitNumbers | None = None
+    reason: str | None = None
+
+
+class AcrossLanguages(KeyedRow, frozen=True, kw_only=True):
+    """How far the gaps of languages differ on one metric.
+
+    Attributes:
+        languages: how many have a gap with an error.
+        mean, mean_ci: gap of a typical language (random effects).
+        spread, spread_ci: standard deviation of the gaps between languages.
+        p: of equal gaps, by Cochran's Q.
+        worst, worst_gap: the language with the largest gap in size.
+    """
+
+    languages: int
+    mean: float | None
+    mean_ci: Ends
+    spread: float | None
+    spread_ci: Ends
+    p: float | None
+    worst: str
+    worst_gap: float
+
+
+class Probabilities(CellResults, frozen=True):
+    """What may be believed of probabilities: cells, languages side by side, and one cut for all languages."""
+
+    signature: str
+    margin: float
+    alpha: float
+    cells: tuple[CellProbabilities, ...]
+    languages: tuple[AcrossLanguages, ...]
+    cuts: tuple[CommonCut, ...]
+    notes: tuple[str, ...]
+    schema_version: int = 1
+
+
+def probabilities(
+    sources: Sequence[Recording], compare: MeasureOptions, options: ProbabilityOptions = ProbabilityOptions()
+) -> Probabilities:
+    """Return what may be believed of the probabilities of every judge; no cells where none are recorded. Raises as `measure.compare`."""
+    aligned = align(sources, compare)
+    by_source = "source" in aligned.by
+    parts = [probabilities_of_table(judged, options, by_source=by_source) for judged in aligned.tables]
+    cells, languages, cuts = (tuple(chain.from_iterable(rows)) for rows in zip(*parts, strict=True))
+    unused = any(judged.design is not None for judged in aligned.tables)
+    notes = (*aligned.notes, *([WEIGHTS_UNUSED] if unused and cells else ()))
+    return Probabilities(aligned.signed(use=str(options)), options.margin, options.alpha, cells, languages, cuts, notes)
+
+
+def probabilities_of_table(
+    judged: JudgedTable, options: ProbabilityOptions, *, by_source: bool = False
+) -> tuple[list[CellProbabilities], list[AcrossLanguages], list[CommonCut]]:
+    """Return the cells of one data set, their languages side by side, and one cut for all of them."""
+    families: dict[tuple[Any, ...], list[ProbabilityCell]] = {}
+    for cell in probability_cells(judged, by_source):
+        judge = tuple((name, value) for name, value in cell.key.items() if name not in ("language", "metric"))
+        families.setdefault(judge, []).append(cell)
+    is_random = judged.data.about.sampling == "random"
+    cells: list[CellProbabilities] = []
+    languages: list[AcrossLanguages] = []
+    cuts: list[CommonCut] = []
+    for family in families.values():
+        tests = [_tests(cell, options) for cell in family]
+        decided = decide_probabilities(tests, options.alpha)
+        rows = [_numbers(*parts, options, len(family)) for parts in zip(family, tests, decided, strict=True)]
+        cells += rows
+        for metric in dict.fromkeys(str(cell.key["metric"]) for cell in family):
+            languages += _across_languages([row for row in rows if row.key["metric"] == metric])
+            cuts += common_cuts([cell for cell in family if cell.key["metric"] == metric], is_random=is_random)
+    return sorted(cells, key=lambda row: sort_key(row.key)), languages, sorted(cuts, key=lambda cut: sort_key({**cut.key, "cut": cut.cut}))
+
+
+def _tests(cell: ProbabilityCell, options: ProbabilityOptions) -> CellTests:
+    """Return the tests of a cell; none with fewer groups than `options.groups`."""
+    used, margin = cell.compared, options.margin
+    confidence, right, group = cell.confidence[used], cell.right[used], cell.group[used]
+    if len(np.unique(group)) < max(options.groups, FOLDS):
+        return CellTests(None, None, None)
+    folds = group_folds(group, FOLDS, seed=options.seed)
+    try:
+        refitted = refit(confidence, right, group, folds, margin)
+    except ValueError:  # no finite map
+        refitted = None
+    commonest = calibrated(confidence, right, group, margin)
+    return CellTests(commonest, calibrated(cell.confidence, cell.person, cell.group, margin), refitted)
+
+
+def _numbers(
+    cell: ProbabilityCell, tests: CellTests, decided: DecidedProbabilities, options: ProbabilityOptions, family: int
+) -> CellProbabilities:
+    """Return all numbers of one cell of a family."""
+    used = cell.compared
+    confidence, right, group = cell.confidence[used], cell.right[used], cell.group[used]
+    counts: dict[str, Any] = {"n": int(used.sum()), "groups": len(np.unique(group)), "without": cell.asked - len(cell.confidence)}
+    verdict: dict[str, Any] = {"verdict": decided.verdict}
+    names = {"q_within": "within", "q_beyond": "beyond", "q_slope": "slope", "q_refit": "refit_within", "q_gain": "refit_gain"}
+    verdict |= {name: number(getattr(decided, field)) for name, field in names.items()}
+    if not len(confidence):
+        return CellProbabilities(key=cell.key, **counts, **verdict, reason=NO_AGGREGATE)
+    commonest = tests.commonest or calibrated(confidence, right, group, options.margin)
+    person = tests.person or calibrated(cell.confidence, cell.person, cell.group, options.margin)
+    error = squared_calibration_error(confidence, right, group)
+    alpha = options.alpha / family
+    needed = texts_needed(len(confidence), commonest.gap.mean.error, commonest.gap.gap, options.margin, alpha)
+    if decided.verdict == DO_NOT_HOLD:  # no more labels help a map that is no better than the share right
+        fitted = tests.refit
+        helps = fitted is not None and fitted.promising
+        needed = texts_needed(len(confidence), fitted.tests.gap.mean.error, 0.0, options.margin, alpha) if fitted and helps else None
+    people = cell.next_person[~np.isnan(cell.next_person)]
+    return CellProbabilities(
+        key=cell.key,
+        **counts,
+        **verdict,
+        labels_needed=needed if decided.verdict in (TOO_FEW, DO_NOT_HOLD) else None,
+        **_gap(commonest),
+        right_ci=bounds(proportion_interval(right, group, seed=options.seed)),
+        gap_error=number(commonest.gap.mean.error),
+        effective_groups=number(commonest.gap.mean.effective_groups),
+        person_n=len(cell.confidence),
+        **{f"person_{name}": value for name, value in _gap(person).items() if name != "confidence"},
+        people_right=number(people.mean()) if len(people) else None,
+        cox_intercept=number(commonest.line.intercept),
+        cox_slope=number(commonest.line.slope),
+        cox_slope_ci=_ends(commonest.line.interval()),
+        error_squared=number(error.squared),
+        error_squared_ci=_ends(error.ci),
+        error=number(error.root),
+        ece=number(calibration_error(confidence, right).ece),
+        bins=tuple(_curve(confidence, right, group, options.seed)),
+        **_losses(cell),
+        refit=_refit(tests, right, confidence),
+    )
+
+
+def _gap(tests: Calibrated) -> dict[str, Any]:
+    gap = tests.gap
+    return {"confidence": gap.confidence, "right": gap.right, "gap": gap.gap, "gap_ci": _ends(gap.mean.interval())}
+
+
+def _curve(confidence: Floats, right: Floats, group: Any, seed: int) -> Iterable[dict[str, Any]]:
+    """Yield the bins of the reliability curve, each with the interval of its share right."""
+    curve = reliability_curve(confidence, right)
+    for index, (n, sure, share) in enumerate(zip(curve.n.tolist(), curve.confidence.tolist(), curve.share.tolist(), strict=True)):
+        inside = curve.bin == index
+        interval: Interval = proportion_interval(right[inside], group[inside], seed=seed)
+        yield {"n": n, "confidence": sure, "share": share, "share_ci": bounds(interval)}
+
+
+def _losses(cell: ProbabilityCell) -> dict[str, Any]:
+    """Return losses of the whole distribution against people's labels, beside the baseline and beside people."""
+    rows = cell.distributed
+    if not rows.any():
+        return {}
+    p, counts, group = cell.probabilities[rows], cell.counts[rows], cell.group[rows]
+    base = frequencies_elsewhere(counts, group)
+    people = next_person(counts, base)
+    shared = ~np.isnan(people[0])
+    values: dict[str, Any] = {}
+    for name, losses, of_people in (("brier", brier_losses, people[0]), ("log_loss", log_losses, people[1])):
+        loss = losses(p, counts)
+        against: Skill = skill(loss, losses(base, counts), group)
+        values |= {name: number(against.loss), f"{name}_baseline": number(against.baseline), f"{name}_skill": number(against.skill)}
+        values[f"{name}_skill_ci"] = _ends(against.ci)
+        if shared.any():
+            values |= {f"{name}_people": float(of_people[shared].mean()), f"{name}_shared": float(loss[shared].mean())}
+    if shared.any():
+        values["brier_least"] = float(least_brier(counts)[shared].mean())
+    return values
+
+
+def _refit(tests: CellTests, right: Floats, confidence: Floats) -> RefitNumbers | None:
+    fitted = tests.refit
+    if fitted is None:
+        return None
+    gap = fitted.tests.gap
+    return RefitNumbers(
+        map_intercept=fitted.line.intercept,
+        map_slope=fitted.line.slope,
+        gap=gap.gap,
+        gap_ci=_ends(gap.mean.interval()),
+        refitted_slope=number(fitted.tests.line.slope),
+        brier=fitted.brier,
+        brier_raw=float(((confidence - right) ** 2).mean()),
+        brier_constant=fitted.brier_constant,
+        refused=fitted.reason,
+    )
+
+
+def _across_languages(rows: Sequence[CellProbabilities]) -> Iterable[AcrossLanguages]:
+    """Yield the languages of one metric side by side; nothing with fewer than two that have a gap with an error."""
+    known = [(row, row.gap, row.gap_error) for row in rows if row.gap is not None and row.gap_error]
+    if len(known) < 2:
+        return
+    gaps, errors = np.array([gap for _, gap, _ in known]), np.array([error for _, _, error in known])
+    summary = meta_analysis(gaps, errors**2)
+    worst = int(np.abs(gaps).argmax())
+    key = {name: value for name, value in known[0][0].key.items() if name != "language"}
+    roots = [math.sqrt(end) if end >= 0 else math.nan for end in summary.tau2_interval]
+    yield AcrossLanguages(
+        key=key,
+        languages=len(known),
+        mean=number(summary.mean),
+        mean_ci=_ends(summary.interval),
+        spread=number(math.sqrt(summary.tau2)),
+        spread_ci=_ends((roots[0], roots[1])),
+        p=number(summary.q_p),
+        worst=str(known[worst][0].key["language"]),
+        worst_gap=float(gaps[worst]),
+    )
+
+
+def _ends(interval: tuple[float, float]) -> Ends:
+    return None if math.isnan(interval[0]) or math.isnan(interval[1]) else (float(interval[0]), float(interval[1]))
