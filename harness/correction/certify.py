@@ -111,7 +111,7 @@ def certify(
     of_judge = msgspec.structs.replace(compare, judges=(condition.judge,))
     [judged] = judged_tables([source], msgspec.structs.replace(of_judge, annotators=compare.annotators or Annotators(1)))
     [aggregated] = judged_tables([source], of_judge)
-    counted = {cell.place: cell for cell in item_tables(aggregated) if cell.condition == condition}
+    counted = {cell.language_and_metric: cell for cell in item_tables(aggregated) if cell.condition == condition}
     scored = [cell for cell in item_tables(judged) if cell.condition == condition]
     readable, unread = refuse_unread(scored, "nothing is certified")
     reasons = {(cells_left_out.key["language"], cells_left_out.key["metric"]): cells_left_out.reason for cells_left_out in unread}
@@ -119,10 +119,14 @@ def certify(
     certified_maps = _certify_maps(readable, maps, judged) if is_random else {}
     cells = []
     for cell in scored:
-        if cell.place in chosen and cell.place in counted:
-            certified = _certify_cell(cell, counted[cell.place], chosen[cell.place], judged, compare, acceptance, judged_run)
-            certified_map = certified_maps.get(cell.place)
-            without = reasons.get(cell.place, "the judge has no readable score of a labelled text") if is_random else NOT_RANDOM
+        if cell.language_and_metric in chosen and cell.language_and_metric in counted:
+            certified = _certify_cell(
+                cell, counted[cell.language_and_metric], chosen[cell.language_and_metric], judged, compare, acceptance, judged_run
+            )
+            certified_map = certified_maps.get(cell.language_and_metric)
+            without = (
+                reasons.get(cell.language_and_metric, "the judge has no readable score of a labelled text") if is_random else NOT_RANDOM
+            )
             reason = without if certified_map is None else None
             cells.append(msgspec.structs.replace(certified, recalibration=certified_map, recalibration_reason=reason))
     if any(verdict.basis == "bar" for verdict in chosen.values()):
