@@ -213,7 +213,7 @@ def _vote_panels(cells: Sequence[ItemTable]) -> Iterator[ItemTable]:
     """Yield the votes of all judges on each language and metric: each judge has one vote, its commonest answer, and baselines have none."""
     panels: dict[tuple[Any, ...], list[ItemTable]] = {}
     for cell in (cell for cell in cells if not cell.is_baseline):
-        panels.setdefault((cell.key.get("source"), *cell.place), []).append(cell)
+        panels.setdefault((cell.key.get("source"), *cell.language_and_metric), []).append(cell)
     if all(len({cell.key["judge"] for cell in panel}) < 2 for panel in panels.values()):
         raise UsageError(f"{ONE_JUDGE}; take --confidence repeats, or record the judgments of other judges too")
     for panel in panels.values():

@@ -179,23 +179,24 @@ def accept_cascade(
     for left_out in refuse_unread((cell for cell in cells if cell.condition in chain), "nothing is accepted by the scores")[1]:
         raise JudgeError(left_out.sentence())
     prices = pricing(chain) if pricing else {}
-    if order == "price" and all(each.judge in prices for each in chain):
-        chain.sort(key=lambda each: prices[each.judge].dollars)  # equal prices keep the order in which judges are named
-    by_place: dict[tuple[str, str], dict[JudgeCondition, ItemTable]] = {}
+    if order == "price" and all(condition.judge in prices for condition in chain):
+        chain.sort(key=lambda condition: prices[condition.judge].dollars)  # equal prices keep the order in which judges are named
+    by_cell: dict[tuple[str, str], dict[JudgeCondition, ItemTable]] = {}
     for cell in cells:
-        by_place.setdefault(cell.place, {})[cell.condition] = cell
-    complete = [[own[each] for each in chain] for _, own in sorted(by_place.items()) if all(each in own for each in chain)]
+        by_cell.setdefault(cell.language_and_metric, {})[cell.condition] = cell
+    by_judge = [of_cell for _, of_cell in sorted(by_cell.items())]
+    complete = [[of_cell[condition] for condition in chain] for of_cell in by_judge if of_cell.keys() >= set(chain)]
     if not complete:
         raise UsageError(f"no language and metric has scores of all judges: {', '.join(names)}")
-    cascades = tuple(_accept_in_cell(own, options, units, prices) for own in complete)
-    use = f"{options} cascade={' then '.join(each.judge for each in chain)} units={units}"
+    cascades = tuple(_accept_in_cell(judges, options, units, prices) for judges in complete)
+    use = f"{options} cascade={' then '.join(condition.judge for condition in chain)} units={units}"
     notes = (*aligned.notes, *_price_notes(chain, prices, order), GUARANTEE, *filter(None, (assumed,)))
     only_if = ONLY_IF if assumed else None
     return AcceptedCascades(aligned.signed(use=use), options.alpha_risk, options.delta, units, cascades, notes, only_if)
 
 
 def _price_notes(chain: Sequence[JudgeCondition], prices: Mapping[str, AnswerPrice], order: Order) -> Iterator[str]:
-    unknown = [each.judge for each in chain if each.judge not in prices]
+    unknown = [condition.judge for condition in chain if condition.judge not in prices]
     if unknown:
         yield (
             f"No price is known of {', '.join(unknown)}, so judges are asked in the order in which they are named; --price NAME=N "
@@ -205,8 +206,8 @@ def _price_notes(chain: Sequence[JudgeCondition], prices: Mapping[str, AnswerPri
     if order == "price":
         yield "Judges are asked in the order of their price; --order named keeps the order in which they are named."
     sources: dict[str, list[str]] = {}
-    for each in chain:
-        sources.setdefault(prices[each.judge].source, []).append(each.judge)
+    for condition in chain:
+        sources.setdefault(prices[condition.judge].source, []).append(condition.judge)
     words = (f"{source} ({', '.join(judges)})" if len(sources) > 1 else source for source, judges in sources.items())
     yield f"Prices are of 1,000 texts in US dollars: {'; '.join(words)}."
 
@@ -318,8 +319,8 @@ def _describe_cascade(
     ]
     has_prices = all(step.price is not None for step in steps)
     return AcceptedCascade(
-        language=cell.place[0],
-        metric=cell.place[1],
+        language=str(cell.key["language"]),
+        metric=str(cell.key["metric"]),
         steps=steps,
         person=1 - float(sum(step.coverage for step in steps)),
         risk=chosen.errors / chosen.accepted if chosen else None,

@@ -70,7 +70,7 @@ class CertifiedChain(msgspec.Struct, frozen=True, kw_only=True):
     chain: AcceptedCascade
 
     @property
-    def place(self) -> str:
+    def name(self) -> str:
         return f"{self.chain.language}/{self.chain.metric}"
 
 
@@ -81,7 +81,7 @@ class CascadeAnswers(msgspec.Struct, frozen=True, eq=False):
         judge_index: (texts,) position of the judge whose answer is accepted, in the order in which judges are asked; -1 where none is.
         judges: the names of all judges of the chain.
         scores: (texts,) the accepted answer; None where there is none.
-        asked: how many of the judges have been asked. Texts without an answer go on to the next one, or to a person after the last.
+        judges_asked: how many of the judges have been asked. Texts without an answer go on to the next one, or to a person after the last.
         upper: the certified bound of the share of wrong answers among the accepted ones; None where nothing is certified.
         unchecked: what of judges, prompts and rubric could not be compared with the certificate.
         reason: why nothing is certified, or None.
@@ -90,7 +90,7 @@ class CascadeAnswers(msgspec.Struct, frozen=True, eq=False):
     judge_index: Ints
     judges: tuple[str, ...]
     scores: tuple[Score | None, ...]
-    asked: int
+    judges_asked: int
     upper: float | None
     unchecked: tuple[str, ...]
     reason: str | None
@@ -98,7 +98,7 @@ class CascadeAnswers(msgspec.Struct, frozen=True, eq=False):
     @property
     def next(self) -> str | None:
         """The judge that texts without an answer go on to; None if that is a person."""
-        return self.judges[self.asked] if self.asked < len(self.judges) and self.reason is None else None
+        return self.judges[self.judges_asked] if self.judges_asked < len(self.judges) and self.reason is None else None
 
     @property
     def by(self) -> tuple[str | None, ...]:
@@ -130,11 +130,11 @@ class CascadeCertificate(SealedFile, frozen=True, kw_only=True):
         names = self.judges
         if len(names) < 2 or len(set(names)) < len(names):
             raise ValueError("a cascade has two judges or more, each once")
-        cell_names = [cell.place for cell in self.cells]
+        cell_names = [cell.name for cell in self.cells]
         if twice := next((cell_name for cell_name in cell_names if cell_names.count(cell_name) > 1), None):
             raise ValueError(f"{twice} stands twice in its cells")
         for cell in self.cells:
-            cell_name, steps = cell.place, cell.chain.steps
+            cell_name, steps = cell.name, cell.chain.steps
             if tuple(step.judge for step in steps) != names:
                 raise ValueError(f"the judges of {cell_name} are not those of the steps")
             if any(step.threshold is not None and not 0 <= step.threshold <= 1 for step in steps):
@@ -156,7 +156,7 @@ class CascadeCertificate(SealedFile, frozen=True, kw_only=True):
         for cell in self.cells:
             if (cell.chain.language, cell.chain.metric) == (language, metric):
                 return cell
-        have, wanted = [cell.place for cell in self.cells], f"{language}/{metric}"
+        have, wanted = [cell.name for cell in self.cells], f"{language}/{metric}"
         raise StaleCertificate(f"the certificate has nothing on {wanted}; {AGAIN} from labels in that language.{choose_from(have, wanted)}")
 
     def apply(

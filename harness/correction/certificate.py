@@ -119,17 +119,17 @@ class Certificate(SealedFile, frozen=True, kw_only=True):
     watch: CertifiedWatch | None = None
 
     def __post_init__(self) -> None:
-        cell_names = [cell.place for cell in self.cells]
+        cell_names = [cell.name for cell in self.cells]
         if twice := next((cell_name for cell_name in cell_names if cell_names.count(cell_name) > 1), None):
             raise ValueError(f"{twice} stands twice in its cells")
         if self.extended != len(self.extensions):
             raise ValueError(f"it says that it has {self.extended} extensions, and {len(self.extensions)} stand in it")
         for line in self.extensions:
             if f"{line.from_language}/{line.metric}" not in cell_names:
-                raise ValueError(f"it is extended to {line.place} by {line.from_language}, of which it has no cell")
+                raise ValueError(f"it is extended to {line.name} by {line.from_language}, of which it has no cell")
         targets = [line.target for line in self.extensions]
         if doubled := next((line for line in self.extensions if targets.count(line.target) > 1), None):
-            raise ValueError(f"its extension to {doubled.place} stands twice in it")
+            raise ValueError(f"its extension to {doubled.name} stands twice in it")
 
     @property
     def allowed(self) -> tuple[CertifiedCell, ...]:
@@ -150,7 +150,7 @@ class Certificate(SealedFile, frozen=True, kw_only=True):
             for cell in self.cells:
                 if (cell.language, cell.metric) == (source, metric):
                     return cell
-        have = [cell.place for cell in self.cells]
+        have = [cell.name for cell in self.cells]
         wanted = f"{language}/{metric}"
         raise StaleCertificate(f"the certificate has nothing on {wanted}; {AGAIN} from labels in that language.{choose_from(have, wanted)}")
 

@@ -22,7 +22,7 @@ class Probe(NamedTuple):
     """Texts that a certificate was extended to, with their labels, and how a run asked about them; None for recorded judgments."""
 
     source: Recording
-    asked: JudgedRun | None = None
+    judged_run: JudgedRun | None = None
 
 
 class CertificateCheck(msgspec.Struct, frozen=True):
@@ -64,7 +64,7 @@ def check_certificate(
     stale += _check_extensions(certificate, probes, day)
     if source is not None:
         probed = {(probe.source.data.about.id, probe.source.data.sha256) for probe in probes}
-        unprobed = {line.place: line.data for line in certificate.extensions if (line.data, line.sha256) not in probed}
+        unprobed = {line.name: line.data for line in certificate.extensions if (line.data, line.sha256) not in probed}
         absent += [f"the extension to {cell} (name the run or data folder of {name} with --probe)" for cell, name in unprobed.items()]
     if (certified_watch := certificate.watch) is not None:
         absent += [] if watch else ["the watch"]
@@ -85,7 +85,7 @@ def _check_extensions(certificate: Certificate, probes: Sequence[Probe], today: 
     """
     for line in certificate.extensions:
         if line.date > today:
-            yield f"it was extended to {line.place} on {line.date}, and today is {today}: the clock is wrong, or the date"
+            yield f"it was extended to {line.name} on {line.date}, and today is {today}: the clock is wrong, or the date"
     for source, judged_run in probes:
         data = source.data
         lines = [line for line in certificate.extensions if line.sha256 == data.sha256]
@@ -127,4 +127,4 @@ def _compare_extensions(certificate: Certificate, source: Recording, judged_run:
 
 
 def _extension_name(line: Extension) -> str:
-    return line.place + "".join(f", {key} {value}" for key, value in line.where.items())
+    return line.name + "".join(f", {key} {value}" for key, value in line.where.items())

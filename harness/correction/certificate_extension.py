@@ -61,7 +61,7 @@ class Extension(msgspec.Struct, frozen=True, kw_only=True):
     options: ExtendedWith
 
     @property
-    def place(self) -> str:
+    def name(self) -> str:
         return f"{self.language}/{self.metric}"
 
     @property

@@ -147,14 +147,14 @@ class CertifiedCell(msgspec.Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         k = len(self.classes)
         if self.scale.classes and self.classes != self.scale.classes:
-            raise ValueError(f"the classes of {self.place} are not those of its scale")
+            raise ValueError(f"the classes of {self.name} are not those of its scale")
         if self.values is not None and len(self.values) != k:
-            raise ValueError(f"{self.place} has {k} classes, and values of {len(self.values)}")
+            raise ValueError(f"{self.name} has {k} classes, and values of {len(self.values)}")
         if [len(row) for row in self.confusion] != [k] * k:
-            raise ValueError(f"the confusion counts of {self.place} are not of {k} classes")
+            raise ValueError(f"the confusion counts of {self.name} are not of {k} classes")
         shares = [correction.share_of for correction in self.corrections]
         if len(set(shares)) < len(shares):
-            raise ValueError(f"a correction of {self.place} stands twice")
+            raise ValueError(f"a correction of {self.name} stands twice")
         if self.recalibration is not None:
             self.recalibration.refuse_other_scale(k, self.scale.kind)
         try:
@@ -165,12 +165,12 @@ class CertifiedCell(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError(f"language '{self.language}' is not canonical; it should be '{right}'")
 
     @property
-    def place(self) -> str:
+    def name(self) -> str:
         return f"{self.language}/{self.metric}"
 
     def off_scale(self) -> Iterator[str]:
         """Yield, in words, numbers that are impossible on the cell's scale: means outside it, shares and confidences outside 0 to 1."""
-        cell_name = self.place
+        cell_name = self.name
         for correction in self.corrections:
             low, high = self.range_of_means(correction.share_of)
             what = "the mean" if correction.share_of is None else f"the share of {correction.share_of}"
@@ -335,7 +335,7 @@ def _read_lengths(cell: CertifiedCell, lengths: ArrayLike | Sequence[str] | None
     """Return (texts,) lengths that a map reads, which are given as numbers or as texts."""
     if lengths is None:
         raise CertificateError(
-            f"pass lengths=: the map of {cell.place} reads the length of each text beside its score (characters, or the texts)"
+            f"pass lengths=: the map of {cell.name} reads the length of each text beside its score (characters, or the texts)"
         )
     numbers = [len(text) if isinstance(text, str) else text for text in lengths] if isinstance(lengths, Sequence) else lengths
     try:
@@ -362,10 +362,10 @@ def _find_correction(cell: CertifiedCell, share_of: Score | None) -> Correction:
         if correction.share_of == share_of:
             return correction
     if cell.correction_reason:
-        raise UseForbidden(f"the certificate has no correction for {cell.place}: {cell.correction_reason}")
+        raise UseForbidden(f"the certificate has no correction for {cell.name}: {cell.correction_reason}")
     if share_of is None:
-        raise UseForbidden(f"the scale of {cell.place} has no order, so it has no mean; pass share_of= with one of its classes")
-    raise UsageError(f"'{share_of}' is no class of {cell.place}; its classes are {', '.join(map(str, cell.classes))}")
+        raise UseForbidden(f"the scale of {cell.name} has no order, so it has no mean; pass share_of= with one of its classes")
+    raise UsageError(f"'{share_of}' is no class of {cell.name}; its classes are {', '.join(map(str, cell.classes))}")
 
 
 def accepted_scores(cell: CertifiedCell, scores: Any, confidence: ArrayLike, unchecked: tuple[str, ...]) -> AcceptedScores:

@@ -97,8 +97,8 @@ def apply_map(
     `lengths` (n,) are characters of the texts, where the map reads them. Of the scale, `values` are None without order; intervals of
     numbers stay within its `ends`.
     """
-    sets_of_map, shown = certified_map.sets, certified_map.shown
-    reasons = filter(None, (None if shown else certified_map.advice, sets_of_map.reason))
+    sets_of_map, is_shown = certified_map.sets, certified_map.shown
+    reasons = filter(None, (None if is_shown else certified_map.advice, sets_of_map.reason))
     reason = "; ".join(dict.fromkeys(reasons)) or None
     distinct, covariates, text_index = _distinct_texts(certified_map, scores, lengths)
     predicted, behind = (curve.predict(distinct, covariates) for curve in (certified_map.curve, sets_of_map.curve))
@@ -107,11 +107,11 @@ def apply_map(
         around = np.nan_to_num(behind)[:, None] + np.array([-half_width, half_width])
         intervals = np.clip(np.where(has_interval[:, None], around, np.asarray(ends)), *ends)[text_index]
         nothing = np.asarray((intervals[:, 0] <= ends[0]) & (intervals[:, 1] >= ends[1]))
-        expected = predicted[text_index] if shown else None
+        expected = predicted[text_index] if is_shown else None
         return CalibratedTexts(expected, None, (), None, intervals, nothing, sets_of_map.level, reason)
     sets = sets_at(behind, "ordered" if isinstance(certified_map.curve, ClassCurve) else "named", sets_of_map.threshold)
-    expected = (predicted @ values)[text_index] if shown and values is not None else None
-    probabilities, nothing = predicted[text_index] if shown else None, np.asarray(sets.all(axis=1))[text_index]
+    expected = (predicted @ values)[text_index] if is_shown and values is not None else None
+    probabilities, nothing = predicted[text_index] if is_shown else None, np.asarray(sets.all(axis=1))[text_index]
     return CalibratedTexts(expected, probabilities, tuple(classes), sets[text_index], None, nothing, sets_of_map.level, reason)
 
 

@@ -121,7 +121,7 @@ def certify(
     of_judge = replace(compare, judges=(condition.judge,))
     [judged] = judged_tables([source], replace(of_judge, annotators=compare.annotators or Annotators(1)))
     [aggregated] = judged_tables([source], of_judge)
-    counted = {cell.place: cell for cell in item_tables(aggregated) if cell.condition == condition}
+    counted = {cell.language_and_metric: cell for cell in item_tables(aggregated) if cell.condition == condition}
     scored = [cell for cell in item_tables(judged) if cell.condition == condition]
     readable, unread = refuse_unread(scored, "nothing is certified")
     reasons = {(cells_left_out.key["language"], cells_left_out.key["metric"]): cells_left_out.reason for cells_left_out in unread}
@@ -130,10 +130,14 @@ def certify(
     believed = certified_probabilities(aggregated, condition) if is_random else None
     cells = []
     for cell in scored:
-        if cell.place in chosen and cell.place in counted:
-            certified = _certify_cell(cell, counted[cell.place], chosen[cell.place], judged, compare, acceptance, judged_run)
-            certified_map = certified_maps.get(cell.place)
-            without = reasons.get(cell.place, "the judge has no readable score of a labelled text") if is_random else NOT_RANDOM
+        if cell.language_and_metric in chosen and cell.language_and_metric in counted:
+            certified = _certify_cell(
+                cell, counted[cell.language_and_metric], chosen[cell.language_and_metric], judged, compare, acceptance, judged_run
+            )
+            certified_map = certified_maps.get(cell.language_and_metric)
+            without = (
+                reasons.get(cell.language_and_metric, "the judge has no readable score of a labelled text") if is_random else NOT_RANDOM
+            )
             reason = without if certified_map is None else None
             certified = msgspec.structs.replace(certified, recalibration=certified_map, recalibration_reason=reason)
             cells.append(_with_probabilities(certified, believed))

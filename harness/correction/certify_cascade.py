@@ -143,7 +143,7 @@ def _list_differences(certificate: CascadeCertificate, source: Recording, judged
     except UsageError as err:
         yield f"the certificate cannot be made again: {err}"
         return
-    chains, remade_chains = ({cell.place: cell.chain for cell in made.cells} for made in (certificate, remade))
+    chains, remade_chains = ({cell.name: cell.chain for cell in compared.cells} for compared in (certificate, remade))
     for name in dict.fromkeys((*chains, *remade_chains)):
         if name not in remade_chains or name not in chains:
             yield f"{name} is in {'the certificate' if name in chains else 'the source'} only"
@@ -162,7 +162,7 @@ def _comparable_values(certificate: CascadeCertificate, judged_run: JudgedRun | 
         unknown = [msgspec.structs.replace(step.judge, settings=None) for step in steps]
         steps = tuple(msgspec.structs.replace(step, prompt=None, judge=judge) for step, judge in zip(steps, unknown, strict=True))
         cells = ()
-    rubrics = {cell.place: cell.rubric for cell in cells}
+    rubrics = {cell.name: cell.rubric for cell in cells}
     values: dict[str, object] = msgspec.to_builtins(
         {"steps": steps, "data": certificate.data, "options": certificate.options, "rubrics": rubrics}
     )

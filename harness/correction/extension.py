@@ -225,9 +225,9 @@ def _test_probe(
 def _list_refusals(cell: ItemTable, certified: CertifiedCell, certificate: Certificate) -> Iterator[str]:
     """Yield the reasons to refuse texts whatever people say of them."""
     if certified not in certificate.allowed:
-        yield f"the certificate's verdict on {certified.place} is '{certified.verdict}'"
+        yield f"the certificate's verdict on {certified.name} is '{certified.verdict}'"
     if not certified.corrections:
-        yield f"the certificate has no correction for {certified.place}: {certified.correction_reason}"
+        yield f"the certificate has no correction for {certified.name}: {certified.correction_reason}"
     if cell.classes.continuous:
         yield "its scores there are numbers without classes, and the certificate's are classes"
     elif beyond := list(_scores_beyond(cell, certified)):

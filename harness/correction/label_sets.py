@@ -63,11 +63,11 @@ class LabelSets(msgspec.Struct, frozen=True):
 class SetMaker:
     """Makes the sets of each language of a metric.
 
-    Where `whole`, the map of all texts, falls in a language, the map without the judge's score is used there.
+    Where `map_of_all`, the map of all texts, falls in a language, the map without the judge's score is used there.
     """
 
-    def __init__(self, map_input: MapInput, whole: LearntMap, options: SetOptions, rule: NumberRule = "linear") -> None:
-        self.map_input, self.whole, self.options, self.rule = map_input, whole, options, rule
+    def __init__(self, map_input: MapInput, map_of_all: LearntMap, options: SetOptions, rule: NumberRule = "linear") -> None:
+        self.map_input, self.map_of_all, self.options, self.rule = map_input, map_of_all, options, rule
         groups = np.unique(map_input.group)
         self.threshold_half = np.isin(map_input.group, np.random.default_rng(options.seed).permutation(groups)[: (len(groups) + 1) // 2])
         self.has_several_languages = len(np.unique(map_input.language)) > 1
@@ -77,7 +77,7 @@ class SetMaker:
         """Return the sets of a language by its code; without a labelled text that the judge scored, every score."""
         map_input, options = self.map_input, self.options
         of_language = map_input.language == language
-        groups, with_score = np.unique(map_input.group[of_language]), language not in self.whole.falls
+        groups, with_score = np.unique(map_input.group[of_language]), language not in self.map_of_all.falls
         if self.has_several_languages and len(groups) < SPLIT_FROM:
             learnt, used, learnt_from = self._learn_map(~np.isin(map_input.group, groups), with_score), of_language, OTHERS
         else:
@@ -95,7 +95,7 @@ class SetMaker:
     def _learn_map(self, rest: NDArray[np.bool_], with_score: bool) -> LearntMap:
         """Return the map of the rest of the texts; that of all where nothing would be left, since then no threshold is possible either."""
         texts = self.map_input.take(rest) if rest.any() else self.map_input
-        return learn(texts, rule=self.rule, with_score=with_score, near=self.whole)
+        return learn(texts, rule=self.rule, with_score=with_score, near=self.map_of_all)
 
 
 def _find_sets(map_input: MapInput, language: int, used: MapInput, sets: LabelSets, options: SetOptions) -> LabelSets:

@@ -128,7 +128,7 @@ def _list_differences(certificate: Certificate, source: Recording, judged_run: J
         return
     if judged_run is None and certified_run_settings(certificate):
         remade = _copy_run_settings(certificate, remade)
-    cells, remade_cells = ({cell.place: cell for cell in made.cells} for made in (certificate, remade))
+    cells, remade_cells = ({cell.name: cell for cell in compared.cells} for compared in (certificate, remade))
     for name in dict.fromkeys((*cells, *remade_cells)):
         if name not in remade_cells:
             yield f"{name} is in the certificate, and the source has no such numbers"
@@ -140,7 +140,9 @@ def _list_differences(certificate: Certificate, source: Recording, judged_run: J
                 yield f"the verdict on {name} is '{verdict}' in the certificate, and '{remade_verdict}' when it is made again"
             if differing := different_values(msgspec.to_builtins(cells[name]), msgspec.to_builtins(remade_cells[name]), ("verdict",)):
                 yield f"{name} differs when it is made again: {differing}"
-    labels, remade_labels = (" ".join((made.data.id, made.data.version, made.data.annotators)) for made in (certificate, remade))
+    labels, remade_labels = (
+        " ".join((compared.data.id, compared.data.version, compared.data.annotators)) for compared in (certificate, remade)
+    )
     if labels != remade_labels:
         yield f"the labels are said to be of {labels}, and are of {remade_labels}"
     if differing := different_values(msgspec.to_builtins(certificate), msgspec.to_builtins(remade), _NOT_COMPARED):
@@ -151,13 +153,13 @@ def _list_differences(certificate: Certificate, source: Recording, judged_run: J
 
 def _copy_run_settings(certificate: Certificate, remade: Certificate) -> Certificate:
     """Return a certificate that was made of judgments alone, with the settings of the run that another one states."""
-    rubrics = {cell.place: cell.rubric for cell in certificate.cells}
+    rubrics = {cell.name: cell.rubric for cell in certificate.cells}
     return msgspec.structs.replace(
         remade,
         prompt=certificate.prompt,
         unchecked=certificate.unchecked,
         judge=msgspec.structs.replace(remade.judge, settings=certificate.judge.settings),
-        cells=tuple(msgspec.structs.replace(cell, rubric=rubrics.get(cell.place)) for cell in remade.cells),
+        cells=tuple(msgspec.structs.replace(cell, rubric=rubrics.get(cell.name)) for cell in remade.cells),
     )
 
 

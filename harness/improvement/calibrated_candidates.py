@@ -242,7 +242,7 @@ def _is_right(mapped: Iterable[tuple[_MappedCell, Ints]], questions: LabelledQue
     right: dict[LabelledQuestion, float] = {}
     for cell, code in mapped:
         values = ((code >= 0) & (code == cell.cell.reference)).astype(float).tolist()
-        right |= {LabelledQuestion(*cell.cell.place, item): value for item, value in zip(cell.items, values, strict=True)}
+        right |= {LabelledQuestion(*cell.cell.language_and_metric, item): value for item, value in zip(cell.items, values, strict=True)}
     return np.array([right.get(question, 0.0) for question in questions.questions])
 
 

@@ -48,7 +48,7 @@ def disagreements(
     [judged] = judged_tables([source], compare)
     rows = [
         _disagreements_of_cell(
-            cell, judged.data, {question.item_id for question in wanted if (question.language, question.metric) == cell.place}
+            cell, judged.data, {question.item_id for question in wanted if (question.language, question.metric) == cell.language_and_metric}
         )
         for cell in item_tables(judged)
         if cell.condition == candidate and not cell.classes.continuous
@@ -66,7 +66,7 @@ def _disagreements_of_cell(cell: ItemTable, data: Dataset, items: set[str]) -> R
         item, answer_code = data.items[int(cell.item[index])], int(answer[index])
         people, judge = (scores[code] if code >= 0 else None for code in (int(label[index]), answer_code))
         examples.append(Disagreement(item.item_id, people, judge, _shown_text(item, data)))
-    return Remaining(*cell.place, len(wrong), int(counted.sum()), tuple(examples))
+    return Remaining(*cell.language_and_metric, len(wrong), int(counted.sum()), tuple(examples))
 
 
 def _shown_text(item: Item, data: Dataset) -> str:

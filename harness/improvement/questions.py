@@ -206,5 +206,5 @@ def right_by_question(judged: JudgedTable) -> dict[LabelledQuestion, dict[JudgeC
         if not cell.is_baseline and not cell.classes.continuous:
             for item, is_compared, is_right in zip(cell.item_ids, cell.compared.tolist(), cell.right.tolist(), strict=True):
                 if is_compared:
-                    right.setdefault(LabelledQuestion(*cell.place, item), {})[cell.condition] = float(is_right)
+                    right.setdefault(LabelledQuestion(*cell.language_and_metric, item), {})[cell.condition] = float(is_right)
     return right

@@ -74,7 +74,7 @@ class ItemTable:
         return replace(self, key=self.key | key, people=self.people.of_items(rows), **columns)
 
     @property
-    def place(self) -> tuple[str, str]:
+    def language_and_metric(self) -> tuple[str, str]:
         return str(self.key["language"]), str(self.key["metric"])
 
     @property
