@@ -24,6 +24,7 @@ from harness.measure.options import CompareOptions
 from harness.model import CONDITION
 from harness.stats import Acceptance, acceptance_threshold
 from harness.stats.core.arrays import Floats
+from harness.stats.intervals.cluster_mean import LEAST_CORRELATION
 
 Confidence = Literal["probability", "repeats", "votes"]
 _NAMED = 3  # languages and metrics that a sentence names
@@ -62,7 +63,8 @@ class AcceptOptions(msgspec.Struct, frozen=True):
     def __str__(self) -> str:
         """As signatures print them."""
         taken = f" sampling={self.sampling}" if self.sampling else ""
-        return f"accept alpha={self.alpha:g} delta={self.delta:g} confidence={self.confidence or 'default'} variance=cr2{taken}"
+        groups = f"variance=cr2 correlation={LEAST_CORRELATION:g}"
+        return f"accept alpha={self.alpha:g} delta={self.delta:g} confidence={self.confidence or 'default'} {groups}{taken}"
 
 
 class AcceptedFrom(KeyedRow, frozen=True, kw_only=True):
