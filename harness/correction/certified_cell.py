@@ -252,12 +252,12 @@ def believed_probabilities(cell: CertifiedCell, given: ArrayLike, answers: int, 
     """
     held = cell.probabilities
     if held is None:
-        raise UseForbidden(f"the certificate says nothing of the probabilities of {cell.place}: {cell.probabilities_reason}")
+        raise UseForbidden(f"the certificate says nothing of the probabilities of {cell.name}: {cell.probabilities_reason}")
     if held.verdict not in (HOLD, REFITTED):
         says = (
             "" if held.confidence is None or held.right is None else f" (mean {held.confidence:.2f}, right {held.right:.2f}, n {held.n:,})"
         )
-        raise UseForbidden(f"the certificate's verdict on the probabilities of {cell.place} is '{held.verdict}'{says}; do not gate on them")
+        raise UseForbidden(f"the certificate's verdict on the probabilities of {cell.name} is '{held.verdict}'{says}; do not gate on them")
     values = np.asarray(given, np.float64)
     if values.shape != (answers,):
         raise UsageError(f"probabilities has shape {values.shape} and there are {answers} scores; give one probability a score")

@@ -79,10 +79,11 @@ class AcceptOptions(AcceptedErrors, JudgeSelection, MajorityRule):
     def __str__(self) -> str:
         """Return the options as signatures print them."""
         taken = f" sampling={self.sampling}" if self.sampling else ""
-        from harness.stats.estimation.acceptance import EQUAL_GROUPS
+        from harness.stats.estimation.acceptance import EQUAL_GROUPS  # late, as above
+        from harness.stats.intervals.cluster_mean import LEAST_CORRELATION
 
         confidence = self.confidence or "default"
-        constants = f"variance=cr2 equal_groups={EQUAL_GROUPS}"
+        constants = f"variance=cr2 correlation={LEAST_CORRELATION:g} equal_groups={EQUAL_GROUPS}"
         return f"accept alpha={self.alpha_risk:g} delta={self.delta:g} confidence={confidence} {constants}{taken}"
 
 

@@ -72,7 +72,7 @@ def test_corrected_numbers_for_people(cli: Cli, folder: Path, tmp_path: Path) ->
 
 def test_acceptance_for_programs_and_people(cli: Cli, folder: Path) -> None:
     found = read(cli, "accept", folder)
-    assert found["signature"].endswith(" variance=cr2 equal_groups=20"), "what nobody can choose but moves a threshold"
+    assert found["signature"].endswith(" variance=cr2 correlation=0.1 equal_groups=20"), "what nobody can choose but moves a threshold"
     assert found.keys() == {"schema_version", "signature", "alpha", "delta", "notes", "thresholds", "unread"}
     assert all(threshold.keys() == THRESHOLD for threshold in found["thresholds"])
     [tone] = [threshold for threshold in found["thresholds"] if threshold["metric"] == "tone"]

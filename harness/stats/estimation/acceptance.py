@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from harness.stats.core.arrays import Floats, Ints, as_index, same_shape
 from harness.stats.core.groups import ClusterVariance
 from harness.stats.estimation.sampling_plan import fewest
-from harness.stats.intervals.cluster_mean import cluster_mean
+from harness.stats.intervals.cluster_mean import LEAST_CORRELATION, cluster_mean
 from harness.stats.intervals.intervals import clopper_pearson, scatter_of, t_quantile
 
 START_ERRORS = 2
@@ -235,9 +235,10 @@ def few_groups(codes: Ints) -> str | None:
 def effective_n(losses: ArrayLike, groups: ArrayLike, delta: float, variance: ClusterVariance = "cr2") -> float:
     """Return for how many independent items those of groups count in an exact upper bound of their mean loss at the level 1 - delta.
 
-    n / max(1, deff) times (t(n - 1) / t(df))², where deff is the cluster variance over that of independent items and t are the quantiles
-    of Student's t at the level 1 - delta: of few groups, or of unequal ones, the cluster variance itself is poorly known. The variance is
-    CR2, with the degrees of freedom of an interval. Where items do not vary nothing is known of deff, and each group counts as if its items
+    n / deff times (t(n - 1) / t(df))², where deff is the cluster variance over that of independent items and t are the quantiles of
+    Student's t at the level 1 - delta: of few groups, or of unequal ones, the cluster variance itself is poorly known. deff is at least
+    that of the correlation `LEAST_CORRELATION` in groups: with few errors it is small by chance. The variance is CR2, with the degrees of
+    freedom of an interval. Where items do not vary nothing is known of deff, and each group counts as if its items
     were one: n² / sum n_g² for groups of n_g items.
 
     Args:
@@ -251,11 +252,14 @@ def effective_n(losses: ArrayLike, groups: ArrayLike, delta: float, variance: Cl
     [5.84, 7.0]
     """
     found, scatter = cluster_mean(losses, groups, variance=variance), scatter_of(np.asarray(losses, np.float64))
+    size = np.unique(groups, return_counts=True)[1].astype(np.float64)
     if not scatter > 0 or math.isnan(found.error):
-        size = np.unique(groups, return_counts=True)[1].astype(np.float64)
         return float(found.groups) if variance == "cr1" else float(size.sum() ** 2 / (size @ size))
-    by_effect = found.n / max(1.0, found.error**2 * found.n / scatter)
-    if variance == "cr1" or delta == 0.5:  # at one half both quantiles are 0
+    seen = found.error**2 * found.n / scatter
+    if variance == "cr1":
+        return found.n / max(1.0, seen)
+    by_effect = found.n / max(1 + (float(size @ size) / found.n - 1) * LEAST_CORRELATION, seen)
+    if delta == 0.5:  # at one half both quantiles are 0
         return by_effect
     independent, grouped = (t_quantile(1 - 2 * delta, freedom) for freedom in (found.n - 1, found.interval_freedom))
     return by_effect * (independent / grouped) ** 2
