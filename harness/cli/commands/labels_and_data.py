@@ -187,7 +187,7 @@ class LabelsReviews(ContentFlags, JsonFlags):
 class LabelsPageTexts(Command, group="what is labelled"):
     """Flags of `harness labels page`."""
 
-    lang: Annotated[str | None, flag(metavar="TAG")] = None
+    lang: Annotated[str | None, flag(name=("--lang", "--langs"), metavar="TAG")] = None
     """the language of the items (default: the only one)"""
     task: Annotated[Names | None, flag(metavar="NAMES")] = None
     """only these tasks"""
