@@ -63,9 +63,10 @@ check: setup
 wheel-check: setup
 	sh .ci/wheel-check "$(PYTHON)" "$(BIN)/python"
 
-# The pages of docs/ as a site, with search. A dead link or reference is an error.
+# The pages of docs/ as a site, with search, and the page of the example table. A dead link or reference is an error.
 docs: setup
 	$(BIN)/sphinx-build -q -W --keep-going -c docs -d $(DOCTREES) $(BESIDE) . $(SITE)/docs
+	$(BIN)/harness compare docs/start/answers.csv --html $(SITE)/docs/docs/answers.html
 
 # The atlas, the boards and the documentation as one site, which works from a folder too. SITE_URL is its address, for previews of links.
 site: BESIDE = -t beside_atlas

@@ -178,7 +178,7 @@ class LabelsReviews(ContentFlags, JsonFlags):
 class LabelsPageTexts(Command, group="what is labelled"):
     """Flags of `harness labels page`."""
 
-    lang: Annotated[str | None, Flag(metavar="TAG")] = None
+    lang: Annotated[str | None, Flag("--lang --langs", "TAG")] = None
     """the language of the items (default: the only one)"""
     task: Annotated[Names | None, Flag(metavar="NAMES")] = None
     """only these tasks"""
