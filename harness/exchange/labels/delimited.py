@@ -15,6 +15,7 @@ from typing import Literal
 
 from harness.errors import ContentError, UsageError
 from harness.exchange.labels import table as limits
+from harness.exchange.labels.plain_exports import distinct_names
 from harness.exchange.labels.table import Record, SourceTable, header_index, header_note, is_blank
 from harness.row_files import open_bytes, unguard_cell
 
@@ -43,7 +44,7 @@ def read_delimited(path: Path, encoding: str | None = None, delimiter: str | Non
         raise ContentError("the file is empty; it needs a line with column names and rows below it", path)
     numbers = [number for number, _ in lines]
     at = header_index([sum(not is_blank(cell) for cell in row) for _, row in lines], numbers, header_row, str(path))
-    header_line, header = numbers[at], [name.strip() for name in lines[at][1]]
+    header_line, header = numbers[at], distinct_names([name.strip() for name in lines[at][1]])
     refuse_repeated(path, header, header_line)
     records = [Record(_cells(path, number, header, row), number, f"{path}:") for number, row in lines[at + 1 :]]
     if not records:
