@@ -129,8 +129,8 @@ def test_label_studios_table_of_labels(cli: Any, rating: bool) -> None:
 def test_label_studios_table_with_a_judge(cli: Any) -> None:
     compared, started, _ = commands(cli, annotated(judge=True))
     answer = json.loads(compared.out)
-    roles = {name: answer["roles"][name] for name in ("annotator", "quality", "llm_judge", "output", "item_id")}
-    assert roles == {"annotator": "annotator", "quality": "human", "llm_judge": "judge", "output": "text", "item_id": "id"}
+    roles = {name: answer["roles"][name] for name in ("annotator", "quality", "llm_judge", "output", "id")}
+    assert roles == {"annotator": "annotator", "quality": "human", "llm_judge": "judge", "output": "text", "id": "id"}
     [verdict] = answer["verdicts"]
     assert (verdict["judge"], verdict["n"], verdict["basis"]) == ("llm_judge", 60, "people")
     assert started.code == 0 and len(Path("started/judgments.jsonl").read_text("utf-8").splitlines()) == 60

@@ -125,7 +125,7 @@ def _label_studio(table: SourceTable) -> SourceTable:
     facts = {"annotation_id", "created_at", "updated_at", "lead_time"}
     records = []
     for record in table.records:
-        cells = {("item_id" if name == "id" else name): _plain(cell) for name, cell in record.cells.items() if name not in facts}
+        cells = {name: _plain(cell) for name, cell in record.cells.items() if name not in facts}
         records.append(record._replace(cells=cells))
     return _with_rows(table, records, "Label Studio's table: what it notes of each annotation is left out")
 
