@@ -25,6 +25,7 @@ from harness.exchange.labels.delimited import likely_encoding
 from harness.exchange.labels.importing import ImportOptions, ImportSummary, import_labels
 from harness.exchange.labels.layouts import one_record_per_item, with_ids
 from harness.exchange.labels.mapping import parse_scales
+from harness.exchange.labels.plain_exports import with_plain_names
 from harness.exchange.labels.read import read_source
 from harness.exchange.labels.several_people import with_people_apart
 from harness.exchange.labels.table import SourceTable
@@ -145,7 +146,7 @@ def texts_of_table(source: Path, given: LabelMapping, library: Library) -> tuple
 def _table(source: Path, options: ImportOptions, id_from: Sequence[str] | None = None) -> tuple[ImportOptions, SourceTable]:
     """The table as it stands, with ids from the columns that the user named, and the options with its encoding."""
     options = _with_encoding(source, options)
-    table = read_source(str(source), options)
+    table = with_plain_names(read_source(str(source), options))
     return options, with_ids(table, id_from, str(source)) if id_from else table
 
 

@@ -535,3 +535,93 @@ def test_a_folder_of_words_has_no_comparison_of_own_texts(cli: Any) -> None:
     assert cli("compare", write("t.csv", pass_fail()), "--to", "kept").code == 0
     done = cli("study", "self-preference", "--data", "kept")
     assert done.code == 2 and "no judgment compares a judge's own output with another one" in done.err and "Expected" not in done.err
+
+
+# Names of judges, other scales, ids
+
+
+@pytest.mark.parametrize("name", ["Hodnocení modelu", "LLM評価", "judge_score", "gpt-4o"])
+def test_a_judge_is_named_by_its_column(cli: Any, name: str) -> None:
+    rows = [{"text": text(EN, k), "human": said(k, (1, 2)), name: agreeing(k, (1, 2))} for k in range(40)]
+    assert {verdict["judge"] for verdict in read(cli, write("t.csv", rows))["verdicts"]} == {name}
+
+
+@pytest.mark.parametrize(
+    ("human", "judge", "recode"),
+    [
+        (lambda k: said(k, (1, 2, 3, 4, 5)), lambda k: (agreeing(k, (1, 2, 3, 4, 5)) - 1) / 4, "judge:0..1=1..5"),
+        (lambda k: f"{said(k, (1, 2, 3, 4, 5))}/5", lambda k: (agreeing(k, (1, 2, 3, 4, 5)) - 1) / 4, "judge:0..1=1..5"),
+        (lambda k: f"{said(k, (2, 4))}/5", lambda k: f"{2 * agreeing(k, (2, 4))}/10", "judge:4=2,8=4"),
+        (lambda k: said(k, ("pass", "fail")), lambda k: agreeing(k, (5, 2)), "judge:4..5=pass,1..3=fail"),
+    ],
+    ids=["a share", "of five against a share", "of five against of ten", "words"],
+)
+def test_scales_that_differ_are_one_only_where_that_is_said(cli: Any, human: Any, judge: Any, recode: str) -> None:
+    rows = [{"text": text(EN, k), "human": human(k), "judge": judge(k)} for k in range(60)]
+    done = cli("compare", write("t.csv", rows))
+    assert done.code == 2 and "people and judge are on different scales" in done.err and "--recode 'judge:" in done.err
+    found = read(cli, "t.csv", "--recode", recode)
+    assert found["verdicts"][0]["n_labelled"] == 60 and any("'judge' was recoded" in note for note in found["notes"])
+    started = cli("start", "t.csv", "--yes", "--recode", recode)
+    assert started.code == 0 and cli("compare", "t", "--json").code == 0
+
+
+@pytest.mark.parametrize(
+    ("recode", "words"),
+    [
+        ("judge:0..1", "write COLUMN:VALUE=VALUE"),
+        ("falcon:1=2", "begin with a column of the table"),
+        ("judge:1..2=1..5", "t.csv:2: '0.0' is none of"),
+    ],
+)
+def test_a_recoding_that_cannot_be_is_refused(cli: Any, recode: str, words: str) -> None:
+    write("t.csv", [{"text": text(EN, k), "human": said(k, (1, 2)), "judge": k % 3 / 2} for k in range(20)])
+    done = cli("compare", "t.csv", "--recode", recode)
+    assert done.code in (2, 3) and words in done.err
+
+
+def test_ids_are_one_in_two_files_and_frames_in_all_their_forms(cli: Any) -> None:
+    names = ["č-1", "x  2", "3"]
+    people = pd.DataFrame({"id": names, "text": [text(EN, k) for k in range(3)], "human": [1, 2, 1]})
+    judge = pd.DataFrame({"id": ["c\u030c-1", "x\u00a02\u200b", 3.0], "judge": [1, 2, 2]})
+    people.to_csv("p.csv", index=False)
+    judge.to_csv("j.csv", index=False)
+    assert read(cli, "p.csv", "j.csv")["verdicts"][0]["n_labelled"] == 3
+    assert len(harness.compare(people, judge).verdicts) == 1
+
+
+def test_start_reads_a_table_with_a_judge_as_its_flags_say(cli: Any) -> None:
+    rows = [{"text": text(EN, k), "jana": said(k, (1, 2, 3)), "falcon": agreeing(k, (1, 2, 3))} for k in range(40)]
+    write("t.csv", rows)
+    done = cli("start", "t.csv", "--yes", "--judge", "falcon", "--human", "jana", "--metric", "tone", "--language", "en")
+    assert done.code == 0, done.err
+    assert {json.loads(line)["judge"] for line in Path("t/judgments.jsonl").read_text("utf-8").splitlines()} == {"falcon"}
+    assert {json.loads(line)["metric"] for line in Path("t/labels.jsonl").read_text("utf-8").splitlines()} == {"tone"}
+
+
+def test_labels_import_refuses_scores_that_nothing_reads(cli: Any) -> None:
+    rows = [{"id": k, "text": text(EN, k), "rater1": said(k, (1, 2, 3)), "falcon": agreeing(k, (1, 2, 3))} for k in range(40)]
+    flags = ("--to", "d", "--language", "en", "--task", "texts", "--metric", "q", "--scale", "q=1..3", "--wide-annotators", "rater1")
+    done = cli("labels", "import", write("t.csv", rows), *flags)
+    assert done.code == 2 and "'falcon' holds scores, and nothing is read from them" in done.err and not Path("d").exists()
+    assert cli("labels", "import", "t.csv", *flags, "--drop", "falcon").code == 0
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        ("číslo položky", "hodnotitel", "hodnocení", "odpověď"),
+        ("番号", "評価者", "評価", "回答"),
+        ("Nummer", "Gutachter", "Bewertung", "Antwort"),
+        ("identifiant", "évaluateur", "note", "réponse"),
+        ("número", "avaliador", "nota", "resposta"),
+        ("numero", "valutatore", "punteggio", "risposta"),
+        ("编号", "标注者", "评分", "回答"),
+        ("nummer", "bedömare", "betyg", "svar"),
+    ],
+)
+def test_labels_import_reads_headers_in_the_words_of_tables(cli: Any, header: Sequence[str]) -> None:
+    rows = [dict(zip(header, (k, who, said(k, (1, 2, 3)), text(EN, k)), strict=True)) for k in range(10) for who in ("a", "b")]
+    flags = ("--language", "en", "--task", "texts", "--metric", "q", "--scale", "q=1..3", "--text", f"output={header[3]}")
+    done = cli("labels", "import", write("t.csv", rows), "--to", "d", *flags)
+    assert done.code == 0 and "20 labels by 2 annotators" in done.err, done.err

@@ -110,7 +110,8 @@ class Column(msgspec.Struct, frozen=True, dict=True):
             return False
         width = sum(map(cell_len, values)) / len(values)
         phrases = sum(len(value.split()) > 1 for value in values)
-        return width >= _TEXT_WIDTH or (2 * phrases > len(values) and 2 * len(self.counts) > self.filled and width >= _TEXT_WIDTH / 3)
+        differ = 2 * len(self.counts) > self.filled or len(self.counts) > 2 * MOST_CLASSES  # a text stands in a row for each rater
+        return width >= _TEXT_WIDTH or (2 * phrases > len(values) and differ and width >= _TEXT_WIDTH / 3)
 
     @cached_property
     def scores(self) -> Counter[float | str]:

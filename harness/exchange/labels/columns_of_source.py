@@ -142,7 +142,7 @@ def _rank(table: SourceTable, role: str, name: str) -> int | None:
         return None
     if role in ("score", "metric"):  # a note may be a mark or a remark, and a quality what was scored or its score
         column = column_of_table(table, name)
-        if column.is_text or column.holds_objects or (role == "metric" and column.is_numeric):
+        if column.is_text or column.holds_objects or (role == "metric" and (column.is_numeric or column.looks_like_scores)):
             return None
     return best[0] * len(words.of_role(_WORDS[role][0])) + best[1]
 

@@ -15,6 +15,7 @@ from typing import Literal
 
 from harness.errors import ContentError, UsageError
 from harness.exchange.labels import table as limits
+from harness.exchange.labels.plain_exports import distinct_names
 from harness.exchange.labels.table import Record, SourceTable, header_index, header_note, is_blank, two_row_names, two_row_note
 from harness.row_files import open_bytes, unguard_cell
 
@@ -47,6 +48,7 @@ def read_delimited(path: Path, encoding: str | None = None, delimiter: str | Non
     if len(lines) > at + 2 and (joined := two_row_names(header, lines[at + 1][1])):
         notes.append(two_row_note(numbers[at + 1]))
         header, lines, numbers = joined, [*lines[: at + 1], *lines[at + 2 :]], [*numbers[: at + 1], *numbers[at + 2 :]]
+    header = distinct_names(header)
     refuse_repeated(path, header, header_line)
     records = [Record(_cells(path, number, header, row), number, f"{path}:") for number, row in lines[at + 1 :]]
     if not records:

@@ -25,6 +25,7 @@ from harness.exchange.labels.columns_of_source import BlankCell, ColumnPlan, Sou
 from harness.exchange.labels.items import GivenItems, ItemRows, read_given_items
 from harness.exchange.labels.layouts import from_potato, is_potato, one_record_per_item, with_ids
 from harness.exchange.labels.mapping import scale_hint, with_annotator_of_file
+from harness.exchange.labels.plain_exports import with_plain_names
 from harness.exchange.labels.read import SourceOptions, read_source
 from harness.exchange.labels.scores import UnreadableScore, id_text, read_score, require_flippable, reverse_score
 from harness.exchange.labels.several_people import with_people_apart
@@ -94,7 +95,7 @@ def import_labels(
     mapping, options, library = mapping or LabelMapping(), options or ImportOptions(), library or Library()
     mapping = with_annotator_of_file(mapping, source)
     target = TargetFolder(to, library, append=options.append, second_round=options.second_round)
-    table = read_source(str(source), options, annotator=mapping.annotator)
+    table = with_plain_names(read_source(str(source), options, annotator=mapping.annotator))
     if is_potato([record.cells for record in table.records]):
         table = from_potato(table)
     table, mapping = with_people_apart(table, mapping)

@@ -13,6 +13,7 @@ from harness.data import Dataset
 from harness.errors import UsageError
 from harness.exchange.labels.cells import Column, columns_of_table
 from harness.exchange.labels.delimited import likely_encoding
+from harness.exchange.labels.plain_exports import with_plain_names
 from harness.exchange.labels.read import KIND_BY_SUFFIX, SourceOptions, read_source
 from harness.exchange.labels.table import Record, SourceTable, columns_of, flat, is_blank
 from harness.exchange.one_table.options import Role, TableOptions
@@ -103,7 +104,7 @@ def _read(source: Any, notes: list[str]) -> SourceTable:
     if path.suffix.lower() in _DELIMITED and path.is_file() and (encoding := likely_encoding(path)):
         notes.append(f"{path.name} is not UTF-8; it is read as {encoding}")
         options = SourceOptions(encoding=encoding)
-    return read_source(str(path), options)
+    return with_plain_names(read_source(str(path), options))
 
 
 def _table_of_frame(frame: Any) -> SourceTable:
@@ -122,7 +123,7 @@ def _table_of_frame(frame: Any) -> SourceTable:
     records = [
         Record({key: value for key, value in row.items() if not is_blank(value)}, at, "row ") for at, row in enumerate(rows, start=1)
     ]
-    return SourceTable("frame", columns_of(rows), records)
+    return with_plain_names(SourceTable("frame", columns_of(rows), records))
 
 
 def _plain(cell: Any) -> Any:

@@ -285,6 +285,7 @@ class RecordReader:
         in_rows = self.roles.rows_are_scores
         faults: list[str] = []
         rows_seen: set[tuple[str, str, str]] = set()
+        once = {score.column: len({*zip(ids, self.columns[score.column].cells, strict=True)}) == len({*ids}) for score in scores}
         for score in scores:
             for at, cell in enumerate(self.columns[score.column].cells):
                 if cell is None or (value := cell_score(cell)) is None:
@@ -306,8 +307,8 @@ class RecordReader:
                     key = person_key(str(who[at])) if by_name else ""
                     person = raters.setdefault(key, f"person-{len(raters) + 1}") if by_name else names[score.who]
                     row = (ids[at], person, metric, point)
-                if not in_rows and self.roles.rater is None:
-                    if (row[0], row[1], row[2]) in rows_seen:  # a row that stands twice
+                if not in_rows and (self.roles.rater is None or (side == "judge" and once[score.column])):
+                    if (row[0], row[1], row[2]) in rows_seen:  # a row that stands twice, or a judge's score beside each rater's
                         continue
                     rows_seen.add((row[0], row[1], row[2]))
                 for values, part in zip((judgments if side == "judge" else labels).values(), row, strict=True):

@@ -114,7 +114,7 @@ class RoleFinder:
         kind, rater, scores = self._rows_of_scores()
         if not scores:
             kind, scores = None, self._columns_of_scores()
-        self._keys(bool(rater))
+        self._keys(bool(rater or kind))
         sides = {column.side for column in scores}
         if kind is None and not (rater and self._rater_sides(rater) == {"human", "judge"}):
             self._refuse_one_side(sides)
@@ -191,6 +191,8 @@ class RoleFinder:
                 words.in_name("reason", column.name) or parts & words.remarks or column.name.casefold().startswith("answer.")
             ):
                 self.roles[column.name] = "reason"
+            elif column.is_date:
+                self.roles[column.name] = "unused"
             elif words.in_name("system", column.name) and column.words and self._has_pair(column):
                 self.roles[column.name] = "system"
             elif parts & words.metadata and not column.is_text:
@@ -220,8 +222,9 @@ class RoleFinder:
         scored = [column for column in free if self._is_scores(column, free)]
         plain = [column for column in scored if side_of(column.name) is None and words.in_name("scores", column.name)]
         kinds = [column for column in free if column not in plain and column.words and self._is_kind(column)]
-        raters = [column for column in free if column not in plain and column not in kinds and self._is_rater(column, scored)]
-        kind, rater = next(iter(kinds), None), next(iter(raters), None)
+        kind = next(iter(kinds), None)
+        raters = [column for column in free if column not in plain and column is not kind and self._is_rater(column, scored)]
+        rater = next(iter(raters), None)
         sided = [column for column in scored if column not in (kind, rater) and side_of(column.name)]
         sided += [self.columns[name] for name in (*self.options.human, *self.options.judge)]
         if rater is not None:
@@ -255,7 +258,13 @@ class RoleFinder:
         only = set(name_parts(column.name)) - {"id", "name", "no", "nr", "type"}
         if any(words.in_name("scores", part) for part in only):
             return False
-        return column not in scored or (not column.words and any(words.in_name("scores", other.name) for other in scored))
+        if column not in scored or (not column.words and any(words.in_name("scores", other.name) for other in scored)):
+            return True
+        others = [other for other in scored if other is not column and side_of(other.name) is None]
+        keys = [name for name, role in self.roles.items() if role == "text"]
+        keys += [name for name in self.columns if words.rank_of_name("id", name) is not None]
+        several = any(self.columns[name].repeats for name in keys)  # rows of one text: then numbers tell the raters
+        return not column.words and bool(others) and several and words.rank_of_name("annotator", column.name) is not None
 
     def _is_metric(self, column: Column, criteria: Sequence[Column]) -> bool:
         is_named = bool(column_words().in_name("metric", column.name))
@@ -304,9 +313,11 @@ class RoleFinder:
             else:
                 unexplained.append(column)
         named = [column for column in unexplained if column_words().in_name("scores", column.name)]
-        if "annotator" in self.roles.values() and "human" not in sides.values() and len(named) == 1:  # the score of the person in the row
-            sides[named[0].name] = "human"
-            unexplained.remove(named[0])
+        if "annotator" in self.roles.values() and "human" not in sides.values():  # the scores of the person in the row
+            of_person = named if len(named) == 1 else [column for column in unexplained if self._varies_within_items(column)]
+            for column in of_person:
+                sides[column.name] = "human"
+                unexplained.remove(column)
         self._set_gold_aside(sides)
         known = {score for name in sides for score in self.columns[name].scores}
         open_columns = [
@@ -431,6 +442,14 @@ class RoleFinder:
         texts = [name for name, role in self.roles.items() if role == "text"]
         same = {row for row in zip(column.cells, *(self.columns[name].cells for name in texts), strict=True)}
         return len(set(rows)) == len(rows) and len(same) == len(column.counts)
+
+    def _varies_within_items(self, column: Column) -> bool:
+        """Return whether rows of one item, by the id or the texts, hold different scores: then they are the raters'."""
+        ids = [name for name in self.columns if column_words().rank_of_name("id", name) is not None and self.columns[name].repeats]
+        keys = ids[:1] or [name for name, role in self.roles.items() if role == "text"]
+        first: dict[Any, Any] = {}
+        rows = zip(zip(*(self.columns[name].cells for name in keys), strict=True), column.cells, strict=False)
+        return bool(keys) and any(first.setdefault(key, cell) != cell for key, cell in rows)
 
     def _is_constant_within(self, name: str, key: str) -> bool:
         first: dict[Any, Any] = {}

@@ -329,7 +329,7 @@ class _Suggestion:
             if not stems or not (ids or pattern.startswith("(.+")):
                 continue
             flag = families.format(r"(?P<metric>.+?)" if len(stems) > 1 else ".*" if "[" in families else stems[0])
-            who = next((column.name for column in self._free() if column.is_key), None)
+            who = next((column.name for column in self._free() if column.is_key and not re.fullmatch(pattern, column.name)), None)
             respondent = next((name for name in _RESPONDENTS if name in self.columns), None)
             who = respondent or self._column_of("annotator_id") or who or self.by_role.get("item_id") or "COLUMN"
             return (

@@ -49,6 +49,16 @@ def roles(found: Sequence[Column], **options: Any) -> TableRoles:
         (("output", "scores.human_quality", "scores.llm_quality"), (1, 2, 3)),
         (("answer", "HumanVerdict", "JudgeVerdict"), ("pass", "fail")),
         (("text", "annotator", "claude-3.5-sonnet"), ("good", "bad")),
+        (("svar", "mänskligt betyg", "modellens betyg"), (1, 2, 3)),
+        (("vastaus", "ihmisen arvosana", "mallin arvosana"), (1, 2, 3, 4, 5)),
+        (("válasz", "emberi értékelés", "gépi értékelés"), (0, 1)),
+        (("απάντηση", "βαθμός ανθρώπου", "βαθμός μοντέλου"), (1, 2, 3)),
+        (("उत्तर", "मानव रेटिंग", "मॉडल रेटिंग"), (1, 2, 3, 4, 5)),
+        (("câu trả lời", "điểm của con người", "điểm của mô hình"), (1, 2, 3)),
+        (("jawaban", "skor manusia", "skor model"), (1, 2, 3, 4)),
+        (("răspuns", "notă umană", "notă model"), (1, 2, 3)),
+        (("الإجابة", "تقييم الخبير", "تقييم النموذج"), (1, 2, 3)),
+        (("svar", "menneskelig vurdering", "maskinens vurdering"), (0, 1)),
     ],
 )
 def test_a_person_and_a_judge_are_found(names: Sequence[str], words: Sequence[Any]) -> None:
@@ -87,3 +97,19 @@ def test_what_is_no_score_of_anybody_is_set_aside() -> None:
 def test_scores_are_read_in_the_forms_that_people_write() -> None:
     read = [cell_score(cell) for cell in ("3/5", "٣", "④", "75%", "4 stars", "not  OK", "N/A", float("nan"), "２点")]
     assert read == [3.0, 3.0, 4.0, 75.0, 4.0, "not ok", None, None, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (("svar", "Anna", "Björn"), (1, 2, 3)),
+        (("vastaus", "arvosana A", "arvosana B"), (1, 2, 3)),
+        (("câu trả lời", "điểm 1", "điểm 2"), (1, 2, 3)),
+        (("ответ", "колонка", "gpt-4o"), (1, 2, 3)),
+        (("คำตอบ", "คะแนน", "โมเดล"), (1, 2, 3)),
+        (("پاسخ", "امتیاز", "مدل"), (0, 1)),
+    ],
+)
+def test_names_that_tell_nobody_are_asked_about(names: Sequence[str], words: Sequence[Any]) -> None:
+    with pytest.raises(UsageError, match=r"nothing says who gave them: pass --human .* --judge"):
+        roles(columns(names, words))
