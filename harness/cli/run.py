@@ -157,19 +157,20 @@ def _spec(arguments: Any) -> RunSpec:
 
 
 def engine_settings(arguments: Any) -> Settings:
-    """The engine, its limits and its speed, from the flags of `@engine` and `@speed`, and of `harness run` alone."""
-    detach, reask = (getattr(arguments, name, ()) for name in ("detach", "reask"))
-    if detach and arguments.engine != "batch":
+    """Return the engine, its limits and its speed, as far as a command has flags for them."""
+    names = ("detach", "reask", "engine", "ray_address", "ray_actors", "max_calls", "max_minutes")
+    detach, reask, engine, address, actors, calls, minutes = (getattr(arguments, name, None) for name in names)
+    if detach and engine != "batch":
         raise UsageError("--detach needs --engine batch: only a provider's batches continue without this program")
-    if arguments.engine != "ray" and (arguments.ray_address is not None or arguments.ray_actors is not None):
+    if engine != "ray" and (address is not None or actors is not None):
         raise UsageError("--ray-address and --ray-actors describe a Ray cluster; add --engine ray")
     speed = {name: dict(getattr(arguments, name) or ()) for name in ("concurrency", "rpm", "tpm")}
     return Settings(
         **given_fields(arguments, Settings) | speed,
         batches="detach" if detach else "wait",
-        limits=Limits(arguments.max_cost, arguments.max_calls, arguments.max_minutes),
-        reask_failures=tuple(kind for kind in (Failure.MISSING, Failure.TRUNCATED) if kind in reask),
-        cluster=Cluster(arguments.ray_address or "auto", arguments.ray_actors),
+        limits=Limits(arguments.max_cost, calls, minutes),
+        reask_failures=tuple(kind for kind in (Failure.MISSING, Failure.TRUNCATED) if kind in (reask or ())),
+        cluster=Cluster(address or "auto", actors),
     )
 
 
