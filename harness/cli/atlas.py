@@ -78,21 +78,23 @@ def _lines(atlas: Atlas, rows: Sequence[AtlasRow], arguments: ShowAtlas) -> Iter
     return _of_all(atlas, rows)
 
 
-def _one(atlas: Atlas, rows: Sequence[AtlasRow], told: AtlasAnswer, today: datetime.date) -> Iterator[str]:
+def _one(atlas: Atlas, rows: Sequence[AtlasRow], shown_answer: AtlasAnswer, today: datetime.date) -> Iterator[str]:
     """A language or a judge: the answer, what would find out more, and the numbers. No line is broken inside a word or a command."""
     width = known_width()
-    said = [told.answer.title, *(f"{SIGNS[card.style]} {full_sentence(card)}" for card in told.answer.cards)]
-    said += [*([] if rows else [told.lead]), *told.across, *([told.age] if told.age else [])]
+    said = [shown_answer.answer.title, *(f"{SIGNS[card.style]} {full_sentence(card)}" for card in shown_answer.answer.cards)]
+    said += [*([] if rows else [shown_answer.lead]), *shown_answer.across, *([shown_answer.age] if shown_answer.age else [])]
     for sentence in said:
         yield from in_lines(sentence, width)
-    for step in told.answer.steps:
+    for step in shown_answer.answer.steps:
         yield from step_lines(f"Next: {step.text}", step.command, width)
     if rows:
         head = _TABLE if len({row.language for row in rows}) > 1 else _TABLE[1:]
-        kept, absent = fitting([head, *([line[name] for name in head] for line in evidence(atlas, rows, today))], _FIRST, "judge", width)
-        yield from ("", *columns(kept), "")
+        columns_shown, absent = fitting(
+            [head, *([line[name] for name in head] for line in evidence(atlas, rows, today))], _FIRST, "judge", width
+        )
+        yield from ("", *columns(columns_shown), "")
         notes = [f"Not in this width: {', '.join(absent)}. A wider window has them, and so has --json."] if absent else []
-        notes += [*_reading(), told.answer.sure, *(set_words(atlas, name) for name in sorted({row.set for row in rows}))]
+        notes += [*_reading(), shown_answer.answer.sure, *(set_words(atlas, name) for name in sorted({row.set for row in rows}))]
         for note in notes:
             yield from in_lines(note, width)
 
@@ -102,9 +104,12 @@ def _of_all(atlas: Atlas, rows: Sequence[AtlasRow]) -> Iterator[str]:
     yield "Which judge may score texts, in which language?"
     lines = []
     for tag, name in sorted(atlas.languages.items(), key=lambda each: each[1]):
-        own = [row for row in rows if row.language == tag]
-        if own:
-            parts = [f"{SIGNS[STYLES[each.answer]]} {metric_words(each.quality)}{_judge(each)}" for each in answers_by_quality(own)]
+        rows_of_language = [row for row in rows if row.language == tag]
+        if rows_of_language:
+            parts = [
+                f"{SIGNS[STYLES[quality.answer]]} {metric_words(quality.quality)}{_judge(quality)}"
+                for quality in answers_by_quality(rows_of_language)
+            ]
             lines.append((f"{name} ({tag})", parts))
     width = known_width()
     yield from hanging(lines, width)
@@ -117,12 +122,12 @@ def _of_all(atlas: Atlas, rows: Sequence[AtlasRow]) -> Iterator[str]:
         yield from in_lines(note, width)
 
 
-def _judge(known: QualityAnswer) -> str:
+def _judge(answer: QualityAnswer) -> str:
     """The judge that may be used, and for how many metrics if not for all."""
-    if not known.allowed:
+    if not answer.allowed:
         return ""
-    part = f" {len(known.allowed)} of {known.metrics}" if len(known.allowed) < known.metrics else ""
-    return f"{part}: {known.best.judge}"
+    part = f" {len(answer.allowed)} of {answer.metrics}" if len(answer.allowed) < answer.metrics else ""
+    return f"{part}: {answer.best.judge}"
 
 
 def _reading() -> Iterator[str]:
@@ -154,15 +159,15 @@ def _build(arguments: ShowAtlas) -> int:
     from harness.row_files import write_together
 
     path: Path = arguments.to or bundled_root() / FILE
-    kept = read_atlas(path) if path.is_file() else None
-    atlas, absent = api.build_atlas(kept, lambda name: print(f"comparing {name}", file=sys.stderr))
+    earlier = read_atlas(path) if path.is_file() else None
+    atlas, absent = api.build_atlas(earlier, lambda name: print(f"comparing {name}", file=sys.stderr))
     if not atlas.rows:
         raise UsageError("no published set with recorded judgments is here; 'harness data get --all' fetches them")
     write_together({path: atlas_bytes(atlas), path.with_suffix(".parquet"): parquet_bytes(atlas)})
-    earlier = [name for name in absent if kept and any(row.set == name for row in kept.rows)]
-    if earlier:
-        print(f"not here, so the rows stay as they were: {', '.join(earlier)}", file=sys.stderr)
-    if lost := [name for name in absent if name not in earlier]:
+    unchanged = [name for name in absent if earlier and any(row.set == name for row in earlier.rows)]
+    if unchanged:
+        print(f"not here, so the rows stay as they were: {', '.join(unchanged)}", file=sys.stderr)
+    if lost := [name for name in absent if name not in unchanged]:
         print(f"not here, so without rows: {', '.join(lost)}", file=sys.stderr)
     judges, languages, sets = (len({getattr(row, name) for row in atlas.rows}) for name in ("judge", "language", "set"))
     print(f"{path}: {len(atlas.rows):,} verdicts on {judges} judges in {languages} languages, from {sets} sets")
