@@ -23,6 +23,8 @@ def commands(out: str) -> dict[str, list[str]]:
     return {
         "python -c pass": [sys.executable, "-c", "pass"],
         "harness --help": [*HARNESS, "--help"],
+        "harness compare --help": [*HARNESS, "compare", "--help"],
+        "harness run --help": [*HARNESS, "run", "--help"],
         "harness list languages": [*HARNESS, "list", "languages"],
         "harness check": [*HARNESS, "check"],
         "re-read 2 languages": [*RUN, "--langs", "ja,cs", "--out", f"{out}/two"],

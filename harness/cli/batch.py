@@ -29,9 +29,9 @@ _UPLOADED = "a file was uploaded; the run's command will check what happened to 
 
 def status(arguments: BatchStatus) -> int:
     with Store.reading(arguments.out) as store:
-        known = [(identity, batch) for identity, batch in _all_batches(store) if is_open(batch) or not is_file(batch)]
-    at_provider = _at_provider(known, **addresses(arguments))
-    rows = [_row(batch, at_provider.get(batch.batch_id)) for _, batch in known]
+        open_batches = [(identity, batch) for identity, batch in _all_batches(store) if is_open(batch) or not is_file(batch)]
+    at_provider = _at_provider(open_batches, **addresses(arguments))
+    rows = [_row(batch, at_provider.get(batch.batch_id)) for _, batch in open_batches]
     if arguments.json:
         sys.stdout.write(to_json(rows))
     elif rows:
@@ -54,14 +54,17 @@ def _all_batches(store: Store) -> Iterator[tuple[JudgeIdentity, StoredBatch]]:
 
 
 def _at_provider(
-    known: list[tuple[JudgeIdentity, StoredBatch]], base_url: str | None, base_urls: Mapping[str, str], headers: Mapping[str, str] = {}
+    open_batches: list[tuple[JudgeIdentity, StoredBatch]],
+    base_url: str | None,
+    base_urls: Mapping[str, str],
+    headers: Mapping[str, str] = {},
 ) -> dict[str, ProviderBatch | str]:
     """Open batches as their providers describe them, or the reason why that is unknown."""
-    batches: dict[str, ProviderBatch | str] = dict.fromkeys((batch.batch_id for _, batch in known if is_file(batch)), _UPLOADED)
-    asked = {identity.name: identity for identity, batch in known if is_open(batch) and not is_file(batch)}
-    names = [opening_name(identity) for identity in asked.values()]
-    for identity, opening in zip(asked.values(), names, strict=True):
-        ids = [batch.batch_id for owner, batch in known if owner.name == identity.name and is_open(batch) and not is_file(batch)]
+    batches: dict[str, ProviderBatch | str] = dict.fromkeys((batch.batch_id for _, batch in open_batches if is_file(batch)), _UPLOADED)
+    identities = {identity.name: identity for identity, batch in open_batches if is_open(batch) and not is_file(batch)}
+    names = [opening_name(identity) for identity in identities.values()]
+    for identity, opening in zip(identities.values(), names, strict=True):
+        ids = [batch.batch_id for owner, batch in open_batches if owner.name == identity.name and is_open(batch) and not is_file(batch)]
         try:
             options = JudgeOptions(base_urls.get(opening, base_url), os.environ, headers=of_judge(headers, opening, names))
             judge = reopen_judge(identity, options)

@@ -26,40 +26,40 @@ _FROM_CERTIFICATE = ("judges", "variants", "temperatures", "top_ps", "repeats", 
 def run_cascaded(arguments: Any, spec: RunSpec, settings: Settings) -> int:
     """Ask the chain and write who answers each text."""
     usual = RunSpec()
-    if given := [field for field in _FROM_CERTIFICATE if getattr(spec, field) != getattr(usual, field)]:
-        flags = ", ".join(flag_name(RunSpec, field) for field in given)
+    if stated := [field for field in _FROM_CERTIFICATE if getattr(spec, field) != getattr(usual, field)]:
+        flags = ", ".join(flag_name(RunSpec, field) for field in stated)
         raise UsageError(f"the certificate of the cascade says whom to ask, and how; leave out {flags}")
-    held = load(arguments.cascade)
+    certificate = load(arguments.cascade)
     if arguments.dry_run:
-        return _dry_run(held, spec, settings)
-    found = run_cascade(spec, held, arguments.out, TerminalWatcher(assume_yes=arguments.yes), settings)
-    path = _write(found, arguments.out)
+        return _dry_run(certificate, spec, settings)
+    cascaded = run_cascade(spec, certificate, arguments.out, TerminalWatcher(assume_yes=arguments.yes), settings)
+    path = _write(cascaded, arguments.out)
     if arguments.json:
-        sys.stdout.write(to_json(found))
+        sys.stdout.write(to_json(cascaded))
     else:
-        print_cascaded(found)
+        print_cascaded(cascaded)
     print(f"answers: {path}", file=sys.stderr)
     return 0
 
 
-def _dry_run(held: CascadeCertificate, spec: RunSpec, settings: Settings) -> int:
+def _dry_run(certificate: CascadeCertificate, spec: RunSpec, settings: Settings) -> int:
     """What each judge would be asked: the share of the texts that reaches it, as certified in the mean of languages and metrics."""
-    for place, step in enumerate(held.steps):
-        each = step_spec(spec, step)
-        ready = prepare(each)
-        refuse_changed(held, step, ready, each)
-        [judge] = open_judges(each, ready)
+    for index, step in enumerate(certificate.steps):
+        spec_of_step = step_spec(spec, step)
+        ready = prepare(spec_of_step)
+        refuse_changed(certificate, step, ready, spec_of_step)
+        [judge] = open_judges(spec_of_step, ready)
         [calls] = planned_calls(ready, [judge]).values()
-        share = sum(cell.chain.steps[place].asked for cell in held.cells) / len(held.cells)
+        share = sum(cell.chain.steps[index].asked for cell in certificate.cells) / len(certificate.cells)
         part = estimate_cost(calls, price_for_engine(judge.identity, settings)).times(share)
-        words = f" ({100 * share:.0f} % of the questions, as certified)" if place else ""
+        words = f" ({100 * share:.0f} % of the questions, as certified)" if index else ""
         print(f"{spending({'judge': step.judge.name, **msgspec.structs.asdict(part)})}{words}")
     return 0
 
 
-def _write(found: CascadedRun, out: Path) -> Path:
+def _write(cascaded: CascadedRun, out: Path) -> Path:
     """Write the answers beside the run of the first judge that was asked."""
-    first = next(step.run for step in found.steps if step.run is not None)
+    first = next(step.run for step in cascaded.steps if step.run is not None)
     path = out / "runs" / first / "cascade.jsonl"
-    write_atomic(path, b"".join(msgspec.json.encode(answer) + b"\n" for answer in found.answers), private=True)
+    write_atomic(path, b"".join(msgspec.json.encode(answer) + b"\n" for answer in cascaded.answers), private=True)
     return path

@@ -72,7 +72,7 @@ def plan_of(spec: RunSpec, settings: Settings, *, show_texts: bool = False) -> D
         for call in calls:
             query = call.query
             kind = f"{query.item.language} {query.item.task} {'+'.join(query.metrics)} {query.condition.variant}"
-            prompts.setdefault(kind, [Message(each.role, shown(each.content, hidden)) for each in call.prompt.messages])
+            prompts.setdefault(kind, [Message(message.role, shown(message.content, hidden)) for message in call.prompt.messages])
     return DryRun(rows, prompts)
 
 
@@ -95,8 +95,8 @@ class CollectionDryRun(msgspec.Struct, frozen=True):
         several = len(self.judges) > 1
         lines = [[_row_name(row, "board", several), *_calls_and_cost(row)] for row in self.boards]
         lines += [[_row_name(row, "language", several), *_calls_and_cost(row)] for row in self.languages]
-        shown = columns([[terminal_safe(cell) for cell in line] for line in lines])
-        return "".join(f"{line}\n" for line in (terminal_safe(self.title), *shown, *map(spending, self.judges), *self._not_here()))
+        table = columns([[terminal_safe(cell) for cell in line] for line in lines])
+        return "".join(f"{line}\n" for line in (terminal_safe(self.title), *table, *map(spending, self.judges), *self._not_here()))
 
     def _not_here(self) -> Iterator[str]:
         yield from self.absent
@@ -147,13 +147,13 @@ def plan_of_collection(
             estimate = estimate_cost(calls, price)
             boards.append({"board": spec.board, "judge": name, **msgspec.structs.asdict(estimate)})
             judges[name] = added(judges.get(name), estimate)
-            for tag, own in calls.by_language().items():
-                languages[tag, name] = added(languages.get((tag, name)), estimate_cost(own, price))
+            for tag, usage in calls.by_language().items():
+                languages[tag, name] = added(languages.get((tag, name)), estimate_cost(usage, price))
     return CollectionDryRun(
         title,
         boards,
-        [{"language": tag, "judge": name, **msgspec.structs.asdict(each)} for (tag, name), each in sorted(languages.items())],
-        [{"judge": name, **msgspec.structs.asdict(each)} for name, each in judges.items()],
+        [{"language": tag, "judge": name, **msgspec.structs.asdict(usage)} for (tag, name), usage in sorted(languages.items())],
+        [{"judge": name, **msgspec.structs.asdict(usage)} for name, usage in judges.items()],
         [*absent_boards, *left_out],
         further,
     )

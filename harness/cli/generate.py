@@ -32,18 +32,18 @@ def generate_texts(arguments: Generate) -> int:
     from harness.render.progress import TerminalWatcher
 
     try:
-        made = generate_outputs(spec, arguments.out, TerminalWatcher(assume_yes=arguments.yes), settings)
+        generated = generate_outputs(spec, arguments.out, TerminalWatcher(assume_yes=arguments.yes), settings)
     except IncompleteRun as err:
         if isinstance(err.result, Generated):  # show the texts first, then the error with what is missing
             _show(err.result, arguments)
         raise
-    _show(made, arguments)
+    _show(generated, arguments)
     return 0
 
 
 def _spec(arguments: Generate) -> GenerateSpec:
-    given = given_fields(arguments, GenerateSpec, writers="by", languages="langs") | addresses(arguments)
-    return GenerateSpec(**given | {"reask": "refused" in arguments.reask})
+    fields = given_fields(arguments, GenerateSpec, writers="by", languages="langs") | addresses(arguments)
+    return GenerateSpec(**fields | {"reask": "refused" in arguments.reask})
 
 
 def _hidden(spec: GenerateSpec, show_texts: bool) -> bool:
@@ -55,10 +55,10 @@ def _hidden(spec: GenerateSpec, show_texts: bool) -> bool:
 
 def _show_plan(estimates: list[tuple[str, CostEstimate]], plan: Plan, *, hidden: bool) -> None:
     """The first request of each language, and what each writer would take."""
-    shown: set[str] = set()
+    seen: set[str] = set()
     for query in plan.queries():
-        if query.item.language not in shown:
-            shown.add(query.item.language)
+        if query.item.language not in seen:
+            seen.add(query.item.language)
             print(terminal_safe(f"── {query.item.language} {query.item.task}"))
             for message in plan.call(query, "").prompt.messages:
                 print(f"[{message.role}]\n{terminal_safe(shown_text(message.content, hidden))}")
@@ -66,17 +66,19 @@ def _show_plan(estimates: list[tuple[str, CostEstimate]], plan: Plan, *, hidden:
         print(spending({"judge": name, **msgspec.structs.asdict(estimate)}))
 
 
-def _show(made: Generated, arguments: Generate) -> None:
+def _show(generated: Generated, arguments: Generate) -> None:
     if arguments.json:
-        sys.stdout.write(to_json({"folder": str(made.folder), "items": made.rows, "kept": made.kept, "written": made.summaries}))
+        sys.stdout.write(
+            to_json({"folder": str(generated.folder), "items": generated.rows, "kept": generated.kept, "written": generated.summaries})
+        )
         return
-    for summary in made.summaries:
+    for summary in generated.summaries:
         print(terminal_safe(f"{summary.system}, {summary.language}: {'; '.join(_sentences(summary))}"))
-    counts = [counted(made.rows, "text")]
-    counts += [f"{made.kept} of them are outputs of the data"] if made.kept else []
-    counts += [f"{made.earlier} are from earlier commands"] if made.earlier else []
-    print(terminal_safe(f"{made.folder}: {'; '.join(counts)}"))
-    folder, content = shlex.quote(str(made.folder)), "".join(f" --content {shlex.quote(str(one))}" for one in arguments.content)
+    counts = [counted(generated.rows, "text")]
+    counts += [f"{generated.kept} of them are outputs of the data"] if generated.kept else []
+    counts += [f"{generated.earlier} are from earlier commands"] if generated.earlier else []
+    print(terminal_safe(f"{generated.folder}: {'; '.join(counts)}"))
+    folder, content = shlex.quote(str(generated.folder)), "".join(f" --content {shlex.quote(str(path))}" for path in arguments.content)
     print(f"judge them with: harness run{content} --data {folder} --unlabelled --judge NAME")
     print(f"compare them with: harness pairs {folder}{content} --out PAIRS")
 

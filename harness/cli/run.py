@@ -49,8 +49,8 @@ def run(arguments: Run) -> int:
         from harness.cli.dry_run import plan_of
 
         plan = plan_of(spec, settings, show_texts=arguments.show_texts)
-        shown = plan.as_json(_spec_of(arguments)) if arguments.json else plan.text(shutil.get_terminal_size().columns, arguments.verbose)
-        sys.stdout.write(shown)
+        printed = plan.as_json(_spec_of(arguments)) if arguments.json else plan.text(shutil.get_terminal_size().columns, arguments.verbose)
+        sys.stdout.write(printed)
         return 0
     from harness.render.progress import TerminalWatcher
 
@@ -80,16 +80,16 @@ def _run_collection(library: Library, spec: RunSpec, settings: Settings, argumen
     from harness.cli.data import fetch_sets
     from harness.render.progress import TerminalWatcher
 
-    asked, left_out = _outside_repository(specs, library, arguments.out)
-    cards = list({card.id: card for card in absent_cards(asked, library).values()}.values())
+    asked_specs, left_out = _outside_repository(specs, library, arguments.out)
+    cards = list({card.id: card for card in absent_cards(asked_specs, library).values()}.values())
     fetch_sets(cards, library, data_home(), assume_yes=arguments.yes, all_needed=False)
-    absent = absent_cards(asked, library)
+    absent = absent_cards(asked_specs, library)
     left_out += not_askable
     left_out += [f"{name} is left out: its data are not here; {how_to_get(card)}" for name, card in absent.items()]
-    asked = [one for one in asked if one.board not in absent]
-    if not asked:
+    asked_specs = [spec for spec in asked_specs if spec.board not in absent]
+    if not asked_specs:
         raise UsageError("\n         ".join(["no board can be asked:", *left_out]))
-    done = run_together(asked, arguments.out, TerminalWatcher(assume_yes=arguments.yes), settings)
+    done = run_together(asked_specs, arguments.out, TerminalWatcher(assume_yes=arguments.yes), settings)
     _show_collection(collection.title, done, [*left_out, *done.left_out], arguments)
     if done.unfinished:
         raise IncompleteRun(done.unfinished, interrupted=done.interrupted)
@@ -98,7 +98,7 @@ def _run_collection(library: Library, spec: RunSpec, settings: Settings, argumen
 
 def _outside_repository(specs: Sequence[RunSpec], library: Library, out: Path) -> tuple[list[RunSpec], list[str]]:
     """The boards whose results may be written into a folder, and a sentence for each of the others."""
-    asked, left_out = [], []
+    asked_specs, left_out = [], []
     for spec in specs:
         data = library.board(str(spec.board)).data
         try:
@@ -107,8 +107,8 @@ def _outside_repository(specs: Sequence[RunSpec], library: Library, out: Path) -
         except UsageError as err:
             left_out.append(f"{spec.board} is left out: {err} with --out")
         else:
-            asked.append(spec)
-    return asked, left_out
+            asked_specs.append(spec)
+    return asked_specs, left_out
 
 
 def _show_collection(title: str, done: Together, left_out: Sequence[str], arguments: Any) -> None:
@@ -128,10 +128,10 @@ def board_verdicts(result: RunResult, report: Report) -> BoardVerdicts:
     """What the answer of a collection takes from one board."""
     prepared = result.prepared
     decided = tuple(verdict for verdict in report.verdicts if not traits_of(verdict["judge"]).is_baseline)
-    known = {(verdict["language"], verdict["judge"], verdict["metric"]) for verdict in report.verdicts}
+    with_verdict = {(verdict["language"], verdict["judge"], verdict["metric"]) for verdict in report.verdicts}
     cells = [(cell["language"], cell["judge"], cell["metric"]) for cell in report.by_metric if not traits_of(cell["judge"]).is_baseline]
     qualities = {metric: quality_of(metric, prepared.data.about, prepared.library) for metric in prepared.protocol.questions.metrics}
-    return BoardVerdicts(decided, qualities, tuple(dict.fromkeys(cell for cell in cells if cell not in known)))
+    return BoardVerdicts(decided, qualities, tuple(dict.fromkeys(cell for cell in cells if cell not in with_verdict)))
 
 
 def _spec_of(arguments: Any) -> dict[str, Any]:
@@ -160,19 +160,20 @@ def _spec(arguments: Any) -> RunSpec:
 
 
 def engine_settings(arguments: Any) -> Settings:
-    """The engine, its limits and its speed, from the flags of `@engine` and `@speed`, and of `harness run` alone."""
-    detach, reask = (getattr(arguments, name, ()) for name in ("detach", "reask"))
-    if detach and arguments.engine != "batch":
+    """Return the engine, its limits and its speed, as far as a command has flags for them."""
+    names = ("detach", "reask", "engine", "ray_address", "ray_actors", "max_calls", "max_minutes")
+    detach, reask, engine, address, actors, calls, minutes = (getattr(arguments, name, None) for name in names)
+    if detach and engine != "batch":
         raise UsageError("--detach needs --engine batch: only a provider's batches continue without this program")
-    if arguments.engine != "ray" and (arguments.ray_address is not None or arguments.ray_actors is not None):
+    if engine != "ray" and (address is not None or actors is not None):
         raise UsageError("--ray-address and --ray-actors describe a Ray cluster; add --engine ray")
     speed = {name: dict(getattr(arguments, name) or ()) for name in ("concurrency", "rpm", "tpm")}
     return Settings(
         **given_fields(arguments, Settings) | speed,
         batches="detach" if detach else "wait",
-        limits=Limits(arguments.max_cost, arguments.max_calls, arguments.max_minutes),
-        reask_failures=tuple(kind for kind in (Failure.MISSING, Failure.TRUNCATED) if kind in reask),
-        cluster=Cluster(arguments.ray_address or "auto", arguments.ray_actors),
+        limits=Limits(arguments.max_cost, calls, minutes),
+        reask_failures=tuple(kind for kind in (Failure.MISSING, Failure.TRUNCATED) if kind in (reask or ())),
+        cluster=Cluster(address or "auto", actors),
     )
 
 
@@ -288,14 +289,14 @@ def show(result: RunResult, output: Output, decision: DecisionOptions | None = N
 
 def _part_of_board(result: RunResult) -> str:
     """What of its board a run did not ask about, so that nobody takes a part for the whole; empty where it is the whole."""
-    asked = result.protocol
-    if not asked.texts.board:
+    protocol = result.protocol
+    if not protocol.texts.board:
         return ""
-    board = result.prepared.library.board(asked.texts.board)
+    board = result.prepared.library.board(protocol.texts.board)
     parts = {
-        "--metrics": _share(board.rubrics, asked.questions.metrics, "metrics"),
-        "--tasks": _share(board.tasks, asked.wording.tasks, "tasks"),
-        "--limit": f"at most {asked.texts.limit} of the texts of each language and task" if asked.texts.limit else "",
+        "--metrics": _share(board.rubrics, protocol.questions.metrics, "metrics"),
+        "--tasks": _share(board.tasks, protocol.wording.tasks, "tasks"),
+        "--limit": f"at most {protocol.texts.limit} of the texts of each language and task" if protocol.texts.limit else "",
     }
     flags = [flag for flag, part in parts.items() if part]
     if not flags:
@@ -306,14 +307,14 @@ def _part_of_board(result: RunResult) -> str:
     )
 
 
-def _share(every: Collection[str], asked: Collection[str], kind: str) -> str:
+def _share(names: Collection[str], selected: Collection[str], kind: str) -> str:
     """Such as `2 of its 5 metrics`; empty if all were asked about.
 
     >>> _share(["a", "b", "c"], ["c"], "tasks")
     '1 of its 3 tasks'
     """
-    left = sum(name not in asked for name in every)
-    return f"{len(every) - left} of its {len(every)} {kind}" if left else ""
+    omitted = sum(name not in selected for name in names)
+    return f"{len(names) - omitted} of its {len(names)} {kind}" if omitted else ""
 
 
 def _more(report: Report) -> str:
@@ -324,10 +325,10 @@ def _more(report: Report) -> str:
 
 def runs(arguments: Runs) -> int:
     with Store.reading(arguments.out) as store:
-        known = store.runs()
+        specs_by_name = store.runs()
     if arguments.json:
-        return print_json({name: msgspec.json.decode(spec) for name, spec in known.items()})
+        return print_json({name: msgspec.json.decode(spec) for name, spec in specs_by_name.items()})
     from harness.render.runs import print_runs
 
-    print_runs({name: run_record(arguments.out, name) for name in known})
+    print_runs({name: run_record(arguments.out, name) for name in specs_by_name})
     return 0

@@ -32,45 +32,45 @@ def with_spec_file(argv: Sequence[str]) -> list[list[str]]:
     Raises:
         UsageError: if the file is missing.  ContentError: with the line, for a key that is no flag, and for a language without a name.
     """
-    given = flags_of("run", argv)
-    if given.get("spec") is None:
+    stated = flags_of("run", argv)
+    if stated.get("spec") is None:
         return [list(argv)]
-    path = Path(str(given["spec"]))
-    parts = _by_language(_read(path), given, path)
-    return [[*_as_arguments(path, flags, given), *argv, *languages] for flags, languages in parts]
+    path = Path(str(stated["spec"]))
+    parts = _by_language(_read(path), stated, path)
+    return [[*_as_arguments(path, flags, stated), *argv, *languages] for flags, languages in parts]
 
 
-def _by_language(content: dict[str, Any], given: dict[str, Any], path: Path) -> Iterator[tuple[dict[str, Any], list[str]]]:
+def _by_language(content: dict[str, Any], stated: dict[str, Any], path: Path) -> Iterator[tuple[dict[str, Any], list[str]]]:
     """The flags of each run that a file describes, and its own `--langs` where languages have flags of their own."""
     tables, rest = content.get("language"), {key: value for key, value in content.items() if key != "language"}
     if not tables:
         yield rest, []
         return
     line = line_of(path, r"^\s*\[?language")
-    if not isinstance(tables, dict) or not all(isinstance(own, dict) and "langs" not in own for own in tables.values()):
+    if not isinstance(tables, dict) or not all(isinstance(table, dict) and "langs" not in table for table in tables.values()):
         raise ContentError('a table of a language holds flags of its own: [language.ja] with variant = ["detailed"]', path, line)
-    langs = str(given["langs"]).split(",") if "langs" in given else rest.get("langs")
+    langs = str(stated["langs"]).split(",") if "langs" in stated else rest.get("langs")
     if not isinstance(langs, list):
         raise ContentError('name all languages: langs = ["cs", "ja"]; those without a table follow the rest of the file', path, line)
     names = [canonical(str(tag)) for tag in langs]
-    own = {canonical(tag): table for tag, table in tables.items()}
-    for tag in own:
-        if tag not in names and "langs" not in given:
+    tables_by_tag = {canonical(tag): table for tag, table in tables.items()}
+    for tag in tables_by_tag:
+        if tag not in names and "langs" not in stated:
             raise ContentError(f"[language.{tag}] is not among the languages of the file ({', '.join(names)})", path, line)
     alike: dict[str, list[str]] = {}
     for tag in names:
-        alike.setdefault(repr(own.get(tag, {})), []).append(tag)
+        alike.setdefault(repr(tables_by_tag.get(tag, {})), []).append(tag)
     for tags in alike.values():
-        yield rest | own.get(tags[0], {}), [f"--langs={','.join(tags)}"]
+        yield rest | tables_by_tag.get(tags[0], {}), [f"--langs={','.join(tags)}"]
 
 
 def spec_of(argv: Sequence[str]) -> dict[str, Any]:
     """What a specification file with the same flags holds; paths are absolute."""
     recorded = _recorded()
     flags = {key: value for key, value in flags_of("run", argv).items() if key in recorded}
-    here = Path.cwd()
+    folder = Path.cwd()
     return {
-        key: [_from(here, key, each) for each in value] if isinstance(value, list) else _from(here, key, value)
+        key: [_from(folder, key, item) for item in value] if isinstance(value, list) else _from(folder, key, value)
         for key, value in flags.items()
     }
 
@@ -99,14 +99,14 @@ def _from(folder: Path, key: str, value: Any) -> Any:
     return value
 
 
-def _as_arguments(path: Path, flags: dict[str, Any], given: dict[str, Any]) -> Iterator[str]:
+def _as_arguments(path: Path, flags: dict[str, Any], stated: dict[str, Any]) -> Iterator[str]:
     fields = _recorded()
     for key, value in flags.items():
         if key not in fields:
             message = f"'{key}' is not a flag of 'harness run' that a file can hold.{suggest(key, fields)}"
             raise ContentError(f"{message} The names are: {', '.join(sorted(fields))}", path, line_of(path, rf"^\s*{key}\s*="))
         field = fields[key]
-        if key in given or value is False:
+        if key in stated or value is False:
             continue
         if field.switch:
             yield field.names[0]
@@ -147,7 +147,7 @@ def write_spec(
     Raises:
         StoreError: if the file cannot be written.
     """
-    flags = {name: _beside(path, own) for name, own in (("start", start), ("chosen", chosen))}
+    flags = {name: _beside(path, choice) for name, choice in (("start", start), ("chosen", chosen))}
     used = [flags[name] for name in dict.fromkeys(settings.values())]
     common = {key: value for key, value in used[0].items() if all(other.get(key) == value for other in used)}
     tables = {tag: {key: value for key, value in flags[name].items() if key not in common} for tag, name in settings.items()}
@@ -159,6 +159,6 @@ def _beside(path: Path, flags: Mapping[str, Any]) -> dict[str, Any]:
     """Flags with their paths relative to the folder of a file."""
 
     def placed(value: Any) -> Any:
-        return [placed(each) for each in value] if isinstance(value, list) else os.path.relpath(value, path.parent)
+        return [placed(item) for item in value] if isinstance(value, list) else os.path.relpath(value, path.parent)
 
     return {key: placed(value) if _is_path(key) else value for key, value in flags.items()}

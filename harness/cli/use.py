@@ -152,16 +152,16 @@ def _extend(arguments: Any) -> int:
     held = certificate.load(arguments.extend)
     with working("testing other texts"):
         recording, asked = asked_source(arguments)
-        found = extend(held, recording, part_of(arguments.options, MeasureOptions), options, asked)
-    extended = with_extensions(held, found, datetime.now(UTC).date())
+        extension = extend(held, recording, part_of(arguments.options, MeasureOptions), options, asked)
+    extended = with_extensions(held, extension, datetime.now(UTC).date())
     path = arguments.to or arguments.extend
     if written := extended != held or arguments.to is not None:
         write_atomic(path, to_json(extended))
     if arguments.json:
-        sys.stdout.write(to_json(found.as_json()))
+        sys.stdout.write(to_json(extension.as_json()))
     else:
-        print_extension(found, str(path) if written else None)
-    return {"extended": 0, "refused": GATE_FAILED, "more labels": GATE_INCONCLUSIVE}[found.outcome]
+        print_extension(extension, str(path) if written else None)
+    return {"extended": 0, "refused": GATE_FAILED, "more labels": GATE_INCONCLUSIVE}[extension.outcome]
 
 
 def _check(arguments: Any) -> int:
@@ -180,15 +180,15 @@ def _check(arguments: Any) -> int:
     with working("making it again"):
         recording, asked = asked_source(arguments) if arguments.source is not None else (None, None)
         opened = sources.open_sources(arguments.probe or (), None, arguments.out)
-        probes = [Probe(each.recording, judged_run(each.run)) for each in opened]
-        found = check_certificate(held, recording, asked, watch=watch, probes=probes)
+        probes = [Probe(source.recording, judged_run(source.run)) for source in opened]
+        checked = check_certificate(held, recording, asked, watch=watch, probes=probes)
     if arguments.json:
-        allowed = [{"language": cell.language, "metric": cell.metric, "verdict": cell.verdict} for cell in found.allowed]
-        parts = {"stale": found.stale, "not_made_again": found.not_made_again, "unchecked": found.unchecked, "allowed": allowed}
+        allowed = [{"language": cell.language, "metric": cell.metric, "verdict": cell.verdict} for cell in checked.allowed]
+        parts = {"stale": checked.stale, "not_made_again": checked.not_made_again, "unchecked": checked.unchecked, "allowed": allowed}
         sys.stdout.write(to_json({"schema_version": 1, "judge": held.judge.name, **parts}))
     else:
-        print_check(held, found)
-    return _checked(found.stale, found.not_made_again, found.allowed)
+        print_check(held, checked)
+    return _checked(checked.stale, checked.not_made_again, checked.allowed)
 
 
 def _checked(stale: Sequence[str], not_made_again: Sequence[str], allowed: Sequence[object]) -> int:
@@ -216,8 +216,8 @@ def _check_cascade(arguments: Any) -> int:
     certified = [(cell.chain.language, cell.chain.metric) for cell in held.cells if cell.chain.upper is not None]
     allowed = [] if stale or absent else certified
     if arguments.json:
-        places = [{"language": language, "metric": metric} for language, metric in allowed]
-        sys.stdout.write(to_json({"stale": stale, "not_made_again": absent, "allowed": places, "only_if": held.only_if}))
+        cells = [{"language": language, "metric": metric} for language, metric in allowed]
+        sys.stdout.write(to_json({"stale": stale, "not_made_again": absent, "allowed": cells, "only_if": held.only_if}))
     else:
         from harness.render.improvement import print_cascade_check
 
@@ -243,7 +243,7 @@ def prompt_hash(arguments: PromptHash) -> int:
     hashes = asked.hashes(opened.recording.judgments)
     if arguments.json:
         return print_json({"schema_version": 1, "run": opened.recording.name, "hashes": hashes})
-    rows = [[str(value or "–") for value in msgspec.structs.astuple(each)] for each in hashes]
+    rows = [[str(value or "–") for value in msgspec.structs.astuple(row)] for row in hashes]
     print_columns([["judge", "variant", "metric", "prompt", "rubric"], *([one_line(text) for text in row] for row in rows)])
     return 0
 

@@ -51,11 +51,11 @@ def _asking(run: RunResult, judge: CertifiedJudge, arguments: Any) -> Asking:
     from harness.runs import AskAgain, ask_again, of_judge
 
     condition = next(
-        each
-        for each in run.protocol.questions.conditions
-        if not each.perturbation
-        and (each.order, each.shown_source, str(each.variant)) == ("forward", "none", judge.variant)
-        and all(getattr(each, axis) == getattr(judge, axis) for axis in SAMPLING)
+        condition
+        for condition in run.protocol.questions.conditions
+        if not condition.perturbation
+        and (condition.order, condition.shown_source, str(condition.variant)) == ("forward", "none", judge.variant)
+        and all(getattr(condition, axis) == getattr(judge, axis) for axis in SAMPLING)
     )
 
     def ask(times: Mapping[str, int], out: Path) -> Judgments:
@@ -91,20 +91,20 @@ def check(arguments: CheckWatch) -> int:
     from harness.render.watch import print_watch, watch_junit
     from harness.row_files import to_json, write_atomic
 
-    found = api.check_watch(arguments.folder, arguments.date)
+    watched = api.check_watch(arguments.folder, arguments.date)
     if arguments.junit:
-        write_atomic(arguments.junit, watch_junit(found))
+        write_atomic(arguments.junit, watch_junit(watched))
     if arguments.figure:
         from harness.render.watch import draw_watch
 
-        draw_watch(found, arguments.figure)
+        draw_watch(watched, arguments.figure)
     if arguments.json:
-        sys.stdout.write(to_json(found.as_json()))
+        sys.stdout.write(to_json(watched.as_json()))
     else:
-        print_watch(found)
-    if found.answer == "not yet known":
+        print_watch(watched)
+    if watched.answer == "not yet known":
         return GATE_INCONCLUSIVE
-    return GATE_FAILED if found.changed or found.expired else 0
+    return GATE_FAILED if watched.changed or watched.expired else 0
 
 
 def draw(arguments: WatchDraw) -> int:

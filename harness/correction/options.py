@@ -31,10 +31,9 @@ class CorrectOptions(JudgeSelection):
     versus: Annotated[tuple[str, str] | None, Reads(partial(key_and_value, "--versus system=NAME")), Flag(metavar="KEY=NAME")] = None
     """add the difference of each system from one: system=NAME"""
     prevalence_shift: Annotated[bool, Flag()] = False
-    """the labels come from elsewhere, where classes are more or less common: correct by the judge's error rates (Rogan-Gladen) instead
-    of by the mean error"""
+    """the labels come from texts with other class shares: correct by the judge's error rates (Rogan-Gladen)"""
     borrow: Annotated[Literal["languages"] | None, Flag()] = None
-    """add estimates that shrink towards the judge's error in the other languages: they hold on average over languages"""
+    """add estimates that shrink towards the judge's error in the other languages"""
 
     def __str__(self) -> str:
         """Return the options as signatures print them."""
@@ -56,8 +55,7 @@ class AcceptedErrors(Options):
     delta: Annotated[Share, Flag(metavar="N")] = 0.1
     """the tolerated chance that more of them differ"""
     confidence: Annotated[Confidence | None, Flag()] = None
-    """probability: of the answer's token; repeats: the share of the commonest answer; votes: the same over several judges, in a cascade
-    over those asked so far (default: probabilities where there are any, else repeats)"""
+    """of an answer: its token's probability, its share of the repeats, or of several judges' votes (default: probability, else repeats)"""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -74,7 +72,7 @@ class AcceptOptions(AcceptedErrors, JudgeSelection, MajorityRule):
     heading: ClassVar[str] = AcceptedErrors.heading
 
     sampling: Annotated[Literal["random"] | None, Flag()] = None
-    """take the labelled texts as a random sample though the dataset card does not say so; the promise holds only under this condition"""
+    """take the labelled texts as a random sample, though the dataset card does not say so"""
 
     def __str__(self) -> str:
         """Return the options as signatures print them."""

@@ -82,8 +82,7 @@ class DecisionOptions(Options):
     """how the alternative annotator test scores on ordered scales: by equal classes (`accuracy`), or by distance (`neg_rmse`); None takes
     what the dataset card states, else accuracy. On other scales it is accuracy."""
     bar: Annotated[str | None, Flag(metavar="N|CLASS=N,…")] = None
-    """where one person labelled each text, the share of each class that a judge has to find: .9, or fail=.95,pass=.8 (default: 0.8 of each
-    of two classes); a stated bar also holds for the agreement on more classes"""
+    """where one person labelled each text, the share of each class that a judge has to find (default: 0.8 of each of two classes)"""
     bar_correlation: float = BAR_CORRELATION
     """what texts of one group have in common at least, where a judge is held against a bar: from 0 (what is seen) to 1 (groups count)"""
 

@@ -46,8 +46,7 @@ class ExplainOptions(JudgeSelection):
     """Which errors of a judge are explained, and by what."""
 
     by: Annotated[Names | None, Flag(metavar="KEYS")] = None
-    """what errors may follow: length, language, system, script, or a key of the items with 40 values at most (default:
-    length,language,system, as far as the data have them)"""
+    """what errors may follow: length, language, system, script, or a key of the items (default: length,language,system)"""
 
     def __post_init__(self) -> None:
         super().__post_init__()

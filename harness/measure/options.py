@@ -141,12 +141,11 @@ class MeasureOptions(JudgeSelection, MajorityRule):
     heading: ClassVar[str] = "how to compare"
 
     by: Annotated[Names, Flag(metavar="KEYS")] = (*ALWAYS, "temperature")
-    """keys to group by (default: language,task,metric,judge,variant,temperature); also system, agreement, group, source, or any key of
-    the items"""
+    """keys to group by, such as system or any key of the items (default: language,task,metric,judge,variant,temperature)"""
     level: Annotated[Level, Flag()] = "item"
     """compare items, or means of systems"""
     standardise: Annotated[Standardise, Flag()] = "none"
-    """annotator: correlations on interval scales use scores less each person's mean, divided by their standard deviation"""
+    """annotator: correlations on interval scales use scores standardised by person"""
     versus: Annotated[tuple[str, str] | None, Reads(partial(key_and_value, "--versus judge=NAME")), Flag(metavar="KEY=NAME")] = None
     """add paired differences from one judge, variant, temperature or source: judge=gpt-4o"""
     seed: Annotated[Seed, Flag(metavar="N")] = 0

@@ -17,7 +17,6 @@ class CompareOptions(MeasureOptions, DecisionOptions):
     heading: ClassVar[str] = "output"
 
     judges: Annotated[tuple[str, ...] | None, Flag("--judge", "NAME")] = None
-    """only this judge; of a table, a column with a judge's scores; panel/<file.toml> adds a panel of recorded judges (docs/own.md), and
-    shows its members too; repeatable"""
+    """only this judge; of a table, a column with a judge's scores; panel/<file.toml> adds a panel; repeatable"""
     decide: Annotated[Literal["verdicts", "full"], Flag()] = "verdicts"
     """full: also calibration of confidences, and judges compared across languages"""

@@ -53,8 +53,7 @@ class ChosenTexts:
     limit: Annotated[Count | None, Flag(metavar="N")] = None
     """only the first N items of each language and task"""
     study: Annotated[str, Flag(metavar="NAME")] = ""
-    """ask as a study does, with its section in the report: chiang-lee, self-preference, languages (of rubric, item and justification, on
-    the same texts); other flags take precedence"""
+    """ask as a study does, with its section in the report: chiang-lee, self-preference, languages; other flags take precedence"""
     content: tuple[Path, ...] = ()
     """further folders with tasks/, languages/, rubrics/"""
     only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

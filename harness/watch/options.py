@@ -22,7 +22,7 @@ class WatchOptions(Options):
     per_day: Annotated[Count, Flag(metavar="N")] = 30
     """anchors of a language that are asked each day"""
     alpha: Annotated[Share, Flag(metavar="N")] = 0.05
-    """the chance of any false alarm in a cell, over all days of a start; of many cells, the share of false ones among alarms"""
+    """the chance of any false alarm in a cell, over all days of a start"""
     guard: Annotated[Count, Flag(metavar="DAYS")] = 30
     """days with silent anchors until a change of production scores is put down to the texts"""
     tolerance: Annotated[NonNegativeShare, Flag(metavar="N")] = 0.0

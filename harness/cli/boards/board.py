@@ -40,18 +40,20 @@ def submit(arguments: Submit) -> int:
     written = submit_run(run, out, arguments.board, about, arguments.judge)
     if arguments.json:
         return _print_written(written)
-    for one in written:
-        print(terminal_safe(f"{one.card.name}: {one.calls:,} replies written to {one.folder}"))
+    for submission in written:
+        print(terminal_safe(f"{submission.card.name}: {submission.calls:,} replies written to {submission.folder}"))
     print(terminal_safe("\n".join(["", *_next_steps(written, arguments.board), "", "Nothing has been sent anywhere."])))
     return 0
 
 
 def _checkout_with(board: str) -> Path | None:
     """The checkout that the command is called in, which has to have the board; None in the program's own checkout."""
-    here = other_checkout()
-    if here is not None and not (here / "leaderboards" / board / "board.toml").is_file():
-        raise UsageError(f"the checkout {here} has no board '{board}'; call this in a checkout that has it, or name one with --into DIR")
-    return here
+    checkout = other_checkout()
+    if checkout is not None and not (checkout / "leaderboards" / board / "board.toml").is_file():
+        raise UsageError(
+            f"the checkout {checkout} has no board '{board}'; call this in a checkout that has it, or name one with --into DIR"
+        )
+    return checkout
 
 
 def record(arguments: BoardRecord) -> int:
@@ -59,14 +61,20 @@ def record(arguments: BoardRecord) -> int:
     written = record_scores(arguments.board, about, arguments.judge, data=arguments.data, content=arguments.content)
     if arguments.json:
         return _print_written(written)
-    for one in written:
-        print(terminal_safe(f"{one.card.title or one.card.name}: {one.calls:,} recorded scores written to {one.folder}"))
+    for submission in written:
+        print(
+            terminal_safe(
+                f"{submission.card.title or submission.card.name}: {submission.calls:,} recorded scores written to {submission.folder}"
+            )
+        )
     print(terminal_safe(f"\nNothing has been sent anywhere. 'harness board check {arguments.board}' reads them again."))
     return 0
 
 
 def _print_written(written: Sequence[WrittenSubmission]) -> int:
-    sys.stdout.write(to_json([{"folder": str(one.folder), "calls": one.calls, "card": one.card} for one in written]))
+    sys.stdout.write(
+        to_json([{"folder": str(submission.folder), "calls": submission.calls, "card": submission.card} for submission in written])
+    )
     return 0
 
 
@@ -76,10 +84,10 @@ def _next_steps(written: Sequence[WrittenSubmission], board: str) -> list[str]:
     checkout = next(
         (above for above in absolute.parents if (above / ".git").exists()), absolute.parents[3]
     )  # leaderboards/BOARD/submissions
-    folders = " ".join(shlex.quote(one.folder.resolve().relative_to(checkout).as_posix()) for one in written)
+    folders = " ".join(shlex.quote(submission.folder.resolve().relative_to(checkout).as_posix()) for submission in written)
     elsewhere = [] if checkout == Path.cwd() else [f"  [ ] cd {shlex.quote(os.path.relpath(checkout))}"]
-    hosts = sorted({str(one.card.settings["endpoint"]) for one in written if "endpoint" in one.card.settings})
-    names = ", ".join(one.card.name for one in written)
+    hosts = sorted({str(submission.card.settings["endpoint"]) for submission in written if "endpoint" in submission.card.settings})
+    names = ", ".join(submission.card.name for submission in written)
     return [
         "What is left to do, in the checkout that holds leaderboards/:",
         "  [ ] read judge.toml: does the model's name have a date? You may change title, contact, open_weights, exposure and families"
@@ -108,7 +116,11 @@ def check(arguments: BoardCheck) -> int:
         table=_table,
     )
     findings = _probe(library, checked, arguments)
-    unread = [unread_sentence(one.unread, f"{one.judge} has no rank on {one.board}") for one in checked.submissions if one.unread]
+    unread = [
+        unread_sentence(submission.unread, f"{submission.judge} has no rank on {submission.board}")
+        for submission in checked.submissions
+        if submission.unread
+    ]
     for line in unread:
         print(terminal_safe(line), file=sys.stderr)
     if arguments.json:
@@ -134,8 +146,12 @@ def _probe(library: Library, checked: CheckedBoards, arguments: Any) -> list[Fin
     if checked.change is None or checked.problems:
         return []
     findings = []
-    for board in dict.fromkeys(one.board for one in checked.submissions):
-        judges = {one.judge for one in checked.submissions if one.board == board and not traits_of(one.judge).is_baseline}
+    for board in dict.fromkeys(submission.board for submission in checked.submissions):
+        judges = {
+            submission.judge
+            for submission in checked.submissions
+            if submission.board == board and not traits_of(submission.judge).is_baseline
+        }
         if not judges or (library.board(board).sealed is not None and arguments.key is None):
             continue
         try:
@@ -166,8 +182,8 @@ def _as_json(checked: CheckedBoards) -> dict[str, Any]:
     """Every submission with its counts, and all problems in one list."""
     problems = [{"path": _printable(str(p.path)), "line": p.line, "message": p.message} for p in checked.problems]
     submissions = [
-        msgspec.structs.asdict(one) | {"submission": _printable(one.submission), "problems": len(one.problems)}
-        for one in checked.submissions
+        msgspec.structs.asdict(submission) | {"submission": _printable(submission.submission), "problems": len(submission.problems)}
+        for submission in checked.submissions
     ]
     change = checked.change and {"base": checked.change.base, "begin": checked.change.begin, "files": checked.change.files}
     return {"submissions": submissions, "problems": problems, "unchecked": checked.unchecked, "change": change}
@@ -179,7 +195,7 @@ def _printable(name: str) -> str:
 
 
 def _summary(checked: CheckedBoards, library: Library, names: Sequence[str]) -> list[str]:
-    lines = [_line(one) for one in checked.submissions]
+    lines = [_line(submission) for submission in checked.submissions]
     lines += [f"{name}: not checked: {' '.join(why.split())}" for name, why in checked.unchecked.items()]
     if checked.change is not None:
         base = checked.change.base
@@ -192,18 +208,18 @@ def _summary(checked: CheckedBoards, library: Library, names: Sequence[str]) -> 
     if checked.problems:
         return [*lines, f"{len(checked.problems)} problems"]
     if checked.unchecked:
-        left = f"{', '.join(checked.unchecked)} could not be checked"
-        return [*lines, f"{len(checked.submissions)} submissions without problems, but {left}" if checked.submissions else left]
+        unchecked = f"{', '.join(checked.unchecked)} could not be checked"
+        return [*lines, f"{len(checked.submissions)} submissions without problems, but {unchecked}" if checked.submissions else unchecked]
     if checked.submissions:
         return [*lines, f"{len(checked.submissions)} submissions, no problems"]
-    places = dict.fromkeys(library.board_files[name].parent.parent for name in names or library.board_files)
-    return [*lines, f"no submissions in {', '.join(map(str, places))}"]
+    roots = dict.fromkeys(library.board_files[name].parent.parent for name in names or library.board_files)
+    return [*lines, f"no submissions in {', '.join(map(str, roots))}"]
 
 
-def _line(one: CheckedSubmission) -> str:
-    name = _printable(f"{one.board}/{one.submission}")
-    if one.problems:
-        return f"{name}: {len(one.problems)} problems"
-    failures = ", ".join(f"{kind.replace('_', ' ')} {count:,}" for kind, count in one.failures.items())
-    held = RECORDED + " scores" if one.status == RECORDED else f"{one.calls:,} calls"
-    return f"{name}: {one.judge}, {held}{f', not readable: {failures}' if failures else ''}"
+def _line(submission: CheckedSubmission) -> str:
+    name = _printable(f"{submission.board}/{submission.submission}")
+    if submission.problems:
+        return f"{name}: {len(submission.problems)} problems"
+    failures = ", ".join(f"{kind.replace('_', ' ')} {count:,}" for kind, count in submission.failures.items())
+    content = RECORDED + " scores" if submission.status == RECORDED else f"{submission.calls:,} calls"
+    return f"{name}: {submission.judge}, {content}{f', not readable: {failures}' if failures else ''}"

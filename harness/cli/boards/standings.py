@@ -50,7 +50,7 @@ def build(arguments: BoardBuild) -> int:
     write_together(texts)
     for path in texts:
         print(terminal_safe(str(path)))
-    unread = [f"{one.board.id}: {line}" for one in opened for line in one.standings.unread]
+    unread = [f"{board.board.id}: {line}" for board in opened for line in board.standings.unread]
     for line in (*unread, *(f"{name}: {why}" for name, why in left_out.items())):
         print(terminal_safe(line), file=sys.stderr)
     return JUDGE if unread else 0
@@ -87,12 +87,12 @@ def _refuse_installed(library: Library, names: Sequence[str], site: Path | None)
 def _tables(opened: Sequence[OpenBoard]) -> dict[Path, str]:
     from harness.render.markdown import standings_markdown
 
-    return {one.folder / TABLE: standings_markdown(one.standings, one.findings) for one in opened}
+    return {board.folder / TABLE: standings_markdown(board.standings, board.findings) for board in opened}
 
 
 def _site(folder: Path, opened: Sequence[OpenBoard], beside: Sequence[str]) -> dict[Path, str]:
     from harness.exchange.labels.mapping import PAGE_BESIDE, parse_pairs
     from harness.render.html.boards import board_pages
 
-    pages = board_pages([(one.standings, one.findings) for one in opened], parse_pairs(beside, "--beside", form=PAGE_BESIDE))
+    pages = board_pages([(board.standings, board.findings) for board in opened], parse_pairs(beside, "--beside", form=PAGE_BESIDE))
     return {folder / name: text for name, text in pages.items()}

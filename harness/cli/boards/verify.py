@@ -65,11 +65,11 @@ def _summary(result: Verification) -> Iterator[str]:
         f"alone       {numbers.alone} of {result.calls} submitted replies differ from two fresh ones that agree "
         f"(95 %: {100 * low:.1f} to {100 * high:.1f} % of all)"
     )
-    rows = sorted(result.differing, key=lambda one: not one.alone)
-    for one in rows[:_SHOWN]:
+    rows = sorted(result.differing, key=lambda answer: not answer.alone)
+    for answer in rows[:_SHOWN]:
         yield (
-            f"  {one.language} {one.item_id} {one.metric}: submitted {one.submitted}, fresh {one.first} and {one.second} "
-            f"(call {one.call_id[:12]})"
+            f"  {answer.language} {answer.item_id} {answer.metric}: submitted {answer.submitted}, fresh {answer.first} and {answer.second} "
+            f"(call {answer.call_id[:12]})"
         )
     if len(rows) > _SHOWN:
         yield f"  and {len(rows) - _SHOWN:,} more that differ"

@@ -11,6 +11,7 @@ from harness.cli.commands.shared import (
     AllowRefusedFlags,
     BaseUrlFlags,
     BodyFlags,
+    BudgetFlags,
     ColumnsFlags,
     ContentFlags,
     DecisionsFlags,
@@ -21,6 +22,7 @@ from harness.cli.commands.shared import (
     JsonFlags,
     OutFlags,
     PeopleFlags,
+    RayFlags,
     ReadingFlags,
     RowsFlags,
     ScoresFlags,
@@ -91,16 +93,14 @@ class RunParts(Command, group="what to judge"):
     full: bool = False
     """all test items (short for --board controls-full)"""
     cascade: Annotated[Path | None, Flag(metavar="FILE")] = None
-    """ask the judges of this certificate ('harness accept --cascade --to FILE') one after the other, each about what those before it
-    left, and write who answers each text; usually with --data DIR --unlabelled"""
+    """ask the judges of this certificate, made by 'harness accept --cascade --to FILE', one after the other"""
 
 
 class RunAgain(Command, group="how to ask"):
     """Flags of `harness run`."""
 
     reask: Annotated[Reask, Flag(metavar="KINDS")] = ()
-    """ask calls again, up to three times, whose reply was: refused (by the judge), missing, truncated; several:
-    missing,truncated"""
+    """ask calls again, up to three times, whose reply was refused, missing or truncated: missing,truncated"""
     fresh: bool = False
     """ask every call again, even if it has an answer; the last reply counts, and all are kept"""
 
@@ -122,6 +122,8 @@ class Run(
     RowsFlags,
     ShowTextsFlags,
     OutFlags,
+    BudgetFlags,
+    RayFlags,
     SpeedFlags,
     EngineFlags,
     BodyFlags,
@@ -149,7 +151,7 @@ class CompareOutput(Command, group="output", recorded=False):
     """Flags of `harness compare`."""
 
     full: bool = False
-    """also show the statistics of every cell and all sections, after the verdicts; above 500 cells, all intervals in JSON and CSV"""
+    """also show the statistics of every cell and all sections; above 500 cells, all intervals in JSON and CSV"""
     distributions: bool = False
     """with --full: class shares where annotators agree fully, partly or not at all"""
     figure: Annotated[Path | None, Flag(metavar="FILE")] = None

@@ -18,6 +18,7 @@ from harness.cli.commands.shared import (
     PricesFlags,
     RecipientsFlags,
     RetriesFlags,
+    SubmissionFlags,
 )
 from harness.options import Count, Flag, Headers, NumbersPerJudge, PositiveNumber, Seed, Share
 
@@ -68,17 +69,11 @@ class BoardCheck(JsonFlags, OpenedFlags):
     """check only the commits since BASE (e.g. origin/main), which may add submissions and nothing else"""
 
 
-class BoardRecordFolder(Command, group="what to write, and where"):
+class BoardRecordFolder(SubmissionFlags, group="what to write, and where"):
     """Flags of `harness board record`."""
 
     judge: Annotated[tuple[str, ...], Flag(metavar="NAME")] = ()
     """only this judge of the judgments; repeatable"""
-    name: Annotated[str | None, Flag(metavar="DIRNAME")] = None
-    """name of the submission's folder (default: from the judge's name)"""
-    into: Annotated[Path | None, Flag(metavar="DIR")] = None
-    """the checkout that holds leaderboards/ (default: the one in use)"""
-    replace: bool = False
-    """replace an earlier submission of the same judge"""
 
 
 @command("boards.board:record", first="origin judge name into replace data title")
@@ -176,17 +171,11 @@ class BoardRotate(ContentFlags, RecipientsFlags, KeyFlags):
     """the board"""
 
 
-class SubmitFolder(Command, group="what to submit, and where to write it"):
+class SubmitFolder(SubmissionFlags, group="what to submit, and where to write it"):
     """Flags of `harness submit`."""
 
     judge: Annotated[tuple[str, ...], Flag(metavar="NAME")] = ()
     """only this judge of the run; repeatable"""
-    name: Annotated[str | None, Flag(metavar="DIRNAME")] = None
-    """name of the submission's folder (default: from the judge's name)"""
-    into: Annotated[Path | None, Flag(metavar="DIR")] = None
-    """the checkout that holds leaderboards/ (default: the one in use)"""
-    replace: bool = False
-    """replace an earlier submission of the same judge"""
     part: bool = False
     """a run of some languages or with --limit: submit it as a part, which says so"""
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from harness.cli.command import Command, command
-from harness.cli.commands.shared import AllowRefusedFlags, CardFlags, ContentFlags, JsonFlags, OutFlags
+from harness.cli.commands.shared import AllowRefusedFlags, CardFlags, ContentFlags, FolderFlags, JsonFlags, OutFlags
 from harness.exchange.scores.formats import SCORE_KINDS
 from harness.options import BodyFields, Flag, Headers, Names, OneOf, Temperature, TopP
 
@@ -69,23 +69,8 @@ class ImportScoresScores(Command, group="what the scores mean; a scale is never 
     """leave a metric out"""
 
 
-class ImportScoresPeople(Command, group="people and folder"):
-    """Flags of `harness import`."""
-
-    keep_annotators: bool = False
-    """keep people's ids instead of pseudonyms"""
-    salt_file: Annotated[Path | None, Flag(metavar="FILE")] = None
-    """the salt of the pseudonyms (default: in the user's settings)"""
-    id: Annotated[str | None, Flag(metavar="NAME")] = None
-    """name of the data (default: the folder's name)"""
-    title: Annotated[str | None, Flag(metavar="TEXT")] = None
-    """title of the data"""
-
-
 @command("import_scores:import_", first="to append kind preset item_from language metric judge text scale map json")
-class ImportScores(
-    JsonFlags, ContentFlags, AllowRefusedFlags, ImportScoresPeople, ImportScoresScores, ImportScoresColumns, ImportScoresReading
-):
+class ImportScores(JsonFlags, ContentFlags, AllowRefusedFlags, FolderFlags, ImportScoresScores, ImportScoresColumns, ImportScoresReading):
     """Flags of `harness import`.
 
     harness import results.json --to data/judged

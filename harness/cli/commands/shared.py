@@ -214,21 +214,37 @@ class ScoresFlags(Command, group="what its scores mean"):
     """who made the labels (default: native)"""
 
 
-class PeopleFlags(Command, group="annotators and folder"):
-    """Flags of several commands: people."""
+class FolderFlags(Command, group="annotators and folder"):
+    """Flags of several commands: folder."""
 
-    annotators: Literal["persistent", "positional", "anonymous", "aggregate"] | None = None
-    """what an annotator's id means"""
     keep_annotators: bool = False
     """keep annotators' ids instead of pseudonyms"""
     salt_file: Annotated[Path | None, Flag(metavar="FILE")] = None
     """the salt of the pseudonyms; created if it does not exist (default: in the user's settings)"""
-    sampling: Literal["random", "convenience", "unknown"] | None = None
-    """how the texts were chosen (default: unknown)"""
     id: Annotated[str | None, Flag(metavar="NAME")] = None
     """name of the data (default: the folder's name)"""
     title: Annotated[str | None, Flag(metavar="TEXT")] = None
     """title of the data"""
+
+
+class PeopleFlags(FolderFlags, group="annotators and folder"):
+    """Flags of several commands: people."""
+
+    annotators: Literal["persistent", "positional", "anonymous", "aggregate"] | None = None
+    """what an annotator's id means"""
+    sampling: Literal["random", "convenience", "unknown"] | None = None
+    """how the texts were chosen (default: unknown)"""
+
+
+class SubmissionFlags(Command, group="the submission's folder"):
+    """Flags of several commands: submission."""
+
+    name: Annotated[str | None, Flag(metavar="DIRNAME")] = None
+    """name of the submission's folder (default: from the judge's name)"""
+    into: Annotated[Path | None, Flag(metavar="DIR")] = None
+    """the checkout that holds leaderboards/ (default: the one in use)"""
+    replace: bool = False
+    """replace an earlier submission of the same judge"""
 
 
 class RetriesFlags(Command, group="speed and limits (they change no number)"):
@@ -240,13 +256,18 @@ class RetriesFlags(Command, group="speed and limits (they change no number)"):
     """time limit of one attempt (default: 120)"""
 
 
-class SpeedFlags(PricesFlags, RetriesFlags, group="speed and limits (they change no number)"):
-    """Flags of several commands: speed."""
+class RayFlags(Command, group="speed and limits (they change no number)"):
+    """Flags of one command: ray."""
 
     ray_address: Annotated[str | None, Flag(metavar="ADDRESS")] = None
     """address of the cluster: auto, HOST:PORT, or local to start one (default: auto)"""
     ray_actors: Annotated[Count | None, Flag(metavar="N")] = None
     """number of actors, with one CPU each (default: one for each node)"""
+
+
+class SpeedFlags(PricesFlags, RetriesFlags, group="speed and limits (they change no number)"):
+    """Flags of several commands: speed."""
+
     concurrency: Annotated[CountsPerJudge | None, Flag(metavar="[JUDGE=]N")] = None
     """calls in flight (default: adaptive, grows while latency stays flat); repeatable for several judges"""
     rpm: Annotated[NumbersPerJudge | None, Flag(metavar="[JUDGE=]N")] = None
@@ -255,6 +276,11 @@ class SpeedFlags(PricesFlags, RetriesFlags, group="speed and limits (they change
     """at most N tokens a minute"""
     max_cost: Annotated[PositiveNumber | None, Flag(metavar="DOLLARS")] = None
     """stop before the cost exceeds this"""
+
+
+class BudgetFlags(Command, group="speed and limits (they change no number)"):
+    """Flags of several commands: budget."""
+
     max_calls: Annotated[Count | None, Flag(metavar="N")] = None
     """stop after N calls"""
     max_minutes: Annotated[PositiveNumber | None, Flag(metavar="N")] = None
@@ -316,7 +342,7 @@ class RowsFlags(Command, group="how much is shown", recorded=False):
     """print the signature whole, not as a short hash"""
 
 
-class AskedAgainFlags(SpeedFlags, EngineFlags, RecordedHeaderFlags, BaseUrlFlags, OutFlags, CardFlags):
+class AskedAgainFlags(SpeedFlags, RecordedHeaderFlags, BaseUrlFlags, OutFlags, CardFlags):
     """Flags of several commands: asked again."""
 
     yes: bool = False

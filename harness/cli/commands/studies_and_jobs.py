@@ -9,6 +9,7 @@ from typing import Annotated
 from harness.cli.command import Command, command
 from harness.cli.commands.shared import (
     BodyFlags,
+    BudgetFlags,
     CardFlags,
     ContentFlags,
     EngineFlags,
@@ -79,7 +80,7 @@ class GenerateAsking(Command, group="how to ask"):
 
 
 @command("generate:generate_texts", first="task by langs data limit base_url own_language temperature out dry_run yes")
-class Generate(JsonFlags, ShowTextsFlags, SpeedFlags, EngineFlags, BodyFlags, HeaderFlags, ContentFlags, GenerateAsking):
+class Generate(JsonFlags, ShowTextsFlags, BudgetFlags, SpeedFlags, EngineFlags, BodyFlags, HeaderFlags, ContentFlags, GenerateAsking):
     """Flags of `harness generate`.
 
     harness generate --task summarize --by openai/gpt-4o --out made --dry-run

@@ -10,6 +10,7 @@ from harness.cli.command import Command, command
 from harness.cli.commands.shared import (
     AskedAgainFlags,
     BaseUrlFlags,
+    BudgetFlags,
     ContentFlags,
     DayFlags,
     DecisionsFlags,
@@ -63,8 +64,7 @@ class ImproveNow(Command, group="how to choose and confirm"):
     """Flags of `harness improve`."""
 
     labels: Annotated[tuple[Path, ...] | None, Flag(metavar="FILE")] = None
-    """a round of labels of the same texts (labels.jsonl or a data folder), given twice or more: show which candidate wins under each,
-    and confirm nothing"""
+    """a round of labels of the same texts; given twice or more, show which candidate wins under each, and confirm nothing"""
     dry_run: bool = False
     """only say how many texts there are, what they can show, and what asking costs"""
     to: Annotated[Path | None, Flag(metavar="FILE.toml")] = None
@@ -75,6 +75,7 @@ class ImproveNow(Command, group="how to choose and confirm"):
 class Improve(
     JsonFlags,
     DecisionsFlags,
+    BudgetFlags,
     SpeedFlags,
     EngineFlags,
     ContentFlags,
@@ -124,11 +125,9 @@ class AcceptCascade(Command, group="several judges, a person last"):
     """Flags of `harness accept`."""
 
     cascade: bool = False
-    """ask the judges of --judge one after the other, the cheapest first, each about what those before it left; one guarantee for all
-    accepted answers"""
+    """ask the judges of --judge one after the other, each about what those before it left, with one guarantee"""
     price: Annotated[PricedJudges, Flag(metavar="NAME=N")] = ()
-    """with --cascade, what this judge's answers to 1,000 texts cost in US dollars; repeatable (default: what the run was charged, else
-    by list prices of models)"""
+    """with --cascade, US dollars for a judge's answers to 1,000 texts; repeatable (default: as charged, else list prices)"""
     order: Literal["price", "named"] | None = None
     """with --cascade: price, the cheapest first, if all prices are known (default); named, as --judge names them"""
     units: Literal["design_effect", "one_per_group"] | None = None
@@ -188,15 +187,13 @@ class CertifyTask(Command, group="what to do"):
     to: Annotated[Path | None, Flag(metavar="FILE")] = None
     """write the certificate of one judge to this file (JSON)"""
     check: Annotated[Path | None, Flag(metavar="FILE")] = None
-    """make a certificate again and say what of it is stale, and why; exit code 1 if anything is, or if it allows nothing, 7 if not all
-    of it could be made again, as without RUN_OR_DIR, or of an extended one without --probe"""
+    """make a certificate again and list what is stale (exit code 1; 7 if not all of it could be made again)"""
     probe: Annotated[tuple[Path, ...] | None, Flag(metavar="RUN_OR_DIR")] = None
     """with --check: a probe that the certificate was extended by, to make the extension again; repeatable"""
     prices: Annotated[Path | None, Flag(metavar="FILE")] = None
     """with --check of a cascade: your own prices (TOML); they take precedence over list prices"""
     extend: Annotated[Path | None, Flag(metavar="FILE")] = None
-    """may this certificate serve the texts of RUN_OR_DIR too, of which people labelled a random probe? If shown, it gets a line that
-    says so (in --to FILE, or in place); exit code 1 if it is shown that it may not, 7 if more labels are needed"""
+    """test whether this certificate holds for the labelled texts of RUN_OR_DIR too (exit code 1: no; 7: not yet known)"""
     by: Annotated[Names | None, Flag(metavar="KEYS")] = None
     """with --extend: keys of the items, such as system; each value is tested by itself"""
     from_language: Annotated[str | None, Flag("--from", metavar="TAG")] = None
@@ -271,7 +268,7 @@ class WatchInit(AskedAgainFlags, DayFlags):
     certificate: Annotated[Path, Flag(metavar="FILE")]
     """from 'harness certify'"""
     restart: bool = False
-    """start the watch in DIR again, after its alarm, with a new certificate; its log goes on, and its settings hold if not given"""
+    """start the watch in DIR again with a new certificate; its log goes on, and settings hold that no flag changes"""
     options: WatchOptions = field(default_factory=WatchOptions)
 
 

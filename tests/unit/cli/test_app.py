@@ -332,6 +332,15 @@ def test_lists_of_one_command_do_not_leak_into_the_next() -> None:
     assert parsed("run", "--content", "a").content != parsed("run").content == ()
 
 
+@pytest.mark.parametrize("name", LEAVES)
+def test_help_imports_neither_the_parser_nor_what_the_command_needs(name: str) -> None:
+    code = (
+        "import sys\nfrom harness.cli.help import help_of\nhelp_of(sys.argv[1])\n"
+        "print([name for name in ('cyclopts', 'pandas', 'numpy', 'scipy', 'statsmodels', 'guidance', 'openai') if name in sys.modules])"
+    )
+    assert subprocess.run([sys.executable, "-c", code, name], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["run", "--help"], ["run", "--limit", "x"]], ids=" ".join)
 def test_answering_without_a_run_loads_nothing_that_takes_time(arguments: list[str]) -> None:
     code = (

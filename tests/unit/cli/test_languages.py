@@ -70,3 +70,16 @@ def test_every_command_that_takes_languages_takes_both_spellings() -> None:
             assert "--lang" in flags, name
         if "--where" in flags:
             assert "--langs" in flags, name
+
+
+@pytest.mark.parametrize("name", ["japanese", "Japanese", "日本語"])
+def test_the_name_of_a_language_is_answered_with_its_tag(cli: Callable[..., Any], name: str) -> None:
+    for words in (("run", "--langs", name, "--dry-run"), ("compare", "nowhere", "--langs", name)):
+        refused = cli(*words)
+        assert refused.code == 2 and "Did you mean 'ja' (Japanese)?" in refused.err, refused.err
+
+
+def test_the_atlas_takes_a_language_as_a_word(cli: Callable[..., Any]) -> None:
+    assert cli("atlas", "hi").out == cli("atlas", "--lang", "hi").out != ""
+    twice = cli("atlas", "hi", "--lang", "ja")
+    assert twice.code == 2 and "the language is named twice" in twice.err
