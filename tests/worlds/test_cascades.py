@@ -41,9 +41,9 @@ class Judges:
 
 
 WORLDS: dict[str, tuple[Judges, Units, str]] = {
-    "two judges, 80 groups of 5": (Judges(80, 5, 0, (0.85, 0.97)), "design_effect", "5.0"),
+    "two judges, 80 groups of 5": (Judges(80, 5, 0, (0.85, 0.97)), "design_effect", "3.0"),
     "two judges, 80 unequal groups": (Judges(80, 5, 0.8, (0.85, 0.97)), "design_effect", "–"),
-    "three judges, 60 unequal groups": (Judges(60, 6, 0.8, (0.7, 0.85, 0.97)), "design_effect", "3.7"),
+    "three judges, 60 unequal groups": (Judges(60, 6, 0.8, (0.7, 0.85, 0.97)), "design_effect", "3.3"),
     "two judges, 20 unequal groups": (Judges(20, 10, 0.8, (0.85, 0.97)), "design_effect", "–"),
     "two judges, 10 groups of 20": (Judges(10, 20, 0, (0.85, 0.97)), "design_effect", "–"),
     "two judges, 150 unequal groups, one text a group": (Judges(150, 4, 0.8, (0.85, 0.97)), "one_per_group", "–"),
