@@ -21,9 +21,7 @@ def test_a_remedy_is_named_only_where_it_is_one() -> None:
     asked = (Condition(),)
     with pytest.raises(UsageError, match=r"'m' has any score from 0 to 100, .*; --levels 5 asks about 5 bands of it, and --metrics leaves"):
         refuse_unfit_judges(["decisions/m"], asked, {"m": RANGE})
-    with pytest.raises(
-        UsageError, match=r"without a lowest and a highest one, so it has no levels; --metrics leaves it out"
-    ):
+    with pytest.raises(UsageError, match=r"without a lowest and a highest one, so it has no levels; --metrics leaves it out"):
         refuse_unfit_judges([JudgeIdentity("systemone", "m")], asked, {"m": OPEN})
 
 
