@@ -23,10 +23,10 @@ ICC = 0.3  # of texts in one group, on the scale of the normal variable behind r
 
 Confidences = Callable[[np.random.Generator, int], Floats]
 CONFIDENCES: dict[str, Confidences] = {
-    "two classes": lambda rng, n: 0.5 + 0.5 * rng.beta(2, 1.2, n),
-    "five classes": lambda rng, n: 0.25 + 0.75 * rng.beta(2.5, 1, n),
     "two classes, sure": lambda rng, n: rng.beta(60, 2, n),
     "two classes, surer": lambda rng, n: 1 - 10 ** -rng.uniform(1, 4, n),
+    "two classes": lambda rng, n: 0.5 + 0.5 * rng.beta(2, 1.2, n),
+    "five classes": lambda rng, n: 0.25 + 0.75 * rng.beta(2.5, 1, n),
 }
 """Probabilities of the answers that a judge gives: never below one half of two classes, nor below a quarter of five."""
 Groups = Callable[[np.random.Generator, int], Ints]
@@ -160,7 +160,7 @@ def error_table(draws: int = 2000) -> Iterator[str]:
             yield f"| {name} | {n} in {2 * n // 5} | {text} |"
 
 
-def hold_table(draws: int = 1000, powers: int = 40) -> Iterator[str]:
+def hold_table(draws: int = 400, powers: int = 20) -> Iterator[str]:
     """How often a grid has any *hold* although all gaps are exactly five points; and the share of cells that hold at a gap of 0."""
     yield "| confidences | groups | texts | too sure | too timid | too sure, all alike | *hold* at a gap of 0, 9 cells | one cell |"
     yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
@@ -177,7 +177,7 @@ def hold_table(draws: int = 1000, powers: int = 40) -> Iterator[str]:
                 yield f"| {name} | {kind} | {n} | {shown} | {power:.0%} | {alone:.0%} |"
 
 
-def accused_table(draws: int = 1000) -> Iterator[str]:
+def accused_table(draws: int = 300) -> Iterator[str]:
     """How often a grid has any *do not hold* although the judge is calibrated: against the commonest label, or against each person."""
     yield "| confidences | groups | texts | calibrated against the commonest label | against each of three people |"
     yield "| --- | --- | --- | --- | --- |"
@@ -189,7 +189,7 @@ def accused_table(draws: int = 1000) -> Iterator[str]:
                 yield f"| {name} | {kind} | {n} | {first:.1%} | {second:.1%} |"
 
 
-def refit_table(draws: int = 150, powers: int = 20) -> Iterator[str]:
+def refit_table(draws: int = 80, powers: int = 15) -> Iterator[str]:
     """How often any cell holds after a refit that does not help, and how often one cell does after a refit that helps, by labels."""
     yield "| confidences | texts | says nothing: any *hold after refit* | calibrated already | helps, one cell | helps, 9 cells |"
     yield "| --- | --- | --- | --- | --- | --- |"
