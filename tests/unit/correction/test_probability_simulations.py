@@ -189,12 +189,12 @@ def accused_table(draws: int = 300) -> Iterator[str]:
                 yield f"| {name} | {kind} | {n} | {first:.1%} | {second:.1%} |"
 
 
-def refit_table(draws: int = 80, powers: int = 15) -> Iterator[str]:
+def refit_table(draws: int = 60, powers: int = 10) -> Iterator[str]:
     """How often any cell holds after a refit that does not help, and how often one cell does after a refit that helps, by labels."""
     yield "| confidences | texts | says nothing: any *hold after refit* | calibrated already | helps, one cell | helps, 9 cells |"
     yield "| --- | --- | --- | --- | --- | --- |"
-    for name, confidences in {"two classes": CONFIDENCES["two classes"], "sure of most": sure_of_most}.items():
-        for n in (50, 100, 200, 300, 500, 1000):
+    for name, confidences in {"sure of most": sure_of_most, "two classes": CONFIDENCES["two classes"]}.items():
+        for n in (50, 100, 200, 300, 500, 1000) if name == "sure of most" else (100, 400):
             worlds = {share: in_groups(confidences, n, share) for share in (useless, as_it_says, useful)}
             rates = [any_of(REFITTED, draws, worlds[share], with_refit=True) for share in (useless, as_it_says)]
             one = share_of(REFITTED, 5 * powers, worlds[useful], cells=1, with_refit=True)
