@@ -242,6 +242,7 @@ def test_a_judge_that_copies_a_person_may_be_used_on_every_board(cli: Cli, endpo
     assert "p1" in copies and [style for style, _ in answers] == ["good", "good"] and found["left_out"] == []
 
 
+@pytest.mark.slow
 def test_judges_that_guess_may_be_used_for_nothing(command: Command, endpoint: Endpoint, content: Path) -> None:
     endpoint.script = guessing(endpoint)
     judges = [word for number in range(5) for word in ("--judge", f"openai/guess-{number}")]
@@ -278,6 +279,7 @@ def test_the_plan_counts_calls_by_board_and_language(cli: Cli, endpoint: Endpoin
     assert "made-insults  7 calls" in part.out and "made-pairs" not in part.out and "Czech" not in part.out
 
 
+@pytest.mark.slow
 def test_one_limit_holds_for_all_boards_and_the_same_command_goes_on(
     cli: Cli, endpoint: Endpoint, content: Path, refused: Callable[..., None]
 ) -> None:

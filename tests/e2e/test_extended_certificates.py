@@ -138,6 +138,7 @@ NO_CHANGE = {("options", "from_language"), ("options", "standardise")}
 """The same test in other words: without a language the only certified one is taken; an extension has no correlations."""
 
 
+@pytest.mark.slow
 def test_each_value_of_a_line_is_made_again(checked: Callable[..., Any], home: Path) -> None:
     line = czech(json.loads((home / "c.json").read_text("utf-8")))
     seen = 0

@@ -161,6 +161,7 @@ def package(tmp_path: Path) -> Path:
     return site
 
 
+@pytest.mark.slow
 def test_a_package_adds_a_set_by_its_entry_point(origin: Origin, command: Callable[..., Any], tmp_path: Path, package: Path) -> None:
     path = {"PYTHONPATH": str(package)}
     listed = command("data", "list", "--lang", "it", env=path)
@@ -171,6 +172,7 @@ def test_a_package_adds_a_set_by_its_entry_point(origin: Origin, command: Callab
     assert checked.returncode == 0 and '"tone"' in checked.stdout, checked.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "words"),
     [

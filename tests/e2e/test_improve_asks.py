@@ -80,6 +80,7 @@ def confirming(folder: Path) -> set[str]:
     return set(plan.division.confirming.texts.items)
 
 
+@pytest.mark.slow
 def test_the_better_candidate_is_chosen_and_confirmed_and_nothing_is_asked_twice(
     improve: Cli, endpoint: Endpoint, labelled: Path, tmp_path: Path
 ) -> None:
@@ -99,6 +100,7 @@ def test_the_better_candidate_is_chosen_and_confirmed_and_nothing_is_asked_twice
     assert again.code == 0 and json.loads(again.out)["uses"] == 1 and len(endpoint.requests) == len(asked), "the store has all answers"
 
 
+@pytest.mark.slow
 def test_no_text_that_confirms_is_an_example(improve: Cli, endpoint: Endpoint, labelled: Path, tmp_path: Path) -> None:
     assert improve("--variant", "few-shot", "--variant", "detailed+few-shot").code == 0
     examples = {name for request in endpoint.requests for name in shown_texts(request)[:-1]}
@@ -108,6 +110,7 @@ def test_no_text_that_confirms_is_an_example(improve: Cli, endpoint: Endpoint, l
     assert all(shown_texts(request)[-1] not in shown_texts(request)[:-1] for request in endpoint.requests), "nobody is shown its own label"
 
 
+@pytest.mark.slow
 def test_the_choice_is_a_file_that_asks_the_same(
     improve: Cli, cli: Cli, endpoint: Endpoint, labelled: Path, out: Path, tmp_path: Path
 ) -> None:
@@ -121,6 +124,7 @@ def test_the_choice_is_a_file_that_asks_the_same(
     assert len(again) == 2 * TEXTS and again == asked, "the same examples, on all texts"
 
 
+@pytest.mark.slow
 def test_the_confirming_half_cannot_be_the_pool_of_examples(labelled: Path, tmp_path: Path) -> None:
     plan = planned(Asking((JUDGE,), (), RunSpec(data=labelled)), MeasureOptions(), ImproveOptions())
     with pytest.raises(TypeError, match="the half that chooses, not from ConfirmHalf"):
@@ -128,6 +132,7 @@ def test_the_confirming_half_cannot_be_the_pool_of_examples(labelled: Path, tmp_
     assert isinstance(plan.division.confirming, ConfirmHalf) and not (tmp_path / "examples").exists()
 
 
+@pytest.mark.slow
 def test_a_dry_run_prices_it_and_asks_nobody(improve: Cli, endpoint: Endpoint, labelled: Path, out: Path, tmp_path: Path) -> None:
     prices = tmp_path / "prices.toml"
     prices.write_text(f'["{JUDGE}"]\ninput = 1000.0\noutput = 1000.0\nas_of = "2026-01"\n', encoding="utf-8")
@@ -142,6 +147,7 @@ def test_a_dry_run_prices_it_and_asks_nobody(improve: Cli, endpoint: Endpoint, l
     assert len(endpoint.requests) <= int(most[1])
 
 
+@pytest.mark.slow
 def test_labels_are_not_spent_on_answers_of_which_none_can_be_read(improve: Cli, endpoint: Endpoint, labelled: Path) -> None:
     endpoint.script = lambda request: endpoint.saying({"justification": "Because.", "score": 7}, model=request.body["model"])
     done = improve("--variant", "detailed")
@@ -149,6 +155,7 @@ def test_labels_are_not_spent_on_answers_of_which_none_can_be_read(improve: Cli,
     assert not (labelled / FILE).exists()
 
 
+@pytest.mark.slow
 def test_a_dry_run_of_many_texts_plans_some_of_them(improve: Cli, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = improve("--dry-run").out.splitlines()
     monkeypatch.setattr(asking, "SAMPLED", 10)
@@ -157,6 +164,7 @@ def test_a_dry_run_of_many_texts_plans_some_of_them(improve: Cli, endpoint: Endp
     assert estimated == "Estimated from 18 of the 80 texts." and not endpoint.requests
 
 
+@pytest.mark.slow
 def test_a_command_that_was_killed_goes_on(improve: Cli, endpoint: Endpoint, labelled: Path, out: Path, start: Callable[..., Any]) -> None:
     endpoint.latency = 0.02
     own = ("--variant", "detailed", "--variant", "score-first", "--concurrency", "4")
@@ -173,6 +181,7 @@ def test_a_command_that_was_killed_goes_on(improve: Cli, endpoint: Endpoint, lab
     assert before < len(asked) and len(asked) - len(set(asked)) <= 4, "only calls in flight are asked again"
 
 
+@pytest.mark.slow
 def test_candidates_of_a_file_and_repeats(improve: Cli, endpoint: Endpoint, tmp_path: Path) -> None:
     own = tmp_path / "own.toml"
     own.write_text('metric = "task_quality"\n[[message]]\nrole = "user"\ntext = """\nRate:\n- {{output}}\n"""\n', encoding="utf-8")
@@ -197,6 +206,7 @@ def test_a_better_wording_of_the_rubric_is_chosen(improve: Cli, endpoint: Endpoi
     assert 'rubric = [\n    "clearer.toml",' in spec.read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_the_default_has_about_eight_candidates_that_fit(improve: Cli) -> None:
     shown = improve("--dry-run", "--allow-unreviewed").out
     found = [line.partition(": ")[2].partition(": ")[0] for line in shown.splitlines() if line.startswith(JUDGE)]
@@ -214,6 +224,7 @@ def test_the_default_has_about_eight_candidates_that_fit(improve: Cli) -> None:
     assert f"{JUDGE}: single+calibrated, temperature 0: no further calls" in shown
 
 
+@pytest.mark.slow
 def test_calibrated_scores_of_a_candidate_take_no_further_calls(
     cli: Cli, endpoint: Endpoint, labelled: Path, out: Path, tmp_path: Path
 ) -> None:
@@ -236,6 +247,7 @@ def test_calibrated_scores_of_a_candidate_take_no_further_calls(
     assert again.code == 0 and len(endpoint.requests) == 2 * TEXTS
 
 
+@pytest.mark.slow
 def test_a_panel_is_a_candidate_and_its_members_are_asked_once(
     cli: Cli, endpoint: Endpoint, labelled: Path, out: Path, tmp_path: Path
 ) -> None:
@@ -260,6 +272,7 @@ def test_a_panel_is_a_candidate_and_its_members_are_asked_once(
     assert again.code == 0 and len(endpoint.requests) == len(asked), "the file asks the same panel"
 
 
+@pytest.mark.slow
 def test_each_judge_has_its_own_address(cli: Cli, endpoint: Endpoint, labelled: Path, out: Path) -> None:
     endpoint.script = copying(endpoint)
     addresses = [word for name in ("openai/one", "openai/two") for word in ("--judge", name, "--base-url", f"{name}={endpoint.url}")]
@@ -272,6 +285,7 @@ def test_each_judge_has_its_own_address(cli: Cli, endpoint: Endpoint, labelled: 
     assert shown["chosen"]["variant"] == "single+detailed"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -292,12 +306,14 @@ def test_what_cannot_be_is_refused_before_anybody_is_asked(
     assert not endpoint.requests and not (labelled / FILE).exists()
 
 
+@pytest.mark.slow
 def test_texts_without_labels_are_no_data_to_choose_by(improve: Cli, labelled: Path) -> None:
     (labelled / "labels.jsonl").write_text("", encoding="utf-8")
     refused = improve()
     assert refused.code == 2 and "label" in refused.err and "Traceback" not in refused.err
 
 
+@pytest.mark.slow
 def test_texts_of_one_group_are_one_text(improve: Cli, labelled: Path) -> None:
     rows = [json.loads(line) for line in (labelled / "items.jsonl").read_text("utf-8").splitlines()]
     write_rows(labelled / "items.jsonl", [row | {"group": "one"} for row in rows])
@@ -305,6 +321,7 @@ def test_texts_of_one_group_are_one_text(improve: Cli, labelled: Path) -> None:
     assert refused.code == 2 and "independent texts, and 10 are needed; label more texts" in refused.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -326,12 +343,14 @@ def test_a_folder_of_recorded_answers_says_what_would_be_right(cli: Cli, tmp_pat
     assert refused.code == 2 and words in refused.err and "Traceback" not in refused.err, refused.err
 
 
+@pytest.mark.slow
 def test_headers_are_sent_by_every_candidate_of_their_judge(improve: Cli, endpoint: Endpoint, refused: Callable[..., None]) -> None:
     refused(improve("--header", "openai/other=X-Project=1"), 2, "--header names 'openai/other', which is not asked")
     assert improve("--header", f"{JUDGE}=X-Project=42", "--variant", "detailed").code == 0
     assert {request.headers.get("x-project") for request in endpoint.requests} == {"42"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("broken", ["the candidate", "the start"])
 def test_a_candidate_that_cannot_be_read_is_not_chosen_and_a_start_ends_it(
     improve: Cli, endpoint: Endpoint, labelled: Path, broken: str

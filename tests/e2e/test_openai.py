@@ -395,6 +395,7 @@ def test_no_cut_leaves_a_part_of_the_key(ask: Cli, endpoint: Any, length: int, o
     assert [run for run in runs if run in kept] == []
 
 
+@pytest.mark.slow
 def test_tracebacks_hold_no_key_and_control_no_terminal(ask: Cli, endpoint: Any, key: str) -> None:
     hostile = f"\x1b[31mred\x1b]8;;http://evil.invalid\x07link \u202ebidi {key[:12]}"
     endpoint.script = lambda request: endpoint.error(400, hostile)

@@ -90,6 +90,7 @@ def test_a_joint_detailed_question_shows_the_passages_too(cli: Cli, endpoint: En
     assert all(words in joint.out for words in ("Faithfulness is whether", "Relevance is what", "Not Supported", "दूसरा अंश।"))
 
 
+@pytest.mark.slow
 @pytest.mark.needs("raw data")
 def test_the_published_sentences_are_judged_by_name(
     raw_data: Path, command: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

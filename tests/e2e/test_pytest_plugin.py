@@ -27,6 +27,7 @@ def test_a_table_is_held_to_a_bar_in_a_test(pytester: pytest.Pytester, bar: obje
         assert "--all" not in done.stdout.str()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("call", "said"),
     [

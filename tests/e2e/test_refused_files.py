@@ -74,6 +74,7 @@ def test_models_are_not_fetched_into_a_folder_that_cannot_be(
     refused(cli("models", "pull", "smollm2-135m"), STORE, "File name too long")
 
 
+@pytest.mark.slow
 def test_a_first_run_says_what_is_fetched_and_what_for(in_folder: Path, command: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """No registry can be reached here, so that the command ends after it."""
     done = command("run", "--langs", "cs", "--limit", "1", "--judge", "local/smollm2-135m", env={"HARNESS_CACHE": str(in_folder / "cache")})
@@ -110,6 +111,7 @@ def test_without_a_current_folder_the_sentence_says_so(gone: Path, cli: Cli, ref
     refused(cli(*words), STORE, "the current folder no longer exists")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can become another user")
 def test_a_folder_of_another_user_is_a_sentence(tmp_path: Path) -> None:
     """A process that has given up its rights, and asks for what lies in a folder of its earlier user."""

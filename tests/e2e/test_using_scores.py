@@ -106,6 +106,7 @@ def test_a_certificate_from_the_file_to_python_and_back(cli: Cli, folder: Path, 
     assert alone.code == 7 and "not shown to be as certified: nothing was made again" in alone.out.splitlines()[0]
 
 
+@pytest.mark.slow
 def test_the_table_of_borrowed_strength_says_what_is_missing(folder: Path) -> None:
     script = Path(harness.__file__).parents[1] / "docs" / "make_withheld.py"
     for words, said in ((("--metrics", "nothing"), "no metric 'nothing'"), ((), "in 5 languages")):
@@ -257,6 +258,7 @@ def test_a_damaged_certificate_is_a_sentence(cli: Cli, folder: Path, tmp_path: P
     assert missing.code == 3 and "cannot be read" in missing.err
 
 
+@pytest.mark.slow
 def test_the_real_command(command: Callable[..., Any], folder: Path, tmp_path: Path) -> None:
     done = command("correct", folder, "--json")
     assert (done.returncode, done.stderr) == (0, "") and len(json.loads(done.stdout)["numbers"]) == 4

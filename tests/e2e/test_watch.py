@@ -99,6 +99,7 @@ def world(tmp_path: Path, cli: Cli, endpoint: Endpoint) -> World:
     return World(tmp_path, cli, endpoint)
 
 
+@pytest.mark.slow
 def test_a_judge_that_changes_on_a_day_is_found_by_its_anchors(world: World) -> None:
     watch = world.begin()
     assert world.check(0).code == 7, "no day yet"
@@ -127,6 +128,7 @@ def test_a_judge_that_changes_on_a_day_is_found_by_its_anchors(world: World) -> 
         held.apply([1, 2] * 20, language="cs", metric="task_quality", judge=f"openai/{MODEL}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("share", "code"), [(2, 4), (3, 0)])
 def test_no_watch_begins_with_answers_that_cannot_be_read(world: World, share: int, code: int) -> None:
     """`begin` asks the certified judge again: of three answers two are off the scale, or one is."""
@@ -157,6 +159,7 @@ def test_texts_that_change_are_put_down_to_the_texts_after_the_guard(world: Worl
     assert "level fell" in shown.out and "no alarm" in shown.out
 
 
+@pytest.mark.slow
 def test_a_quiet_watch_keeps_its_certificate_until_it_is_too_old(world: World) -> None:
     watch = world.begin()
     for day in range(1, 6):
@@ -251,6 +254,7 @@ def test_a_watch_starts_again_after_its_alarm_and_a_killed_restart_is_given_agai
     assert held.watch is not None and str(held.watch.recalibrated) == "2026-01-20" and held.watch.ended is None
 
 
+@pytest.mark.slow
 def test_bad_input_is_refused_in_one_sentence(world: World, refused: Callable[..., None]) -> None:
     cli, home = world.cli, world.home
     refused(cli("watch", "check", home / "nothing"), 2, "holds no watch", "watch init")

@@ -339,6 +339,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_change_is_small(name: str, tmp_path: Path) -> None:
     change = CHANGES[name]

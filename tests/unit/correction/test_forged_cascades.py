@@ -73,6 +73,7 @@ def test_what_stands_twice_is_refused(fields: dict[str, Any], tmp_path: Path) ->
     assert refused > 50
 
 
+@pytest.mark.slow
 def test_the_command_finds_a_forger_who_computes_the_hash(fields: dict[str, Any], made: Path, tmp_path: Path, cli: Cli) -> None:
     """Each field removed, null and changed, with the hash of the new content."""
     path = tmp_path / "c.json"

@@ -106,6 +106,7 @@ def test_what_stands_twice_is_refused(fields: dict[str, Any], tmp_path: Path) ->
     assert refused > 50
 
 
+@pytest.mark.slow
 def test_a_forger_who_computes_the_hash_is_found_by_the_source(fields: dict[str, Any], folder: Path) -> None:
     source = sources.open_sources([folder], None, folder)[0].recording
     made = msgspec.convert(fields, Certificate)

@@ -98,6 +98,7 @@ def test_where_no_gain_is_shown_every_language_keeps_the_start(tmp_path: Path, c
     assert "→" not in (tmp_path / "best.toml").read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_a_judge_that_knows_nothing_gains_nothing_that_counts(tmp_path: Path) -> None:
     shown = gained = 0
     for seed in range(12):
