@@ -110,6 +110,7 @@ interop-check: .venv-interop/.ready
 	@touch $@
 
 bench: setup
+	$(BIN)/python benchmarks/structure.py
 	$(BIN)/python benchmarks/start.py
 	$(BIN)/python benchmarks/stats.py
 	$(BIN)/python benchmarks/decide.py
