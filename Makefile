@@ -140,6 +140,7 @@ simulations: setup
 	$(BIN)/python -m tests.unit.improvement.test_calibrated_simulations
 	$(BIN)/python -m tests.unit.stats.selection.test_cascade_simulations
 	$(BIN)/python -m tests.unit.stats.intervals.test_regression_simulations
+	$(BIN)/python -m tests.unit.correction.test_probability_simulations
 	$(BIN)/python -m tests.worlds.test_correct_intervals
 	$(BIN)/python -m tests.worlds.test_verdicts
 	$(BIN)/python -m tests.worlds.test_acceptance

@@ -294,6 +294,8 @@ def compare(
             cannot be standardised.
         ContentError, StoreError: if a source cannot be read.
     """
+    if not isinstance(options, CompareOptions | None):
+        raise UsageError("the second argument of compare is CompareOptions; pass several sources as a list: compare([people, judge])")
     sources, requested = source if isinstance(source, (list, tuple)) else [source], options or CompareOptions()
     opened, requested = with_table(sources, requested, table)
     compared = compare_sources([opened.source] if opened else sources, requested, out=Path(out)).comparison

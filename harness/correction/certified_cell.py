@@ -18,10 +18,9 @@ from harness.correction.map_input import EXPECTED
 from harness.correction.mean_estimates import interval_ends
 from harness.correction.probability_rule import HOLD, REFITTED
 from harness.data.columns import CodedColumn
-from harness.decide.class_shares import Basis
 from harness.decide.rule import VerdictName
 from harness.errors import CertificateError, StaleCertificate, UsageError, UseForbidden
-from harness.model import Scale, Score
+from harness.model import Basis, Scale, Score
 from harness.stats import LabelledSpread, LabelledSummary, correct_with_summary
 from harness.stats.core.arrays import Floats, ShapeError
 

@@ -13,7 +13,6 @@ from harness.data.columns import Codes, combination_ids, first_rows, rows_by_num
 from harness.data.dataset import Dataset
 from harness.decide.annotator_labels import AnnotatorLabels, AnnotatorSample, annotator_sample, annotator_tests
 from harness.decide.class_shares import (
-    Basis,
     ClassShare,
     class_shares,
     p_above_bar,
@@ -25,7 +24,7 @@ from harness.measure.answer_counts import AnswerCounts, count_answers
 from harness.measure.judged_table import JudgedTable, item_key, means_by
 from harness.measure.label_counts import Classes, LabelCounts
 from harness.measure.scores import numbers
-from harness.model import BY_PEOPLE, Score
+from harness.model import BY_PEOPLE, Basis, Score
 from harness.stats import RARE, OneClass
 from harness.stats.agreement.score_errors import distance_of_judge, distance_of_people, median_without_group
 from harness.stats.core.arrays import Floats, Ints

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import NormalDist
-from typing import Literal
 
 import msgspec
 import numpy as np
@@ -17,8 +16,6 @@ from harness.model import Score
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.intervals.intervals import clopper_pearson
 from harness.stats.intervals.recall_bar import share_found
-
-Basis = Literal["people", "bar"]
 
 
 class ClassShare(msgspec.Struct, frozen=True):

@@ -6,9 +6,8 @@ from typing import Literal, NamedTuple, Protocol
 
 import msgspec
 
-from harness.decide.class_shares import Basis
 from harness.decide.options import DecisionOptions
-from harness.model import BY_PEOPLE
+from harness.model import BY_PEOPLE, Basis
 
 VerdictName = Literal["use", "use corrected", "do not use", "too few labels", "no verdict"]
 Controls = Literal["passes", "fails", "not shown"]

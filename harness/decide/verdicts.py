@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.decide.cell_tests import CellTests, LabelledTexts, cell_tests
-from harness.decide.class_shares import Basis, ClassShare, refuse_unknown_classes
+from harness.decide.class_shares import ClassShare, refuse_unknown_classes
 from harness.decide.more_labels import FurtherTexts, labels_needed
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import NOBODY, Controls, Decision, DecisionInputs, decide, has_enough, passes_controls
@@ -32,7 +32,7 @@ from harness.measure.answer_counts import AnswerCounts
 from harness.measure.cells import number, sort_key
 from harness.measure.compare import JudgedTables, Recording, align
 from harness.measure.options import MeasureOptions
-from harness.model import BY_PEOPLE, SIDE
+from harness.model import BY_PEOPLE, SIDE, Basis
 from harness.stats import benjamini_yekutieli, holm
 from harness.stats.core.arrays import Floats
 from harness.stats.core.many_cells import on_all_cores

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from harness.decide.class_shares import Basis, words_of_bar
+from harness.decide.class_shares import words_of_bar
 from harness.decide.gate_measurements import LimitedNumber, better_than_baseline, corrected, no_worse_than_people
 from harness.decide.language_parts import FEW_TEXTS
 from harness.decide.options import DecisionOptions
@@ -18,7 +18,7 @@ from harness.errors import UsageError
 from harness.gate.numbers import BaselineProblem, GatedNumbers, GatedSource, NoNumber
 from harness.gate.policy import NEEDS_BASELINE, Bound, Policy, Rule, complaints
 from harness.measure.cells import number
-from harness.model import CellKey, Sampling
+from harness.model import Basis, CellKey, Sampling
 from harness.text import short_repr
 
 Outcome = Literal["pass", "fail", "inconclusive"]

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from harness.decide.class_shares import Basis
 from harness.errors import ContentError
+from harness.model import Basis
 from harness.row_files import refuse_other_schema
 
 FILE = "leaderboards/atlas.json"

@@ -64,6 +64,8 @@ def _question(
     if kind == "interval":
         points = _whole_numbers(low, high)
         return TypedQuestion("levels", points) if points else _bands_of_range(low, high, levels)
+    if len(classes) < 2:
+        raise ValueError("has fewer than two classes, so there is nothing to decide")
     if is_pair or kind == "nominal" or question == "choice":
         if len(classes) == 2 and not is_pair and question == "scale":
             return TypedQuestion("statement", _false_and_true(classes, best))

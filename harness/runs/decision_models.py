@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from harness.errors import UsageError
 from harness.judges import traits_of
-from harness.model import Condition, JudgeIdentity, Scale, Variant
+from harness.model import MOST_LEVELS, Condition, JudgeIdentity, Scale, Variant
 from harness.parse import typed_question
 
 
@@ -20,11 +20,15 @@ def refuse_unfit_judges(judges: Iterable[JudgeIdentity | str], conditions: Seque
 
 def needs_levels(scale: Scale) -> bool:
     """Return True if a decision model can be asked about bands of this scale only."""
+    return not _is_asked(scale, Variant()) and _is_asked(scale, Variant(levels=MOST_LEVELS))
+
+
+def _is_asked(scale: Scale, variant: Variant) -> bool:
     try:
-        typed_question(scale, Variant())
+        typed_question(scale, variant)
     except ValueError:
-        return True
-    return False
+        return False
+    return True
 
 
 def problems_of_decisions(conditions: Sequence[Condition], scales: Mapping[str, Scale]) -> Iterator[str]:
@@ -35,7 +39,8 @@ def problems_of_decisions(conditions: Sequence[Condition], scales: Mapping[str, 
             try:
                 asked = typed_question(scale, condition.variant)
             except ValueError as err:
-                yield f"'{metric}' {err}; --levels 5 asks about 5 bands of it, and --metrics leaves it out"
+                bands = "--levels 5 asks about 5 bands of it, and " if needs_levels(scale) else ""
+                yield f"'{metric}' {err}; {bands}--metrics leaves it out"
                 continue
             if condition.variant.options == "reversed" and asked.kind != "choice":
                 yield f"'{metric}' has no options in an order of their own; 'choice+options-reversed' asks for a choice"

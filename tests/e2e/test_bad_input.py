@@ -78,7 +78,11 @@ NAMES: dict[str, tuple[tuple[str, ...], int, tuple[str, ...]]] = {
     "judge kind": (
         ("--judge", "opena/m"),
         USAGE,
-        ("no judge kind 'opena'", "Did you mean 'openai'?", "baseline, local, openai, panel, python, replay"),
+        (
+            "no judge kind 'opena'",
+            "Did you mean 'openai'?",
+            "baseline, decider, decisions, local, openai, panel, python, replay, systemone",
+        ),
     ),
     "baseline": (("--judge", "baseline/best"), USAGE, ("no baseline 'best'", "constant-best")),
     "local model": (("--judge", "local/smollm"), USAGE, ("no local model 'smollm'", "smollm2-135m", ".gguf")),

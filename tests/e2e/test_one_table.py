@@ -587,7 +587,7 @@ def test_ids_are_one_in_two_files_and_frames_in_all_their_forms(cli: Any) -> Non
     people.to_csv("p.csv", index=False)
     judge.to_csv("j.csv", index=False)
     assert read(cli, "p.csv", "j.csv")["verdicts"][0]["n_labelled"] == 3
-    assert len(harness.compare(people, judge).verdicts) == 1
+    assert len(harness.compare([people, judge]).verdicts) == 1
 
 
 def test_start_reads_a_table_with_a_judge_as_its_flags_say(cli: Any) -> None:

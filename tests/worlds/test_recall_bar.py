@@ -2,7 +2,7 @@
 
 `python -m tests.worlds.test_recall_bar [R]` prints the tables; `… verdicts [R]` prints grids that go through `harness.from_frames` to the
 verdicts. Groups are beta-binomial, with a correlation of .3 within unless a row says otherwise. *Published* are the limits of Korn and
-Graubard; *guarded* those of verdicts, where texts of one group have a correlation of `LEAST_CORRELATION` at least.
+Graubard; *guarded* those of verdicts, where texts of one group have a correlation of `BAR_CORRELATION` at least.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import verdicts
 from harness.measure.compare import Recording
 from harness.measure.options import MeasureOptions
+from harness.options import BAR_CORRELATION
 from harness.stats.core.arrays import Floats, Ints
-from harness.stats.intervals.recall_bar import LEAST_CORRELATION, share_found
+from harness.stats.intervals.recall_bar import share_found
 from tests.worlds.rows import Row, table
 
 LAYOUTS: dict[str, tuple[int, ...]] = {
@@ -37,7 +38,7 @@ FURTHER: dict[str, tuple[int, ...]] = {"4 × 20": (20,) * 4, "8 × 30": (30,) * 
 BARS = (0.8, 0.9)
 CELLS = 9
 LEVEL = 0.05
-TESTS = (0.0, LEAST_CORRELATION)  # as published, and as verdicts have it
+TESTS = (0.0, BAR_CORRELATION)  # as published, and as verdicts have it
 
 
 def outcomes(rng: Generator, sizes: Ints, share: float, correlation: float, times: int) -> Floats:

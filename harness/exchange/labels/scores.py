@@ -33,8 +33,8 @@ def read_score(value: Any, scale: Scale, categories: Mapping[str, Score] | None 
     2
     >>> read_score("2,5", Scale(kind="interval", min=1, max=5))
     2.5
-    >>> [read_score(cell, Scale(kind="ordinal", classes=(1, 2, 3, 4, 5))) for cell in ("4/5", "4 – good", "★★★☆☆", "3点")]
-    [4, 4, 3, 3]
+    >>> [read_score(cell, Scale(kind="ordinal", classes=(1, 2, 3, 4, 5))) for cell in ("4/5", "4 – good", "★★★☆☆")]
+    [4, 4, 3]
     """
     if isinstance(value, (list, tuple)) and not isinstance(value, Unreadable) and len(value) == 1:
         value = value[0]  # some tools write every answer as a list

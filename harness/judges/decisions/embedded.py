@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from harness.content.tags import suggest
-from harness.errors import JudgeError, UsageError
+from harness.errors import FatalReply, JudgeError, UsageError
 from harness.judges.base import JudgeOptions
 from harness.judges.decisions.forms import systemone_question
 from harness.judges.decisions.packaged import catalogue
@@ -47,7 +47,10 @@ class EmbeddedDecider:
     async def answer(self, call: Call) -> Reply:
         texts, questions = asked_of(call.prompt)
         start = time.perf_counter()
-        answers = self._model.ask(texts, {name: systemone_question(question) for name, question in questions.items()})
+        try:
+            answers = self._model.ask(texts, {name: systemone_question(question) for name, question in questions.items()})
+        except Exception as err:  # the package raises whatever its arithmetic raises
+            raise FatalReply(f"{self.identity.name} could not answer ({type(err).__name__}: {err})") from err
         seconds = round(time.perf_counter() - start, 6)
         return Reply(text=msgspec.json.encode(answers).decode(), model=self._model.name, form=SYSTEMONE, seconds=seconds)
 

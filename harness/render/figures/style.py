@@ -26,7 +26,16 @@ from harness.text import terminal_safe
 PEOPLE, JUDGE, BASELINE = "#1b2127", "#0b66b8", "#55606b"  # as on the pages (assets/style.css)
 VERDICTS = {"good": "#0b5aa8", "bad": "#9a4b00", "open": "#55606b"}  # by the style of a verdict, as on the pages
 GROUNDS = {"good": "#dcebf8", "bad": "#f7e6d6", "open": "#f3f5f7"}  # behind the words of a verdict
-FAILURES = (VERDICTS["bad"], "#f5b578", BASELINE, "#a9b3bd", "#5c2d00", "#fff3bf", "#d3d9df")  # by the place of the kind, as on the pages
+FAILURES = (
+    VERDICTS["bad"],
+    "#f5b578",
+    BASELINE,
+    "#a9b3bd",
+    "#5c2d00",
+    "#fff3bf",
+    "#d3d9df",
+    "#44505c",
+)  # by the place of the kind, as on the pages
 COLOURS = (JUDGE, "#7a5cc0", "#2a9db8", "#b08b00", "#3b2f80", "#777777")  # of series; no red, no green, no brown of "against"
 WIDTHS = {"single": 3.5, "double": 7.2}
 """Inches of one column and of both columns of a journal's page."""

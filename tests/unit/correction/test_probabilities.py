@@ -198,7 +198,7 @@ def test_options_are_shares(value: float) -> None:
 
 def test_certificates_give_probabilities_only_where_they_hold(tmp_path: Path) -> None:
     folder = probability_folder(tmp_path / "data", {"cs": calibrated_right, "hi": knows_nothing, "ja": too_sure}, texts=1500)
-    held = harness.certify(folder, tmp_path / "certificate.json", decision=harness.DecisionOptions(margin=0.9))
+    held = harness.certify(folder, tmp_path / "certificate.json", harness.CertifyOptions(margin=0.9))
     read = harness.certificate.load(tmp_path / "certificate.json")
     assert read == held and {cell.language: cell.probabilities.verdict for cell in read.cells if cell.probabilities} == {
         "cs": HOLD,
@@ -220,7 +220,7 @@ def test_certificates_give_probabilities_only_where_they_hold(tmp_path: Path) ->
 
 def test_certificates_of_judges_without_probabilities_say_so(tmp_path: Path) -> None:
     folder = probability_folder(tmp_path / "data", {"cs": calibrated_right}, texts=300, probs=False)
-    held = harness.certify(folder, decision=harness.DecisionOptions(margin=0.9))
+    held = harness.certify(folder, options=harness.CertifyOptions(margin=0.9))
     assert held.cells[0].probabilities is None and held.cells[0].probabilities_reason == "no probabilities were recorded"
     with pytest.raises(UseForbidden, match="says nothing of the probabilities of cs/good: no probabilities were recorded"):
         held.apply([1], language="cs", metric="good", judge="acme/decider", probabilities=[0.9])

@@ -13,6 +13,7 @@ from scipy.special import ndtr
 from harness.correction.probability_rule import PROBABILITY_VERDICTS, CellTests, decide_probabilities
 from harness.stats import calibration_error, group_folds
 from harness.stats.core.arrays import Floats, Ints
+from harness.stats.estimation.confidence_gap import confidence_gap, cox_line
 from harness.stats.estimation.probability_scores import squared_calibration_error
 from harness.stats.estimation.probability_tests import calibrated, refit
 
@@ -22,10 +23,10 @@ ICC = 0.3  # of texts in one group, on the scale of the normal variable behind r
 
 Confidences = Callable[[np.random.Generator, int], Floats]
 CONFIDENCES: dict[str, Confidences] = {
-    "two classes": lambda rng, n: 0.5 + 0.5 * rng.beta(2, 1.2, n),
-    "five classes": lambda rng, n: 0.25 + 0.75 * rng.beta(2.5, 1, n),
     "two classes, sure": lambda rng, n: rng.beta(60, 2, n),
     "two classes, surer": lambda rng, n: 1 - 10 ** -rng.uniform(1, 4, n),
+    "two classes": lambda rng, n: 0.5 + 0.5 * rng.beta(2, 1.2, n),
+    "five classes": lambda rng, n: 0.25 + 0.75 * rng.beta(2.5, 1, n),
 }
 """Probabilities of the answers that a judge gives: never below one half of two classes, nor below a quarter of five."""
 Groups = Callable[[np.random.Generator, int], Ints]
@@ -73,12 +74,31 @@ def verdicts(cells: list[Drawn], *, with_refit: bool = False) -> list[str]:
     return [decided.verdict for decided in decide_probabilities(tests, ALPHA)]
 
 
-def any_of(
-    verdict: str, draws: int, drawn: Callable[[np.random.Generator], Drawn], *, cells: int = CELLS, with_refit: bool = False
-) -> float:
-    """The share of grids with this verdict in any cell."""
-    rng = np.random.default_rng(0)
-    return sum(verdict in verdicts([drawn(rng) for _ in range(cells)], with_refit=with_refit) for _ in range(draws)) / draws
+def any_of(verdict: str, draws: int, drawn: World, *, cells: int = CELLS, with_refit: bool = False) -> float:
+    """The share of grids with this verdict in any cell.
+
+    Holm's first step asks one cell for a p of at most alpha / cells, so grids without one are not looked at further.
+    """
+    rng, level, shown = np.random.default_rng(0), ALPHA / cells, 0
+    may_be = {HOLD: _may_hold, DO_NOT_HOLD: _may_be_accused}.get(verdict, lambda cell, level: True)
+    for _ in range(draws):
+        grid = [drawn(rng) for _ in range(cells)]
+        shown += any(may_be(cell, level) for cell in grid) and verdict in verdicts(grid, with_refit=with_refit)
+    return shown / draws
+
+
+def _may_hold(cell: Drawn, level: float) -> bool:
+    samples = confidence_gap(cell.confidence, cell.right, cell.group).samples
+    limits = [(confidence, sample.limits(level)) for confidence, sample in samples]
+    return all(confidence - MARGIN <= low and confidence + MARGIN >= high for confidence, (low, high) in limits)
+
+
+def _may_be_accused(cell: Drawn, level: float) -> bool:
+    samples = confidence_gap(cell.confidence, cell.right, cell.group).samples
+    limits = [(confidence, sample.limits(level)) for confidence, sample in samples]
+    over = all(confidence - MARGIN >= high for confidence, (_, high) in limits)
+    under = all(confidence + MARGIN <= low for confidence, (low, _) in limits)
+    return over or under or bool(cox_line(cell.confidence, cell.right, cell.group).p_outside <= level)
 
 
 def share_of(
@@ -116,8 +136,8 @@ def useless(c: Floats) -> Floats:
 
 
 def useful(c: Floats) -> Floats:
-    """Far too sure, and more often right where it is surer: log-odds of right are half of those it says, less one half."""
-    return 1 / (1 + np.exp(0.5 - 0.5 * np.log(c / (1 - c))))
+    """Too sure, and more often right where it is surer: log-odds of right are half of those it says."""
+    return 1 / (1 + np.exp(-0.5 * np.log(c / (1 - c))))
 
 
 # ---- tables
@@ -140,7 +160,7 @@ def error_table(draws: int = 2000) -> Iterator[str]:
             yield f"| {name} | {n} in {2 * n // 5} | {text} |"
 
 
-def hold_table(draws: int = 300, powers: int = 40) -> Iterator[str]:
+def hold_table(draws: int = 400, powers: int = 20) -> Iterator[str]:
     """How often a grid has any *hold* although all gaps are exactly five points; and the share of cells that hold at a gap of 0."""
     yield "| confidences | groups | texts | too sure | too timid | too sure, all alike | *hold* at a gap of 0, 9 cells | one cell |"
     yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
@@ -157,7 +177,7 @@ def hold_table(draws: int = 300, powers: int = 40) -> Iterator[str]:
                 yield f"| {name} | {kind} | {n} | {shown} | {power:.0%} | {alone:.0%} |"
 
 
-def accused_table(draws: int = 150) -> Iterator[str]:
+def accused_table(draws: int = 300) -> Iterator[str]:
     """How often a grid has any *do not hold* although the judge is calibrated: against the commonest label, or against each person."""
     yield "| confidences | groups | texts | calibrated against the commonest label | against each of three people |"
     yield "| --- | --- | --- | --- | --- |"
@@ -169,21 +189,26 @@ def accused_table(draws: int = 150) -> Iterator[str]:
                 yield f"| {name} | {kind} | {n} | {first:.1%} | {second:.1%} |"
 
 
-def refit_table(draws: int = 150, powers: int = 20) -> Iterator[str]:
+def refit_table(draws: int = 60, powers: int = 10) -> Iterator[str]:
     """How often any cell holds after a refit that does not help, and how often one cell does after a refit that helps, by labels."""
     yield "| confidences | texts | says nothing: any *hold after refit* | calibrated already | helps, one cell | helps, 9 cells |"
     yield "| --- | --- | --- | --- | --- | --- |"
-    for name in ("two classes", "five classes"):
-        confidences, groups = CONFIDENCES[name], GROUPS["40 groups in 100"]
-        for n in (50, 100, 200, 300, 500, 800) if name == "two classes" else (100, 400):
-            shares = [
-                any_of(REFITTED, draws, lambda rng: draw(rng, confidences, groups, n, share), with_refit=True)  # noqa: B023
-                for share in (useless, as_it_says)
-            ]
-            helped = lambda rng: draw(rng, confidences, groups, n, useful)  # noqa: B023, E731
-            one = share_of(REFITTED, 3 * powers, helped, cells=1, with_refit=True)
-            nine = share_of(REFITTED, powers, helped, with_refit=True)
-            yield f"| {name} | {n} | {shares[0]:.1%} | {shares[1]:.1%} | {one:.0%} | {nine:.0%} |"
+    for name, confidences in {"sure of most": sure_of_most, "two classes": CONFIDENCES["two classes"]}.items():
+        for n in (50, 100, 200, 300, 500, 1000) if name == "sure of most" else (100, 400):
+            worlds = {share: in_groups(confidences, n, share) for share in (useless, as_it_says, useful)}
+            rates = [any_of(REFITTED, draws, worlds[share], with_refit=True) for share in (useless, as_it_says)]
+            one = share_of(REFITTED, 5 * powers, worlds[useful], cells=1, with_refit=True)
+            nine = share_of(REFITTED, powers, worlds[useful], with_refit=True)
+            yield f"| {name} | {n} | {rates[0]:.1%} | {rates[1]:.1%} | {one:.0%} | {nine:.0%} |"
+
+
+def sure_of_most(rng: np.random.Generator, n: int) -> Floats:
+    """From two thirds to nearly 1; 93 % on average."""
+    return 1 - 10 ** -rng.uniform(0.5, 2.5, n)
+
+
+def in_groups(confidences: Confidences, n: int, share: Callable[[Floats], Floats]) -> World:
+    return lambda rng: draw(rng, confidences, GROUPS["40 groups in 100"], n, share)
 
 
 # ---- tests

@@ -23,7 +23,7 @@ def verdict(groups: int, texts: int, wrong: int, **thresholds: float) -> Verdict
         scales={"m": {"kind": "nominal", "classes": ["fail", "pass"]}},
         annotators="persistent",
     )
-    [made] = harness.compare(data, decision=harness.DecisionOptions(bar=".95", **thresholds)).verdicts
+    [made] = harness.compare(data, harness.CompareOptions(bar=".95", **thresholds)).verdicts
     return made
 
 

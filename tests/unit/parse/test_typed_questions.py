@@ -52,6 +52,7 @@ def test_the_scale_decides_the_kind_of_the_question(scale: Scale, variant: Varia
         (Scale(kind="interval", min=0, max=1), "has any score from 0 to 1"),
         (Scale(kind="interval"), "has scores without a lowest and a highest one"),
         (LONG, "has 12 ordered classes"),
+        (Scale(kind="ordinal", classes=(1,)), "has fewer than two classes"),
     ],
 )
 def test_what_has_no_options_is_refused_in_words(scale: Scale, words: str) -> None:

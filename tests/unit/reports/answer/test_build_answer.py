@@ -130,7 +130,7 @@ def test_how_sure_an_answer_is_comes_from_the_thresholds_of_the_verdicts(make_ve
         return build_answer(list(own)).sure
 
     means = "'As good as people' means: at most 5 points less agreement with people than they have with each other."
-    assert sure("a", family=2, shown=2) == f"A wrong 'use' has at most a 10 % chance over these 2 tests. {means}"
+    assert sure("a", family=2, shown=2) == f"A wrong 'use' has about a 10 % chance over these 2 tests. {means}"
     assert "over all 30 tests in all languages, of which 2 are shown." in sure("a", family=30, shown=2), (
         "the correction is over what was tested"
     )

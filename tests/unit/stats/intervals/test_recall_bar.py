@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.stats.intervals.recall_bar import LEAST_CORRELATION, share_found
+from harness.options import BAR_CORRELATION
+from harness.stats.intervals.recall_bar import share_found
 
 TEN_EACH = np.repeat(np.arange(20), 10)
 
@@ -13,10 +14,10 @@ TEN_EACH = np.repeat(np.arange(20), 10)
 def test_one_wrong_text_in_few_groups_shows_no_independence() -> None:
     """All texts right say that a group counts as one text. One wrong text of 200 must not make each text count."""
     right = np.ones(200)
-    assert share_found(right, TEN_EACH).p_above(0.9, LEAST_CORRELATION) == share_found(right, TEN_EACH).p_above(0.9) > 0.05
+    assert share_found(right, TEN_EACH).p_above(0.9, BAR_CORRELATION) == share_found(right, TEN_EACH).p_above(0.9) > 0.05
     right[0] = 0
     found = share_found(right, TEN_EACH)
-    assert found.p_above(0.9) < 0.001 and found.p_above(0.9, LEAST_CORRELATION) > 10 * found.p_above(0.9)
+    assert found.p_above(0.9) < 0.001 and found.p_above(0.9, BAR_CORRELATION) > 10 * found.p_above(0.9)
     assert found.p_above(0.9, 1.0) > 0.05  # groups alone count
 
 
@@ -30,7 +31,7 @@ def test_a_correlation_that_is_seen_needs_no_guard() -> None:
     """Groups are all right or all wrong: the design effect is larger than any that is assumed."""
     right = np.repeat([1] * 18 + [0] * 2, 10)
     found = share_found(right, TEN_EACH)
-    assert found.lower(0.05, LEAST_CORRELATION) == found.lower(0.05) and found.upper(0.05) > 0.9
+    assert found.lower(0.05, BAR_CORRELATION) == found.lower(0.05) and found.upper(0.05) > 0.9
 
 
 def test_one_large_group_does_not_make_all_others_worth_little() -> None:
@@ -39,4 +40,4 @@ def test_one_large_group_does_not_make_all_others_worth_little() -> None:
     right = np.ones(180)
     right[::30] = 0
     found = share_found(right, group)
-    assert found.cap is not None and found.lower(0.05, LEAST_CORRELATION) > 0.85
+    assert found.cap is not None and found.lower(0.05, BAR_CORRELATION) > 0.85
