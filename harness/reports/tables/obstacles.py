@@ -25,7 +25,7 @@ OBSTACLES = {
     "bar": Obstacle("<B?", "not shown to find as much of every class as the bar asks for"),
     "coverage": Obstacle("!R?", "too few readable answers"),
     "copied": Obstacle("=P", "the judge's score is a person's in every text, so that it may be a copy"),
-    "cells": Obstacle("N?", "each test is passed alone, but not among so many"),
+    "cells": Obstacle("N?", "good result, but not certain enough among so many tests"),
     "labels": Obstacle("T!", "too few texts to test"),
     "annotators": Obstacle(
         "A!", "no text has the scores of two people; next: a second person scores texts ('harness labels page' with --second)"
