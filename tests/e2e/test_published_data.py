@@ -68,6 +68,14 @@ def test_the_rows_of_the_atlas_are_those_of_the_comparison(origin: Origin, cli: 
     assert rows and rows == [row for row in atlas.rows if row.set == name] and compared.signature == atlas.sets[name].signature
 
 
+def test_judges_that_were_trained_on_such_labels_have_no_row_in_the_atlas(origin: Origin, cli: Callable[..., Any]) -> None:
+    assert cli("data", "get", "textdetox", "--yes").code == 0
+    card, compared = Library().dataset_card("textdetox"), harness.compare("textdetox")
+    of_comparison = {str(verdict["judge"]) for verdict in compared.verdicts}
+    of_atlas = {row.judge for row in rows_of_set(card, compared.verdicts)}
+    assert of_atlas == {"gpt-4.1-mini", "gpt-4.1-nano"} and of_comparison - of_atlas == set(card.judges_trained_on_it)
+
+
 def test_from_a_name_to_numbers(origin: Origin, cli: Callable[..., Any], shared_data: Path, tmp_path: Path) -> None:
     absent = cli("compare", "adparaphrase_ja")
     assert absent.code == 2 and "'harness data get adparaphrase_ja' fetches 0.1 MB" in absent.err
