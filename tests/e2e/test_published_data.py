@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -37,7 +38,7 @@ class Origin(Loopback):
         class Handler(Quiet):
             def do_GET(self) -> None:
                 origin.asked.append(self.path)
-                path = origin.files.get(self.path)
+                path = origin.files.get(unquote(self.path))  # paths may hold blanks and parentheses
                 body = path.read_bytes() if path and path.is_file() else b""
                 self.send_response(200 if body else 404)
                 self.send_header("Content-Length", str(len(body)))
