@@ -489,6 +489,7 @@ class DatasetCard(_Spec, frozen=True):
     annotators: AnnotatorKind = "anonymous"
     annotators_a_text: str = ""  # how many people scored a text on a metric, such as "3" or "1 to 4"
     judges: tuple[Text, ...] = ()  # whose judgments were recorded
+    judges_trained_on_it: tuple[Text, ...] = ()  # those of them that its authors trained on such labels: they have no row in the atlas
     sampling: Sampling = "unknown"  # how the texts were chosen
     labelled_from: date | None = None  # when people labelled them: the first day, and the last one
     labelled_to: date | None = None
@@ -517,6 +518,8 @@ class DatasetCard(_Spec, frozen=True):
             raise ValueError(f"labelled_from is {self.labelled_from}, which is after labelled_to, {self.labelled_to}")
         if unknown := sorted(self.qualities.keys() - self.metrics.keys()):
             raise ValueError(f"qualities names '{unknown[0]}', which is no metric of this card; its metrics are {', '.join(self.metrics)}")
+        if strangers := sorted(set(self.judges_trained_on_it) - set(self.judges)):
+            raise ValueError(f"judges_trained_on_it names '{strangers[0]}', which is none of the judges: {', '.join(self.judges)}")
 
 
 S = TypeVar("S", bound=msgspec.Struct)

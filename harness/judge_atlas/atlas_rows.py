@@ -37,11 +37,13 @@ def read_judges(path: Path) -> dict[str, AtlasJudge]:
 
 
 def rows_of_set(card: DatasetCard, verdicts: Sequence[Verdict]) -> tuple[AtlasRow, ...]:
-    """Return a row for each verdict on a judge that rests on labels of people; none on baselines."""
+    """Return a row for each verdict on a judge that rests on labels of people; none on baselines, and on judges trained on such labels."""
     return tuple(
         _row(card, verdict)
         for verdict in verdicts
-        if verdict.texts.labels in BY_PEOPLE and not traits_of(str(verdict["judge"])).is_baseline
+        if verdict.texts.labels in BY_PEOPLE
+        and not traits_of(str(verdict["judge"])).is_baseline
+        and verdict["judge"] not in card.judges_trained_on_it
     )
 
 

@@ -108,11 +108,15 @@ class RawFiles:
 
     def _cells(self, path: str, repository: str, delimiter: str) -> list[tuple[int, list[str]]]:
         """Return the rows of a table with the number of their last line; empty lines are left out."""
-        reader = csv.reader(io.StringIO(self.text(path, repository), newline=""), delimiter=delimiter)
+        text = self.text(path, repository)
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+        longest = csv.field_size_limit(len(text) + 1)  # a model's endless answer may be longer than csv's limit
         try:
             return [(reader.line_num, row) for row in reader if row]
         except csv.Error as err:
             raise ContentError(f"is no table that can be read: {err}", self.file(path, repository), reader.line_num) from None
+        finally:
+            csv.field_size_limit(longest)
 
     def _objects(self, text: str, file: Path, line: int | None) -> Any:
         try:

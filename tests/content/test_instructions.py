@@ -24,6 +24,7 @@ ENGLISH_ONLY = {
     "compare_advertisements",
     "rate_harm",
     "summary_beside_reference",
+    "translate_tokenised",
     "write_story",
 }
 ENGLISH_ONLY_RUBRICS = {metric for task in ENGLISH_ONLY for metric in LIBRARY.task(task).metrics} - {"relevance_to_prompt"}

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -37,7 +38,7 @@ class Origin(Loopback):
         class Handler(Quiet):
             def do_GET(self) -> None:
                 origin.asked.append(self.path)
-                path = origin.files.get(self.path)
+                path = origin.files.get(unquote(self.path))  # paths may hold blanks and parentheses
                 body = path.read_bytes() if path and path.is_file() else b""
                 self.send_response(200 if body else 404)
                 self.send_header("Content-Length", str(len(body)))
@@ -66,6 +67,14 @@ def test_the_rows_of_the_atlas_are_those_of_the_comparison(origin: Origin, cli: 
     compared = harness.compare(name)
     rows = sorted(rows_of_set(card, compared.verdicts), key=lambda row: (row.language, row.quality, row.metric, row.judge, row.condition))
     assert rows and rows == [row for row in atlas.rows if row.set == name] and compared.signature == atlas.sets[name].signature
+
+
+def test_judges_that_were_trained_on_such_labels_have_no_row_in_the_atlas(origin: Origin, cli: Callable[..., Any]) -> None:
+    assert cli("data", "get", "textdetox", "--yes").code == 0
+    card, compared = Library().dataset_card("textdetox"), harness.compare("textdetox")
+    of_comparison = {str(verdict["judge"]) for verdict in compared.verdicts}
+    of_atlas = {row.judge for row in rows_of_set(card, compared.verdicts)}
+    assert of_atlas == {"gpt-4.1-mini", "gpt-4.1-nano"} and of_comparison - of_atlas == set(card.judges_trained_on_it)
 
 
 def test_from_a_name_to_numbers(origin: Origin, cli: Callable[..., Any], shared_data: Path, tmp_path: Path) -> None:

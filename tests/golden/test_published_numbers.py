@@ -9,6 +9,7 @@ import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -148,3 +149,87 @@ def test_the_authors_check_of_memerag_counts_its_rows(raw_data: Path) -> None:
     answers = [line for path in paths for line in raw.json_lines(path)]
     assert len(answers) == len(converted(raw_data, "memerag")["documents"])
     assert sum(len(answer["answer"]) for answer in answers) == len(converted(raw_data, "memerag")["items"])
+
+
+def test_people_agree_on_critical_errors_as_known(folder: Any, raw_data: Path) -> None:
+    data, tables = folder("mlqe_catastrophic"), converted(raw_data, "mlqe_catastrophic")
+    cells = {cell["language"]: cell for cell in api.labels_check(data).cells}
+    numbers = expected(raw_data, "mlqe_catastrophic")["numbers_by_language"]
+    assert numbers.keys() == cells.keys()
+    by_place: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for row in tables["labels"]:
+        tag, _, place = row["annotator_id"].partition("-pos")
+        by_place[tag][place].append(row["score"])
+    for tag, values in numbers.items():
+        cell, places = cells[tag], by_place[tag]
+        found = [cell["human_pa"], cell["human_fleiss"], cell["human_ac1"]]
+        assert found == pytest.approx(values["agreement_fleiss_gwet"], abs=5.1e-5), tag
+        assert {place: dict(Counter(scores)) for place, scores in places.items()} == values["scores_by_place"], tag
+        for (first, second), value in values["pairs_agreement_cohen"].items():
+            pair = places[first], places[second]
+            found = [statistics.fmean(a == b for a, b in zip(*pair, strict=True)), cohen_kappa_score(*pair)]
+            assert found == pytest.approx(value, abs=5.1e-5), (tag, first, second)
+        triples = list(zip(*places.values(), strict=True))
+        items = [item for item in tables["items"] if item["language"] == tag]
+        assert Counter(item["part"] for item in items) == values["texts_by_part"]
+        assert sum(len(set(triple)) == 1 for triple in triples) == values["unanimous"]
+        released = [item["released_label"] == "ERR" for item in items]
+        assert sum(released) == values["released_ERR"]
+        majority = [triple.count("yes") >= 2 for triple in triples]
+        assert sum(a == b for a, b in zip(released, majority, strict=True)) == values["released_label_is_majority"]
+
+
+def test_people_and_the_judge_score_indonesian_translations_as_known(folder: Any, raw_data: Path) -> None:
+    tables = converted(raw_data, "beyond_bleu_id")
+    cells = {cell["metric"]: cell for cell in api.labels_check(folder("beyond_bleu_id")).cells}
+    numbers = expected(raw_data, "beyond_bleu_id")["numbers"]
+    assert numbers
+    for metric, values in numbers.items():
+        found = [cells[metric]["human_pa"], cells[metric]["human_fleiss"], cells[metric]["human_ac1"]]
+        assert found == pytest.approx(values["agreement_fleiss_gwet"], abs=5.1e-5), metric
+        rows = [row for row in tables["labels"] if row["metric"] == metric]
+        scores = {number: [row["score"] for row in rows if row["annotator_id"] == f"evaluator{number}"] for number in "123"}
+        counts = {number: {str(score): count for score, count in Counter(given).items()} for number, given in scores.items()}
+        assert counts == values["scores"]
+        for (first, second), pair in values["pairs"].items():
+            equal = statistics.fmean(a == b for a, b in zip(scores[first], scores[second], strict=True))
+            correlation = np.corrcoef(scores[first], scores[second])[0, 1]
+            assert [equal, correlation] == pytest.approx([pair["equal"], pair["pearson"]], abs=5.1e-5), (metric, first, second)
+        of_judge = [row["score"] for row in tables["judgments"] if row["metric"] == metric]
+        means = [statistics.fmean(row["score"] for row in rows), statistics.fmean(of_judge)]
+        assert means == pytest.approx([values["mean_people"], values["mean_judge"]], abs=5.1e-5)
+
+
+def test_panels_and_judges_score_detoxified_texts_as_known(raw_data: Path) -> None:
+    tables = converted(raw_data, "textdetox")
+    items = {item["item_id"]: item for item in tables["items"]}
+    panels: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for row in tables["labels"]:
+        panels[items[row["item_id"]]["language"], row["metric"]][row["item_id"]].append(row["score"])
+    judged: dict[tuple[str, str, str], dict[str, float]] = defaultdict(dict)
+    for row in tables["judgments"]:
+        if row["score"] is not None:
+            key = items[row["item_id"]]["language"], row["metric"], f"{row['judge']} {row['variant']}"
+            judged[key][row["item_id"]] = row["score"]
+    for tag, numbers in expected(raw_data, "textdetox")["numbers_by_language"].items():
+        texts = [item for item in items.values() if item["language"] == tag]
+        several = [items[name] for name, scores in panels[tag, "fluency"].items() if len(scores) > 1]
+        found = [len(texts), len({item["source_id"] for item in texts}), len(several), len({item["source_id"] for item in several})]
+        names = ["texts", "sources", "texts_with_two_or_more_panels", "their_sources"]
+        assert found == [numbers[name] for name in names], tag
+        assert sum(item["source"] == item["output"] for item in texts) == numbers["unchanged_texts"]
+        for metric, values in numbers["metrics"].items():
+            by_item = panels[tag, metric]
+            counts = {str(score): count for score, count in Counter(score for scores in by_item.values() for score in scores).items()}
+            assert counts == values["scores"], (tag, metric)
+            pairs = [list(combinations(scores, 2)) for scores in by_item.values() if len(scores) > 1]
+            equal = statistics.fmean(statistics.fmean(a == b for a, b in pairs_of_item) for pairs_of_item in pairs)
+            distance = statistics.fmean(abs(a - b) for pairs_of_item in pairs for a, b in pairs_of_item)
+            known_values = [values["panel_panel_agreement"], values["panel_panel_mean_abs_difference"]]
+            assert [equal, distance] == pytest.approx(known_values, abs=5.1e-5), (tag, metric)
+            for judge, of_judge in values["judges"].items():
+                scores = judged[tag, metric, judge]
+                shares = [statistics.fmean(score == panel for panel in by_item[name]) for name, score in scores.items()]
+                found = [len(scores), statistics.fmean(shares), statistics.fmean(scores.values())]
+                names = ["n", "mean_share_of_panels_that_gave_the_same_score", "mean_judge"]
+                assert found == pytest.approx([of_judge[name] for name in names], abs=5.1e-5), (tag, metric, judge)

@@ -30,7 +30,7 @@ pytestmark = [pytest.mark.needs("shared data"), pytest.mark.needs("raw data"), p
 LIBRARY = Library()
 CARDS = {name: card for name in LIBRARY.dataset_card_files if (card := LIBRARY.dataset_card(name)).sources}
 TRIED = [name for name, card in CARDS.items() if card.tried]
-NEW = ["bio_mqm", "korean_square", "llmeval2", "memerag", "multi_summeval", "rtp_lx"]
+NEW = ["beyond_bleu_id", "bio_mqm", "korean_square", "llmeval2", "memerag", "mlqe_catastrophic", "multi_summeval", "rtp_lx", "textdetox"]
 KNOWN = [name for name in TRIED if name not in NEW]
 OTHER_FLOATS = {("self_recognition", "judgments")}  # its rows are the same, but were written as 9.2e-05 where we write 0.000092
 

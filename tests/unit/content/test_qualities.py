@@ -24,3 +24,12 @@ def test_a_metric_has_the_quality_of_its_card(tmp_path: Path) -> None:
 def test_an_unknown_metric_or_quality_is_refused(tmp_path: Path, line: str, message: str) -> None:
     with pytest.raises(ContentError, match=message):
         card(tmp_path, line)
+
+
+def test_a_judge_that_was_trained_on_the_labels_is_one_of_the_judges(tmp_path: Path) -> None:
+    path = tmp_path / "dataset.toml"
+    path.write_text('id = "people"\njudges = ["gpt", "tuned"]\njudges_trained_on_it = ["tuned"]\n', encoding="utf-8")
+    assert read_spec(path, DatasetCard).judges_trained_on_it == ("tuned",)
+    path.write_text('id = "people"\njudges = ["gpt"]\njudges_trained_on_it = ["tuned"]\n', encoding="utf-8")
+    with pytest.raises(ContentError, match="judges_trained_on_it names 'tuned', which is none of the judges: gpt"):
+        read_spec(path, DatasetCard)

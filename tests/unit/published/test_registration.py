@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -48,3 +49,11 @@ def test_lines_that_are_not_utf_8_are_named(release: Release, tmp_path: Path) ->
     (tmp_path / "release" / "people+labels" / "a.txt").write_bytes(b"ab\xff")
     with pytest.raises(ContentError, match="not UTF-8 at byte 2"):
         release.raw().lines("a.txt")
+
+
+def test_a_cell_may_be_longer_than_csv_reads_unasked(release: Release) -> None:
+    before = csv.field_size_limit()
+    endless = "la " * before
+    release.csv("a.csv", [["text", "score"], [endless, 1]])
+    assert release.raw().table("a.csv") == [{"text": endless, "score": "1"}]
+    assert csv.field_size_limit() == before
