@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import runpy
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
@@ -15,8 +16,10 @@ from typing import Any
 import pytest
 
 import harness
+from harness.content.library import Library
 from harness.data.named_folders import fetched_folder
 from harness.stats import pearson, spearman
+from tests.conftest import ROOT
 
 pytestmark = [pytest.mark.needs("raw data"), pytest.mark.slow]
 
@@ -134,3 +137,16 @@ def test_the_two_people_of_each_language_of_bilingual_examples(raw_data: Path, c
         assert pearson(people["A1"], people["A2"]).value == pytest.approx(known["pearson"], abs=6e-5), name
         for annotator, counts in people.items():
             assert {str(score): number for score, number in Counter(counts).items()} == known[annotator], (name, annotator)
+
+
+def test_the_board_has_the_drawn_pairs_and_submissions_without_problems(cli: Callable[..., Any]) -> None:
+    frozen = runpy.run_path(str(ROOT / "leaderboards" / "freeze.py"))["frozen"]
+    written = (ROOT / "leaderboards" / "adparaphrase-v2" / "board.toml").read_text("utf-8")
+    assert written.endswith(frozen(Library(), "adparaphrase-v2", None, 200, 1, 1))
+    assert not written.endswith(frozen(Library(), "adparaphrase-v2", None, 200, 1, 2))
+    assert cli("board", "check", "adparaphrase-v2").code == 0
+    pairs = {*Library().board("adparaphrase-v2").items["ja"]}
+    data = harness.load("adparaphrase_v2")
+    votes = Counter(row.score for row in data.labels if row.item_id in pairs and row.metric == "preference")
+    card = (ROOT / "leaderboards" / "adparaphrase-v2" / "CARD.md").read_text("utf-8")
+    assert f"Votes: `ad_preference` {', '.join(f'{score} {votes[score]}' for score in ('A', 'B', 'skip'))}." in card
