@@ -164,6 +164,8 @@ def _notes(result: RunResult) -> Iterator[str]:
         yield f"No native reader has reviewed the own-language instructions in {', '.join(languages)}."
     if missing := [f"{count:,} of {judge}" for judge, count in result.answers.missing.items() if count]:
         yield f"Calls without an answer, not counted: {', '.join(missing)}."
+    if protocol.texts.data:
+        yield from result.prepared.data.about.notes
 
 
 def unreviewed(result: RunResult) -> list[str]:

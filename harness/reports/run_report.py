@@ -162,7 +162,7 @@ def report(
         ),
         unlabelled=data.sealed and protocol.texts.board is None,
         sealed=run_coverage(judgments, data) if data.sealed else (),
-        notes=(*answers.warnings, *(by_task.notes if by_task else ())),
+        notes=(*answers.warnings, *(by_task.notes if by_task else ()), *(data.about.notes if protocol.texts.data else ())),
         failures=failures_by_condition(judgments),
         native_data={tag: tuple(card.id for card in cards) for tag, cards in native.items()},
         pages=label_pages(PurePath(protocol.texts.data).name, data) if protocol.texts.data else LabelPages(),

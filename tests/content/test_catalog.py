@@ -14,8 +14,21 @@ from harness.row_files import find_table
 
 LIBRARY = Library()
 NAMES = sorted(path.parent.name for path in (bundled_root() / "catalog").glob("*/dataset.toml"))
-CONVERTED = {"beyond_bleu_id", "bio_mqm", "korean_square", "llmeval2", "memerag", "metal", "mlqe_catastrophic", "multi_summeval", "rtp_lx"}
-CONVERTED |= {"textdetox"}  # tests/golden/test_published_sets.py
+CONVERTED = {  # tests/golden/test_published_sets.py
+    "adparaphrase_v2",
+    "beyond_bleu_id",
+    "bilingual_examples",
+    "bio_mqm",
+    "korean_square",
+    "llmeval2",
+    "memerag",
+    "metal",
+    "mlqe_catastrophic",
+    "multi_summeval",
+    "rtp_lx",
+    "textdetox",
+    "wmt_qe_2023",
+}
 AT_HAND = [name for name in NAMES if name not in CONVERTED]
 WITHOUT_CARD: set[str] = set()  # data sets that have no card yet, with the reason
 SHARED_DATA = Path(__file__).resolve().parents[3] / "shared" / "data"  # as conftest.py has it

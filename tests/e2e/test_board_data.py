@@ -165,6 +165,7 @@ def test_a_board_without_its_data_is_passed_over_where_nobody_named_it(
     assert set(unchecked) == {
         "hubby",
         "adparaphrase",
+        "adparaphrase-v2",
         "hanna",
         "korean-square",
         "llmeval2",

@@ -17,6 +17,7 @@ import harness
 from harness.content.library import bundled_root
 from harness.runs.preparation import prepare
 from harness.runs.runner import open_judges, planned_calls
+from tests.translation_folder import CARD, write_translations
 
 Cli = Callable[..., Any]
 BASELINE = ("run", "--langs", "ja,cs", "--judge", "baseline/constant-best")
@@ -287,3 +288,17 @@ def test_a_run_without_an_answer_is_not_the_latest_run(cli: Callable[..., Any], 
         and "the latest run, controls-cs-m-" in shown.err
         and "has no answer yet" in shown.err
     )
+
+
+def test_a_run_on_a_data_folder_repeats_what_readers_of_its_numbers_must_know(cli: Callable[..., Any], tmp_path: Path) -> None:
+    """The notes of a card stand below the verdicts of a run, and of a comparison of the run, as they do below recorded judgments."""
+    note = "Places 1 and 2 of the list agree more than two people would."
+    folder = tmp_path / "small"
+    folder.mkdir()
+    write_translations(folder, card=CARD.replace('source = "native"', f'source = "people"\nnotes = ["{note}"]'))
+    ran = cli("run", "--data", folder, "--judge", "baseline/random", "--out", tmp_path / "results")
+    assert ran.code == 0 and note in ran.out, ran.err
+    [run] = (tmp_path / "results" / "runs").iterdir()
+    for command in (("report", run.name, "--out", tmp_path / "results"), ("compare", run)):
+        shown = cli(*command)
+        assert shown.code == 0 and note in shown.out, shown.err

@@ -61,6 +61,7 @@ def test_bundled_content_is_found(library: Library) -> None:
     controls = ["controls", "controls-full", "controls-hard", "controls-models", "controls-parallel"]
     people = [
         "adparaphrase",
+        "adparaphrase-v2",
         "basse",
         "hanna",
         "korean-square",
