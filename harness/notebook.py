@@ -183,8 +183,8 @@ def comparison_html(comparison: DecidedComparison) -> str:
     """Return a comparison: its answer with coloured cells; folded below it all verdicts, a table for each language, notes and signature."""
     sections = _verdict_sections(comparison.verdicts)
     sections += [(language_name(language), table) for language, table in language_tables(comparison)]
-    for shown in shown_sections({name: numbers for name, numbers in comparison.sections.items() if name == PROBABILITIES}):
-        sections += [(f"{shown.title} {shown.text}" if table is shown.tables[0] else table.shared, table) for table in shown.tables]
+    for section in shown_sections({name: numbers for name, numbers in comparison.sections.items() if name == PROBABILITIES}):
+        sections += [(f"{section.title} {section.text}" if table is section.tables[0] else table.shared, table) for table in section.tables]
     return _page("", comparison, sections, comparison.notes, {"": comparison.signature})
 
 

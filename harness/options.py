@@ -1,4 +1,4 @@
-"""What an option is, for the API and for commands: a field of a frozen dataclass with a type, a default and the text below it.
+"""Define options for the API and for commands: an option is a field of a frozen dataclass with a type, a default and the text below it.
 
 A type says how a text is read, and refuses another in a sentence. A field with a `Flag` is a flag of the command that takes the dataclass.
 """
@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 class Flag(NamedTuple):
-    """How a field is a flag.
+    """Describe how a field is a flag.
 
     Attributes:
         names: if they are not the field's, separated by spaces.
@@ -50,19 +50,19 @@ class Flag(NamedTuple):
 
 
 class OneOf(NamedTuple):
-    """What makes a type of a text that is one of several."""
+    """Make a type of a text that is one of several."""
 
     values: tuple[str, ...]
 
 
 class Reads(NamedTuple):
-    """What makes a type of a function that reads one text."""
+    """Make a type of a function that reads one text."""
 
     parse: Callable[[str], Any]
 
 
 class ReadsEach(NamedTuple):
-    """What makes a type of a function that reads one text of a flag that can be repeated, and of one that puts the values together."""
+    """Make a type of a function that reads one text of a flag that can be repeated, and of one that puts the values together."""
 
     parse: Callable[[str], Any]
     collect: Callable[[Any], Any] = tuple
@@ -95,7 +95,7 @@ def defining_class(kind: type, field: str) -> type:
     return next(base for base in kind.__mro__ if field in inspect.get_annotations(base))
 
 
-def part_of(options: object, kind: type[T], **others: Any) -> T:
+def part_of(options: object, kind: type[T], **changes: Any) -> T:
     """Return the fields that some options and another class inherit from one class, as that other class.
 
     Args:
@@ -105,11 +105,11 @@ def part_of(options: object, kind: type[T], **others: Any) -> T:
     """
 
     def inherited(name: str) -> bool:
-        here, there = defining_class(type(options), name), defining_class(kind, name)
-        return issubclass(here, there) or issubclass(there, here)
+        first, second = defining_class(type(options), name), defining_class(kind, name)
+        return issubclass(first, second) or issubclass(second, first)
 
     names = set(fields_named(type(options))) & set(fields_named(kind))
-    return kind(**{name: getattr(options, name) for name in names if inherited(name)} | others)
+    return kind(**{name: getattr(options, name) for name in names if inherited(name)} | changes)
 
 
 def fields_named(kind: type) -> tuple[str, ...]:

@@ -26,11 +26,11 @@ def judge_table(request: pytest.FixtureRequest) -> Callable[..., OpenedSource]:
 
     def open_table(table: Any, options: TableOptions | None = None) -> OpenedSource:
         __tracebackhide__ = True
-        beside = Path(request.path).parent / table if isinstance(table, (str, Path)) else table
-        if isinstance(beside, Path) and not beside.exists():
-            pytest.fail(f"{beside} does not exist; judge_table opens a table beside the test", pytrace=False)
+        source = Path(request.path).parent / table if isinstance(table, (str, Path)) else table
+        if isinstance(source, Path) and not source.exists():
+            pytest.fail(f"{source} does not exist; judge_table opens a table beside the test", pytrace=False)
         with _failing():
-            return opened_table([beside], options).source
+            return opened_table([source], options).source
 
     return open_table
 

@@ -84,7 +84,7 @@ def open_board(
 
 
 def findings_about(board: Board, prepared: Prepared, entries: Mapping[Path, ScoredSubmission]) -> tuple[Finding, ...]:
-    """What the probes find about submissions, which are given by their folders."""
+    """Return the findings of the probes about submissions, which are named by their folders."""
     by_id = entries_by_id([entry for entry in entries.values() if entry.card.ranked])
     folders = {_key(entry): folder for folder, entry in entries.items()}
     live_entries = {
@@ -95,5 +95,5 @@ def findings_about(board: Board, prepared: Prepared, entries: Mapping[Path, Scor
 
 
 def _key(entry: ScoredSubmission) -> str:
-    """What names the folder of a submission: two judges with one name hold different replies."""
+    """Return the key that names the folder of a submission: two judges with one name hold different replies."""
     return entry.card.content_sha256 + entry.card.name

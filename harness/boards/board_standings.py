@@ -60,7 +60,7 @@ class Contender(msgspec.Struct, frozen=True):
 
     @property
     def unread(self) -> bool:
-        """Whether most answers of a judge cannot be read, so that it has no rank; never of a baseline."""
+        """Return whether most answers of a judge cannot be read, so that it has no rank; never of a baseline."""
         return self.answers.mostly_unread and not self.baseline
 
 
@@ -169,7 +169,7 @@ def standings(board: Board, prepared: Prepared, entries: Sequence[ScoredSubmissi
 
 
 def ranking_input(board: Board, prepared: Prepared, judgments: Mapping[str, Judgments], variants: Sequence[str]) -> RankingInput:
-    """What a board's tables are made of: judgments by judge, under the board's rule."""
+    """Return the input of a board's tables: judgments by judge, under the board's rule."""
     protocol, rule = prepared.protocol, of_rule(board.majority, board.annotators)
     cells = protocol.questions.metrics, variants, protocol.texts.languages
     return RankingInput(prepared.data, prepared.training, judgments, rule, *cells, protocol.questions.repeats, board.rank_by)

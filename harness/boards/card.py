@@ -50,7 +50,9 @@ class VerificationRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True
 
 
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a submission covers of its board: some languages (empty: all), and of each language and task the first `limit` texts."""
+    """The part of its board that a submission covers: some languages (empty: all), and of each language and task the first `limit`
+    texts.
+    """
 
     languages: tuple[Annotated[str, msgspec.Meta(max_length=35)], ...] = ()
     limit: Annotated[int, msgspec.Meta(ge=1)] | None = None
@@ -90,7 +92,7 @@ class JudgeCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
 
     @property
     def ranked(self) -> bool:
-        """Whether it has an answer to every question of its languages; without, it has verdicts and no rank."""
+        """Return whether it has an answer to every question of its languages; without, it has verdicts and no rank."""
         return self.part is None or self.part.limit is None
 
     @property
@@ -99,7 +101,7 @@ class JudgeCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
 
     @property
     def recorded(self) -> bool:
-        """Whether the submission holds recorded scores instead of raw replies."""
+        """Return whether the submission holds recorded scores instead of raw replies."""
         return bool(self.scores_sha256)
 
     @property
@@ -175,7 +177,7 @@ def _texts_of_json(text: str) -> Iterator[str]:
 
 
 def name_complaints(text: str, limit: int = MAX_NAME) -> Iterator[str]:
-    """Why tables cannot show a text as a name: the complaints of `text_complaints`, and markup.
+    """List the reasons why tables cannot show a text as a name: the complaints of `text_complaints`, and markup.
 
     >>> list(name_complaints("<b>best</b>"))
     ["'b best /b' contains '<', which is markup; names are plain text"]
@@ -186,7 +188,7 @@ def name_complaints(text: str, limit: int = MAX_NAME) -> Iterator[str]:
 
 
 def text_complaints(text: str, limit: int) -> Iterator[str]:
-    """Why a text cannot be shown: its length, or characters that are invisible or reorder others."""
+    """List the reasons why a text cannot be shown: its length, or characters that are invisible or reorder others."""
     if len(text) > limit:
         yield f"{len(text)} characters; the limit is {limit}"
     if hidden := next((c for c in text if c in _INVISIBLE or unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")), None):
@@ -227,7 +229,7 @@ def slug(name: str) -> str:
 
 
 def folder_complaint(name: str) -> str:
-    """Why a name is not valid for a submission's folder; empty if it is valid."""
+    """Say why a name is not valid for a submission's folder; empty if it is valid."""
     if _SLUG.fullmatch(name) and ".." not in name and not _RESERVED.fullmatch(name):
         return ""
     return (

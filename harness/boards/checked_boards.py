@@ -193,7 +193,7 @@ def _canary_problems(board: Board, prepared: Prepared) -> Iterator[Problem]:
 def _table_problems(
     board: Board, prepared: Prepared, folder: Path, table: TableRenderer | None, labelled: Prepared | None = None
 ) -> Iterator[Problem]:
-    """Whether the TABLE.md of a change is the one that the submissions give. With sealed labels, only the key can tell."""
+    """Report a TABLE.md of a change that is not the one that the submissions give. With sealed labels, only the key can tell."""
     path = folder / TABLE
     if board.sealed is not None and labelled is None:
         message = f"the labels of '{board.id}' are sealed, so its table can be checked only with the key; leave it out of the change"

@@ -48,7 +48,7 @@ class ExaminedSubmission(msgspec.Struct, frozen=True):
 
     @property
     def unread(self) -> AnswerCounts | None:
-        """Which answers cannot be read, where these are most; None of a baseline."""
+        """Return the answers that cannot be read, where these are most; None of a baseline."""
         is_broken = self.answers is not None and self.answers.mostly_unread
         return self.answers if is_broken and self.card and not traits_of(self.card.identity).is_baseline else None
 
@@ -120,7 +120,7 @@ def _read_recorded(
 
 
 def _answers(judge: str, counts: Mapping[str, Mapping[str, int]], spent: Mapping[str, Spent]) -> RunAnswers:
-    """What the replies of a whole submission say; `counts` has calls by model, form and refused parameter."""
+    """Read the scores from the replies of a whole submission; `counts` has calls by model, form and refused parameter."""
     counted: dict[str, Any] = {kind: {judge: dict(sorted(counts.get(kind, {}).items()))} for kind in _COUNTED}
     return RunAnswers(missing={judge: 0}, spent={judge: dict(sorted(spent.items()))}, **counted)
 
@@ -179,7 +179,7 @@ class _ReplyReader:
             return None
 
     def _is_valid(self, number: int, row: ReplyRow) -> bool:
-        """Whether a row is a call of the board, stands here for the first time, and agrees with what its call id stands for."""
+        """Return whether a row is a call of the board, stands here for the first time, and agrees with what its call id stands for."""
         queries = self._queries_by_call.get(row.call_id)
         if queries is None:
             self._problems.add(

@@ -19,7 +19,7 @@ from harness.runs import CallIds, Plan, Prepared, ReadingRules, call_ids, hex_id
 
 
 class ExpectedRow(msgspec.Struct, frozen=True):
-    """What the row of one call should hold, whichever judge is asked."""
+    """The expected content of the row of one call, whichever judge is asked."""
 
     prompt_id: str
     item_id: str
@@ -89,7 +89,7 @@ class ExpectedCalls(msgspec.Struct, frozen=True):
 
 
 def expected_calls(prepared: Prepared) -> ExpectedCalls:
-    """What a board asks; `prepared` is the result of `whole_board`. Prompts take time, so the last few results are kept."""
+    """Return the calls of a board; `prepared` is the result of `whole_board`. Prompts take time, so the last few results are kept."""
     return _cached_calls(_CacheKey(prepared))
 
 
@@ -128,7 +128,7 @@ def _number_items(items: Iterable[Item]) -> dict[str, int]:
 
 
 def calls_of_plan(plan: Plan, board: str, rules: ReadingRules) -> ExpectedCalls:
-    """What a plan asks; labels are on the scales of the answers."""
+    """Return the calls of a plan; labels are on the scales of the answers."""
     textless: dict[str, Item] = {}
     queries = []
     for query in plan.queries():
@@ -163,7 +163,7 @@ class Baselines:
         self.recorded = RecordedJudgments(prepared)
 
     def complaint(self, identity: JudgeIdentity) -> str:
-        """Why the board has no such baseline; empty if it has."""
+        """Say why the board has no such baseline; empty if it has."""
         try:
             board_identity = self._open(identity).identity
         except UsageError as err:
@@ -175,7 +175,7 @@ class Baselines:
         )
 
     def replies(self, identity: JudgeIdentity) -> dict[str, Reply]:
-        """What a baseline replies to every call, by call id."""
+        """Return the reply of a baseline to every call, by call id."""
         judge, expected, items = self._open(identity), self._expected, self._prepared.data.by_id
         replies = {}
         for call_id, (first, *_) in expected.queries_by_call(identity).items():

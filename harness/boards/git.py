@@ -20,7 +20,7 @@ _SHORT_HASH = re.compile(r"[0-9a-f]{4,63}")
 
 
 class Base(msgspec.Struct, frozen=True):
-    """What a change is compared with: the given name, its ref (empty for a hash), and the commit."""
+    """The commit that a change is compared with: the given name, its ref (empty for a hash), and the commit."""
 
     name: str
     ref: str

@@ -39,7 +39,7 @@ _NOT_LETTERS = re.compile(r"[^\w]+|[\d_]+")
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """What one probe found about one judge: a sentence with its numbers. `flagged`: a reader should look closer."""
+    """The finding of one probe about one judge: a sentence with its numbers. `flagged`: a reader should look closer."""
 
     probe: str
     judge: str
@@ -216,7 +216,7 @@ def _probe_justifications(judge: str, traces: Traces) -> Finding:
 
 
 def _is_copied(text: NDArray[np.uint64], score: NDArray[np.uint64], group: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """Which justifications are used again with a different score for an item of a different group.
+    """Return a mask of justifications that are used again with a different score for an item of a different group.
 
     Counted by inclusion and exclusion: all uses, minus those with the same score, minus those in the same group, plus those with both.
     """

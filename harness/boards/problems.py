@@ -50,7 +50,7 @@ class SubmissionProblems:
 
 
 def kind_of(path: Path) -> str:
-    """What is at a path; links are not followed. Empty if there is nothing."""
+    """Return the kind of what is at a path; links are not followed. Empty if there is nothing."""
     try:
         mode = path.lstat().st_mode
     except OSError:
@@ -59,7 +59,7 @@ def kind_of(path: Path) -> str:
 
 
 def folder_problems(folder: Path) -> Iterator[Problem]:
-    """What is wrong with a submission's folder and its files, judged by their names, kinds and sizes."""
+    """List the problems of a submission's folder and its files, judged by their names, kinds and sizes."""
     if complaint := folder_complaint(folder.name):
         yield Problem(folder, None, complaint)
     if (kind := kind_of(folder)) != FOLDER:

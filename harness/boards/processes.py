@@ -78,7 +78,7 @@ def _spread(examiner: _Examiner, folders: Sequence[Path], processes: int) -> Ite
 
 
 def _useful_processes(folders: Sequence[Path]) -> int:
-    """How many processes save more time than their start takes."""
+    """Return how many processes save more time than their start takes."""
     size = 0
     for folder in folders:
         with suppress(OSError):

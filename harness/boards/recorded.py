@@ -122,7 +122,9 @@ def score_lines(queries: Sequence[Query], outcomes: Mapping[tuple[str, str], Rec
 
 
 def differing(card: JudgeCard, outcomes: Mapping[tuple[str, str], RecordedAnswer], recorded: RecordedJudgments) -> str:
-    """How recorded scores differ from the judgments in the board's data folder; empty if they do not, or if it has none of this judge."""
+    """Say how recorded scores differ from the judgments in the board's data folder; empty if they do not, or if it has none of
+    this judge.
+    """
     data_outcomes = recorded.outcomes(card.identity)
     differing_keys = [key for key, outcome in outcomes.items() if data_outcomes and data_outcomes.get(key, Failure.MISSING) != outcome]
     if not differing_keys:

@@ -119,7 +119,7 @@ def read_lines(path: Path, calls: int | None = None) -> Iterator[tuple[int, byte
 
 
 def impossible_numbers(reply: Reply) -> str:
-    """Which of a reply's numbers no reply can have; empty if all are possible."""
+    """Return those of a reply's numbers that no reply can have; empty if all are possible."""
     usage = reply.usage
     counts = (usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens, usage.reasoning_tokens, reply.reasoning_room)
     if not all(0 <= count <= _MAX_TOKENS for count in counts):

@@ -37,7 +37,7 @@ from harness.store import Store
 
 
 class SubmitterStatement(msgspec.Struct, frozen=True, kw_only=True):
-    """What a submitter states about a judge, and where the submission is written. `origin` says where recorded scores come from.
+    """The statement of a submitter about a judge, and where the submission is written. `origin` says where recorded scores come from.
 
     `name` is the name of its folder (default: made from the judge's name). `into` is a folder with `leaderboards/`. `replace` allows to
     replace an earlier submission of the same judge.
@@ -101,7 +101,7 @@ def _refuse_unread(judgments: Judgments, identities: Sequence[JudgeIdentity]) ->
 
 
 def _part_of(run: RunProtocol, board: RunProtocol) -> Part | None:
-    """What a run covers of a board; None for all of it."""
+    """Return the part of a board that a run covers; None for all of it."""
     languages = run.texts.languages if run.texts.languages != board.texts.languages else ()
     return Part(languages, run.texts.limit) if languages or run.texts.limit else None
 

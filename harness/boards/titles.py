@@ -34,7 +34,7 @@ def skeleton(text: str) -> str:
 
 
 def title_complaints(title: str) -> Iterator[str]:
-    """What is wrong with a title: nothing to read in it, look-alike letters of several alphabets, or a name that tables use."""
+    """List the problems of a title: nothing to read in it, look-alike letters of several alphabets, or a name that tables use."""
     if title and not skeleton(title):
         yield "the title has no letter and no digit; leave it out, then tables show the judge's name"
     for word in re.findall(r"[^\W\d_]+", title):

@@ -67,7 +67,7 @@ class DifferingAnswer(msgspec.Struct, frozen=True):
 
     @property
     def alone(self) -> bool:
-        """Whether the fresh answers agree with each other, but not with the submitted one."""
+        """Return whether the fresh answers agree with each other, but not with the submitted one."""
         return self.first == self.second != self.submitted
 
 
@@ -92,7 +92,7 @@ class Verification(msgspec.Struct, frozen=True):
 
 
 class VerifyOptions(msgspec.Struct, frozen=True):
-    """How a submission is verified.
+    """Options of the verification of a submission.
 
     Attributes:
         share: of the board's calls; at least 20 calls are asked, spread over the languages.
@@ -302,7 +302,7 @@ def _ask_once(
 
 
 def _answers(calls: Sequence[Call], passes: Sequence[Sequence[Reply]], rules: ReadingRules) -> list[list[Outcome]]:
-    """What the replies of each pass say about each call: the submitted ones first, then the fresh ones."""
+    """Return the answers of each pass to each call: the submitted ones first, then the fresh ones."""
     return [[_outcome(call, reply, rules) for call, reply in zip(calls, replies, strict=True)] for replies in passes]
 
 
@@ -315,7 +315,7 @@ def _differing(calls: Sequence[Call], passes: Sequence[Sequence[Outcome]]) -> It
 
 
 def _outcome(call: Call, reply: Reply, rules: ReadingRules) -> Outcome:
-    """What a reply says about each metric: a score, or the name of a failure."""
+    """Read a reply's outcome on each metric: a score, or the name of a failure."""
     readings = read_metrics(call.query, reply, rules)
     return {metric: reading.score if reading.failure is None else str(reading.failure) for metric, reading in readings.items()}
 

@@ -44,8 +44,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return err.exit_code
     except KeyboardInterrupt:
         words = sys.argv[1:] if argv is None else argv
-        kept = "; all answers are kept, and the same command continues the run" if words and words[0] in _ASKING else ""
-        print(f"harness: interrupted{kept}", file=sys.stderr)
+        advice = "; all answers are kept, and the same command continues the run" if words and words[0] in _ASKING else ""
+        print(f"harness: interrupted{advice}", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:  # the reader of a pipe has closed it
         return 0
@@ -65,11 +65,11 @@ def function_of(command: Command) -> Callable[[Command], int]:
     """Return the function that runs a command. Those of other packages have the whole path of its module."""
     module, _, name = command.target.partition(":")
     bundled = type(command).__module__.startswith("harness.cli.")
-    function: Callable[[Command], int] = getattr(_imported(f"harness.cli.{module}" if bundled else module), name)
+    function: Callable[[Command], int] = getattr(_import_quietly(f"harness.cli.{module}" if bundled else module), name)
     return function
 
 
-def _imported(name: str) -> ModuleType:
+def _import_quietly(name: str) -> ModuleType:
     """Import a module. What its first import makes stays until the process ends, so no collection of garbage, then or later, visits it."""
     if name in sys.modules:
         return sys.modules[name]

@@ -29,9 +29,9 @@ def read(words: Sequence[str]) -> Command:
     """Return the command that the words of a command line are. Raises SystemExit after a help, and for what cannot be read."""
     if words[:1] == ["help"]:
         return read([*words[1:], "--help"])
-    known = known_commands(words)
-    name = next((name for name in (" ".join(words[:count]) for count in (2, 1)) if name in known), "")
-    is_leaf = bool(name and known[name][0])
+    available = known_commands(words)
+    name = next((name for name in (" ".join(words[:count]) for count in (2, 1)) if name in available), "")
+    is_leaf = bool(name and available[name][0])
     rest = list(words[len(name.split()) :])
     flags = rest[: rest.index("--")] if "--" in rest else rest
     if {"--help", "-h"} & set(flags):

@@ -1,4 +1,4 @@
-"""What the flags of a command say, as the functions of the Python API take it."""
+"""Convert the flags of a command into what the functions of the Python API take."""
 
 from __future__ import annotations
 
@@ -38,5 +38,5 @@ def given_fields(arguments: Command, options: Any, **flags: str) -> dict[str, An
 def addresses(arguments: Command) -> dict[str, Any]:
     """The endpoints of `--base-url` as options have them: that of all judges, and those of single ones."""
     by_judge = dict(getattr(arguments, "base_url", None) or ())
-    requests = {name: dict(given) for name in ("headers", "body") if (given := getattr(arguments, name, None))}
+    requests = {name: dict(request) for name in ("headers", "body") if (request := getattr(arguments, name, None))}
     return {"base_url": by_judge.pop("", None), "base_urls": by_judge, **requests}

@@ -67,20 +67,20 @@ def show(arguments: ShowAtlas) -> int:
     rows = select(atlas, arguments.lang, arguments.judge, arguments.quality)
     if arguments.json:
         return print_json(list(atlas.flat(rows)))
-    print("\n".join(map(terminal_safe, _lines(atlas, rows, arguments))))
+    print("\n".join(map(terminal_safe, _write_lines(atlas, rows, arguments))))
     return 0
 
 
-def _lines(atlas: Atlas, rows: Sequence[AtlasRow], arguments: ShowAtlas) -> Iterator[str]:
+def _write_lines(atlas: Atlas, rows: Sequence[AtlasRow], arguments: ShowAtlas) -> Iterator[str]:
     today = datetime.date.today()
     if arguments.lang:
-        return _one(atlas, rows, language_answer(atlas, tag_of(atlas, arguments.lang), rows, today), today)
+        return _describe_one(atlas, rows, language_answer(atlas, tag_of(atlas, arguments.lang), rows, today), today)
     if arguments.judge:
-        return _one(atlas, rows, judge_answer(atlas, rows[0].judge, rows, today), today)
-    return _of_all(atlas, rows, today)
+        return _describe_one(atlas, rows, judge_answer(atlas, rows[0].judge, rows, today), today)
+    return _list_languages(atlas, rows, today)
 
 
-def _one(atlas: Atlas, rows: Sequence[AtlasRow], atlas_answer: AtlasAnswer, today: datetime.date) -> Iterator[str]:
+def _describe_one(atlas: Atlas, rows: Sequence[AtlasRow], atlas_answer: AtlasAnswer, today: datetime.date) -> Iterator[str]:
     """A language or a judge: the answer, what would find out more, and the numbers. No line is broken inside a word or a command."""
     width, answer = known_width(), atlas_answer.answer
     sentences = [answer.title, atlas_answer.lead, *(f"{ATLAS_SIGNS[card.style]} {full_sentence(card)}" for card in answer.cards)]
@@ -99,7 +99,7 @@ def _one(atlas: Atlas, rows: Sequence[AtlasRow], atlas_answer: AtlasAnswer, toda
             yield from in_lines(note, width)
 
 
-def _of_all(atlas: Atlas, rows: Sequence[AtlasRow], today: datetime.date) -> Iterator[str]:
+def _list_languages(atlas: Atlas, rows: Sequence[AtlasRow], today: datetime.date) -> Iterator[str]:
     """A line a language: the answer about each quality, and the judge where one may be used."""
     yield "Which judge may score texts, in which language?"
     lines, gone = [], gone_judges(atlas, today)
@@ -142,8 +142,8 @@ def _write_site(atlas: Atlas, arguments: ShowAtlas) -> int:
     assert arguments.html is not None
     if arguments.html.exists() and not arguments.html.is_dir():
         raise UsageError(f"--html {arguments.html} is a file; name a folder (it is created if it does not exist)")
-    beside = parse_pairs(arguments.beside, "--beside", form=PAGE_BESIDE)
-    pages = atlas_site(atlas, datetime.date.today(), arguments.url or "", beside)
+    linked_pages = parse_pairs(arguments.beside, "--beside", form=PAGE_BESIDE)
+    pages = atlas_site(atlas, datetime.date.today(), arguments.url or "", linked_pages)
     write_together({arguments.html / name: page for name, page in pages.items()})
     print(f"{arguments.html / 'index.html'}: {len(atlas.languages)} languages, {len({row.judge for row in atlas.rows})} judges")
     return 0

@@ -29,9 +29,9 @@ _UPLOADED = "a file was uploaded; the run's command will check what happened to 
 
 def status(arguments: BatchStatus) -> int:
     with Store.reading(arguments.out) as store:
-        open_batches = [(identity, batch) for identity, batch in _all_batches(store) if is_open(batch) or not is_file(batch)]
-    at_provider = _at_provider(open_batches, **addresses(arguments))
-    rows = [_row(batch, at_provider.get(batch.batch_id)) for _, batch in open_batches]
+        open_batches = [(identity, batch) for identity, batch in _list_batches(store) if is_open(batch) or not is_file(batch)]
+    at_provider = _ask_providers(open_batches, **addresses(arguments))
+    rows = [_make_row(batch, at_provider.get(batch.batch_id)) for _, batch in open_batches]
     if arguments.json:
         sys.stdout.write(to_json(rows))
     elif rows:
@@ -46,14 +46,14 @@ def status(arguments: BatchStatus) -> int:
     return 0
 
 
-def _all_batches(store: Store) -> Iterator[tuple[JudgeIdentity, StoredBatch]]:
+def _list_batches(store: Store) -> Iterator[tuple[JudgeIdentity, StoredBatch]]:
     for run, spec in store.runs().items():
         for identity in RunProtocol.read(spec).judges.identities:
             for batch in store.batches(run, identity.name):
                 yield identity, batch
 
 
-def _at_provider(
+def _ask_providers(
     open_batches: list[tuple[JudgeIdentity, StoredBatch]],
     base_url: str | None,
     base_urls: Mapping[str, str],
@@ -75,7 +75,7 @@ def _at_provider(
     return batches
 
 
-def _row(batch: StoredBatch, at_provider: ProviderBatch | str | None) -> dict[str, Any]:
+def _make_row(batch: StoredBatch, at_provider: ProviderBatch | str | None) -> dict[str, Any]:
     provider = None
     if isinstance(at_provider, ProviderBatch):
         provider = {"status": at_provider.status, **msgspec.structs.asdict(at_provider.counts)}
@@ -94,17 +94,17 @@ def _row(batch: StoredBatch, at_provider: ProviderBatch | str | None) -> dict[st
 def collect(arguments: BatchCollect) -> int:
     from harness.render.progress import TerminalWatcher
 
-    name = arguments.run or _latest(arguments)
+    name = arguments.run or _find_latest(arguments)
     settings = Settings(prices=arguments.prices)
     watcher = TerminalWatcher(assume_yes=True)
     show(collect_batches(name, arguments.out, watcher, settings, **addresses(arguments)), Output(arguments.json))
     return 0
 
 
-def _latest(arguments: Any) -> str:
+def _find_latest(arguments: Any) -> str:
     """The latest run with open batches; without any, the latest run with batches."""
     with Store.reading(arguments.out) as store:
-        batches = [batch for _, batch in _all_batches(store)]
+        batches = [batch for _, batch in _list_batches(store)]
     runs = [batch.run for batch in batches if is_open(batch)] or [batch.run for batch in batches]
     if not runs:
         raise UsageError(f"no batches in {arguments.out}; 'harness run --engine batch' submits some")
@@ -113,7 +113,7 @@ def _latest(arguments: Any) -> str:
 
 def forget(arguments: BatchForget) -> int:
     with Store.writing(arguments.out) as store:
-        batches = [batch for _, batch in _all_batches(store) if batch.batch_id == arguments.batch]
+        batches = [batch for _, batch in _list_batches(store) if batch.batch_id == arguments.batch]
         if not any(map(is_open, batches)):
             problem = f"{arguments.batch} has ended ({batches[0].state})" if batches else f"no batch '{arguments.batch}' in {arguments.out}"
             raise UsageError(f"{problem}; 'harness batch status' lists the batches")

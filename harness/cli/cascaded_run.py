@@ -43,7 +43,7 @@ def run_cascaded(arguments: Any, spec: RunSpec, settings: Settings) -> int:
 
 
 def _dry_run(certificate: CascadeCertificate, spec: RunSpec, settings: Settings) -> int:
-    """What each judge would be asked: the share of the texts that reaches it, as certified in the mean of languages and metrics."""
+    """Print what each judge would be asked: the share of the texts that reaches it, as certified in the mean of languages and metrics."""
     for index, step in enumerate(certificate.steps):
         spec_of_step = step_spec(spec, step)
         ready = prepare(spec_of_step)

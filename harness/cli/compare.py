@@ -56,7 +56,7 @@ def compare(arguments: Compare) -> int:
             for source in compared.sources:
                 refuse_in_repository(page, source.recording.data.about)
             pairs = [(source.recording, source.run) for source in compared.sources]
-            write_atomic(page, comparison_page(comparison, pairs, compared.options, _command(arguments)), private=True)
+            write_atomic(page, comparison_page(comparison, pairs, compared.options, _write_command(arguments)), private=True)
         print(page)
     elif arguments.json:
         roles = {} if table is None else {"roles": table.table.roles.by_column}
@@ -82,17 +82,17 @@ def compare(arguments: Compare) -> int:
 
 
 def _shows_sections(arguments: Compare) -> bool:
-    """Whether the sections are shown, written or drawn."""
+    """Return whether the sections are shown, written or drawn."""
     drawn = arguments.figure and arguments.figure_kind == "reliability"
     return bool(drawn or arguments.sections or arguments.html or arguments.json or arguments.md or _shows_statistics(arguments))
 
 
 def _shows_statistics(arguments: Any) -> bool:
-    """Whether the terminal shows more than the verdicts: `--full`, or a flag that asks for something in the statistics."""
+    """Return whether the terminal shows more than the verdicts: `--full`, or a flag that asks for something in the statistics."""
     return bool(arguments.full or arguments.distributions or arguments.options.versus or arguments.options.decide == "full")
 
 
-def _command(arguments: Compare) -> str:
+def _write_command(arguments: Compare) -> str:
     """Return the command that repeats this comparison: all its flags but those of the output, with folders named without their path."""
     return shlex.join(["harness", "compare", *(Path(source).name for source in arguments.sources), *recorded_words(arguments)])
 

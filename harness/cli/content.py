@@ -19,7 +19,14 @@ _ONLY_JSON = ("licence", "citation", "get")  # too long for a table
 
 def list_content(arguments: ListContent) -> int:
     library = Library(*arguments.content)
-    kinds = {"languages": _languages, "tasks": _tasks, "rubrics": _rubrics, "datasets": _datasets, "boards": _boards, "judges": _judges}
+    kinds = {
+        "languages": _list_languages,
+        "tasks": _list_tasks,
+        "rubrics": _list_rubrics,
+        "datasets": _list_datasets,
+        "boards": _list_boards,
+        "judges": _list_judges,
+    }
     rows = kinds[arguments.kind](library)
     if arguments.json:
         return print_json(rows)
@@ -29,7 +36,7 @@ def list_content(arguments: ListContent) -> int:
     return 0
 
 
-def _languages(library: Library) -> list[dict[str, Any]]:
+def _list_languages(library: Library) -> list[dict[str, Any]]:
     rows = []
     for tag in library.pack_files:
         pack = library.pack(tag)
@@ -48,18 +55,18 @@ def _languages(library: Library) -> list[dict[str, Any]]:
     return rows
 
 
-def _tasks(library: Library) -> list[dict[str, Any]]:
+def _list_tasks(library: Library) -> list[dict[str, Any]]:
     return [{"task": f"{t.id}@{t.version}", "title": t.title, "texts": ", ".join(t.fields)} for t in map(library.task, library.task_files)]
 
 
-def _rubrics(library: Library) -> list[dict[str, Any]]:
+def _list_rubrics(library: Library) -> list[dict[str, Any]]:
     return [
         {"rubric": f"{r.id}@{r.version}", "scale": f"{r.scale.kind} {r.scale.describe()}", "best": f"best {r.scale.best}"}
         for r in map(library.rubric, library.rubric_files)
     ]
 
 
-def _datasets(library: Library) -> list[dict[str, Any]]:
+def _list_datasets(library: Library) -> list[dict[str, Any]]:
     rows = []
     for card in map(library.dataset_card, library.dataset_card_files):
         about = {"title": card.title, "licence": card.licence, "citation": card.citation, "get": card.get}
@@ -67,7 +74,7 @@ def _datasets(library: Library) -> list[dict[str, Any]]:
     return rows
 
 
-def _boards(library: Library) -> list[dict[str, Any]]:
+def _list_boards(library: Library) -> list[dict[str, Any]]:
     boards = [
         {"board": f"{b.id}@{b.version}", "title": b.title, "languages": ", ".join(b.languages)}
         for b in map(library.board, library.board_files)
@@ -79,7 +86,7 @@ def _boards(library: Library) -> list[dict[str, Any]]:
     return [*boards, *collections]
 
 
-def _judges(library: Library) -> list[dict[str, Any]]:
+def _list_judges(library: Library) -> list[dict[str, Any]]:
     from harness.judges.registry import name_forms
 
     return [{"judge": form, "from": source} for form, source in name_forms()]
@@ -104,7 +111,7 @@ def check(arguments: CheckContent) -> int:
         count = f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"
         count += "; nothing was accepted: mend them first" if arguments.accept else ""
         print(count if problems else "all content is in order", file=sys.stderr)
-        if unread := _unread_content(library):
+        if unread := _find_unread_content(library):
             print(
                 terminal_safe(f"this was the content of {library.roots[0]}; that of this folder: harness check --content {unread}"),
                 file=sys.stderr,
@@ -112,15 +119,15 @@ def check(arguments: CheckContent) -> int:
     return 1 if problems else 0
 
 
-def _unread_content(library: Library) -> Path | None:
+def _find_unread_content(library: Library) -> Path | None:
     """The current folder, or the checkout around it, if it holds content that was not checked."""
-    here = Path.cwd().resolve()
-    folder = checkout_around(here) or here
+    working_folder = Path.cwd().resolve()
+    folder = checkout_around(working_folder) or working_folder
     read = {root.resolve() for root in library.roots}
     has_content = any(any((folder / name).glob(f"*/{file}")) for name, file in (("languages", "pack.toml"), ("tasks", "task.toml")))
     if folder in read or not (has_content or any((folder / "rubrics").glob("*.toml"))):
         return None
-    return Path() if folder == here else folder
+    return Path() if folder == working_folder else folder
 
 
 def new(arguments: NewContent) -> int:
@@ -130,23 +137,23 @@ def new(arguments: NewContent) -> int:
         from harness.cli.gate import new_policy
 
         return new_policy(arguments)
-    folder: Path = arguments.into or _here(arguments.kind)
+    folder: Path = arguments.into or _choose_folder(arguments.kind)
     make = {"language": scaffold.new_language, "task": scaffold.new_task, "rubric": scaffold.new_rubric, "prompt": scaffold.new_prompt}[
         arguments.kind
     ]
     for path in make(arguments.name, folder):
         print(path)
-    print("\n".join(_next_steps(arguments.kind, arguments.name, folder)), file=sys.stderr)
+    print("\n".join(_list_next_steps(arguments.kind, arguments.name, folder)), file=sys.stderr)
     return 0
 
 
-def _here(kind: str) -> Path:
+def _choose_folder(kind: str) -> Path:
     """The folder that new files are written into: for content, the checkout around the current folder, or else the current folder."""
     around = None if kind == "prompt" else checkout_around(Path.cwd())
     return around if around is not None and around != Path.cwd() else Path()
 
 
-def _next_steps(kind: str, name: str, folder: Path) -> Iterator[str]:
+def _list_next_steps(kind: str, name: str, folder: Path) -> Iterator[str]:
     if kind == "prompt":
         yield f"Next: write it, then harness run --data DIR --prompt {folder / f'{name}.toml'}"
         return
@@ -167,16 +174,16 @@ def _next_steps(kind: str, name: str, folder: Path) -> Iterator[str]:
 # ---- commands about content and boards read the checkout that they are called in, whichever program is installed
 
 
-def content_here(given: Sequence[Path]) -> list[Path]:
+def content_here(folders: Sequence[Path]) -> list[Path]:
     """The folders of `--content`, after the checkout around the current folder if none of them is a checkout. It is named on stderr."""
-    here = None if any(map(is_checkout, given)) else other_checkout()
-    if here is None:
-        return list(given)
-    print(terminal_safe(f"content: that of the checkout {here}"), file=sys.stderr)
-    return [here, *given]
+    checkout = None if any(map(is_checkout, folders)) else other_checkout()
+    if checkout is None:
+        return list(folders)
+    print(terminal_safe(f"content: that of the checkout {checkout}"), file=sys.stderr)
+    return [checkout, *folders]
 
 
 def other_checkout() -> Path | None:
     """The checkout around the current folder; None outside checkouts, and in the one that this program has its content from."""
-    here = checkout_around(Path.cwd())
-    return None if here == bundled_root().resolve() else here
+    checkout = checkout_around(Path.cwd())
+    return None if checkout == bundled_root().resolve() else checkout

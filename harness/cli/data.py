@@ -29,16 +29,16 @@ def show_list(arguments: DataList) -> int:
     rows = [listed(card) for card in cards_in(library, arguments.langs)]
     if arguments.json:
         return print_json(rows)
-    lines = columns([[row["name"], _short(row["languages"]), _numbers(row), row["state"], row["title"]] for row in rows])
+    lines = columns([[row["name"], _shorten_tags(row["languages"]), _count_rows(row), row["state"], row["title"]] for row in rows])
     for line, row in zip(lines, rows, strict=True):
-        print(f"{line}\n    {terminal_safe('; '.join(_details(row)))}")
+        print(f"{line}\n    {terminal_safe('; '.join(_list_details(row)))}")
     return 0
 
 
 def get(arguments: DataGet) -> int:
     """Fetch and convert sets. Of sets that are chosen by language, those that a mirror does not hold in full are left out, and named."""
     library, home = Library(*arguments.content), arguments.to or data_home()
-    cards = _chosen(library, arguments)
+    cards = _choose_cards(library, arguments)
     wanted = [card for card in cards if arguments.to or fetched_folder(card.id) is None]
     for card in cards:
         if card not in wanted:
@@ -72,7 +72,7 @@ def fetch_sets(
     folders, absent = [], []
     for card in cards:
         try:
-            folders.append(_fetched(card, home, partial(get_data, partial=partly, package=library.package_of(card.id))))
+            folders.append(_fetch_card(card, home, partial(get_data, partial=partly, package=library.package_of(card.id))))
         except AbsentRawFile as err:
             if all_needed or mirror() is None:
                 raise
@@ -96,10 +96,10 @@ def check(arguments: DataCheck) -> int:
     rows = [
         {"name": card.id, "path": str(problem.path), "message": problem.message}
         for card in cards
-        for problem in check_folder(card, _here(card, home))
+        for problem in check_folder(card, _find_fetched(card, home))
     ]
     wrong = {row["name"] for row in rows}
-    open_sets = {card.id: why for card in cards if card.id not in wrong and (why := unconfirmed(card, _here(card, home)))}
+    open_sets = {card.id: why for card in cards if card.id not in wrong and (why := unconfirmed(card, _find_fetched(card, home)))}
     if arguments.json:
         sys.stdout.write(to_json(rows))
     else:
@@ -129,26 +129,26 @@ def remove(arguments: DataRemove) -> int:
 
 
 def path(arguments: DataPath) -> int:
-    print(_here(Library(*arguments.content).dataset_card(arguments.name), arguments.to or data_home()))
+    print(_find_fetched(Library(*arguments.content).dataset_card(arguments.name), arguments.to or data_home()))
     return 0
 
 
-def _here(card: DatasetCard, home: Path) -> Path:
+def _find_fetched(card: DatasetCard, home: Path) -> Path:
     folder = fetched_folder(card.id, home)
     if folder is None:
         raise MissingData(f"'{card.id}' is not in {home}: {how_to_get(card)}")
     return folder
 
 
-def _chosen(library: Library, arguments: Any) -> list[DatasetCard]:
+def _choose_cards(library: Library, arguments: Any) -> list[DatasetCard]:
     if bool(arguments.names) + (arguments.langs is not None) + arguments.all != 1:
         raise UsageError("name data sets, or choose them by --langs or --all; 'harness data list' shows them")
     if not arguments.names:
         return [card for card in cards_in(library, arguments.langs) if card.sources and card.tried]
-    known = library.dataset_card_files
+    cards = library.dataset_card_files
     for name in arguments.names:
-        if name not in known:
-            raise UsageError(f"no published data '{name}'.{suggest(name, known)}\n         choose from: {', '.join(known)}")
+        if name not in cards:
+            raise UsageError(f"no published data '{name}'.{suggest(name, cards)}\n         choose from: {', '.join(cards)}")
     return [library.dataset_card(name) for name in arguments.names]
 
 
@@ -179,7 +179,7 @@ def _ask_for_consent(cards: Sequence[DatasetCard], bytes_to_fetch: Any, home: Pa
         raise UsageError("nothing was fetched")
 
 
-def _fetched(card: DatasetCard, home: Path, get_data: Any) -> Path:
+def _fetch_card(card: DatasetCard, home: Path, get_data: Any) -> Path:
     from harness.render.progress import bytes_arriving
 
     with bytes_arriving(card.id, raw_bytes(card)) as progress:
@@ -187,31 +187,31 @@ def _fetched(card: DatasetCard, home: Path, get_data: Any) -> Path:
     from harness.published.folders import read_record
 
     record = read_record(folder)
-    counts = ", ".join(f"{table.rows:,} {name.replace('_', ' ')}" for name, table in sorted(record.tables.items(), key=_by_importance))
+    counts = ", ".join(f"{table.rows:,} {name.replace('_', ' ')}" for name, table in sorted(record.tables.items(), key=_rank_importance))
     note = f"; a part: the origin lacks {len(record.missing)} of the files" if record.missing else ""
     print(f"{card.id}: {counts}{note}", file=sys.stderr)
     return folder
 
 
-def _by_importance(named: tuple[str, Any]) -> int:
+def _rank_importance(entry: tuple[str, Any]) -> int:
     order = ("items", "labels", "judgments")
-    return order.index(named[0]) if named[0] in order else len(order)
+    return order.index(entry[0]) if entry[0] in order else len(order)
 
 
-def _numbers(row: dict[str, Any]) -> str:
-    shown = {name: row["rows"].get(name, 0) for name in ("items", "labels", "judgments")}
-    return ", ".join(f"{count:,} {name}" for name, count in shown.items() if count) or "–"
+def _count_rows(row: dict[str, Any]) -> str:
+    row_counts = {name: row["rows"].get(name, 0) for name in ("items", "labels", "judgments")}
+    return ", ".join(f"{count:,} {name}" for name, count in row_counts.items() if count) or "–"
 
 
-def _details(row: dict[str, Any]) -> Iterator[str]:
+def _list_details(row: dict[str, Any]) -> Iterator[str]:
     if row["annotators_a_text"]:
         yield f"labels: {row['source']}, {row['annotators_a_text']} a text ({row['annotators']})"
-    yield f"metrics: {_short(row['metrics'])}"
+    yield f"metrics: {_shorten_tags(row['metrics'])}"
     if row["judges"]:
-        yield f"judges: {_short(row['judges'])}"
+        yield f"judges: {_shorten_tags(row['judges'])}"
     yield f"licence: {row['licence'] or 'none stated'}"
     yield megabytes(row["bytes"])
 
 
-def _short(tags: list[str]) -> str:
+def _shorten_tags(tags: list[str]) -> str:
     return " ".join(tags) if len(tags) <= 8 else f"{' '.join(tags[:7])} … ({len(tags)})"

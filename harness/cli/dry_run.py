@@ -24,7 +24,7 @@ _FIRST_LINES = 6  # of a message, where not all prompts are shown
 
 
 class DryRun(msgspec.Struct, frozen=True):
-    """What a run would ask: calls, tokens and cost judge by judge, and the messages of one prompt of each kind, by its name."""
+    """The plan of a run: calls, tokens and cost judge by judge, and the messages of one prompt of each kind, by its name."""
 
     judges: list[dict[str, Any]]
     prompts: dict[str, Sequence[Message]]
@@ -35,16 +35,16 @@ class DryRun(msgspec.Struct, frozen=True):
 
     def text(self, width: int, verbose: bool) -> str:
         """For the terminal: the beginning of one prompt, cut to `width` columns; whole prompts of all kinds where it is `verbose`."""
-        shown = self._whole_prompts() if verbose else self._first_prompt(width)
-        return "".join(f"{line}\n" for line in (*shown, *map(spending, self.judges)))
+        prompt_lines = self._list_prompts() if verbose else self._cut_first_prompt(width)
+        return "".join(f"{line}\n" for line in (*prompt_lines, *map(spending, self.judges)))
 
-    def _whole_prompts(self) -> Iterator[str]:
+    def _list_prompts(self) -> Iterator[str]:
         for kind, messages in self.prompts.items():
             yield terminal_safe(f"── {kind}")
             for message in messages:
                 yield f"[{message.role}]\n{terminal_safe(message.content)}"
 
-    def _first_prompt(self, width: int) -> Iterator[str]:
+    def _cut_first_prompt(self, width: int) -> Iterator[str]:
         """The first lines of the first and the last message of a prompt; further messages are examples."""
         kind, messages = next(iter(self.prompts.items()))
         yield terminal_safe(f"── {kind}")
@@ -59,7 +59,7 @@ class DryRun(msgspec.Struct, frozen=True):
 
 
 def plan_of(spec: RunSpec, settings: Settings, *, show_texts: bool = False) -> DryRun:
-    """What a run would ask. Nothing is asked or stored. Raises what preparing a run raises."""
+    """Return the plan of a run. Nothing is asked or stored. Raises what preparing a run raises."""
     prepared = prepare(spec)
     hidden = hides_texts([prepared.data.about], show_texts)
     judges = open_judges(spec, prepared)
@@ -77,7 +77,7 @@ def plan_of(spec: RunSpec, settings: Settings, *, show_texts: bool = False) -> D
 
 
 class CollectionDryRun(msgspec.Struct, frozen=True):
-    """What the boards of a collection would ask: rows by board and judge, by language and judge, and by judge; and what is absent."""
+    """The plan of a collection: rows by board and judge, by language and judge, and by judge; and what is absent."""
 
     title: str
     boards: list[dict[str, Any]]
@@ -93,30 +93,30 @@ class CollectionDryRun(msgspec.Struct, frozen=True):
     def text(self) -> str:
         """For the terminal: a line for each board and language, then each judge's calls and price."""
         several = len(self.judges) > 1
-        lines = [[_row_name(row, "board", several), *_calls_and_cost(row)] for row in self.boards]
-        lines += [[_row_name(row, "language", several), *_calls_and_cost(row)] for row in self.languages]
+        lines = [[_name_row(row, "board", several), *_format_calls_and_cost(row)] for row in self.boards]
+        lines += [[_name_row(row, "language", several), *_format_calls_and_cost(row)] for row in self.languages]
         table = columns([[terminal_safe(cell) for cell in line] for line in lines])
-        return "".join(f"{line}\n" for line in (terminal_safe(self.title), *table, *map(spending, self.judges), *self._not_here()))
+        return "".join(f"{line}\n" for line in (terminal_safe(self.title), *table, *map(spending, self.judges), *self._list_absent()))
 
-    def _not_here(self) -> Iterator[str]:
+    def _list_absent(self) -> Iterator[str]:
         yield from self.absent
         if calls := sum(self.absent_calls.values()):
             yield f"in all at most {calls:,} further calls of each judge, whose tokens and price are known once the data are here"
 
 
-def _row_name(row: dict[str, Any], key: str, several: bool) -> str:
+def _name_row(row: dict[str, Any], key: str, several: bool) -> str:
     name = english_name(row[key]) if key == "language" else str(row[key])
     return f"{name}, {row['judge']}" if several else name
 
 
-def _calls_and_cost(row: dict[str, Any]) -> tuple[str, str]:
+def _format_calls_and_cost(row: dict[str, Any]) -> tuple[str, str]:
     return f"{row['calls']:,} calls", "price unknown" if row["cost"] is None else f"${row['cost']:.2f}"
 
 
 def plan_of_collection(
     title: str, specs: Sequence[RunSpec], library: Library, settings: Settings, left_out: Sequence[str] = ()
 ) -> CollectionDryRun:
-    """What the boards of a collection would ask; nothing is fetched, asked or stored. Boards whose data are not here are named.
+    """Return the plan of the boards of a collection; nothing is fetched, asked or stored. Boards whose data are not here are named.
 
     `left_out` says which boards a judge cannot be asked on.
 
@@ -124,9 +124,9 @@ def plan_of_collection(
     """
     absent = absent_cards(specs, library)
     chosen = {str(spec.board): spec for spec in specs}
-    further = {name: _calls_by_card(chosen[name], library.board(name), card) for name, card in absent.items()}
+    calls_of_absent = {name: _count_calls_by_card(chosen[name], library.board(name), card) for name, card in absent.items()}
     absent_boards = [
-        f"{name}: at most {further[name]:,} calls of each judge, by its card: its data are not here; {how_to_get(card)}"
+        f"{name}: at most {calls_of_absent[name]:,} calls of each judge, by its card: its data are not here; {how_to_get(card)}"
         for name, card in absent.items()
     ]
     boards: list[dict[str, Any]] = []
@@ -155,11 +155,11 @@ def plan_of_collection(
         [{"language": tag, "judge": name, **msgspec.structs.asdict(usage)} for (tag, name), usage in sorted(languages.items())],
         [{"judge": name, **msgspec.structs.asdict(usage)} for name, usage in judges.items()],
         [*absent_boards, *left_out],
-        further,
+        calls_of_absent,
     )
 
 
-def _calls_by_card(spec: RunSpec, board: Board, card: DatasetCard) -> int:
+def _count_calls_by_card(spec: RunSpec, board: Board, card: DatasetCard) -> int:
     """Return the most calls that a judge can be asked on a board: the texts that it lists, else those of its card, times the questions."""
     languages = spec.languages or tuple(board.languages)
     listed = [board.items.get(tag, ()) for tag in languages] if board.items else []

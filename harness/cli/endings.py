@@ -46,11 +46,11 @@ class _Result(Protocol):
 R = TypeVar("R", bound=_Result)
 
 
-def print_result(found: R, render: Callable[[R], RenderableType], *, as_json: bool) -> int:
+def print_result(result: R, render: Callable[[R], RenderableType], *, as_json: bool) -> int:
     """Print a result to stdout, first what is left out of it because most answers of a judge cannot be read; return the exit code."""
-    unread: Sequence[_LeftOut] = getattr(found, "unread", ())
+    unread: Sequence[_LeftOut] = getattr(result, "unread", ())
     if as_json:
-        print_json(found.as_json())
+        print_json(result.as_json())
     else:
         from rich.console import Group
         from rich.text import Text
@@ -58,7 +58,7 @@ def print_result(found: R, render: Callable[[R], RenderableType], *, as_json: bo
         from harness.render.comparison import show
 
         lines = [Text(terminal_safe(left_out.sentence())) for left_out in unread]
-        show(lambda narrow: Group(*lines, render(found)), found.signature)
+        show(lambda narrow: Group(*lines, render(result)), result.signature)
     return JUDGE if any(left_out.of_all for left_out in unread) else 0
 
 
@@ -86,30 +86,30 @@ class _Summary(Protocol):
 
 def print_refusals(refused: Sequence[_Refusal], notes: Iterable[str]) -> None:
     """Print each of the first reasons once, with the first rows that have it; then how many more rows were refused, and the notes."""
-    places: dict[str, list[str]] = {}
+    by_reason: dict[str, list[str]] = {}
     for refusal in refused:
-        places.setdefault(refusal.reason, []).append(refusal.place)
-    shown = list(places.items())[:_SHOWN]
-    lines = [f"{_rows(found)}: {reason}" for reason, found in shown]
-    more = len(refused) - sum(len(found) for _, found in shown)
+        by_reason.setdefault(refusal.reason, []).append(refusal.place)
+    printed = list(by_reason.items())[:_SHOWN]
+    lines = [f"{_list_locations(locations)}: {reason}" for reason, locations in printed]
+    more = len(refused) - sum(len(locations) for _, locations in printed)
     lines += [f"… and {more} more"] if more else []
     for line in (*lines, *notes):
         print(terminal_safe(line), file=sys.stderr)
 
 
-def refusals_of(imported: _Summary, others: int) -> str:
-    """How many rows were refused, and what became of the others, or could."""
+def refusals_of(imported: _Summary, imported_rows: int) -> str:
+    """Say how many rows were refused, and what became of the others, or could."""
     count = f"{len(imported.refused):,} refused"
     if imported.written:
         return f"{count} (see {imported.folder / 'refused.jsonl'})"
-    choice = ", or pass --allow-refused to import the others without them" if others else ""
+    choice = ", or pass --allow-refused to import the others without them" if imported_rows else ""
     return f"{count}, so nothing was written; correct them{choice}"
 
 
-def _rows(places: Sequence[str]) -> str:
+def _list_locations(locations: Sequence[str]) -> str:
     """The first places, and how many more there are."""
-    more = len(places) - _PLACES
-    return ", ".join(places[:_PLACES]) + (f" and {counted(more, 'more row')}" if more > 0 else "")
+    more = len(locations) - _PLACES
+    return ", ".join(locations[:_PLACES]) + (f" and {counted(more, 'more row')}" if more > 0 else "")
 
 
 def ended(imported: _Summary, facts: Callable[[], Mapping[str, Any]] | None) -> int:

@@ -36,7 +36,7 @@ def promptfoo_judge(arguments: ExportPromptfooJudge) -> int:
         raise UsageError("an assertion has one content folder; put tasks and rubrics together")
     shared["content"] = str(arguments.content[0]) if arguments.content else None
     prompt = str(arguments.prompt) if arguments.prompt else None
-    shared["headers"] = {name: _variable(name, value) for name, value in arguments.headers or ()}
+    shared["headers"] = {name: _read_variable(name, value) for name, value in arguments.headers or ()}
     shared["body"] = dict(arguments.body or ())
     configs = [AssertionConfig(**shared, metric=metric, prompt=prompt) for metric in arguments.metrics or (None,)]
     for path in write_promptfoo_judge(arguments.to, configs):
@@ -44,12 +44,12 @@ def promptfoo_judge(arguments: ExportPromptfooJudge) -> int:
     return 0
 
 
-def _variable(header: str, text: str) -> str:
+def _read_variable(header: str, text: str) -> str:
     """Return the environment variable that a header's value names. Raises UsageError for a value: the written file would hold it."""
-    named = re.fullmatch(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})", text, re.ASCII)
-    if named is None:
+    variable = re.fullmatch(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})", text, re.ASCII)
+    if variable is None:
         raise UsageError(f"--header {header}: the file would hold its value; name the environment variable that does: '{header}=$VARIABLE'")
-    return named[1] or named[2]
+    return variable[1] or variable[2]
 
 
 def inspect_scores(arguments: ExportInspectScores) -> int:
@@ -69,7 +69,7 @@ def inspect_scores(arguments: ExportInspectScores) -> int:
             choice,
             lambda judge: signatures.get(judge) or signatures[""],
             source.recording.data.by_id,
-            _reasons_of(source.run) if source.run else None,
+            _open_reasons(source.run) if source.run else None,
         )
     )
     write_atomic(arguments.to, lines, private=True)
@@ -78,7 +78,7 @@ def inspect_scores(arguments: ExportInspectScores) -> int:
     return 0
 
 
-def _reasons_of(run: RunResult) -> Reasons:
+def _open_reasons(run: RunResult) -> Reasons:
     from harness.runs import read_evidence
 
     return lambda rows: list(read_evidence(run, rows).justification)
@@ -91,8 +91,8 @@ def hub(arguments: ExportHub) -> int:
     from harness.render.terminal import working
 
     with working("writing tables"):
-        data, judgments, notes, run = _published(arguments)
-        tables = hub_tables(data, judgments, _reasons_of(run) if run else None)
+        data, judgments, notes, run = _open_published(arguments)
+        tables = hub_tables(data, judgments, _open_reasons(run) if run else None)
         agreement = labelcheck.label_cells(data, MeasureOptions(by=labelcheck.BY)) if len(data.labels) else ()
         signatures = sources.gated_source(run, None, arguments.out).signatures if run else {}
         card = hub_card(data, tables, agreement, signatures, arguments.license or "", notes)
@@ -104,7 +104,7 @@ def hub(arguments: ExportHub) -> int:
     return 0
 
 
-def _published(arguments: Any) -> tuple[Dataset, Judgments | None, tuple[str, ...], RunResult | None]:
+def _open_published(arguments: Any) -> tuple[Dataset, Judgments | None, tuple[str, ...], RunResult | None]:
     """The data, the judgments if there are any, what readers must know, and the run that they come from."""
     if sources.is_data_folder(arguments.source):  # it can be published without judgments too
         data = sources.load(arguments.source, card=arguments.card)

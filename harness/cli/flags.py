@@ -17,14 +17,14 @@ from harness.errors import UsageError
 from harness.options import Flag, OneOf, Reads, ReadsEach, fields_named
 
 
-def _only_one(arguments: ArgumentCollection) -> None:
+def _require_one(arguments: ArgumentCollection) -> None:
     """Raise ValueError where two flags of a group are given of which one is possible."""
     names = [argument.tokens[0].keyword or argument.name for argument in arguments if argument.tokens]
     if len(names) > 1:
         raise ValueError(f"argument {names[1]}: not allowed with argument {names[0]}")
 
 
-_FORM = Group(FORM, validator=_only_one)
+_FORM = Group(FORM, validator=_require_one)
 
 
 # ---- reading
@@ -37,7 +37,7 @@ def read_flags(name: str, words: Sequence[str]) -> Command:
     except CycloptsError as err:
         if isinstance(err, UnknownOptionError) and (replaced := _with_set(name, words)) != words:
             return read_flags(name, replaced)
-        refuse(name, _sentence(err, name, words))
+        refuse(name, _explain_error(err, name, words))
     command: Command = build(*bound.args, **bound.kwargs, argv=(*name.split(), *words))
     return command
 
@@ -47,7 +47,7 @@ def _with_set(name: str, words: Sequence[str]) -> list[str]:
     flags = {option for field in fields_of(class_of(name)) for option in field.names}
     if "--set" not in flags:
         return list(words)
-    thresholds, replaced, rest = _threshold_flags(), list[str](), iter(words)
+    thresholds, replaced, rest = _list_threshold_flags(), list[str](), iter(words)
     for word in rest:
         option, equals, value = word.partition("=")
         if option in thresholds and option not in flags:
@@ -60,7 +60,7 @@ def _with_set(name: str, words: Sequence[str]) -> list[str]:
     return replaced
 
 
-def _threshold_flags() -> dict[str, str]:
+def _list_threshold_flags() -> dict[str, str]:
     """Return the thresholds of the verdicts by the flags that they would be."""
     from harness.decide.options import DecisionOptions  # late: it takes time
 
@@ -81,12 +81,12 @@ def app_of(name: str, *, explained: bool = False) -> App:
         flags |= {field.name: field.collect(flags[field.name]) for field in fields if field.collect and field.name in flags}
         for holder, kind in {field.holder: field.kind for field in fields if field.holder}.items():
             thresholds = read_thresholds(flags.get("settings", ())) if hasattr(kind, "thresholds") else {}
-            named = {field.name: flags.pop(field.name) for field in fields if field.holder == holder and field.name in flags}
-            stated[holder] = thresholds | named
+            thresholds_of_holder = {field.name: flags.pop(field.name) for field in fields if field.holder == holder and field.name in flags}
+            stated[holder] = thresholds | thresholds_of_holder
             flags[holder] = kind(**stated[holder])
         return cls(*values, **flags, **{"stated": stated})
 
-    build.__signature__ = inspect.Signature([_parameter(field, explained) for field in fields])  # type: ignore[attr-defined]
+    build.__signature__ = inspect.Signature([_make_parameter(field, explained) for field in fields])  # type: ignore[attr-defined]
     settings = Parameter(negative="", allow_repeating=True)
     app = App(name=name.split()[-1], help_flags=[], version_flags=[], help_format="plaintext", default_parameter=settings)
     app.default(build)
@@ -119,7 +119,7 @@ def read_thresholds(settings: Sequence[str]) -> dict[str, Any]:
     return {name: getattr(decision, name) for name in values}
 
 
-def _parameter(field: CommandField, explained: bool) -> inspect.Parameter:
+def _make_parameter(field: CommandField, explained: bool) -> inspect.Parameter:
     """Return a field as the parameter of a function that cyclopts reads."""
     hint = _with_parameters(field.hint)
     plain, metadata = (hint.__origin__, hint.__metadata__) if get_origin(hint) is Annotated else (hint, ())
@@ -138,13 +138,13 @@ def _with_parameters(hint: Any) -> Any:
         choices = next((mark.values for mark in hint.__metadata__ if isinstance(mark, OneOf)), None)
         repeated = any(isinstance(mark, ReadsEach) for mark in hint.__metadata__)
         kind = tuple[Any, ...] if repeated else Literal[choices] if choices else _with_parameters(hint.__origin__)
-        return Annotated[(kind, *map(_parameter_of_mark, hint.__metadata__))]
+        return Annotated[(kind, *map(_convert_mark, hint.__metadata__))]
     if get_origin(hint) in (Union, UnionType):
         return Union[tuple(map(_with_parameters, get_args(hint)))]  # noqa: UP007 (of parts that are computed)
     return hint
 
 
-def _parameter_of_mark(mark: Any) -> Any:
+def _convert_mark(mark: Any) -> Any:
     match mark:
         case Flag(names, metavar, _, words):
             return Parameter(name=names.split() or None, metavar=metavar or None, consume_multiple=words or None)
@@ -198,7 +198,7 @@ def refuse(name: str, message: str) -> NoReturn:
     raise SystemExit(2)
 
 
-def _sentence(err: CycloptsError, name: str, words: Sequence[str]) -> str:
+def _explain_error(err: CycloptsError, name: str, words: Sequence[str]) -> str:
     def suggested(word: str, words: Sequence[str]) -> str:
         from harness.content.tags import suggest  # late: it takes time
 
@@ -208,17 +208,17 @@ def _sentence(err: CycloptsError, name: str, words: Sequence[str]) -> str:
     match err:
         case UnknownOptionError():
             option = (err.token.keyword or err.token.value).partition("=")[0]
-            at = next(index for index, word in enumerate(words) if word.partition("=")[0] == option or word.startswith(option))
-            value = [word for word in words[at + 1 : at + 2] if not word.startswith("-")]
+            position = next(index for index, word in enumerate(words) if word.partition("=")[0] == option or word.startswith(option))
+            value = [word for word in words[position + 1 : position + 2] if not word.startswith("-")]
             flags = [option for field in fields_of(class_of(name)) for option in field.names if option.startswith("-")]
-            flags += _threshold_flags() if "--set" in flags else ()
-            return f"unrecognized arguments: {' '.join([words[at], *value])}.{suggested(option, flags)} {where}"
+            flags += _list_threshold_flags() if "--set" in flags else ()
+            return f"unrecognized arguments: {' '.join([words[position], *value])}.{suggested(option, flags)} {where}"
         case UnusedCliTokensError():
             return f"unrecognized arguments: {' '.join(err.unused_tokens or ())}. {where}"
         case MissingArgumentError() if err.argument is not None:
             if err.keyword or err.argument.tokens:
                 return f"argument {err.keyword or err.argument.name}: expected one argument"
-            return _missing(name, err.argument.name, words)
+            return _explain_missing(name, err.argument.name, words)
         case CoercionError() if err.argument is not None:
             value_text = err.token.value if err.token else ""
             flag_name = (err.token and err.token.keyword) or err.argument.name
@@ -233,7 +233,7 @@ def _sentence(err: CycloptsError, name: str, words: Sequence[str]) -> str:
     return str(err)
 
 
-def _missing(name: str, first: str, words: Sequence[str]) -> str:
+def _explain_missing(name: str, first: str, words: Sequence[str]) -> str:
     """Return what is missing, with an example. A positional argument is read before flags: where a flag is missing first, none is."""
     needed = [field for field in fields_of(class_of(name)) if field.required]
     after = needed[[field.names[0] for field in needed].index(first) :]

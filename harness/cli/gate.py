@@ -29,13 +29,13 @@ def gate(arguments: Gate) -> int:
         write_atomic(arguments.json, to_json(result.as_json()))
     if arguments.summary:
         write_atomic(arguments.summary, gate_markdown(result))
-    print_gate(result, _named_again(arguments), all_rows=arguments.all, signature=arguments.signature)
+    print_gate(result, _repeat_names(arguments), all_rows=arguments.all, signature=arguments.signature)
     if result.outcome == "inconclusive" and any(UNREAD in check.obstacles for check in result.checks):
         return JUDGE
     return {"pass": 0, "fail": GATE_FAILED, "inconclusive": GATE_INCONCLUSIVE}[result.outcome]
 
 
-def _named_again(arguments: Gate) -> list[str]:
+def _repeat_names(arguments: Gate) -> list[str]:
     """The words of a command line that name what was checked."""
     card = ["--card", arguments.options.card] if arguments.options.card else []
     return [arguments.source, *card, *(["--out", str(arguments.out)] if arguments.out != Path("results") else [])]

@@ -25,9 +25,9 @@ from harness.text import terminal_safe
 
 
 def generate_texts(arguments: Generate) -> int:
-    spec, settings = _spec(arguments), engine_settings(arguments)
+    spec, settings = _read_spec(arguments), engine_settings(arguments)
     if arguments.dry_run:
-        _show_plan(*planned_writing(spec, settings), hidden=_hidden(spec, arguments.show_texts))
+        _show_plan(*planned_writing(spec, settings), hidden=_hides_texts(spec, arguments.show_texts))
         return 0
     from harness.render.progress import TerminalWatcher
 
@@ -41,12 +41,12 @@ def generate_texts(arguments: Generate) -> int:
     return 0
 
 
-def _spec(arguments: Generate) -> GenerateSpec:
+def _read_spec(arguments: Generate) -> GenerateSpec:
     fields = given_fields(arguments, GenerateSpec, writers="by", languages="langs") | addresses(arguments)
     return GenerateSpec(**fields | {"reask": "refused" in arguments.reask})
 
 
-def _hidden(spec: GenerateSpec, show_texts: bool) -> bool:
+def _hides_texts(spec: GenerateSpec, show_texts: bool) -> bool:
     if spec.data is None:
         return False
     library = Library(*spec.content)
@@ -73,7 +73,7 @@ def _show(generated: Generated, arguments: Generate) -> None:
         )
         return
     for summary in generated.summaries:
-        print(terminal_safe(f"{summary.system}, {summary.language}: {'; '.join(_sentences(summary))}"))
+        print(terminal_safe(f"{summary.system}, {summary.language}: {'; '.join(_describe_writer(summary))}"))
     counts = [counted(generated.rows, "text")]
     counts += [f"{generated.kept} of them are outputs of the data"] if generated.kept else []
     counts += [f"{generated.earlier} are from earlier commands"] if generated.earlier else []
@@ -83,8 +83,8 @@ def _show(generated: Generated, arguments: Generate) -> None:
     print(f"compare them with: harness pairs {folder}{content} --out PAIRS")
 
 
-def _sentences(summary: WriterSummary) -> Iterator[str]:
-    """What a writer did in one language, and what to look at."""
+def _describe_writer(summary: WriterSummary) -> Iterator[str]:
+    """Say what a writer did in one language, and what to look at."""
     yield counted(summary.texts, "text")
     for name, count in summary.failures.items():
         yield f"{count} {name}"

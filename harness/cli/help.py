@@ -39,19 +39,19 @@ _EXIT_CODES = """exit codes:
 
 def help_of(name: str, width: int = 110) -> str:
     """Return the help of a command or a group of commands, of the whole command line for an empty name, in lines of a width."""
-    known = known_commands(name.split())
-    if name and known[name][0]:
-        return _command_help(name, known[name][1], width)
+    available = known_commands(name.split())
+    if name and available[name][0]:
+        return _describe_command(name, available[name][1], width)
     if name:
-        below = [(leaf.split()[1], known[leaf][1]) for leaf in leaves([name])]
-        return _page(f"harness {name} COMMAND", known[name][1], [("commands", below)], width)
-    by_purpose = [(purpose, [(name, known[name][1]) for name in names if " " not in name]) for purpose, names in COMMANDS.items()]
-    others = [(name, text) for name, (_, text) in commands().items() if " " not in name and name not in commands(plugins=False)]
-    by_purpose += [("of other packages", others), ("this program", _PROGRAM)]
-    return f"{_page('harness COMMAND', _ABOUT, by_purpose, width)}\n\n{_EXIT_CODES}"
+        below = [(leaf.split()[1], available[leaf][1]) for leaf in leaves([name])]
+        return _format_page(f"harness {name} COMMAND", available[name][1], [("commands", below)], width)
+    by_purpose = [(purpose, [(name, available[name][1]) for name in names if " " not in name]) for purpose, names in COMMANDS.items()]
+    of_plugins = [(name, text) for name, (_, text) in commands().items() if " " not in name and name not in commands(plugins=False)]
+    by_purpose += [("of other packages", of_plugins), ("this program", _PROGRAM)]
+    return f"{_format_page('harness COMMAND', _ABOUT, by_purpose, width)}\n\n{_EXIT_CODES}"
 
 
-def _command_help(name: str, about: str, width: int) -> str:
+def _describe_command(name: str, about: str, width: int) -> str:
     cls = class_of(name)
     groups: dict[str, Rows] = {"arguments": [], FIRST: []}
     usage = [f"harness {name}"]
@@ -73,7 +73,7 @@ def _command_help(name: str, about: str, width: int) -> str:
         groups.setdefault(group, []).append((label, text))
     usage.insert(1, "[flags]")
     examples = "".join(f"\n  {line}" for line in examples_of(name))
-    return f"{_page(' '.join(usage), about, groups.items(), width)}\n\nexamples:{examples}"
+    return f"{_format_page(' '.join(usage), about, groups.items(), width)}\n\nexamples:{examples}"
 
 
 def thresholds_help(width: int = 110) -> str:
@@ -84,18 +84,18 @@ def thresholds_help(width: int = 110) -> str:
     usual, texts = DecisionOptions(), field_texts(DecisionOptions)
     rows = [(f"{name}={'' if (value := getattr(usual, name)) is None else value}", texts[name]) for name in fields_named(DecisionOptions)]
     about = "Thresholds of the verdicts, with what holds without --set. docs/decisions.md says how they decide."
-    return _page("harness COMMAND ... --set NAME=VALUE [--set NAME=VALUE]", about, [("thresholds", rows)], width)
+    return _format_page("harness COMMAND ... --set NAME=VALUE [--set NAME=VALUE]", about, [("thresholds", rows)], width)
 
 
-def _page(usage: str, about: str, groups: Iterable[tuple[str, Rows]], width: int) -> str:
+def _format_page(usage: str, about: str, groups: Iterable[tuple[str, Rows]], width: int) -> str:
     """Return a help in two columns, without frames or colours: it is read in pipes and documents too."""
     parts = [textwrap.fill(f"usage: {usage}", width, subsequent_indent=" " * 7, break_on_hyphens=False, break_long_words=False)]
     parts.append(textwrap.fill(about, width))
-    parts += ["\n".join([f"{title}:", *_lines(rows, width)]) for title, rows in groups if rows]
+    parts += ["\n".join([f"{title}:", *_format_lines(rows, width)]) for title, rows in groups if rows]
     return "\n\n".join(parts)
 
 
-def _lines(rows: Rows, width: int) -> Iterator[str]:
+def _format_lines(rows: Rows, width: int) -> Iterator[str]:
     column = min(26, width // 3)
     for label, text in rows:
         fits = len(label) + 4 <= column

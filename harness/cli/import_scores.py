@@ -22,15 +22,15 @@ from harness.text import terminal_safe
 
 
 def import_(arguments: ImportScores) -> int:
-    imported = import_scores(arguments.files, arguments.to, _options(arguments), Library(*arguments.content))
+    imported = import_scores(arguments.files, arguments.to, _read_options(arguments), Library(*arguments.content))
     for judge in imported.unreadable:  # first of all: no verdict may rest on it
         print(terminal_safe(str(judge)), file=sys.stderr)
     _print_summary(imported)
-    code = ended(imported, partial(_facts, imported) if arguments.json else None)
+    code = ended(imported, partial(_collect_facts, imported) if arguments.json else None)
     return JUDGE if imported.unreadable else code
 
 
-def _options(arguments: ImportScores) -> ScoreImportOptions:
+def _read_options(arguments: ImportScores) -> ScoreImportOptions:
     files = [text for text in arguments.map if text.endswith(".toml")]
     meaning: dict[str, Any] = {
         "scales": parse_scales(arguments.scale),
@@ -61,7 +61,7 @@ def _print_summary(imported: ScoreImportSummary) -> None:
     print(terminal_safe(f"{summary}{ending}{refused}"), file=sys.stderr)
 
 
-def _facts(imported: ScoreImportSummary) -> dict[str, Any]:
+def _collect_facts(imported: ScoreImportSummary) -> dict[str, Any]:
     return msgspec.structs.asdict(imported) | {
         "folder": str(imported.folder),
         "unreadable": [msgspec.structs.asdict(judge) for judge in imported.unreadable],

@@ -28,8 +28,8 @@ def improve(arguments: Improve) -> int:
 
     options = arguments.options
     if arguments.labels:
-        return _rounds(arguments)
-    asking = _asking(arguments)
+        return _compare_rounds(arguments)
+    asking = _read_asking(arguments)
     options = options if asking is None else replace(options, judges=None)
     if arguments.dry_run:
         print(api.improvable(arguments.source, options, out=arguments.out, asking=asking))
@@ -57,7 +57,7 @@ def improve(arguments: Improve) -> int:
     return code
 
 
-def _rounds(arguments: Improve) -> int:
+def _compare_rounds(arguments: Improve) -> int:
     """Compare rounds of labels in place of choosing by one."""
     from harness.improvement.label_rounds import compare_rounds, read_round
     from harness.render.improvement import render_rounds
@@ -68,7 +68,7 @@ def _rounds(arguments: Improve) -> int:
     return print_result(compared, render_rounds, as_json=arguments.json)
 
 
-def _asking(arguments: Improve) -> Asking | None:
+def _read_asking(arguments: Improve) -> Asking | None:
     """Who is asked; None where recorded answers are chosen from: of a run, and of a folder that has answers of all judges."""
     settings = next((f"--{name}" for name in ("variant", "prompt", "rubric", "candidates") if getattr(arguments, name)), None)
     if not sources.is_data_folder(arguments.source):
@@ -86,9 +86,9 @@ def _asking(arguments: Improve) -> Asking | None:
     from harness.runs import RunSpec
 
     candidates = read_candidates(arguments.candidates, judges) if arguments.candidates else ()
-    own = [getattr(arguments, name) or () for name in ("variant", "prompt", "rubric")]
-    if any(own):
-        candidates += named_candidates(judges, *own)
+    variations = [getattr(arguments, name) or () for name in ("variant", "prompt", "rubric")]
+    if any(variations):
+        candidates += named_candidates(judges, *variations)
     about = {name: getattr(arguments, name) for name in ("allow_unreviewed", "limit")}
     spec = RunSpec(content=tuple(arguments.content), **about, **addresses(arguments))
     return Asking(judges, candidates, spec, engine_settings(arguments))
@@ -106,8 +106,8 @@ def _refuse_nobody(source: Path, judges: tuple[str, ...], recorded: tuple[str, .
             f"{source} has no answers of '{nameless[0]}'; a judge that is asked has a kind, such as openai/{nameless[0]}."
             f"{choose_from(recorded, nameless[0])}"
         )
-    if unknown and (known := [judge for judge in judges if judge in recorded and "/" not in judge]):
+    if unknown and (recorded_judges := [judge for judge in judges if judge in recorded and "/" not in judge]):
         raise UsageError(
-            f"'{known[0]}' has recorded answers in {source}, and '{unknown[0]}' would be asked; "
+            f"'{recorded_judges[0]}' has recorded answers in {source}, and '{unknown[0]}' would be asked; "
             "candidates are either all recorded or all asked"
         )

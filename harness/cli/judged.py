@@ -25,7 +25,7 @@ def asked_source(arguments: Any) -> tuple[Recording, JudgedRun | None]:
 
 
 def judged_run(run: RunResult | None) -> JudgedRun | None:
-    """What a certificate says of a run."""
+    """Return the run as a certificate records it."""
     from harness.correction.certify import JudgedRun
 
     return JudgedRun(run.protocol, run.prepared.library) if run else None

@@ -38,7 +38,7 @@ def plan(arguments: LabelsPlan) -> int:
 
     source = opened_source(arguments)
     language = canonical(arguments.lang) if arguments.lang else None
-    budget = arguments.budget or _missing_labels(source.recording, arguments, language)
+    budget = arguments.budget or _count_missing_labels(source.recording, arguments, language)
     options = SampleOptions(**given_fields(arguments, SampleOptions) | {"language": language, "budget": budget})
     sample = label_sample.draw_label_sample(source.recording, options)
     write_atomic(arguments.to, to_jsonl(sample.items), private=True)
@@ -53,8 +53,10 @@ def plan(arguments: LabelsPlan) -> int:
     return 0
 
 
-def _missing_labels(recording: Recording, arguments: Any, language: str | None) -> int:
-    """How many texts `labels needed` says are missing: for a verdict, or where it cannot say, for the interval; the most of all cells."""
+def _count_missing_labels(recording: Recording, arguments: Any, language: str | None) -> int:
+    """Return how many texts are missing by `labels needed`: for a verdict, or where it cannot say, for the interval; the most of
+    all cells.
+    """
     from harness.correction import labels_budget
     from harness.correction.options import LabelBudgetOptions
 
@@ -62,9 +64,9 @@ def _missing_labels(recording: Recording, arguments: Any, language: str | None) 
     options = LabelBudgetOptions(judges=(arguments.judge,) if arguments.judge else None, where=where)
     cells = labels_budget.label_budget([recording], options).cells
     missing = [cell.more_for_verdict if cell.more_for_verdict is not None else cell.more_for_half_width for cell in cells]
-    if not (known := [number for number in missing if number]):
+    if not (counts := [number for number in missing if number]):
         raise UsageError("'labels needed' has no number here (no judgments beside native labels); name the number of texts with --budget")
-    return max(known)
+    return max(counts)
 
 
 def page(arguments: LabelsPage) -> int:
@@ -73,15 +75,18 @@ def page(arguments: LabelsPage) -> int:
     if table is not None:
         from harness.cli.start import texts_of_table  # late: most data are folders
 
-        data, texts = texts_of_table(table, _mapping_of_texts(arguments), library)
+        data, texts = texts_of_table(table, _map_texts(arguments), library)
         names = {column: name for name, column in texts.items()}  # --text may name a column of the table
         fields = tuple(names.get(field, field) for field in arguments.fields) if arguments.fields else tuple(sorted(texts)) or None
         arguments = replace(arguments, data=str(data), fields=fields)
-    pages = make_pages(_data(arguments, library), arguments.data, arguments.out, library, page_options(arguments))
+    pages = make_pages(_open_data(arguments, library), arguments.data, arguments.out, library, page_options(arguments))
     for note in pages.notes:
         print(terminal_safe(note), file=sys.stderr)
-    each = ", ".join(f"{who} {count}" for who, count in pages.items_each.items())
-    print(terminal_safe(f"{counted(pages.items, 'item')} for {counted(len(pages.items_each), 'annotator')} ({each})"), file=sys.stderr)
+    items_by_person = ", ".join(f"{who} {count}" for who, count in pages.items_each.items())
+    print(
+        terminal_safe(f"{counted(pages.items, 'item')} for {counted(len(pages.items_each), 'annotator')} ({items_by_person})"),
+        file=sys.stderr,
+    )
     print(terminal_safe(f"send each page to its annotator; keep {pages.record}, which the import needs"), file=sys.stderr)
     if table is not None:
         folder = shlex.quote(arguments.data)
@@ -89,13 +94,13 @@ def page(arguments: LabelsPage) -> int:
         words = f"their answers go into the data folder {folder}: {importing}, then harness compare {folder}"
         print(terminal_safe(words), file=sys.stderr)
     if arguments.json:
-        return print_json(_facts(pages))
+        return print_json(_collect_facts(pages))
     print(terminal_safe("\n".join(map(str, pages.files))))
     return 0
 
 
-def _mapping_of_texts(arguments: Any) -> LabelMapping:
-    """What the flags of a page say of a table of texts."""
+def _map_texts(arguments: Any) -> LabelMapping:
+    """Return the mapping that the flags of a page make of a table of texts."""
     texts = parse_pairs([f"{name}={name}" for name in arguments.fields or ()], "--text")
     metric = arguments.metrics[0] if arguments.metrics else None
     return load_mapping(None, {"texts": texts, "metric": metric, "language": arguments.lang})
@@ -116,8 +121,8 @@ def serve(arguments: LabelsServe) -> int:
     import uvicorn
 
     with sole_server(arguments.folder / RESULTS), listening_socket(host, arguments.port) as listener:
-        for token, own in pages:
-            print(terminal_safe(f"{own.annotator}  {address_of(listener, host)}/{token}/"), flush=True)
+        for token, person_page in pages:
+            print(terminal_safe(f"{person_page.annotator}  {address_of(listener, host)}/{token}/"), flush=True)
         print(f"answers are kept in {arguments.folder / RESULTS}; Ctrl-C ends the server", file=sys.stderr)
         if host not in LOOPBACK:
             print(
@@ -135,9 +140,9 @@ def reviews(arguments: LabelsReviews) -> int:
     from harness.annotate.checks.review_agreement import review_summary
 
     page = page_path(arguments.html)
-    given = read_reviews(arguments.data)
+    review_rows = read_reviews(arguments.data)
     data = load_folder(arguments.data, Library(*arguments.content))
-    summary = review_summary(data, given, seed=arguments.seed)
+    summary = review_summary(data, review_rows, seed=arguments.seed)
     if page is not None:
         from harness.render.html.reviews import reviews_page
 
@@ -156,18 +161,18 @@ def reviews(arguments: LabelsReviews) -> int:
 
 
 def page_options(arguments: Any) -> PageOptions:
-    """What the flags say about the pages."""
+    """Return the options of pages from the flags."""
     for name in ("practice", "checks"):
         if getattr(arguments, name) < 0:
             raise UsageError(f"--{name} is a number of texts, 0 or more; got {getattr(arguments, name)}")
-    given = given_fields(arguments, PageOptions, tasks="task", next_items="next")
-    given["language"] = canonical(arguments.lang) if arguments.lang else None
-    given["annotators"] = arguments.annotators or (READERS if arguments.blind_pairs else 3)
-    given["where"] = restrictions(map(key_and_values, getattr(arguments, "where", ())))
-    return PageOptions(**given | {"about": _about(arguments.about), "review": _review(arguments)})
+    fields = given_fields(arguments, PageOptions, tasks="task", next_items="next")
+    fields["language"] = canonical(arguments.lang) if arguments.lang else None
+    fields["annotators"] = arguments.annotators or (READERS if arguments.blind_pairs else 3)
+    fields["where"] = restrictions(map(key_and_values, getattr(arguments, "where", ())))
+    return PageOptions(**fields | {"about": _read_about(arguments.about), "review": _read_review(arguments)})
 
 
-def _review(arguments: Any) -> tuple[ReviewedJudge, Reviewed] | None:
+def _read_review(arguments: Any) -> tuple[ReviewedJudge, Reviewed] | None:
     """The judge's scores and reasons that `--review` names."""
     if arguments.review is None:
         if arguments.judge is not None:
@@ -181,7 +186,7 @@ def _review(arguments: Any) -> tuple[ReviewedJudge, Reviewed] | None:
     return judge, reviewed if arguments.next is None else without_review(reviewed, judge, Path(arguments.data))
 
 
-def _data(arguments: Any, library: Library) -> Dataset:
+def _open_data(arguments: Any, library: Library) -> Dataset:
     if arguments.pack is not None:
         if arguments.data != "bundled":
             raise UsageError("--pack names packs of 'bundled'; leave it out for a data folder")
@@ -191,7 +196,7 @@ def _data(arguments: Any, library: Library) -> Dataset:
     return load_bundled(library, library.tags_with_items())
 
 
-def _about(path: Path | None) -> str:
+def _read_about(path: Path | None) -> str:
     if path is None:
         return ""
     try:
@@ -206,6 +211,6 @@ def _about(path: Path | None) -> str:
     return text
 
 
-def _facts(pages: PagesSummary) -> dict[str, Any]:
+def _collect_facts(pages: PagesSummary) -> dict[str, Any]:
     facts = {"files": list(map(str, pages.files)), "record": str(pages.record), "items": pages.items}
     return {**facts, "items_each": pages.items_each, "notes": pages.notes}

@@ -32,8 +32,10 @@ from harness.text import terminal_safe
 def import_(arguments: LabelsImport) -> int:
     options, library = ImportOptions(**given_fields(arguments, ImportOptions)), Library(*arguments.content)
     if arguments.kind is None and any(is_result_file(Path(source)) for source in arguments.source):
-        own = PageImportOptions(arguments.pages, arguments.edited, arguments.one_person)
-        imported = import_page_results(list(map(Path, arguments.source)), arguments.to, mapping_of(arguments), options, own, library)
+        page_options = PageImportOptions(arguments.pages, arguments.edited, arguments.one_person)
+        imported = import_page_results(
+            list(map(Path, arguments.source)), arguments.to, mapping_of(arguments), options, page_options, library
+        )
     elif len(arguments.source) > 1:
         raise UsageError("name one source; only result files of labelling pages are imported together. Add the next one with --append")
     elif arguments.to is None:
@@ -111,28 +113,28 @@ def export(arguments: LabelsExport) -> int:
 
 def _refuse_half(arguments: Any) -> None:
     """Raise UsageError for flags of a plan before a run without `--judge-as-good`, and for neither a source nor an assumption."""
-    given = [flag for flag in ("metric", "people_agree", "shares", "people", "cells") if getattr(arguments, flag)]
-    if given and not arguments.judge_as_good:
-        raise UsageError(f"--{given[0].replace('_', '-')} is for a plan before any judge was asked; add --judge-as-good")
+    flags = [flag for flag in ("metric", "people_agree", "shares", "people", "cells") if getattr(arguments, flag)]
+    if flags and not arguments.judge_as_good:
+        raise UsageError(f"--{flags[0].replace('_', '-')} is for a plan before any judge was asked; add --judge-as-good")
     if arguments.source is None and not (arguments.judge_as_good and arguments.metric):
         raise UsageError(
             "name a data folder or a run; before any labels and judges: harness labels needed --judge-as-good --metric task_quality"
         )
 
 
-def _needed_before(arguments: Any) -> int:
+def _plan_before(arguments: Any) -> int:
     """The plan before any judge was asked, from the labels of a data folder or from assumptions."""
     from harness.correction import labels_before_a_run as before
     from harness.data.named_folders import located
 
     library = Library()
-    given = before.StatedPeople(arguments.people_agree, arguments.shares, arguments.people)
+    stated = before.StatedPeople(arguments.people_agree, arguments.shares, arguments.people)
     if arguments.source is not None:
         data = load_folder(located(Path(arguments.source), library), library, card=arguments.options.card)
-        people = before.read_people(data, arguments.metric, arguments.options.languages or (), given)
+        people = before.read_people(data, arguments.metric, arguments.options.languages or (), stated)
     else:
         scales = {name: library.rubric(name).scale if name in library.rubric_files else None for name in arguments.metric}
-        people = [one for name, scale in scales.items() for one in before.assume_people(name, scale, given)]
+        people = [person for name, scale in scales.items() for person in before.assume_people(name, scale, stated)]
     cells = arguments.cells or (1 if arguments.source is None else len(people))
     decision, half_width = part_of(arguments.options, DecisionOptions), arguments.options.half_width
     planned = before.plan_labels(people, decision, cells=cells, half_width=half_width)
@@ -151,7 +153,7 @@ def needed(arguments: CountLabelsNeeded) -> int:
 
     _refuse_half(arguments)
     if arguments.judge_as_good:
-        return _needed_before(arguments)
+        return _plan_before(arguments)
     options = arguments.options
     with working("planning"):
         recording = opened_source(arguments).recording

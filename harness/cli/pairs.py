@@ -14,16 +14,16 @@ def pairs(arguments: Pairs) -> int:
     library = Library(*arguments.content)
     equal = EqualScores.parse(arguments.equal) if arguments.equal else None
     data = load_folder(arguments.data, library, card=arguments.card)
-    made = make_pairs(data, library, arguments.against, equal, arguments.control)
-    write_pairs(arguments.out, made, data, library)
-    counts = ", ".join(f"{count:,} in {language}" for language, count in sorted(made.by_language.items()))
-    print(f"{arguments.out}: {len(made.rows):,} pairs, {counts}")
-    if made.identical:
-        print(f"{made.identical:,} of them have the same text twice; they stay as a sanity check")
-    if made.not_equal or made.not_scored:
-        print(f"left out: {made.not_equal:,} pairs that people scored differently, {made.not_scored:,} without a score of both")
+    new_pairs = make_pairs(data, library, arguments.against, equal, arguments.control)
+    write_pairs(arguments.out, new_pairs, data, library)
+    counts = ", ".join(f"{count:,} in {language}" for language, count in sorted(new_pairs.by_language.items()))
+    print(f"{arguments.out}: {len(new_pairs.rows):,} pairs, {counts}")
+    if new_pairs.identical:
+        print(f"{new_pairs.identical:,} of them have the same text twice; they stay as a sanity check")
+    if new_pairs.not_equal or new_pairs.not_scored:
+        print(f"left out: {new_pairs.not_equal:,} pairs that people scored differently, {new_pairs.not_scored:,} without a score of both")
     if arguments.control:
-        print(f"computed answers to control questions: {len(made.labels):,} of {len(made.rows) * len(arguments.control):,}")
+        print(f"computed answers to control questions: {len(new_pairs.labels):,} of {len(new_pairs.rows) * len(arguments.control):,}")
     content = "".join(f" --content {shlex.quote(str(folder))}" for folder in arguments.content)
     print(f"judge them with: harness run{content} --data {shlex.quote(str(arguments.out))} --unlabelled --order both --judge NAME")
     return 0

@@ -37,7 +37,7 @@ from harness.text import terminal_safe
 
 
 def run(arguments: Run) -> int:
-    spec, settings = _spec(arguments), engine_settings(arguments)
+    spec, settings = _read_spec(arguments), engine_settings(arguments)
     if arguments.cascade:
         from harness.cli.cascaded_run import run_cascaded
 
@@ -49,7 +49,9 @@ def run(arguments: Run) -> int:
         from harness.cli.dry_run import plan_of
 
         plan = plan_of(spec, settings, show_texts=arguments.show_texts)
-        printed = plan.as_json(_spec_of(arguments)) if arguments.json else plan.text(shutil.get_terminal_size().columns, arguments.verbose)
+        printed = (
+            plan.as_json(_list_flags(arguments)) if arguments.json else plan.text(shutil.get_terminal_size().columns, arguments.verbose)
+        )
         sys.stdout.write(printed)
         return 0
     from harness.render.progress import TerminalWatcher
@@ -59,10 +61,10 @@ def run(arguments: Run) -> int:
         result = run_spec(spec, arguments.out, TerminalWatcher(assume_yes=arguments.yes, report_of=shows), settings)
     except IncompleteRun as err:
         if err.result is not None:  # show the answers first, then the error with what is missing
-            show(err.result, _output(arguments))
+            show(err.result, _read_output(arguments))
         raise
     _keep_spec(result, arguments)
-    return exit_code_of(show(result, _output(arguments)).verdicts)
+    return exit_code_of(show(result, _read_output(arguments)).verdicts)
 
 
 def _run_collection(library: Library, spec: RunSpec, settings: Settings, arguments: Any) -> int:
@@ -75,12 +77,12 @@ def _run_collection(library: Library, spec: RunSpec, settings: Settings, argumen
         from harness.cli.dry_run import plan_of_collection
 
         planned = plan_of_collection(collection.title, specs, library, settings, not_askable)
-        sys.stdout.write(planned.as_json(_spec_of(arguments)) if arguments.json else planned.text())
+        sys.stdout.write(planned.as_json(_list_flags(arguments)) if arguments.json else planned.text())
         return 0
     from harness.cli.data import fetch_sets
     from harness.render.progress import TerminalWatcher
 
-    asked_specs, left_out = _outside_repository(specs, library, arguments.out)
+    asked_specs, left_out = _filter_outside_repository(specs, library, arguments.out)
     cards = list({card.id: card for card in absent_cards(asked_specs, library).values()}.values())
     fetch_sets(cards, library, data_home(), assume_yes=arguments.yes, all_needed=False)
     absent = absent_cards(asked_specs, library)
@@ -96,7 +98,7 @@ def _run_collection(library: Library, spec: RunSpec, settings: Settings, argumen
     return 0
 
 
-def _outside_repository(specs: Sequence[RunSpec], library: Library, out: Path) -> tuple[list[RunSpec], list[str]]:
+def _filter_outside_repository(specs: Sequence[RunSpec], library: Library, out: Path) -> tuple[list[RunSpec], list[str]]:
     """The boards whose results may be written into a folder, and a sentence for each of the others."""
     asked_specs, left_out = [], []
     for spec in specs:
@@ -125,7 +127,7 @@ def _show_collection(title: str, done: Together, left_out: Sequence[str], argume
 
 
 def board_verdicts(result: RunResult, report: Report) -> BoardVerdicts:
-    """What the answer of a collection takes from one board."""
+    """Return the verdicts of one board for the answer of a collection."""
     prepared = result.prepared
     decided = tuple(verdict for verdict in report.verdicts if not traits_of(verdict["judge"]).is_baseline)
     with_verdict = {(verdict["language"], verdict["judge"], verdict["metric"]) for verdict in report.verdicts}
@@ -134,7 +136,7 @@ def board_verdicts(result: RunResult, report: Report) -> BoardVerdicts:
     return BoardVerdicts(decided, qualities, tuple(dict.fromkeys(cell for cell in cells if cell not in with_verdict)))
 
 
-def _spec_of(arguments: Any) -> dict[str, Any]:
+def _list_flags(arguments: Any) -> dict[str, Any]:
     """The flags of this command, as `--spec` reads them."""
     from harness.cli.spec_file import spec_of
 
@@ -146,12 +148,12 @@ def _spec_of(arguments: Any) -> dict[str, Any]:
 
 def _keep_spec(result: RunResult, arguments: Any) -> None:
     """Keep the flags with the run, without addresses, which only the store knows. A folder that cannot be written is no error here."""
-    flags = {name: value for name, value in _spec_of(arguments).items() if name not in ("base_url", "out", "header")}
+    flags = {name: value for name, value in _list_flags(arguments).items() if name not in ("base_url", "out", "header")}
     with suppress(StoreError):
         write_atomic(result.folder / "spec.toml", to_toml(flags), private=True)
 
 
-def _spec(arguments: Any) -> RunSpec:
+def _read_spec(arguments: Any) -> RunSpec:
     request: RunSpec = arguments.request
     if arguments.full and request.board not in (None, "controls-full"):
         raise UsageError("--full means --board controls-full; remove --board")
@@ -177,7 +179,7 @@ def engine_settings(arguments: Any) -> Settings:
     )
 
 
-def _latest(out: Path) -> RunResult:
+def _find_latest(out: Path) -> RunResult:
     """Return the latest run in a results folder that has an answer: one that ended before its first call says nothing."""
     with Store.reading(out) as store:
         names = list(store.runs())
@@ -193,7 +195,7 @@ def _latest(out: Path) -> RunResult:
 def report(arguments: ShowReport) -> int:
     page_name = None if arguments.html is None else next(iter(arguments.html), "")
     page_path(page_name)  # a wrong name is refused before anything that takes time
-    result = reopen(arguments.run, arguments.out) if arguments.run else _latest(arguments.out)
+    result = reopen(arguments.run, arguments.out) if arguments.run else _find_latest(arguments.out)
     result.refuse_unanswered()
     if arguments.majority:
         result = result.with_majority(arguments.majority)
@@ -201,27 +203,27 @@ def report(arguments: ShowReport) -> int:
     quiet = arguments.html is not None or form is not None
     if arguments.langs and arguments.html is not None:
         raise UsageError("a page has all languages of its run, and a switch; leave out --langs or --html")
-    shown = show(result, _output(arguments, quiet=quiet, langs=arguments.langs or ()), arguments.decision)
+    decided = show(result, _read_output(arguments, quiet=quiet, langs=arguments.langs or ()), arguments.decision)
     if page := page_path(page_name, result.folder / "report.html"):
         from harness.render.html.report import report_page
         from harness.row_files import write_atomic
 
         refuse_in_repository(page, result.prepared.data.about)
-        write_atomic(page, report_page(result, shown), private=True)
+        write_atomic(page, report_page(result, decided), private=True)
         print(page)
     elif form:
-        sys.stdout.write(_as_text(shown, form))
+        sys.stdout.write(_format_report(decided, form))
     if arguments.figures:
         from harness.render.figures import FORMS, WIDTHS, FigureOptions, draw_figures
 
         options = FigureOptions(WIDTHS[arguments.figure_width], arguments.figure_names, FORMS)
         with told_warnings():
-            drawn = draw_figures(shown.as_json(), result.folder / "figures", options)
+            drawn = draw_figures(decided.as_json(), result.folder / "figures", options)
         print(*drawn, sep="\n", file=sys.stderr)
-    return exit_code_of(shown.verdicts)
+    return exit_code_of(decided.verdicts)
 
 
-def _as_text(report: Report, form: str) -> str:
+def _format_report(report: Report, form: str) -> str:
     if form == "md":
         from harness.render.markdown import report_markdown
 
@@ -240,7 +242,7 @@ def _as_text(report: Report, form: str) -> str:
 
 
 class Output(NamedTuple):
-    """What is printed of a report: JSON, or the terminal with more or less; `langs` are the only languages that are shown."""
+    """The printed form of a report: JSON, or the terminal with more or less; `langs` are the only languages that are shown."""
 
     as_json: bool = False
     quiet: bool = False
@@ -250,7 +252,7 @@ class Output(NamedTuple):
     langs: tuple[str, ...] = ()
 
 
-def _output(arguments: Any, *, quiet: bool = False, langs: Sequence[str] = ()) -> Output:
+def _read_output(arguments: Any, *, quiet: bool = False, langs: Sequence[str] = ()) -> Output:
     return Output(arguments.json, quiet, arguments.by_task, arguments.all, arguments.signature, tuple(langs))
 
 
@@ -278,17 +280,17 @@ def show(result: RunResult, output: Output, decision: DecisionOptions | None = N
         if output.by_task or result.protocol.texts.study:
             print_sections(report.ablations)
         else:
-            print_whole(lambda width: dim_lines([terminal_safe(_more(report))]))
+            print_whole(lambda width: dim_lines([terminal_safe(_describe_more(report))]))
     if not output.as_json:
-        if part := _part_of_board(result):
+        if part := _describe_part_of_board(result):
             print(f"\n{part}", file=sys.stderr)
         files = f"files: {result.folder}" if writable else f"{result.folder} is read-only; its files were not updated"
         print(f"\n{files}", file=sys.stderr)
     return report
 
 
-def _part_of_board(result: RunResult) -> str:
-    """What of its board a run did not ask about, so that nobody takes a part for the whole; empty where it is the whole."""
+def _describe_part_of_board(result: RunResult) -> str:
+    """Name the part of its board that a run did not ask about, so that nobody takes a part for the whole; empty where it is the whole."""
     protocol = result.protocol
     if not protocol.texts.board:
         return ""
@@ -317,8 +319,8 @@ def _share(names: Collection[str], selected: Collection[str], kind: str) -> str:
     return f"{len(names) - omitted} of its {len(names)} {kind}" if omitted else ""
 
 
-def _more(report: Report) -> str:
-    """What --all and --full would add."""
+def _describe_more(report: Report) -> str:
+    """Name what --all and --full would add."""
     sections = ", ".join(str(section["title"]).lower() for section in report.ablations.values() if section.get("title"))
     return f"--all has every verdict; --by-task also the numbers of each metric and task{f', and {sections}' if sections else ''}."
 

@@ -36,11 +36,11 @@ def with_spec_file(argv: Sequence[str]) -> list[list[str]]:
     if stated.get("spec") is None:
         return [list(argv)]
     path = Path(str(stated["spec"]))
-    parts = _by_language(_read(path), stated, path)
-    return [[*_as_arguments(path, flags, stated), *argv, *languages] for flags, languages in parts]
+    parts = _split_by_language(_read(path), stated, path)
+    return [[*_write_arguments(path, flags, stated), *argv, *languages] for flags, languages in parts]
 
 
-def _by_language(content: dict[str, Any], stated: dict[str, Any], path: Path) -> Iterator[tuple[dict[str, Any], list[str]]]:
+def _split_by_language(content: dict[str, Any], stated: dict[str, Any], path: Path) -> Iterator[tuple[dict[str, Any], list[str]]]:
     """The flags of each run that a file describes, and its own `--langs` where languages have flags of their own."""
     tables, rest = content.get("language"), {key: value for key, value in content.items() if key != "language"}
     if not tables:
@@ -65,18 +65,18 @@ def _by_language(content: dict[str, Any], stated: dict[str, Any], path: Path) ->
 
 
 def spec_of(argv: Sequence[str]) -> dict[str, Any]:
-    """What a specification file with the same flags holds; paths are absolute."""
-    recorded = _recorded()
+    """Return the content of a specification file with the same flags; paths are absolute."""
+    recorded = _list_recordable()
     flags = {key: value for key, value in flags_of("run", argv).items() if key in recorded}
     folder = Path.cwd()
     return {
-        key: [_from(folder, key, item) for item in value] if isinstance(value, list) else _from(folder, key, value)
+        key: [_resolve_path(folder, key, item) for item in value] if isinstance(value, list) else _resolve_path(folder, key, value)
         for key, value in flags.items()
     }
 
 
 @cache
-def _recorded() -> dict[str, CommandField]:
+def _list_recordable() -> dict[str, CommandField]:
     """Return the flags that a file can hold, by their keys."""
     return {field.key: field for field in fields_of(class_of("run")) if field.recorded}
 
@@ -87,10 +87,10 @@ def _is_path(key: str) -> bool:
     def names_path(hint: Any) -> bool:
         return hint is Path or any(map(names_path, get_args(hint)))
 
-    return key in _recorded() and key != "out" and names_path(_recorded()[key].hint)
+    return key in _list_recordable() and key != "out" and names_path(_list_recordable()[key].hint)
 
 
-def _from(folder: Path, key: str, value: Any) -> Any:
+def _resolve_path(folder: Path, key: str, value: Any) -> Any:
     """The value of a flag, with a path that is relative to a folder as a whole path; other values as they are."""
     if _is_path(key):
         return str((folder / str(value)).resolve())
@@ -99,8 +99,8 @@ def _from(folder: Path, key: str, value: Any) -> Any:
     return value
 
 
-def _as_arguments(path: Path, flags: dict[str, Any], stated: dict[str, Any]) -> Iterator[str]:
-    fields = _recorded()
+def _write_arguments(path: Path, flags: dict[str, Any], stated: dict[str, Any]) -> Iterator[str]:
+    fields = _list_recordable()
     for key, value in flags.items():
         if key not in fields:
             message = f"'{key}' is not a flag of 'harness run' that a file can hold.{suggest(key, fields)}"
@@ -111,7 +111,7 @@ def _as_arguments(path: Path, flags: dict[str, Any], stated: dict[str, Any]) -> 
         if field.switch:
             yield field.names[0]
             continue
-        values = [_text(text, key, path) for text in (value if isinstance(value, list) else [value])]
+        values = [_check_text(text, key, path) for text in (value if isinstance(value, list) else [value])]
         yield from (f"{field.names[0]}={text}" for text in (values if field.several else [",".join(values)]))
 
 
@@ -127,10 +127,10 @@ def _read(path: Path) -> dict[str, Any]:
         raise ContentError(f"not valid TOML: {err}", path) from None
 
 
-def _text(value: Any, key: str, path: Path) -> str:
+def _check_text(value: Any, key: str, path: Path) -> str:
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         raise ContentError(f"'{key}' should be a text, a number or a list of them", path, line_of(path, rf"^\s*{key}\s*="))
-    return str(_from(path.parent, key, value))
+    return str(_resolve_path(path.parent, key, value))
 
 
 def write_spec(
@@ -147,7 +147,7 @@ def write_spec(
     Raises:
         StoreError: if the file cannot be written.
     """
-    flags = {name: _beside(path, choice) for name, choice in (("start", start), ("chosen", chosen))}
+    flags = {name: _make_paths_relative(path, choice) for name, choice in (("start", start), ("chosen", chosen))}
     used = [flags[name] for name in dict.fromkeys(settings.values())]
     common = {key: value for key, value in used[0].items() if all(other.get(key) == value for other in used)}
     tables = {tag: {key: value for key, value in flags[name].items() if key not in common} for tag, name in settings.items()}
@@ -155,7 +155,7 @@ def write_spec(
     write_atomic(path, comments + to_toml({"langs": list(settings), **common, **({"language": tables} if any(tables.values()) else {})}))
 
 
-def _beside(path: Path, flags: Mapping[str, Any]) -> dict[str, Any]:
+def _make_paths_relative(path: Path, flags: Mapping[str, Any]) -> dict[str, Any]:
     """Flags with their paths relative to the folder of a file."""
 
     def placed(value: Any) -> Any:

@@ -45,17 +45,17 @@ def start(arguments: Start) -> int:
     to = arguments.to or folder_of(arguments.source)
     if not arguments.plan and to.is_dir() and find_table(to, "labels"):
         raise UsageError(f"{to} already holds labels; name another folder with --to, or add to them with 'harness labels import --append'")
-    given = mapping_of(arguments)
-    if not arguments.plan and (judging := _table_options(given, arguments)):
+    mapping = mapping_of(arguments)
+    if not arguments.plan and (judging := _read_table_options(mapping, arguments)):
         ask = None if arguments.yes or not sys.stdin.isatty() else ask_role
         if judged := read_judged_table(arguments.source, judging, ask):
-            return _answer(judged, to, given, arguments)
+            return _answer(judged, to, mapping, arguments)
     options = ImportOptions(**given_fields(arguments, ImportOptions))
-    options, table = _table(arguments.source, options, arguments.id_from)
-    look = _settled(table, library, given, sure=bool(arguments.yes or arguments.plan))
+    options, table = _read_table(arguments.source, options, arguments.id_from)
+    look = _settle_mapping(table, library, mapping, sure=bool(arguments.yes or arguments.plan))
     options = msgspec.structs.replace(options, unlabelled=not look.scored, partly=True)  # what is not explained was refused above
     if arguments.plan:
-        write_atomic(arguments.plan, _mapping_toml(look.mapping).encode())
+        write_atomic(arguments.plan, _write_mapping(look.mapping).encode())
         source, plan = shlex.quote(str(arguments.source)), shlex.quote(str(arguments.plan))
         _say(f"correct the mapping and pass it: harness start {source} --map {plan}")
         print(arguments.plan)
@@ -63,52 +63,52 @@ def start(arguments: Start) -> int:
     imported = import_labels(arguments.source, to, look.mapping, options, library)
     print_summary(imported)
     prompts = _write_prompts(imported, look.mapping, library) if imported.written else []
-    commands = list(_next(imported, prompts, look.mapping, arguments.sampling))
+    commands = list(_list_next_commands(imported, prompts, look.mapping, arguments.sampling))
     code = ended(imported, (lambda: {**facts_of(imported), "next": commands}) if arguments.json else None)
     if imported.written and not arguments.json:
         _say("\nNext:\n" + "\n".join(f"  {line}" for line in commands))
     return code
 
 
-def _table_options(given: LabelMapping, arguments: Start) -> TableOptions | None:
+def _read_table_options(mapping: LabelMapping, arguments: Start) -> TableOptions | None:
     """Return what the flags say of a table with a judge; None where they say what only an importer of labels reads."""
     shared = ("id", "title", "language", "task", "metric", "sampling", "source", "columns", "texts", "group", "system", "drop", "metrics")
     empty = LabelMapping()
-    importers = msgspec.structs.replace(given, **{name: getattr(empty, name) for name in (*shared, "human", "wide_annotators")})
-    columns = {str(role): name for role, name in given.columns.items()}
-    named = {name: columns.pop(role, None) for role, name in (("item_id", "id"), ("group", "group"), ("system", "system"))}
-    language, metric = (columns.pop(role, None) or given.constant(role) for role in ("language", "metric"))
+    importers = msgspec.structs.replace(mapping, **{name: getattr(empty, name) for name in (*shared, "human", "wide_annotators")})
+    columns = {str(role): name for role, name in mapping.columns.items()}
+    key_columns = {name: columns.pop(role, None) for role, name in (("item_id", "id"), ("group", "group"), ("system", "system"))}
+    language, metric = (columns.pop(role, None) or mapping.constant(role) for role in ("language", "metric"))
     if columns or importers != empty:
         return None
     return TableOptions(
-        human=(*given.human, *given.wide_annotators),
+        human=(*mapping.human, *mapping.wide_annotators),
         judge=tuple(arguments.judge or ()),
-        text=tuple(given.texts.values()),
+        text=tuple(mapping.texts.values()),
         language=language,
         metric=metric,
-        id=named["id"],
-        group=named["group"] or given.group,
-        system=named["system"] or given.system,
-        drop=given.drop,
+        id=key_columns["id"],
+        group=key_columns["group"] or mapping.group,
+        system=key_columns["system"] or mapping.system,
+        drop=mapping.drop,
         scale=arguments.scale,
         recode=arguments.recode,
-        sampling=given.sampling,
-        source=given.source if given.source in ("people", "constructed") else "native",
+        sampling=mapping.sampling,
+        source=mapping.source if mapping.source in ("people", "constructed") else "native",
     )
 
 
-def _answer(table: OneTable, to: Path, given: LabelMapping, arguments: Start) -> int:
+def _answer(table: OneTable, to: Path, mapping: LabelMapping, arguments: Start) -> int:
     """Keep a table with a judge as a data folder, and show the answer: who has one needs no judge to be asked."""
     from harness.cli.compare import compare
 
     show_table(table)
-    stated = {name: value for name in ("id", "title") if (value := getattr(given, name)) is not None}
+    stated = {name: value for name in ("id", "title") if (value := getattr(mapping, name)) is not None}
     msgspec.structs.replace(table.data, about=msgspec.structs.replace(table.data.about, **stated)).save(to)
     _say(f"kept as the data folder {to}")
     return compare(cast("Compare", read_flags("compare", [str(to), *(["--json"] if arguments.json else [])])))
 
 
-def texts_of_table(source: Path, given: LabelMapping, library: Library) -> tuple[Path, dict[str, str]]:
+def texts_of_table(source: Path, mapping: LabelMapping, library: Library) -> tuple[Path, dict[str, str]]:
     """The data folder of a table of texts: the one of its name that is here, else imported as `harness start --yes` would.
 
     Beside it stand the table's columns of texts by their names in the folder; none where no judge has scored them, or they were imported
@@ -131,8 +131,8 @@ def texts_of_table(source: Path, given: LabelMapping, library: Library) -> tuple
         judged.data.save(to)
         _say(f"kept as the data folder {to}")
     else:
-        options, table = _table(source, ImportOptions())
-        look = _settled(table, library, given, sure=True)
+        options, table = _read_table(source, ImportOptions())
+        look = _settle_mapping(table, library, mapping, sure=True)
         imported = import_labels(
             source, to, look.mapping, msgspec.structs.replace(options, unlabelled=not look.scored, partly=True), library
         )
@@ -143,7 +143,7 @@ def texts_of_table(source: Path, given: LabelMapping, library: Library) -> tuple
     return to, judged.roles.texts if judged else {}
 
 
-def _table(source: Path, options: ImportOptions, id_from: Sequence[str] | None = None) -> tuple[ImportOptions, SourceTable]:
+def _read_table(source: Path, options: ImportOptions, id_from: Sequence[str] | None = None) -> tuple[ImportOptions, SourceTable]:
     """The table as it stands, with ids from the columns that the user named, and the options with its encoding."""
     options = _with_encoding(source, options)
     table = with_plain_names(read_source(str(source), options))
@@ -160,17 +160,17 @@ def _with_encoding(source: Path, options: ImportOptions) -> ImportOptions:
     return msgspec.structs.replace(options, encoding=encoding)
 
 
-def _settled(table: SourceTable, library: Library, given: LabelMapping, *, sure: bool) -> SuggestedMapping:
+def _settle_mapping(table: SourceTable, library: Library, mapping: LabelMapping, *, sure: bool) -> SuggestedMapping:
     """The first look with what the user says to it: takes the guesses where the user is `sure` (`--yes`), else answers on a terminal.
 
     Raises UsageError where nobody can answer and `--yes` is missing.
     """
     scales = rubric_scales(library)
-    given = given if given.task else msgspec.structs.replace(given, task="texts")
-    table, given = with_people_apart(table, given)
-    if given.wide_items is not None:
-        table = one_record_per_item(table, given.wide_items, "the table")
-    look = suggest_mapping(table, scales, given)
+    mapping = mapping if mapping.task else msgspec.structs.replace(mapping, task="texts")
+    table, mapping = with_people_apart(table, mapping)
+    if mapping.wide_items is not None:
+        table = one_record_per_item(table, mapping.wide_items, "the table")
+    look = suggest_mapping(table, scales, mapping)
     _show(look)
     if not (look.mapping.texts or look.mapping.language or "language" in look.mapping.columns):
         raise UsageError(
@@ -183,8 +183,8 @@ def _settled(table: SourceTable, library: Library, given: LabelMapping, *, sure:
         return look
     if not sys.stdin.isatty():
         raise UsageError("pass --yes to take these guesses, correct them with flags, or write them down with --plan FILE.toml")
-    given = _asked(look, given)
-    look = suggest_mapping(table, scales, given)
+    mapping = _ask_mapping(look, mapping)
+    look = suggest_mapping(table, scales, mapping)
     if _ask("import it like this? yes or no", "yes")[:1].casefold() not in ("y", "j"):
         raise UsageError("nothing was imported; flags correct a guess, and --plan FILE.toml writes all of them down")
     return look
@@ -200,22 +200,22 @@ def _show(look: SuggestedMapping) -> None:
         _say("  no scores: the texts are imported without labels")
 
 
-def _asked(look: SuggestedMapping, given: LabelMapping) -> LabelMapping:
+def _ask_mapping(look: SuggestedMapping, stated: LabelMapping) -> LabelMapping:
     """The mapping after at most four questions; an empty answer takes the guess."""
-    found = look.mapping
+    suggested = look.mapping
     changes: dict[str, Any] = {}
-    if found.language and not given.language:
-        changes["language"] = _ask("which language are the texts in?", found.language)
-    if found.metric and not given.metric and look.scored:
-        changes["metric"] = _ask("what did people score? one word, such as fluency", found.metric)
-    metric = changes.get("metric", found.metric)
-    scale = found.metrics.get(found.metric or "")
-    if metric and scale and metric not in given.metrics:
-        changes["metrics"] = {**given.metrics, **_asked_scale(metric, scale)}
-    return msgspec.structs.replace(given, **changes)
+    if suggested.language and not stated.language:
+        changes["language"] = _ask("which language are the texts in?", suggested.language)
+    if suggested.metric and not stated.metric and look.scored:
+        changes["metric"] = _ask("what did people score? one word, such as fluency", suggested.metric)
+    metric = changes.get("metric", suggested.metric)
+    scale = suggested.metrics.get(suggested.metric or "")
+    if metric and scale and metric not in stated.metrics:
+        changes["metrics"] = {**stated.metrics, **_ask_scale(metric, scale)}
+    return msgspec.structs.replace(stated, **changes)
 
 
-def _asked_scale(metric: str, scale: Scale) -> dict[str, Scale]:
+def _ask_scale(metric: str, scale: Scale) -> dict[str, Scale]:
     ends = scale.classes[:1] + scale.classes[-1:] if scale.classes else (scale.min, scale.max)
     answer = _ask("from which to which score, and which is the best?", f"{ends[0]}..{ends[1]}:best={scale.best}")
     return parse_scales([f"{metric}={answer}"])
@@ -226,14 +226,16 @@ def _ask(question: str, guess: str) -> str:
     return sys.stdin.readline().strip() or guess
 
 
-def _mapping_toml(mapping: LabelMapping) -> str:
+def _write_mapping(mapping: LabelMapping) -> str:
     """The mapping as a file that `--map` reads, without what is at its default."""
     values, defaults = msgspec.to_builtins(mapping), msgspec.to_builtins(LabelMapping())
-    return to_toml({name: _given(value) for name, value in values.items() if value != defaults[name]})
+    return to_toml({name: _drop_defaults(value) for name, value in values.items() if value != defaults[name]})
 
 
-def _given(value: Any) -> Any:
-    return {name: _given(part) for name, part in value.items() if part not in (None, (), [], {})} if isinstance(value, dict) else value
+def _drop_defaults(value: Any) -> Any:
+    return (
+        {name: _drop_defaults(part) for name, part in value.items() if part not in (None, (), [], {})} if isinstance(value, dict) else value
+    )
 
 
 def folder_of(source: Path) -> Path:
@@ -249,9 +251,9 @@ def _write_prompts(imported: ImportSummary, mapping: LabelMapping, library: Libr
     from harness.authoring.scaffold import prompt_for
 
     metrics = imported.metrics or ((mapping.metric,) if mapping.metric else ())
-    own = [name for name in metrics if name not in library.rubric_files or mapping.task not in library.task_files]
+    without_rubric = [name for name in metrics if name not in library.rubric_files or mapping.task not in library.task_files]
     paths = []
-    for name in own:
+    for name in without_rubric:
         if scale := mapping.metrics.get(name) or rubric_scales(library).get(name):
             path = imported.folder / f"ask-{name}.toml".replace("/", "-")
             if not path.exists():
@@ -260,22 +262,24 @@ def _write_prompts(imported: ImportSummary, mapping: LabelMapping, library: Libr
     return paths
 
 
-def _next(imported: ImportSummary, prompts: Sequence[Path], mapping: LabelMapping, sampling: str | None) -> Iterator[str]:
+def _list_next_commands(imported: ImportSummary, prompts: Sequence[Path], mapping: LabelMapping, sampling: str | None) -> Iterator[str]:
     """The commands that come next, with the names of this folder, and what the last of them still needs."""
     folder = shlex.quote(str(imported.folder))
-    own = prompts if prompts or imported.labels else [Path("ask.toml")]
-    asking = f"harness run --data {folder}{''.join(f' --prompt {shlex.quote(str(path))}' for path in own)} --judge {_EXAMPLE_JUDGE}"
+    prompt_files = prompts if prompts or imported.labels else [Path("ask.toml")]
+    asking = (
+        f"harness run --data {folder}{''.join(f' --prompt {shlex.quote(str(path))}' for path in prompt_files)} --judge {_EXAMPLE_JUDGE}"
+    )
     if imported.labels:
-        every, about = ("", "")
+        flag, about = ("", "")
         if imported.unlabelled:
-            every, about = " --unlabelled", f", also about the {counted(imported.unlabelled, 'text')} without a score"
-        yield f"{asking}{every}   # asks a judge{about}{_read_first(prompts)}"
+            flag, about = " --unlabelled", f", also about the {counted(imported.unlabelled, 'text')} without a score"
+        yield f"{asking}{flag}   # asks a judge{about}{_read_first(prompts)}"
         yield "harness compare RUN   # may the judge be used? RUN is the name that the first command prints"
         needs = "" if sampling == "random" else f'; needs sampling = "random" at the top of {folder}/data.toml, if the texts were drawn so'
         yield f"harness correct RUN   # means of the scores, corrected by people's labels{needs}"
         return
-    shown = shlex.quote(",".join(mapping.texts))
-    yield f"harness labels page {folder} --fields {shown} --out pages   # a page on which people label the texts"
+    fields = shlex.quote(",".join(mapping.texts))
+    yield f"harness labels page {folder} --fields {fields} --out pages   # a page on which people label the texts"
     if not prompts:
         yield "harness new prompt ask   # what a judge is asked"
     yield f"{asking} --unlabelled   # asks a judge{_read_first(prompts)}"

@@ -56,10 +56,10 @@ def print_json(data: Any) -> int:
 @contextmanager
 def told_warnings() -> Iterator[None]:
     """Warnings of the block go to standard error as notes, each once."""
-    with warnings.catch_warnings(record=True) as found:
+    with warnings.catch_warnings(record=True) as recorded:
         warnings.simplefilter("always")
         yield
-    for text in dict.fromkeys(str(warning.message) for warning in found):
+    for text in dict.fromkeys(str(warning.message) for warning in recorded):
         print(f"note: {text}", file=sys.stderr)
 
 
@@ -108,15 +108,15 @@ class _CheckedStream:
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
-        with self._explained():
+        with self._explain_errors():
             return self._stream.write(text)
 
     def flush(self) -> None:
-        with self._explained():
+        with self._explain_errors():
             self._stream.flush()
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _explain_errors(self) -> Iterator[None]:
         try:
             yield
         except BrokenPipeError:

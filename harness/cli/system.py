@@ -20,7 +20,7 @@ _KEYS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "AZURE_OPENAI_API_KEY", "AZURE_OPE
 
 def models(arguments: Models) -> int:
     if arguments.action == "pull":
-        return _pull(arguments.name, as_json=arguments.json)
+        return _pull_model(arguments.name, as_json=arguments.json)
     rows = [
         {
             "model": f"local/{name}",
@@ -39,7 +39,7 @@ def models(arguments: Models) -> int:
     return 0
 
 
-def _pull(name: str | None, *, as_json: bool) -> int:
+def _pull_model(name: str | None, *, as_json: bool) -> int:
     if not name:
         raise UsageError(f"name the model to download: {', '.join(local_models.catalogue())}, or <owner>/<repo>:<file>.gguf")
     from rich.console import Console
@@ -51,7 +51,7 @@ def _pull(name: str | None, *, as_json: bool) -> int:
 
 
 def doctor(arguments: Doctor) -> int:
-    facts = _facts()
+    facts = _collect_facts()
     if arguments.json:
         return print_json(facts)
     for section, entries in facts.items():
@@ -61,7 +61,7 @@ def doctor(arguments: Doctor) -> int:
     return 0
 
 
-def _facts() -> dict[str, dict[str, Any]]:
+def _collect_facts() -> dict[str, dict[str, Any]]:
     packages = {}
     for name in _PACKAGES:
         try:

@@ -28,8 +28,8 @@ def columns(rows: Sequence[Sequence[str]]) -> list[str]:
 
 def known_width() -> int | None:
     """Characters in a line of the terminal, or in COLUMNS; None for a pipe without it, whose lines are never broken."""
-    known = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()
-    return shutil.get_terminal_size().columns if known else None
+    has_width = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()
+    return shutil.get_terminal_size().columns if has_width else None
 
 
 def in_lines(text: str, width: int | None) -> Iterator[str]:
@@ -63,7 +63,7 @@ def hanging(rows: Sequence[tuple[str, Sequence[str]]], width: int | None) -> Ite
 
 
 def step_lines(text: str, command: str, width: int | None) -> Iterator[str]:
-    """What to do next with its command, which stands below, as a shell reads it, where it has no room behind the sentence."""
+    """Return a next step with its command, which stands below, as a shell reads it, where it has no room behind the sentence."""
     from rich.cells import cell_len
 
     if not width or not command or cell_len(f"{text}: {command}") <= width:
@@ -85,17 +85,17 @@ def fitting(rows: Sequence[Sequence[str]], first: Sequence[str], cut: str, width
     from rich.cells import cell_len
 
     columns_of = dict(zip(rows[0], map(list, zip(*rows, strict=True)), strict=True))
-    left = (width or 10**6) + _GAP
-    kept = []
+    remaining = (width or 10**6) + _GAP
+    fitted = []
     for name in sorted(columns_of, key=lambda name: first.index(name) if name in first else len(first)):
         if name == cut:
-            columns_of[name] = [cut_to(text, max(left - _GAP, len(name))) for text in columns_of[name]]
-        own = max(map(cell_len, columns_of[name])) + _GAP
-        if own <= left or name == cut:
-            kept.append(name)
-            left -= own
-    shown = [columns_of[name] for name in rows[0] if name in kept]
-    return [list(row) for row in zip(*shown, strict=True)], [name for name in rows[0] if name not in kept]
+            columns_of[name] = [cut_to(text, max(remaining - _GAP, len(name))) for text in columns_of[name]]
+        needed = max(map(cell_len, columns_of[name])) + _GAP
+        if needed <= remaining or name == cut:
+            fitted.append(name)
+            remaining -= needed
+    columns = [columns_of[name] for name in rows[0] if name in fitted]
+    return [list(row) for row in zip(*columns, strict=True)], [name for name in rows[0] if name not in fitted]
 
 
 def cut_to(text: str, most: int) -> str:

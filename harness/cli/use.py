@@ -39,7 +39,7 @@ def accept(arguments: Accept) -> int:
     from harness.correction import acceptance
 
     if arguments.cascade:
-        return _cascade(arguments)
+        return _certify_cascade(arguments)
     if cascade_flags := [flag for flag in ("units", "price", "prices", "order", "to") if getattr(arguments, flag)]:
         raise UsageError(f"--{cascade_flags[0]} is of a cascade; pass --cascade too")
     with working("testing thresholds"):
@@ -49,7 +49,7 @@ def accept(arguments: Accept) -> int:
     return print_result(accepted, render_acceptance, as_json=arguments.json)
 
 
-def _cascade(arguments: Accept) -> int:
+def _certify_cascade(arguments: Accept) -> int:
     from harness.correction.answer_prices import answer_prices
     from harness.correction.cascade import accept_cascade
     from harness.correction.certify_cascade import certify_cascade
@@ -122,8 +122,8 @@ def certify(arguments: Certify) -> int:
     from harness.correction.certify import certify_by_options
 
     with working("certifying"):
-        recording, asked = asked_source(arguments)
-        certificate = certify_by_options(recording, arguments.options, asked)
+        recording, judged = asked_source(arguments)
+        certificate = certify_by_options(recording, arguments.options, judged)
     text = to_json(certificate)
     assert arguments.to is not None  # checked before
     write_atomic(arguments.to, text)
@@ -149,13 +149,13 @@ def _extend(arguments: Any) -> int:
     thresholds = arguments.options
     from_language = canonical(arguments.from_language) if arguments.from_language else None
     options = ExtendOptions(arguments.by or (), from_language, thresholds.margin, thresholds.alpha)
-    held = certificate.load(arguments.extend)
+    certified = certificate.load(arguments.extend)
     with working("testing other texts"):
-        recording, asked = asked_source(arguments)
-        extension = extend(held, recording, part_of(arguments.options, MeasureOptions), options, asked)
-    extended = with_extensions(held, extension, datetime.now(UTC).date())
+        recording, judged = asked_source(arguments)
+        extension = extend(certified, recording, part_of(arguments.options, MeasureOptions), options, judged)
+    extended = with_extensions(certified, extension, datetime.now(UTC).date())
     path = arguments.to or arguments.extend
-    if written := extended != held or arguments.to is not None:
+    if written := extended != certified or arguments.to is not None:
         write_atomic(path, to_json(extended))
     if arguments.json:
         sys.stdout.write(to_json(extension.as_json()))
@@ -175,23 +175,23 @@ def _check(arguments: Any) -> int:
         return _check_cascade(arguments)
     if arguments.prices:
         raise UsageError("--prices is of the prices in a cascade's certificate, and this one is of a judge, which has none")
-    held = certificate.read(arguments.check)
-    watch = record_beside(arguments.check) if held.watch else None
+    certified = certificate.read(arguments.check)
+    watch = record_beside(arguments.check) if certified.watch else None
     with working("making it again"):
-        recording, asked = asked_source(arguments) if arguments.source is not None else (None, None)
+        recording, judged = asked_source(arguments) if arguments.source is not None else (None, None)
         opened = sources.open_sources(arguments.probe or (), None, arguments.out)
         probes = [Probe(source.recording, judged_run(source.run)) for source in opened]
-        checked = check_certificate(held, recording, asked, watch=watch, probes=probes)
+        checked = check_certificate(certified, recording, judged, watch=watch, probes=probes)
     if arguments.json:
         allowed = [{"language": cell.language, "metric": cell.metric, "verdict": cell.verdict} for cell in checked.allowed]
         parts = {"stale": checked.stale, "not_made_again": checked.not_made_again, "unchecked": checked.unchecked, "allowed": allowed}
-        sys.stdout.write(to_json({"schema_version": 1, "judge": held.judge.name, **parts}))
+        sys.stdout.write(to_json({"schema_version": 1, "judge": certified.judge.name, **parts}))
     else:
-        print_check(held, checked)
-    return _checked(checked.stale, checked.not_made_again, checked.allowed)
+        print_check(certified, checked)
+    return _decide_exit(checked.stale, checked.not_made_again, checked.allowed)
 
 
-def _checked(stale: Sequence[str], not_made_again: Sequence[str], allowed: Sequence[object]) -> int:
+def _decide_exit(stale: Sequence[str], not_made_again: Sequence[str], allowed: Sequence[object]) -> int:
     """The exit code of a check: a certificate holds where all of it was made again and is the same, and where it allows something."""
     return STALE if stale else UNCONFIRMED if not_made_again else 0 if allowed else NOTHING_ALLOWED
 
@@ -201,28 +201,28 @@ def _check_cascade(arguments: Any) -> int:
     from harness.correction.cascade_certificate import read
     from harness.correction.certify_cascade import cascade_not_made_again, cascade_staleness
 
-    held = read(arguments.check)
+    cascade = read(arguments.check)
     if arguments.probe:
         raise UsageError("--probe is of a judge's certificate that was extended; the certificate of a cascade has no extensions")
     if arguments.source is None:
         raise UsageError("name the run or data folder that the cascade is of: harness certify --check FILE RUN_OR_DIR")
     with working("making it again"):
         opened = opened_source(arguments)
-        source, asked = opened.recording, judged_run(opened.run)
-        stale = cascade_staleness(held, source, asked)
-        conditions = [step.judge.condition for step in held.steps]
+        source, judged = opened.recording, judged_run(opened.run)
+        stale = cascade_staleness(cascade, source, judged)
+        conditions = [step.judge.condition for step in cascade.steps]
         prices = {} if stale else answer_prices(source, conditions, opened.run, {}, arguments.prices)
-        absent = cascade_not_made_again(held, asked, prices)
-    certified = [(cell.chain.language, cell.chain.metric) for cell in held.cells if cell.chain.upper is not None]
+        absent = cascade_not_made_again(cascade, judged, prices)
+    certified = [(cell.chain.language, cell.chain.metric) for cell in cascade.cells if cell.chain.upper is not None]
     allowed = [] if stale or absent else certified
     if arguments.json:
         cells = [{"language": language, "metric": metric} for language, metric in allowed]
-        sys.stdout.write(to_json({"stale": stale, "not_made_again": absent, "allowed": cells, "only_if": held.only_if}))
+        sys.stdout.write(to_json({"stale": stale, "not_made_again": absent, "allowed": cells, "only_if": cascade.only_if}))
     else:
         from harness.render.improvement import print_cascade_check
 
-        print_cascade_check(held.judges, stale, absent, allowed, held.only_if)
-    return _checked(stale, absent, allowed)
+        print_cascade_check(cascade.judges, stale, absent, allowed, cascade.only_if)
+    return _decide_exit(stale, absent, allowed)
 
 
 def prompt_hash(arguments: PromptHash) -> int:
@@ -238,9 +238,9 @@ def prompt_hash(arguments: PromptHash) -> int:
             "name a run: harness prompt-hash RUN ('harness runs' lists them)"
         )
     opened = sources.open_sources([arguments.source], None, arguments.out)[0]
-    asked = judged_run(opened.run)
-    assert asked is not None  # all that is no data folder is a run
-    hashes = asked.hashes(opened.recording.judgments)
+    judged = judged_run(opened.run)
+    assert judged is not None  # all that is no data folder is a run
+    hashes = judged.hashes(opened.recording.judgments)
     if arguments.json:
         return print_json({"schema_version": 1, "run": opened.recording.name, "hashes": hashes})
     rows = [[str(value or "–") for value in msgspec.structs.astuple(row)] for row in hashes]

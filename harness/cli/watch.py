@@ -30,20 +30,20 @@ def init(arguments: WatchInit) -> int:
     from harness.watch.setting_up import WatchStart, refuse_unfit
     from harness.watch.watching import begin, open_watch
 
-    held = certificate.load(arguments.certificate)
+    certified = certificate.load(arguments.certificate)
     source = opened_source(arguments)
     run = source.run
-    start = WatchStart(held, Path(arguments.certificate).read_bytes(), source.recording, str(run.folder.resolve()) if run else None)
+    start = WatchStart(certified, Path(arguments.certificate).read_bytes(), source.recording, str(run.folder.resolve()) if run else None)
     refuse_unfit(start, judged_run(run))
     earlier = open_watch(arguments.folder).plan.options if arguments.restart else WatchOptions()
     options = replace(earlier, **arguments.stated["options"])
-    ask = _asking(run, held.judge, arguments) if run else None
+    ask = _make_asking(run, certified.judge, arguments) if run else None
     plan = begin(arguments.folder, start, options, arguments.date or _today(), ask, restart=arguments.restart)
     print_plan(plan, str(arguments.folder), open_watch(arguments.folder).earlier)
     return 0
 
 
-def _asking(run: RunResult, judge: CertifiedJudge, arguments: Any) -> Asking:
+def _make_asking(run: RunResult, judge: CertifiedJudge, arguments: Any) -> Asking:
     """Asks the judge of a run about items again, under the certified condition."""
     from harness.cli.run import engine_settings
     from harness.model import SAMPLING
@@ -75,14 +75,14 @@ def add(arguments: WatchAdd) -> int:
     plan = open_watch(arguments.folder).plan
     ask = None
     if plan.run is not None and arguments.answers is None:
-        ask = _asking(reopen(Path(plan.run), arguments.out), plan.judge, arguments)
-    new = NewScores(_recording(arguments.source, arguments), _recording(arguments.answers, arguments))
+        ask = _make_asking(reopen(Path(plan.run), arguments.out), plan.judge, arguments)
+    new = NewScores(_open_recording(arguments.source, arguments), _open_recording(arguments.answers, arguments))
     added = add_day(arguments.folder, arguments.date or _today(), new, _today(), ask)
     print(day_sentence(added))
     return 0
 
 
-def _recording(source: str | None, arguments: Any) -> Recording | None:
+def _open_recording(source: str | None, arguments: Any) -> Recording | None:
     return None if source is None else sources.open_sources([source], arguments.card, arguments.out)[0].recording
 
 

@@ -56,10 +56,10 @@ class ColumnWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         first = next((rank for rank, word in enumerate(words) if _is_in(word, parts, text)), None)
         if first is None or any(character.isdigit() for character in text):
             return None
-        known = [*words, *naming]
-        for word in sorted((word for word in known if _ANYWHERE.search(word) or " " in word), key=len, reverse=True):
+        role_words = [*words, *naming]
+        for word in sorted((word for word in role_words if _ANYWHERE.search(word) or " " in word), key=len, reverse=True):
             text = text.replace(word, " ")
-        return first if all(any(_is_in(word, [part], part) for word in known) for part in name_parts(text)) else None
+        return first if all(any(_is_in(word, [part], part) for word in role_words) for part in name_parts(text)) else None
 
 
 class CellWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

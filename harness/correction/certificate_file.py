@@ -33,10 +33,10 @@ class ComparedBy(msgspec.Struct, frozen=True):
     standardise: Standardise
 
     @classmethod
-    def of(cls, compare: MeasureOptions, **further: Any) -> Self:
+    def of(cls, compare: MeasureOptions, **fields: Any) -> Self:
         annotators = None if compare.annotators is None else str(compare.annotators)
         where = {name: tuple(values) for name, values in sorted(compare.restrictions.items())}
-        return cls(annotators, compare.majority, where, compare.standardise, **further)
+        return cls(annotators, compare.majority, where, compare.standardise, **fields)
 
     def compare(self, judges: tuple[str, ...]) -> MeasureOptions:
         """The same comparison of these judges."""

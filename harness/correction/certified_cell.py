@@ -244,25 +244,31 @@ class AcceptedScores(msgspec.Struct, frozen=True, eq=False):
     left_out_share: float | None = None
 
 
-def believed_probabilities(cell: CertifiedCell, given: ArrayLike, answers: int, unchecked: tuple[str, ...]) -> BelievedProbabilities:
+def believed_probabilities(
+    cell: CertifiedCell, probabilities: ArrayLike, answers: int, unchecked: tuple[str, ...]
+) -> BelievedProbabilities:
     """Return probabilities as they are where they hold, and refitted where they hold after a refit.
 
     Raises UseForbidden where neither is shown, UsageError for numbers that are no probabilities.
     """
-    held = cell.probabilities
-    if held is None:
+    certified = cell.probabilities
+    if certified is None:
         raise UseForbidden(f"the certificate says nothing of the probabilities of {cell.name}: {cell.probabilities_reason}")
-    if held.verdict not in (HOLD, REFITTED):
+    if certified.verdict not in (HOLD, REFITTED):
         says = (
-            "" if held.confidence is None or held.right is None else f" (mean {held.confidence:.2f}, right {held.right:.2f}, n {held.n:,})"
+            ""
+            if certified.confidence is None or certified.right is None
+            else f" (mean {certified.confidence:.2f}, right {certified.right:.2f}, n {certified.n:,})"
         )
-        raise UseForbidden(f"the certificate's verdict on the probabilities of {cell.name} is '{held.verdict}'{says}; do not gate on them")
-    values = np.asarray(given, np.float64)
+        raise UseForbidden(
+            f"the certificate's verdict on the probabilities of {cell.name} is '{certified.verdict}'{says}; do not gate on them"
+        )
+    values = np.asarray(probabilities, np.float64)
     if values.shape != (answers,):
         raise UsageError(f"probabilities has shape {values.shape} and there are {answers} scores; give one probability a score")
     if ((values < 0) | (values > 1)).any():
         raise UsageError("probabilities are numbers from 0 to 1, of the score that was given, or NaN where there is none")
-    return BelievedProbabilities(held.refitted(values), held.verdict == REFITTED, held.verdict, unchecked)
+    return BelievedProbabilities(certified.refitted(values), certified.verdict == REFITTED, certified.verdict, unchecked)
 
 
 def corrected_mean(

@@ -86,10 +86,10 @@ class JudgedRun(msgspec.Struct, frozen=True):
         )
 
 
-def certify_by_options(source: Recording, options: CertifyOptions, asked: JudgedRun | None) -> Certificate:
+def certify_by_options(source: Recording, options: CertifyOptions, judged: JudgedRun | None) -> Certificate:
     """Return the certificate of one judge, as a command or a notebook asks for it. Raises as `certify`."""
     decision, acceptance = part_of(options, DecisionOptions), part_of(options, AcceptOptions)
-    return certify(source, part_of(options, MeasureOptions), decision, acceptance, asked, part_of(options, CalibrateOptions))
+    return certify(source, part_of(options, MeasureOptions), decision, acceptance, judged, part_of(options, CalibrateOptions))
 
 
 def certify(
@@ -203,9 +203,9 @@ def _certify_maps(scored: Sequence[ItemTable], options: CalibrateOptions, judged
 
 
 def _with_probabilities(cell: CertifiedCell, believed: Mapping[tuple[str, str], CertifiedProbabilities] | None) -> CertifiedCell:
-    held = None if believed is None else believed.get((cell.language, cell.metric))
-    reason = NOT_RANDOM if believed is None else NONE_RECORDED if held is None else None
-    return msgspec.structs.replace(cell, probabilities=held, probabilities_reason=reason)
+    certified = None if believed is None else believed.get((cell.language, cell.metric))
+    reason = NOT_RANDOM if believed is None else NONE_RECORDED if certified is None else None
+    return msgspec.structs.replace(cell, probabilities=certified, probabilities_reason=reason)
 
 
 def scores_hash(source: Recording, condition: JudgeCondition) -> str:

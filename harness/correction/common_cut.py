@@ -59,14 +59,14 @@ def common_cuts(cells: Sequence[ProbabilityCell], *, is_random: bool) -> Iterato
     for cell, (confidence, right, group) in zip(cells, compared, strict=True):
         for cut, origin in cuts if len(right) else ():
             taken = confidence >= cut
-            found = share_found(1 - right[taken], group[taken])
+            accepted = share_found(1 - right[taken], group[taken])
             yield CommonCut(
                 key=cell.key,
                 cut=cut,
                 origin=origin,
-                n=found.n,
-                groups=found.groups,
+                n=accepted.n,
+                groups=accepted.groups,
                 accepted=float(taken.mean()),
-                wrong=number(found.share),
-                wrong_ci=(found.lower(0.025), found.upper(0.025)) if found.n else None,
+                wrong=number(accepted.share),
+                wrong_ci=(accepted.lower(0.025), accepted.upper(0.025)) if accepted.n else None,
             )

@@ -1,4 +1,4 @@
-"""What commands and functions that use a judge's scores take: what is estimated, which errors are tolerated, what label sets promise."""
+"""Options of commands and functions that use a judge's scores: what is estimated, which errors are tolerated, what label sets promise."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Per = Literal["group", "text"]
 
 @dataclass(frozen=True, kw_only=True)
 class CorrectOptions(JudgeSelection):
-    """Which labels correct a judge's scores, and what is estimated."""
+    """Choose the labels that correct a judge's scores, and what is estimated."""
 
     heading: ClassVar[str] = "what to estimate"
 
@@ -67,7 +67,7 @@ class AcceptedErrors(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class AcceptOptions(AcceptedErrors, JudgeSelection, MajorityRule):
-    """Which errors of accepted answers are tolerated, and by which labels that is tested."""
+    """Choose the tolerated errors of accepted answers, and the labels that test them."""
 
     heading: ClassVar[str] = AcceptedErrors.heading
 
@@ -87,7 +87,7 @@ class AcceptOptions(AcceptedErrors, JudgeSelection, MajorityRule):
 
 @dataclass(frozen=True, kw_only=True)
 class SetOptions(Options):
-    """What label sets promise."""
+    """Choose what label sets promise."""
 
     heading: ClassVar[str] = "what label sets promise"
 
@@ -129,7 +129,7 @@ class SetOptions(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class LengthCovariate(Options):
-    """What a map to people's scores reads beside the judge's score."""
+    """Choose what a map to people's scores reads beside the judge's score."""
 
     heading: ClassVar[str] = "how to learn"
 
@@ -165,7 +165,7 @@ class CertifyOptions(LengthCovariate, SetOptions, AcceptedErrors, DecisionOption
 
 @dataclass(frozen=True, kw_only=True)
 class LabelBudgetOptions(DecisionOptions, JudgeSelection):
-    """Of which labels more are planned, and for what."""
+    """Choose the labels of which more are planned, and their use."""
 
     heading: ClassVar[str] = "what the labels are for"
 

@@ -94,7 +94,7 @@ def quality_of(metric: str, card: DatasetCard, library: Library) -> str:
     'summary'
     """
     compared = library.rubric(metric).compared_with if metric in library.rubric_files else ""
-    data_metrics = {data_metrics: theirs for theirs, data_metrics in card.rubrics.items()}
+    data_metrics = {data_metrics: rubric for rubric, data_metrics in card.rubrics.items()}
     return card.qualities.get(data_metrics.get(metric, compared or metric), "")
 
 

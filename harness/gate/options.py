@@ -1,4 +1,4 @@
-"""What is held against a policy, beside the run."""
+"""Options of a check against a policy, beside the run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from harness.options import Flag, Options
 
 @dataclass(frozen=True, kw_only=True)
 class GateOptions(Options):
-    """What a run is compared with, and what its published data mean."""
+    """Choose what a run is compared with, and what its published data mean."""
 
     heading: ClassVar[str] = "flags"
 

@@ -1,4 +1,4 @@
-"""What the choice of a better judge and the explanation of a judge's errors take."""
+"""Options of the choice of a better judge and of the explanation of a judge's errors."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class ImproveOptions(JudgeSelection, MajorityRule):
 
 @dataclass(frozen=True, kw_only=True)
 class ExplainOptions(JudgeSelection):
-    """Which errors of a judge are explained, and by what."""
+    """Choose the errors of a judge that are explained, and by what."""
 
     by: Annotated[Names | None, Flag(metavar="KEYS")] = None
     """what errors may follow: length, language, system, script, or a key of the items (default: length,language,system)"""

@@ -161,7 +161,7 @@ def length(item: Item, metric: str, scale: Scale, training: TrainingCounts, draw
     return _score_at(min(below / lengths.total(), 1 - 1e-9), scale)
 
 
-def _on_scale_of_answers(score: Score | None, labels: Scale, answers: Scale) -> Score | None:
+def _map_to_answers(score: Score | None, labels: Scale, answers: Scale) -> Score | None:
     """Return a score on the scale of the labels as one at the same place of the scale on which judges answer."""
     if labels == answers or not isinstance(score, (int, float)) or labels.min is None or labels.max is None:
         return score
@@ -220,7 +220,7 @@ class BaselineJudge:
         draw = f"{self._seed}\x1f{query.repeat}" + ("\x1fswapped" if query.condition.order == "swapped" else "")
         data = self._training.data
         scores = {metric: self._score(query, metric, draw) for metric in query.metrics}
-        scores = {metric: _on_scale_of_answers(score, data.label_scale(metric), data.scales[metric]) for metric, score in scores.items()}
+        scores = {metric: _map_to_answers(score, data.label_scale(metric), data.scales[metric]) for metric, score in scores.items()}
         answer = answer_object(scores, None, query.condition.variant.call == "joint")
         return Reply(text=msgspec.json.encode(answer).decode(), model=self.identity.name, finish_reason="stop")
 

@@ -166,7 +166,7 @@ class Batches:
                 metadata={name: value[:_LONGEST_METADATA] for name, value in metadata.items()},
                 extra_headers={"Idempotency-Key": file_id},  # some providers respect it
             )
-            return self._batch(await self._ask("make a batch", wanted))
+            return self._decode_batch(await self._ask("make a batch", wanted))
         except BatchRefused as err:
             if err.status in (400, 404) and file_id in str(err):  # a new file is not known to all of the provider's servers at once
                 raise NoReply(str(err)) from None
@@ -193,7 +193,7 @@ class Batches:
 
     async def retrieve(self, batch_id: str) -> ProviderBatch:
         """Return a batch in its present state."""
-        return self._batch(await self._ask("check a batch", self._client.batches.with_streaming_response.retrieve(batch_id)))
+        return self._decode_batch(await self._ask("check a batch", self._client.batches.with_streaming_response.retrieve(batch_id)))
 
     async def fetch(self, file_id: str, path: Path, calls: int) -> None:
         """Download a file of the provider to a path. Raises BatchRefused if it is longer than the results of so many calls can be."""
@@ -216,7 +216,7 @@ class Batches:
                 raise NoReply(f"{self._host} answered with more than {LONGEST_BODY >> 20} MiB")
             return Response(answer.status_code, answer.headers, body)
 
-    def _batch(self, answer: Response) -> ProviderBatch:
+    def _decode_batch(self, answer: Response) -> ProviderBatch:
         batch = self._decode(answer.body, ProviderBatch)
         counts = RequestCounts(*(max(0, min(number, _MOST_COUNTED)) for number in msgspec.structs.astuple(batch.counts)))
         status = batch.status if batch.status in ENDED else self.chat.quote(batch.status, _LONGEST_STATUS)
@@ -242,7 +242,7 @@ class Batches:
             for raised in (err, err.__cause__):  # versions of the client differ in whether they wrap it
                 if isinstance(raised, RefusedRequest):
                     self._raise_refusal(action, raised.response)
-            if not isinstance(err, (openai.APIError, *_transport_errors())):
+            if not isinstance(err, (openai.APIError, *_list_transport_errors())):
                 raise
             cause = self.chat.quote(str(err.__cause__ or err)) or type(err).__name__
             raise NoReply(f"{self._host}: no connection ({cause})", down=True) from None
@@ -262,7 +262,7 @@ class Batches:
         if status in TRANSIENT or (status >= 500 and status != 501):
             wait = wait_in_text(refusal.words) if wait is None and limit else wait
             raise NoReply(f"{self._host} answered {status}: {message}", wait, busy=status in (429, 503), down=status >= 500)
-        raise BatchRefused(f"{self._host} would not {action} ({status}: {message}). {_advice(status)}", status)
+        raise BatchRefused(f"{self._host} would not {action} ({status}: {message}). {_give_advice(status)}", status)
 
 
 class RefusedRequest(Exception):
@@ -290,12 +290,12 @@ async def _beginning(parts: AsyncIterator[bytes], most: int) -> bytes:
     return bytes(body)
 
 
-def _transport_errors() -> tuple[type[Exception], ...]:
+def _list_transport_errors() -> tuple[type[Exception], ...]:
     """Return the errors of the client's HTTP library while it reads a body. The library has had two names."""
     return tuple(sys.modules[name].HTTPError for name in ("httpx", "httpx2") if name in sys.modules)
 
 
-def _advice(status: int) -> str:
+def _give_advice(status: int) -> str:
     if status < 400:
         return "It points to another address: use that as the base URL"
     return {

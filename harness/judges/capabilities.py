@@ -103,7 +103,7 @@ class EndpointCapabilities(msgspec.Struct, frozen=True):
             return replace(self, length_name="max_completion_tokens", reasoning_tokens=REASONING_TOKENS)
         if "top_logprobs" in words or ("logprob" in words and _COUNTED.search(words)):
             requested = sent.get("top_logprobs", 0)
-            fewer = max((number for number in _numbers(words) if 0 < number < requested), default=FEW_TOKENS)
+            fewer = max((number for number in _find_numbers(words) if 0 < number < requested), default=FEW_TOKENS)
             if fewer < requested:
                 return replace(self, top_tokens=min(fewer, self.top_tokens))
         if refused := next((names for word, names in _OPTIONAL_PARAMETERS.items() if word in words and set(names) & set(sent)), ()):
@@ -118,7 +118,7 @@ class EndpointCapabilities(msgspec.Struct, frozen=True):
     def with_less_output(self, message: str, request: Request) -> EndpointCapabilities | None:
         """Return the capabilities after a refusal of so long an answer, by a limit for every text; None if it cannot be shorter."""
         requested = request.output_tokens
-        shorter = max((number for number in _numbers(message) if _LEAST_OUTPUT <= number < requested), default=requested // 2)
+        shorter = max((number for number in _find_numbers(message) if _LEAST_OUTPUT <= number < requested), default=requested // 2)
         if shorter < _LEAST_OUTPUT:
             return None
         return replace(self, most_output=min(shorter, self.most_output or shorter))  # another call in flight may have been refused first
@@ -130,7 +130,7 @@ class EndpointCapabilities(msgspec.Struct, frozen=True):
         """
         if not request.reasoning_tokens:
             return None
-        numbers = [number for number in _numbers(message) if number != request.output_tokens]
+        numbers = [number for number in _find_numbers(message) if number != request.output_tokens]
         answer_tokens = request.output_tokens - request.reasoning_tokens
         rests = [first - second - answer_tokens for first in numbers for second in numbers]
         most = request.reasoning_tokens - _LEAST_STEP  # so that a series of refusals ends
@@ -145,7 +145,7 @@ class EndpointCapabilities(msgspec.Struct, frozen=True):
         return replace(self, system_role=False) if has_system else None
 
 
-def _numbers(message: str) -> list[int]:
+def _find_numbers(message: str) -> list[int]:
     """Return the first numbers of a message that may be counts of tokens.
 
     >>> _numbers("8,592 > 4096 - 700 (gpt-4o-2024-08-06, https://x.invalid/v1.2)")

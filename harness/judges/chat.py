@@ -190,17 +190,17 @@ class Chat:
         if response.status != 200 and not (200 < response.status < 300 and _answer_in(response)):
             return self._interpret_refusal(request, response, seconds)
         body = joined_stream(response.body)
-        refused = _refusal_in(body)
+        refused = _find_refusal(body)
         if refused is not None:
             return self._interpret_refusal(request, refused, seconds)
         reply = self._read_reply(call, request, body, seconds)
         self._answered = True
         self._working_forms.add(request.form)
-        if _reasoned_to_the_end(reply) and self._more_room(request):
+        if _ran_out_reasoning(reply) and self._can_raise_room(request):
             return self.capabilities
         return reply
 
-    def _more_room(self, request: Request) -> bool:
+    def _can_raise_room(self, request: Request) -> bool:
         """Return True if calls can be asked with more tokens for reasoning than this request. If so, `capabilities` have them."""
         if request.reasoning_tokens or request.reasoning_refused:
             return False
@@ -256,27 +256,27 @@ class Chat:
             raise NoReply(f"{self._host} answered with a failed generation: {self.quote(answer.problem)}")
         whole_length = len(answer.text) if len(answer.text) > LONGEST_TEXT else 0
         return Reply(
-            text=self._stored(answer.text),
+            text=self._cut_to_stored(answer.text),
             model=self._name(answer.model) or "",
             form=request.form,
             finish_reason=self._name(answer.finish_reason),
-            refusal=self._stored(answer.refusal) if answer.refusal else None,
+            refusal=self._cut_to_stored(answer.refusal) if answer.refusal else None,
             usage=answer.usage,
             seconds=round(seconds, 6),
-            tokens=self._tokens(answer.logprobs) if call.probabilities and not whole_length else (),
+            tokens=self._read_tokens(answer.logprobs) if call.probabilities and not whole_length else (),
             left_out=request.left_out,
             reasoning_room=request.reasoning_tokens,
             reasoning_characters=answer.reasoning_characters,
             text_field=self._name(answer.text_field) or "",
-            beside=self._beside(answer.beside),
+            beside=self._select_members(answer.beside),
             whole_length=whole_length,
         )
 
-    def _stored(self, text: str) -> str:
+    def _cut_to_stored(self, text: str) -> str:
         """Return the beginning of a text, as long as any answer may be, as it may be stored."""
         return self.safe(text[:LONGEST_TEXT])
 
-    def _beside(self, members: Mapping[str, str]) -> dict[str, str]:
+    def _select_members(self, members: Mapping[str, str]) -> dict[str, str]:
         """Return the other members of a message as they may be stored; together as long as any answer may be."""
         stored: dict[str, str] = {}
         free = LONGEST_TEXT
@@ -316,13 +316,13 @@ class Chat:
         if refusal.generation is not None:  # the provider found the model's text to be no JSON of the schema
             return Reply(text=self.safe(refusal.generation), model="", form=request.form, left_out=request.left_out, seconds=seconds)
         if refusal.failed_generation:
-            if "tokens reached" in refusal.words and self._more_room(request):
+            if "tokens reached" in refusal.words and self._can_raise_room(request):
                 return self.capabilities
             raise NoReply(f"{self._host} answered {status}: {message}")
         subject = "rate" if status == 429 else refusal.subject(status)
         if subject == "rate":
             raise limit_error(self._host, status, message, refusal.words, retry_after(response.headers))
-        if (adapted := self._adapted(request, status, refusal, subject)) is not None:
+        if (adapted := self._adapt_capabilities(request, status, refusal, subject)) is not None:
             return adapted
         if subject == "length":
             stored = message if reason_about_item(status, message) else f"longer than the context length: {message}"
@@ -342,7 +342,7 @@ class Chat:
             raise FatalReply(f"{reason}. {advice}")
         raise UnexplainedRefusal(reason, advice, refused) if refusal.may_be_about_text(status) else EndpointRefusal(reason, advice)
 
-    def _adapted(self, request: Request, status: int, refusal: Refusal, subject: Subject) -> EndpointCapabilities | None:
+    def _adapt_capabilities(self, request: Request, status: int, refusal: Refusal, subject: Subject) -> EndpointCapabilities | None:
         """Return the capabilities with which a refused call can be asked again; None if its text or the endpoint is the reason."""
         if subject == "length":
             return self.capabilities.with_less_reasoning(refusal.words, request)
@@ -359,7 +359,7 @@ class Chat:
             self.capabilities = adapted
         return adapted
 
-    def _tokens(self, logprobs: Any) -> tuple[Token, ...]:
+    def _read_tokens(self, logprobs: Any) -> tuple[Token, ...]:
         """Return the answer's tokens; none if they hold a secret, which may be spread over several tokens."""
         tokens = tuple(read_tokens(logprobs))
         ranks = zip_longest(*(token.others for token in tokens), fillvalue="")
@@ -390,7 +390,7 @@ def limit_error(host: str, status: int, message: str, words: str, wait: float | 
     return NoReply(f"{host} answered {status}: {message}", wait_in_text(words) if wait is None else wait, busy=True)
 
 
-def _reasoned_to_the_end(reply: Reply) -> bool:
+def _ran_out_reasoning(reply: Reply) -> bool:
     """Return True if a model's reasoning left too few tokens for the answer. Some endpoints neither count them nor send the reasoning."""
     if not was_cut(reply.finish_reason):
         return False
@@ -401,7 +401,7 @@ def _reasoned_to_the_end(reply: Reply) -> bool:
 _CHOICE = re.compile(rb'"choices"\s*:\s*\[\s*\{')
 
 
-def _refusal_in(body: bytes) -> Response | None:
+def _find_refusal(body: bytes) -> Response | None:
     """Return the response that a body with status 200 stands for, if it is an error about a text: gateways and streams answer so.
 
     Providers name such an error in many ways, so a body without a choice is read whole.

@@ -71,12 +71,12 @@ class Completion(msgspec.Struct):
         Tokens that are in the total alone are reasoning: so Gemini counts it.
         """
         usage = usage_of(
-            _member(self.usage, "prompt_tokens"),
-            _member(self.usage, "prompt_tokens_details", "cached_tokens"),
-            _member(self.usage, "completion_tokens"),
-            _member(self.usage, "completion_tokens_details", "reasoning_tokens"),
+            _find_member(self.usage, "prompt_tokens"),
+            _find_member(self.usage, "prompt_tokens_details", "cached_tokens"),
+            _find_member(self.usage, "completion_tokens"),
+            _find_member(self.usage, "completion_tokens_details", "reasoning_tokens"),
         )
-        hidden = token_count(_member(self.usage, "total_tokens")) - usage.prompt_tokens - usage.completion_tokens
+        hidden = token_count(_find_member(self.usage, "total_tokens")) - usage.prompt_tokens - usage.completion_tokens
         if hidden <= 0 or not usage.prompt_tokens or usage.reasoning_tokens:
             return usage
         return msgspec.structs.replace(usage, completion_tokens=usage.completion_tokens + hidden, reasoning_tokens=hidden)
@@ -94,7 +94,7 @@ def read_completion(body: bytes) -> Completion | None:
     except RecursionError:
         raise ValueError("nested too deeply") from None
     except msgspec.MsgspecError:  # models may cut characters in half; only json reads these lone surrogates
-        data = _json(body)
+        data = _decode_body(body)
     try:
         return msgspec.convert(data, Completion)
     except (msgspec.ValidationError, RecursionError):
@@ -121,12 +121,12 @@ def read_answer(body: bytes | Mapping[str, Any], requested: Collection[str] = ()
         except (msgspec.ValidationError, RecursionError):
             completion = None
     try:
-        return None if completion is None else _sorted(completion, requested)
+        return None if completion is None else _sort_members(completion, requested)
     except RecursionError:
         raise ValueError("nested too deeply") from None
 
 
-def _sorted(completion: Completion, requested: Collection[str]) -> Answer:
+def _sort_members(completion: Completion, requested: Collection[str]) -> Answer:
     """Return the answer of a completion's first choice."""
     usage = completion.token_counts
     if not completion.choices:
@@ -134,10 +134,10 @@ def _sorted(completion: Completion, requested: Collection[str]) -> Answer:
         return Answer("failed", problem=problem, model=completion.model, usage=usage)
     choice = completion.choices[0]
     message = choice.message if isinstance(choice.message, dict) else {"content": choice.text if choice.message is None else choice.message}
-    text, members, refusal = _content(message.get("content"))
-    refusal = _stated(message.get("refusal")) or refusal
+    text, members, refusal = _split_content(message.get("content"))
+    refusal = _write_value(message.get("refusal")) or refusal
     for name, value in message.items():
-        if name not in _NOT_WORDS and (words := _words(value)) and words not in members.values():
+        if name not in _NOT_WORDS and (words := _join_words(value)) and words not in members.values():
             members[name] = words
     reason = None if choice.finish_reason is None else as_text(choice.finish_reason)
     ending, text_field, problem = ending_of(reason), "", ""
@@ -158,11 +158,11 @@ def _sorted(completion: Completion, requested: Collection[str]) -> Answer:
     )
 
 
-def _content(content: Any) -> tuple[str, dict[str, str], str | None]:
+def _split_content(content: Any) -> tuple[str, dict[str, str], str | None]:
     """Return the text of a message's content, what its other parts hold, and its refusal. A gateway may have parsed the model's JSON."""
     parts = [content] if isinstance(content, dict) and {"type", "text"} == content.keys() else content
     if not isinstance(parts, list) or not all(isinstance(part, str) or _is_part(part) for part in parts):
-        return "" if content is None else _stated(content, of_any=True) or "", {}, None
+        return "" if content is None else _write_value(content, of_any=True) or "", {}, None
     texts, other_parts, refusal = [], [], None
     for part in parts:
         if isinstance(part, str):
@@ -170,9 +170,9 @@ def _content(content: Any) -> tuple[str, dict[str, str], str | None]:
         elif isinstance(part.get("text"), str) and not str(part.get("type", "")).startswith(("reasoning", "thinking")):
             texts.append(part["text"])
         elif part.get("type") == "refusal":
-            refusal = _stated(part.get("refusal"))
+            refusal = _write_value(part.get("refusal"))
         else:
-            other_parts.append(_words({name: value for name, value in part.items() if name != "type"}))
+            other_parts.append(_join_words({name: value for name, value in part.items() if name != "type"}))
     members = {"content": "".join(other_parts)} if any(other_parts) else {}
     return "".join(texts), members, refusal
 
@@ -182,7 +182,7 @@ def _is_part(value: Any) -> bool:
     return isinstance(value, dict) and (isinstance(value.get("type"), str) or isinstance(value.get("text"), str))
 
 
-def _stated(value: Any, *, of_any: bool = False) -> str | None:
+def _write_value(value: Any, *, of_any: bool = False) -> str | None:
     """Return a value as text: JSON unless it is a text. None for null, false and an empty text, unless it is `of_any` kind."""
     if isinstance(value, str):
         return value if value.strip() or of_any else None
@@ -194,19 +194,19 @@ def _stated(value: Any, *, of_any: bool = False) -> str | None:
         return as_text(value)
 
 
-def _words(value: Any) -> str:
+def _join_words(value: Any) -> str:
     """Return the words of a member of a message: a text, the texts of parts, the arguments of tool calls; JSON for anything else."""
     match value:
         case str():
             return value
         case list():
-            return "".join(map(_words, value))
+            return "".join(map(_join_words, value))
         case {"function": {"arguments": arguments}} | {"arguments": arguments}:
-            return arguments if isinstance(arguments, str) else _stated(arguments) or ""
+            return arguments if isinstance(arguments, str) else _write_value(arguments) or ""
         case {"text": words} | {"thinking": words} | {"reasoning": words} | {"summary": words} if isinstance(words, (str, list)):
-            return _words(words)
+            return _join_words(words)
         case _:
-            return _stated(value) or ""
+            return _write_value(value) or ""
 
 
 def _is_requested(words: str, requested: Collection[str]) -> bool:
@@ -225,7 +225,7 @@ def _is_requested(words: str, requested: Collection[str]) -> bool:
 def error_text(body: bytes) -> str | None:
     """Return the error message in a body, uncut, with its code; None if there is none. Callers remove secrets first and cut it then."""
     try:
-        data = _json(body)
+        data = _decode_body(body)
     except ValueError:
         return None
     if not isinstance(data, dict):
@@ -250,7 +250,7 @@ def as_text(value: Any) -> str:
         return "something that cannot be shown"
 
 
-def _json(body: bytes) -> Any:
+def _decode_body(body: bytes) -> Any:
     try:
         return json.loads(body)
     except RecursionError:
@@ -282,7 +282,7 @@ def _is_logprob(value: Any) -> TypeGuard[float]:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and -1e9 <= value <= 1e-3
 
 
-def _member(value: Any, *names: str) -> Any:
+def _find_member(value: Any, *names: str) -> Any:
     for name in names:
         value = value.get(name) if isinstance(value, dict) else None
     return value

@@ -1,4 +1,4 @@
-"""What judges behind an HTTP endpoint share: their address with its key and headers, their identity, and the checks of both.
+"""The common part of judges behind an HTTP endpoint: their address with its key and headers, their identity, and the checks of both.
 
 Keys come from the environment. They are never written anywhere.
 """

@@ -52,7 +52,7 @@ class LocalJudge:
             timeout=TIMEOUT_SECONDS,
             on_this_machine=True,
         )
-        self._chat = Chat(transport, self._file.name, "the local model", secrets=[key], clean=neutralise, shape=_shape)
+        self._chat = Chat(transport, self._file.name, "the local model", secrets=[key], clean=neutralise, shape=_make_schema)
 
     async def answer(self, call: Call) -> Reply:
         return await self._chat.ask(call)
@@ -71,7 +71,7 @@ def neutralise(text: str) -> str:
     return _SPECIAL.sub(lambda match: f" {match[0]}" if match[0] == ">" else f"{match[0]} ", text)
 
 
-def _shape(call: Call) -> Any:
+def _make_schema(call: Call) -> Any:
     """Return the call's schema. English justifications are limited to ASCII; justifications in the item's language are not."""
     schema = call.prompt.schema
     asked_language = call.query.condition.variant.reasons_in(call.query.item.language)

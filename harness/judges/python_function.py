@@ -29,7 +29,7 @@ from harness.row_files import sha256_of
 
 _ARGUMENTS: dict[str, Callable[[Call], Any]] = {
     "messages": lambda call: [{"role": message.role, "content": message.content} for message in call.prompt.messages],
-    "item": lambda call: _item(call),
+    "item": lambda call: _make_item(call),
     "metric": lambda call: call.query.metrics[0],
     "metrics": lambda call: list(call.query.metrics),
     "schema": lambda call: call.prompt.schema,
@@ -68,7 +68,7 @@ class PythonJudge:
         self.identity = identity
         self._name, self._function, self._file = name, function, file
         self._timeout = timeout or TIMEOUT_SECONDS
-        self._wanted = _wanted_arguments(name, function)
+        self._wanted = _list_wanted_arguments(name, function)
         self._free_threads = asyncio.Semaphore(_THREADS)
 
     async def start(self, calls: Iterable[Call]) -> None:
@@ -84,11 +84,11 @@ class PythonJudge:
         if isinstance(raised, (ConnectionError, TimeoutError)):
             raise NoReply(f"{self._name} could not reach its model ({message_of(raised)})", down=True) from raised
         if raised is not None:
-            right = f"it should return {self._right(call)}" if isinstance(raised, _ENDING) else "mend the function"
+            right = f"it should return {self._describe_right(call)}" if isinstance(raised, _ENDING) else "mend the function"
             raise FatalReply(f"{self._name} {describe_failure(raised, self._file)}; {right}") from raised
-        if (probs := _probabilities(returned, call)) is not None:
+        if (probs := _read_probabilities(returned, call)) is not None:
             return Reply(text=json.dumps(probs, default=str), model=self.identity.model, form=CLASSES)
-        return Reply(text=self._text(returned, call), model=self.identity.model)
+        return Reply(text=self._write_reply(returned, call), model=self.identity.model)
 
     async def stop(self) -> None:
         """Nothing to stop."""
@@ -102,10 +102,10 @@ class PythonJudge:
             returned, raised = await _in_thread(self._function, arguments)
             return await _awaited(returned) if inspect.isawaitable(returned) else (returned, raised)
 
-    def _text(self, returned: Any, call: Call) -> str:
+    def _write_reply(self, returned: Any, call: Call) -> str:
         """Return the reply's text. Raises FatalReply for what is no answer, or cannot be written down."""
         try:
-            text = _written(returned, call)
+            text = _write_result(returned, call)
             if text is not None:
                 text.encode()
                 return text
@@ -114,10 +114,10 @@ class PythonJudge:
             problem = f"returned half of a character (U+{ord(err.object[err.start]):04X}), which no file can hold"
         except Exception as err:  # numbers and objects of the user may fail in any way when they are written
             problem = f"returned {type(returned).__name__}, which cannot be written down ({type(err).__name__}: {message_of(err)})"
-        raise FatalReply(f"{self._name} {problem}; it should return {self._right(call)}")
+        raise FatalReply(f"{self._name} {problem}; it should return {self._describe_right(call)}")
 
     @staticmethod
-    def _right(call: Call) -> str:
+    def _describe_right(call: Call) -> str:
         return _RIGHT.format(metrics=", ".join(call.query.metrics))
 
 
@@ -155,15 +155,15 @@ async def _in_thread(function: Callable[..., Any], arguments: dict[str, Any]) ->
     return await done
 
 
-def _probabilities(returned: Any, call: Call) -> dict[str, Any] | None:
+def _read_probabilities(returned: Any, call: Call) -> dict[str, Any] | None:
     """Return the probabilities of each metric's classes, where a function returned them for all of them; None for anything else."""
     metrics = call.query.metrics
     by_metric = {metrics[0]: returned} if isinstance(returned, dict) and set(returned) == {_PROBS} and len(metrics) == 1 else returned
     if not isinstance(by_metric, dict) or set(by_metric) != set(metrics):
         return None
-    if not all(isinstance(each, dict) and set(each) == {_PROBS} and isinstance(each[_PROBS], dict) for each in by_metric.values()):
+    if not all(isinstance(answer, dict) and set(answer) == {_PROBS} and isinstance(answer[_PROBS], dict) for answer in by_metric.values()):
         return None
-    return {metric: {_PROBS: {str(score): _number(p) for score, p in each[_PROBS].items()}} for metric, each in by_metric.items()}
+    return {metric: {_PROBS: {str(score): _number(p) for score, p in answer[_PROBS].items()}} for metric, answer in by_metric.items()}
 
 
 def _number(value: Any) -> Any:
@@ -171,7 +171,7 @@ def _number(value: Any) -> Any:
     return float(value) if isinstance(value, Real) and not isinstance(value, bool) else value
 
 
-def _written(returned: Any, call: Call) -> str | None:
+def _write_result(returned: Any, call: Call) -> str | None:
     """Return a function's result as the text of a reply; None if it is no answer."""
     metrics, joint = call.query.metrics, call.query.condition.variant.call == "joint"
     if returned is None or isinstance(returned, str):
@@ -183,14 +183,14 @@ def _written(returned: Any, call: Call) -> str | None:
     return None
 
 
-def _item(call: Call) -> dict[str, Any]:
+def _make_item(call: Call) -> dict[str, Any]:
     """Return the item as one dict: its keys and its texts, without its labels."""
     about: dict[str, Any] = msgspec.to_builtins(call.query.item)
     fields: dict[str, Any] = about.pop("fields")
     return about | fields
 
 
-def _wanted_arguments(name: str, function: Callable[..., Any]) -> tuple[str, ...]:
+def _list_wanted_arguments(name: str, function: Callable[..., Any]) -> tuple[str, ...]:
     try:
         parameters = inspect.signature(function).parameters.values()
     except Exception:  # a signature may be the user's too
@@ -220,16 +220,16 @@ def open_judge(name: str, options: JudgeOptions) -> PythonJudge:
         return JudgeError(f"judge '{judge_name}' cannot be imported: {reason}")
 
     with raising(not_imported):
-        module = _imported(module_name, judge_name)
+        module = _import_module(module_name, judge_name)
         function = getattr(module, function_name, None)
         if not callable(function):
             functions = ", ".join(sorted(key for key, value in vars(module).items() if inspect.isfunction(value))) or "none"
             raise UsageError(f"module '{module_name}' has no function '{function_name}'; its functions: {functions}")
-        identity = JudgeIdentity("python", f"{module_name}:{function_name}", _version(module, function))
+        identity = JudgeIdentity("python", f"{module_name}:{function_name}", _find_version(module, function))
         return PythonJudge(judge_name, function, identity, getattr(module, "__file__", None), options.timeout)
 
 
-def _imported(name: str, judge: str) -> ModuleType:
+def _import_module(name: str, judge: str) -> ModuleType:
     working_directory = str(Path.cwd())
     if working_directory not in sys.path:  # a command does not look for modules in the working directory by itself
         sys.path.insert(0, working_directory)
@@ -241,7 +241,7 @@ def _imported(name: str, judge: str) -> ModuleType:
         raise JudgeError(f"judge '{judge}' cannot be imported: it needs the module '{err.name}'") from err
 
 
-def _version(module: ModuleType, function: Callable[..., Any]) -> dict[str, str]:
+def _find_version(module: ModuleType, function: Callable[..., Any]) -> dict[str, str]:
     stated = getattr(function, "version", None) or getattr(module, "version", None) or getattr(module, "__version__", None)
     if isinstance(stated, (str, int, float)):
         return {"version": str(stated)}

@@ -139,12 +139,12 @@ def read_refusal(body: bytes) -> Refusal:
     >>> refusal.message, refusal.subject(400)
     ('Provider returned error: the prompt is too long', 'length')
     """
-    data = _json(body[:_LONGEST_PARSED].decode(errors="replace")) if len(body) <= _LONGEST_PARSED else None
+    data = _decode_json(body[:_LONGEST_PARSED].decode(errors="replace")) if len(body) <= _LONGEST_PARSED else None
     if data is None:
         text = body[:_LONGEST_WORDS].decode(errors="replace")
         return Refusal(text, text.lower())
     parts, size, generation = [], 0, None
-    for name, text in _parts(data, "", 0):
+    for name, text in _split_body(data, "", 0):
         if name == "failed_generation":
             generation = generation or text
             continue
@@ -164,7 +164,7 @@ def read_refusal(body: bytes) -> Refusal:
     return Refusal(message_and_code, words[: 2 * _LONGEST_WORDS], generation, is_error=bool(parts))
 
 
-def _parts(value: Any, name: str, depth: int) -> Iterator[tuple[str, str]]:
+def _split_body(value: Any, name: str, depth: int) -> Iterator[tuple[str, str]]:
     """Yield the texts and numbers of a body, each with the name that it has, in order. A text that is JSON is read as such."""
     if depth > _DEEPEST:
         return
@@ -175,21 +175,21 @@ def _parts(value: Any, name: str, depth: int) -> Iterator[tuple[str, str]]:
                     if member and not (isinstance(member, str) and member.isspace()):
                         yield key, member if isinstance(member, str) else json.dumps(member, ensure_ascii=False)
                 elif key not in _ECHOES:
-                    yield from _parts(member, key, depth + 1)
+                    yield from _split_body(member, key, depth + 1)
         case list():
             for member in value:
-                yield from _parts(member, name, depth + 1)
+                yield from _split_body(member, name, depth + 1)
         case str():
-            nested = _json(value) if value.lstrip()[:1] in ("{", "[") else None
+            nested = _decode_json(value) if value.lstrip()[:1] in ("{", "[") else None
             if isinstance(nested, (dict, list)):
-                yield from _parts(nested, name, depth + 1)
+                yield from _split_body(nested, name, depth + 1)
             elif value.strip():
                 yield name, value
         case int() | float() if not isinstance(value, bool):
             yield name, str(value) if abs(value) < 1e15 else "a large number"
 
 
-def _json(text: str) -> Any:
+def _decode_json(text: str) -> Any:
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):

@@ -75,16 +75,16 @@ def _open_entry_point(point: EntryPoint, name: str, options: JudgeOptions) -> Ju
 
     The judge of another package is guarded. Raises JudgeError if its code fails or opens no judge, and any HarnessError of its own.
     """
-    factory = _called(point.load, f"judge kind '{point.name}' is registered by {point.value}, but cannot be loaded")
+    factory = _call_safely(point.load, f"judge kind '{point.name}' is registered by {point.value}, but cannot be loaded")
     if point.value.startswith("harness."):  # any error of ours is a bug
         bundled: Judge = factory(name, options)
         return bundled
     description = f"judge '{point.name}/{name}' of {point.value}"
-    judge: Judge = _called(lambda: factory(name, options), f"{description} cannot be opened")
-    return _called(lambda: _guarded(judge, description), f"{description} cannot be used")
+    judge: Judge = _call_safely(lambda: factory(name, options), f"{description} cannot be opened")
+    return _call_safely(lambda: _guard_judge(judge, description), f"{description} cannot be used")
 
 
-def _guarded(judge: Judge, description: str) -> PlugIn:
+def _guard_judge(judge: Judge, description: str) -> PlugIn:
     lacking = [member for member in _MEMBERS if not hasattr(judge, member)]
     if lacking:
         raise JudgeError(f"{description} is a {type(judge).__name__} without '{lacking[0]}'; it should be a harness.judges.Judge")
@@ -110,11 +110,11 @@ class PlugIn:
     async def answer(self, call: Call) -> Reply:
         reply: Any = await self._awaited("answer", lambda: self._judge.answer(call))
         if not isinstance(reply, Reply):
-            raise self._error("answer", f"returned {type(reply).__name__}; it should return a harness.model.Reply")
+            raise self._make_error("answer", f"returned {type(reply).__name__}; it should return a harness.model.Reply")
         try:
             msgspec.json.decode(msgspec.json.encode(reply), type=Reply)
         except Exception as err:  # its members may be of any type
-            raise self._error("answer", f"returned a reply that cannot be stored: {err}") from err
+            raise self._make_error("answer", f"returned a reply that cannot be stored: {err}") from err
         return reply
 
     async def stop(self) -> None:
@@ -128,9 +128,9 @@ class PlugIn:
         except BaseException as err:  # code of another package may raise anything
             if task_is_cancelled():
                 raise
-            raise self._error(method, f"{describe_failure(err)}; only NoReply and JudgeError are expected") from err
+            raise self._make_error(method, f"{describe_failure(err)}; only NoReply and JudgeError are expected") from err
 
-    def _error(self, method: str, problem: str) -> FatalReply:
+    def _make_error(self, method: str, problem: str) -> FatalReply:
         return FatalReply(f"{self.identity.name}: the '{method}' of its {type(self._judge).__qualname__} {problem}")
 
 
@@ -154,6 +154,6 @@ def raising(error: Callable[[BaseException], HarnessError]) -> Iterator[None]:
         raise error(err) from err
 
 
-def _called(action: Callable[[], T], problem: str) -> T:
+def _call_safely(action: Callable[[], T], problem: str) -> T:
     with raising(lambda err: JudgeError(f"{problem}: it {describe_failure(err)}")):
         return action()

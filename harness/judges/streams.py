@@ -26,7 +26,7 @@ def joined_stream(body: bytes) -> bytes:
     pieces: dict[str, list[str]] = {}
     tools: dict[Any, dict[str, Any]] = {}
     tokens: list[Any] = []
-    for event in _events(body):
+    for event in _read_events(body):
         completion |= {name: event[name] for name in ("model", "usage", "error") if event.get(name)}
         for part in event["choices"] if isinstance(event.get("choices"), list) else ():
             if not isinstance(part, dict) or part.get("index") not in (0, None):
@@ -47,7 +47,7 @@ def joined_stream(body: bytes) -> bytes:
     return json.dumps(completion | {"choices": [choice]}).encode()
 
 
-def _events(body: bytes) -> Iterator[dict[str, Any]]:
+def _read_events(body: bytes) -> Iterator[dict[str, Any]]:
     """Yield the JSON objects of a stream; other events, such as comments and `[DONE]`, are ignored."""
     for line in body.splitlines():
         if not line.lstrip().startswith(b"data:"):

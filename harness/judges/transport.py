@@ -60,7 +60,7 @@ class Transport:
         self._headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity", **headers}
         self._host = host  # the name that messages use
         self._timeout = timeout
-        self._proxy = None if on_this_machine else _proxy_for(url)
+        self._proxy = None if on_this_machine else _find_proxy(url)
         self._session: aiohttp.ClientSession | None = None
 
     async def post(self, body: bytes) -> Response:
@@ -78,7 +78,7 @@ class Transport:
         except TimeoutError:
             raise NoReply(f"{self._host} did not answer in time", down=True) from None
         except (aiohttp.ClientError, OSError, ValueError) as err:
-            raise NoReply(f"no connection to {self._host} ({_described(err)})", down=True) from None
+            raise NoReply(f"no connection to {self._host} ({_describe_failure(err)})", down=True) from None
 
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:
         """Return the body. Of large bodies, one is read at a time; whoever gets it works on it before the next one is read."""
@@ -107,7 +107,7 @@ class Transport:
 
         secure = self._url.startswith("https:")
         return aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_IDLE_SECONDS, ssl=_certificates() if secure else True),
+            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_IDLE_SECONDS, ssl=_load_certificates() if secure else True),
             headers=self._headers,
             auto_decompress=False,
             cookie_jar=aiohttp.DummyCookieJar(),
@@ -120,7 +120,7 @@ class Transport:
             self._session = None
 
 
-def _proxy_for(url: str) -> str | None:
+def _find_proxy(url: str) -> str | None:
     """Return the proxy that the environment names for a URL. aiohttp could look for it, but would then read passwords from .netrc, too."""
     parts, proxies = urlsplit(url), getproxies()
     proxy = proxies.get(parts.scheme) or proxies.get("all")
@@ -129,7 +129,7 @@ def _proxy_for(url: str) -> str | None:
     return proxy if "://" in proxy else f"http://{proxy}"
 
 
-def _described(err: BaseException) -> str:
+def _describe_failure(err: BaseException) -> str:
     """Return a failure in words, without address and port, which must not be stored."""
     import aiohttp
 
@@ -139,9 +139,9 @@ def _described(err: BaseException) -> str:
         case aiohttp.ClientConnectorDNSError():
             return "no such host"
         case aiohttp.ClientConnectorCertificateError():
-            return _tls_reason(err.certificate_error)
+            return _explain_tls(err.certificate_error)
         case aiohttp.ClientConnectorSSLError():
-            return _tls_reason(err.os_error)
+            return _explain_tls(err.os_error)
         case aiohttp.ClientPayloadError() | aiohttp.ServerDisconnectedError() | ConnectionResetError():
             return "the connection broke"
         case OSError() if err.errno and err.errno > 0:
@@ -150,7 +150,7 @@ def _described(err: BaseException) -> str:
             return "the response is not HTTP"
 
 
-def _tls_reason(err: BaseException) -> str:
+def _explain_tls(err: BaseException) -> str:
     """Return the problem with the certificate, and how to name another authority."""
     reason = str(getattr(err, "reason", None) or "TLS failed").replace("_", " ").lower()
     file = os.environ.get("SSL_CERT_FILE")
@@ -159,7 +159,7 @@ def _tls_reason(err: BaseException) -> str:
     return f"{reason}; SSL_CERT_FILE can name a file (PEM) with the authorities that your network trusts"
 
 
-def _certificates() -> ssl.SSLContext:
+def _load_certificates() -> ssl.SSLContext:
     """Return the usual certificate authorities, or those that the environment names."""
     import certifi
 

@@ -518,7 +518,7 @@ def _direction_of_expected(scale: Scale, classes: Classes) -> int | None:
     return classes.direction if rising else None
 
 
-def with_missing(table: JudgedTable, asked: Asked | None, all_judgments: Judgments) -> JudgedTable:
+def with_missing(table: JudgedTable, rule: Asked | None, all_judgments: Judgments) -> JudgedTable:
     """Return the table with a row for each labelled item that a judge was asked about and has none of, and with `unasked`.
 
     The rows that are added have the failure `missing`: a judge must not gain by leaving out hard items. Both are limited to the languages,
@@ -527,12 +527,12 @@ def with_missing(table: JudgedTable, asked: Asked | None, all_judgments: Judgmen
     `asked` says which items count as asked besides those with a judgment; None if the judgments are complete, as in a run. Of
     `all_judgments` of unchanged texts the table may have a part: the selection does not change which items were asked.
     """
-    if asked is None:
+    if rule is None:
         return table
     data, judgments = table.data, table.judgments
     language_and_task = CodedColumn.from_values((item.language, item.task) for item in data.items)
     condition = [getattr(judgments, name) for name in CONDITION]
-    shown_items = ShownToJudges(asked, data, all_judgments)
+    shown_items = ShownToJudges(rule, data, all_judgments)
     missing, unasked = [], []
     same = combination_ids([*condition, judgments.metric, language_and_task.take(table.item)], np.zeros(len(table), np.int8))
     for rows in rows_by_number(same):
@@ -567,10 +567,10 @@ def _without_score(table: JudgedTable, absent: Sequence[tuple[int, Ints]], failu
 class ShownToJudges:
     """The items that a judge was shown under each condition, whether it judged them or not."""
 
-    def __init__(self, asked: Asked, data: Dataset, all_judgments: Judgments) -> None:
-        self._asked, self._judgments = asked, all_judgments
+    def __init__(self, rule: Asked, data: Dataset, all_judgments: Judgments) -> None:
+        self._asked, self._judgments = rule, all_judgments
         self._item = all_judgments.item.recode(data.positions)
-        self._column = [item.fields.get(asked.column) for item in data.items] if asked.column else []
+        self._column = [item.fields.get(rule.column) for item in data.items] if rule.column else []
         self._none = np.zeros(len(data.items), bool)
         self._masks: dict[JudgeCondition, NDArray[np.bool_]] = {}
 

@@ -67,7 +67,7 @@ def restrictions(pairs: Iterable[tuple[str, tuple[str, ...]]]) -> dict[str, tupl
 
 @dataclass(frozen=True, kw_only=True)
 class LabelSelection(Options):
-    """Which labels count."""
+    """Select the labels that count."""
 
     heading: ClassVar[str] = "which judgments and labels count"
 
@@ -87,17 +87,17 @@ class LabelSelection(Options):
         values = {name: as_names(texts) for name, texts in self.where.items()}
         if self.languages is not None and "language" in values:
             raise UsageError("the languages are named twice, by --langs and by --where language=...; name them once")
-        named: dict[str, Any] = {"where": values}
+        parsed: dict[str, Any] = {"where": values}
         if isinstance(self.annotators, str):
-            named["annotators"] = Annotators.parse(self.annotators)
+            parsed["annotators"] = Annotators.parse(self.annotators)
         if self.languages is not None or "language" in values:
             from harness.content.tags import canonical  # late: the names of all languages take time
 
             if self.languages is None:
                 values["language"] = tuple(map(canonical, values["language"]))
             else:
-                named["languages"] = tuple(map(canonical, as_names(self.languages)))
-        for name, value in named.items():
+                parsed["languages"] = tuple(map(canonical, as_names(self.languages)))
+        for name, value in parsed.items():
             object.__setattr__(self, name, value)
 
     @property
@@ -109,7 +109,7 @@ class LabelSelection(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeSelection(LabelSelection):
-    """Which judgments and labels count."""
+    """Select the judgments and labels that count."""
 
     heading: ClassVar[str] = LabelSelection.heading
 
@@ -123,7 +123,7 @@ class JudgeSelection(LabelSelection):
 
 @dataclass(frozen=True, kw_only=True)
 class MajorityRule(Options):
-    """How labels become one reference."""
+    """Choose how labels become one reference."""
 
     heading: ClassVar[str] = LabelSelection.heading
 
@@ -133,7 +133,7 @@ class MajorityRule(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class MeasureOptions(JudgeSelection, MajorityRule):
-    """Which judgments and labels count, and what is computed of them.
+    """Select the judgments and labels that count, and what is computed of them.
 
     Without `annotators`, items with two or more count; with one or more if no item has two, and for systems, whose reference is a mean.
     """

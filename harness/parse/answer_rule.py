@@ -68,23 +68,23 @@ def read_by_rule(
     """
     full_text, text = text, answer_of(text)
     try:
-        values = _values(text[:MAX_RULE_CHARACTERS], rule)
+        values = _find_values(text[:MAX_RULE_CHARACTERS], rule)
     except SlowPattern:
         return failed_reading(Failure.SLOW_PATTERN)
-    readings = [_reading(value, rule.map, scale, vocabulary) for value in values]
-    reading = agreed_reading(readings) if readings else failed_reading(_failure(full_text, text, finish_reason))
+    readings = [_read_value(value, rule.map, scale, vocabulary) for value in values]
+    reading = agreed_reading(readings) if readings else failed_reading(_name_failure(full_text, text, finish_reason))
     if reading.score is None and (refusal or was_filtered(finish_reason) or is_refusal(text, vocabulary)):
         return failed_reading(Failure.REFUSED, reading.raw_choice)
     return msgspec.structs.replace(reading, justification=clean(text.strip()) or None)
 
 
-def _values(text: str, rule: AnswerRule) -> list[str]:
+def _find_values(text: str, rule: AnswerRule) -> list[str]:
     """Return the values that a rule finds. Raises SlowPattern if its pattern does not end on this text, UsageError for most texts."""
     if rule.kind == REGEX:
         pattern = pattern_of(rule.detail)
         _refuse_slow(pattern)
         return [match[1] for match in pattern.find_all(text) if match[1] is not None]
-    values = (_member(pairs, rule.detail.split(".")) for pairs in extract_json(text).objects)
+    values = (_find_member(pairs, rule.detail.split(".")) for pairs in extract_json(text).objects)
     return [value if isinstance(value, str) else to_json_text(value) for value in values if value is not None]
 
 
@@ -96,7 +96,7 @@ def _refuse_slow(pattern: Pattern) -> None:
         )
 
 
-def _member(pairs: object, keys: list[str]) -> object:
+def _find_member(pairs: object, keys: list[str]) -> object:
     """Return the member of an object at a path of keys; the last one of a repeated key, None if there is none."""
     for key in keys:
         if not isinstance(pairs, JsonPairs):
@@ -105,7 +105,7 @@ def _member(pairs: object, keys: list[str]) -> object:
     return pairs
 
 
-def _reading(value: str, words: Mapping[str, Score], scale: Scale, vocabulary: Vocabulary) -> Reading:
+def _read_value(value: str, words: Mapping[str, Score], scale: Scale, vocabulary: Vocabulary) -> Reading:
     raw = value.strip()[:MAX_CHOICE_CHARACTERS]
     if words:
         mapped = words[raw] if raw in words else next((score for word, score in words.items() if normalised(word) == normalised(raw)), None)
@@ -114,7 +114,7 @@ def _reading(value: str, words: Mapping[str, Score], scale: Scale, vocabulary: V
     return read_choice(raw, scale, vocabulary)
 
 
-def _failure(full_text: str, answer: str, finish_reason: str | None) -> Failure:
+def _name_failure(full_text: str, answer: str, finish_reason: str | None) -> Failure:
     if full_text.strip() and was_cut(finish_reason):
         return Failure.TRUNCATED
     return Failure.NOT_JSON if answer.strip() else Failure.MISSING

@@ -37,7 +37,7 @@ class _Repeated(dict[str, Any]):
         self.pairs = pairs
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     return members if len(members) == len(pairs) else _Repeated(pairs)
 
@@ -56,10 +56,10 @@ def read_decisions(text: str, scales: Mapping[str, Scale], variant: Variant) -> 
     if not text.strip():
         return dict.fromkeys(scales, Reading(None, Failure.MISSING, None, None))
     try:
-        data = json.loads(text, object_pairs_hook=_object)
+        data = json.loads(text, object_pairs_hook=_make_object)
     except (ValueError, RecursionError):
         return dict.fromkeys(scales, Reading(None, Failure.NOT_JSON, None, None))
-    answers = _by_name(data, tuple(scales))
+    answers = _group_by_name(data, tuple(scales))
     return {metric: _read(answers.get(metric, []), scale, variant) for metric, scale in scales.items()}
 
 
@@ -77,16 +77,16 @@ def read_recorded_decision(answer: Mapping[str, Any], scale: Scale, words: Mappi
     if answer.get("type") == "refusal":
         return Reading(None, Failure.REFUSED, raw, None)
     names = {str(score): str(score) for score in scale.classes} | {word: str(score) for word, score in words.items()}
-    stated = _recorded_options(answer, names, scale)
+    stated = _read_recorded_options(answer, names, scale)
     if not stated:
         return Reading(None, Failure.BAD_PROBABILITIES, raw, None)
     if any(name not in names for name, _ in stated):
         return Reading(None, Failure.OFF_SCALE, raw, None)
-    reading = _read([{"probs": _object([(names[name], p) for name, p in stated])}], scale, Variant())
+    reading = _read([{"probs": _make_object([(names[name], p) for name, p in stated])}], scale, Variant())
     return msgspec.structs.replace(reading, raw_choice=raw) if reading.failure else reading
 
 
-def _recorded_options(answer: Mapping[str, Any], names: Mapping[str, str], scale: Scale) -> list[tuple[str, Any]]:
+def _read_recorded_options(answer: Mapping[str, Any], names: Mapping[str, str], scale: Scale) -> list[tuple[str, Any]]:
     """Return the name of each option with what stands as its probability; empty where the answer has none."""
     true: Any = next((answer[name] for name in ("noul", "probability") if name in answer), None)
     if _is_probability(true):
@@ -97,18 +97,18 @@ def _recorded_options(answer: Mapping[str, Any], names: Mapping[str, str], scale
     listed = answer.get("probs", answer.get("probabilities"))
     if isinstance(listed, Mapping):
         stated = [(str(name), p) for name, p in listed.items()]
-        places = [name for name, _ in stated]
+        positions = [name for name, _ in stated]
     else:
-        objects = [each for each in listed if isinstance(each, Mapping)] if isinstance(listed, list) else []
-        stated = [(str(each.get("label", each.get("value"))), each.get("probability")) for each in objects]
-        places = [str(each.get("value")) for each in objects]
-    by_place = _KINDS.get(str(answer.get("type"))) == "levels" and sorted(places) == sorted(map(str, range(len(scale.classes))))
+        objects = [option for option in listed if isinstance(option, Mapping)] if isinstance(listed, list) else []
+        stated = [(str(option.get("label", option.get("value"))), option.get("probability")) for option in objects]
+        positions = [str(option.get("value")) for option in objects]
+    by_place = _KINDS.get(str(answer.get("type"))) == "levels" and sorted(positions) == sorted(map(str, range(len(scale.classes))))
     if by_place and (isinstance(listed, Mapping) or not {name for name, _ in stated} <= names.keys()):
-        stated = [(str(scale.classes[int(place)]), p) for place, (_, p) in zip(places, stated, strict=True)]
+        stated = [(str(scale.classes[int(position)]), p) for position, (_, p) in zip(positions, stated, strict=True)]
     return stated
 
 
-def _by_name(data: Any, names: Sequence[str]) -> dict[str, list[Any]]:
+def _group_by_name(data: Any, names: Sequence[str]) -> dict[str, list[Any]]:
     """Return the answers by the name of their question. Those of a list without names are in the order of the questions."""
     answers: dict[str, list[Any]] = {}
     pairs: Iterable[tuple[Any, Any]] = ()
@@ -131,36 +131,36 @@ def _read(answers: Sequence[Any], scale: Scale, variant: Variant) -> Reading:
         return Reading(None, Failure.MISSING, None, None)
     answer = answers[0]
     if len(answers) > 1 or not isinstance(answer, dict) or isinstance(answer, _Repeated):
-        return _failed(Failure.BAD_PROBABILITIES, answers)
+        return _make_failed(Failure.BAD_PROBABILITIES, answers)
     stated = answer.get("type")
     if stated == "refusal":
-        return _failed(Failure.REFUSED, answers)
+        return _make_failed(Failure.REFUSED, answers)
     try:
         question = TypedQuestion("choice", scale.classes) if answer.get("probs") is not None else typed_question(scale, variant)
     except ValueError:  # only a function of the user answers what no decision model is asked
-        return _failed(Failure.BAD_PROBABILITIES, answers)
+        return _make_failed(Failure.BAD_PROBABILITIES, answers)
     if stated is not None and _KINDS.get(str(stated)) != question.kind:
-        return _failed(Failure.MISSING, answers)
-    options, names = _option_probabilities(answer, question), question.names
+        return _make_failed(Failure.MISSING, answers)
+    options, names = _read_probabilities(answer, question), question.names
     total = math.fsum(options.values())
     if len(options) != len(names) or abs(total - 1) > _SUM_TOLERANCE:
-        return _failed(Failure.BAD_PROBABILITIES, answers)
+        return _make_failed(Failure.BAD_PROBABILITIES, answers)
     order = names if question.bands or not scale.classes else tuple(map(str, scale.classes))
     probs = {name: options[name] / total for name in order}
     largest = max(options.values())
     likeliest = [name for name in order if options[name] == largest]
     if len(likeliest) > 1:
-        return _failed(Failure.TIED, answers, probs)
+        return _make_failed(Failure.TIED, answers, probs)
     return Reading(question.scores[names.index(likeliest[0])], None, likeliest[0], None, probs=probs)
 
 
-def _failed(failure: Failure, answers: Sequence[Any], probs: dict[str, float] | None = None) -> Reading:
+def _make_failed(failure: Failure, answers: Sequence[Any], probs: dict[str, float] | None = None) -> Reading:
     """Return the reading of an answer without a score, with how it begins."""
     raw = json.dumps(answers[0] if len(answers) == 1 else answers, ensure_ascii=False)
     return Reading(None, failure, raw[:MAX_CHOICE_CHARACTERS], None, probs=probs)
 
 
-def _option_probabilities(answer: Mapping[str, Any], question: TypedQuestion) -> dict[str, float]:
+def _read_probabilities(answer: Mapping[str, Any], question: TypedQuestion) -> dict[str, float]:
     """Return the probability of each option by its name; empty if one stands twice, is of no option, or is no probability."""
     names, by_class = question.names, answer.get("probs")
     listed = by_class if by_class is not None else answer.get("probabilities")
@@ -173,9 +173,9 @@ def _option_probabilities(answer: Mapping[str, Any], question: TypedQuestion) ->
         if question.kind == "levels" and by_class is None:
             by_key = {str(number): name for number, name in enumerate(names)}
     elif isinstance(listed, list):
-        if not all(isinstance(each, dict) and not isinstance(each, _Repeated) for each in listed):
+        if not all(isinstance(option, dict) and not isinstance(option, _Repeated) for option in listed):
             return {}
-        stated = [(each.get("value"), each.get("probability")) for each in listed]
+        stated = [(option.get("value"), option.get("probability")) for option in listed]
         if question.kind == "levels":
             by_key = dict(enumerate(names))
     elif question.kind == "statement":

@@ -47,10 +47,10 @@ def place(spans: Sequence[ErrorSpan], text: str) -> tuple[ErrorSpan, ...]:
     [(1, 3), (4, 6), (None, None)]
     """
     used: dict[str, int] = {}
-    return tuple(span if span.start is not None or not span.text.strip() else _placed(span, text, used) for span in spans)
+    return tuple(span if span.start is not None or not span.text.strip() else _locate_span(span, text, used) for span in spans)
 
 
-def _placed(span: ErrorSpan, text: str, used: dict[str, int]) -> ErrorSpan:
+def _locate_span(span: ErrorSpan, text: str, used: dict[str, int]) -> ErrorSpan:
     quotation = span.text if span.text in text else span.text.strip()
     start = text.find(quotation, used.get(quotation, -1) + 1)
     if start < 0:

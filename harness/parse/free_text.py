@@ -71,7 +71,7 @@ def read_text(text: str, scale: Scale, vocabulary: Vocabulary, *, finish_reason:
     <Failure.OFF_SCALE: 'off_scale'>
     """
     full_text, text = text, _with_plain_digits(normalised(answer_of(text)[:MAX_TEXT_CHARACTERS]))
-    candidates = list(_candidates(text, scale, vocabulary))
+    candidates = list(_find_candidates(text, scale, vocabulary))
     choices = list(dict.fromkeys(candidate.raw for candidate in candidates))
     announced = list(dict.fromkeys(candidate.raw for candidate in candidates if candidate.announced))
     without_choice = Failure.TRUNCATED if was_cut(finish_reason) and full_text.strip() else Failure.MISSING
@@ -107,19 +107,19 @@ def _may_be_meant(raw: str, scale: Scale) -> bool:
     return number is None or not ((isinstance(low, int | float) and number < low) or (isinstance(high, int | float) and number > high))
 
 
-def _candidates(text: str, scale: Scale, vocabulary: Vocabulary) -> Iterator[_Candidate]:
+def _find_candidates(text: str, scale: Scale, vocabulary: Vocabulary) -> Iterator[_Candidate]:
     """Yield the numbers of a text that may be scores, or the classes that it names, in order."""
     names = tuple(c for c in scale.classes if isinstance(c, str))
-    alone = _alone_in_a_line(text, scale, vocabulary)
+    alone = _find_alone_in_line(text, scale, vocabulary)
     if names:
         said = {
             folded(choice.raw) for choice in find_announced_choices(text, scale, vocabulary) if choice.alone and not choice.other
         } | alone
-        for match in _class_pattern(vocabulary, names).finditer(text):
+        for match in _compile_classes(vocabulary, names).finditer(text):
             raw = match["word"].casefold() if match["word"] else match["after_title"] or match["alone"]
             yield _Candidate(raw, folded(raw) in said, match.start())
         return
-    removed = _removed_pattern(vocabulary, *ends_of(scale))
+    removed = _compile_removed(vocabulary, *ends_of(scale))
     ends = {end for match in removed.finditer(text) if match["beside"] for end in (match.start(), match.end())}
     rest = _without_ends_in_brackets(removed.sub(lambda match: " " * len(match[0]), text), scale)
     announcements = list(find_announced_choices(rest, scale, vocabulary))
@@ -149,7 +149,7 @@ def _is_sure(choice: AnnouncedChoice, scale: Scale) -> bool:
     return choice.sure or to_number(choice.raw) not in [to_number(str(end)) for end in ends_of(scale) if end is not None]
 
 
-def _alone_in_a_line(text: str, scale: Scale, vocabulary: Vocabulary) -> set[str]:
+def _find_alone_in_line(text: str, scale: Scale, vocabulary: Vocabulary) -> set[str]:
     """Return choices that stand alone in the first or last line of a text or are its first sentence, as they are written."""
     lines = [line for line in text.strip().splitlines() if line.strip()] or [""]
     readings = [read_bare_choice(line, scale, vocabulary) for line in {lines[0], lines[-1]}]
@@ -166,17 +166,17 @@ def _without_ends_in_brackets(text: str, scale: Scale) -> str:
 
 
 @lru_cache(maxsize=64)
-def _removed_pattern(vocabulary: Vocabulary, low: Score | None, high: Score | None) -> re.Pattern[str]:
+def _compile_removed(vocabulary: Vocabulary, low: Score | None, high: Score | None) -> re.Pattern[str]:
     """Return a pattern of what is no score: phrases with the ends of the scale, and numbers that name a text."""
     phrases = {phrase for phrase in (*_PHRASES, *vocabulary.scale_phrases) if ("{min}" not in phrase or low is not None)}
-    filled = {phrase: _phrase_pattern(phrase, low, high) for phrase in sorted(phrases, key=lambda phrase: (-len(phrase), phrase))}
+    filled = {phrase: _write_phrase(phrase, low, high) for phrase in sorted(phrases, key=lambda phrase: (-len(phrase), phrase))}
     numbered = rf"{vocabulary.numbered}\s?[#№]?\s?\d+(?!\d|[.,]\d)"
     phrase_patterns = "|".join(pattern for phrase, pattern in filled.items() if "{min}" not in phrase) if high is not None else r"(?!)"
     ranges = [pattern for phrase, pattern in filled.items() if "{min}" in phrase] if high is not None else []
     return re.compile("|".join([*ranges, f"(?P<beside>{phrase_patterns})", numbered]), re.IGNORECASE)
 
 
-def _phrase_pattern(phrase: str, low: Score | None, high: Score | None) -> str:
+def _write_phrase(phrase: str, low: Score | None, high: Score | None) -> str:
     """Return a phrase as a pattern; a number in it is no part of a longer one, and a word no part of a longer word.
 
     `{score}` at the beginning means that the phrase follows a number, which stays: in some languages the words of "4 out of 5" also mean
@@ -193,7 +193,7 @@ def _phrase_pattern(phrase: str, low: Score | None, high: Score | None) -> str:
 
 
 @lru_cache(maxsize=64)
-def _class_pattern(vocabulary: Vocabulary, names: tuple[str, ...]) -> re.Pattern[str]:
+def _compile_classes(vocabulary: Vocabulary, names: tuple[str, ...]) -> re.Pattern[str]:
     """Return a pattern of a named class, as one of its groups. A single letter may be a word, so it must follow "text" or end a clause."""
     letters = "|".join(re.escape(normalised(name)) for name in names if len(name) == 1) or r"(?!)"
     words = "|".join(re.escape(normalised(name)) for name in sorted(names, key=len, reverse=True) if len(name) > 1) or r"(?!)"

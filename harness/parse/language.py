@@ -54,28 +54,28 @@ def without_quotations(text: str, vocabulary: Vocabulary | None = None) -> str:
 def load_identifier() -> None:
     """Load the model of the identifier, which takes half a second the first time. Errors are raised later, when the identifier is used."""
     with suppress(StoreError):
-        _identifier()
+        _load_identifier()
 
 
 def is_identifier_loaded() -> bool:
     """Return True if a language can be identified without waiting for the model."""
-    return _model.cache_info().currsize > 0
+    return _load_model.cache_info().currsize > 0
 
 
-def _identifier() -> Any:
+def _load_identifier() -> Any:
     with _LOADING:
-        return _model()
+        return _load_model()
 
 
 @cache
-def _model() -> Any:
+def _load_model() -> Any:
     from py3langid.langid import MODEL_DIR, MODEL_FILE, LanguageIdentifier
 
     packed = MODEL_DIR / MODEL_FILE
     try:
         state = packed.stat()
         folder = cache_home() / "identifier" / f"{state.st_size}-{state.st_mtime_ns}"  # of this release of the library
-        weights, prior, languages, moves, rows, outputs = _unpacked(folder) or _unpack(packed, folder)
+        weights, prior, languages, moves, rows, outputs = _load_unpacked(folder) or _unpack(packed, folder)
     except OSError as err:  # the library unpacks the model into a temporary file
         raise StoreError(
             f"the model that identifies languages cannot be unpacked in {tempfile.gettempdir()} ({err.strerror or err}); "
@@ -84,7 +84,7 @@ def _model() -> Any:
     return LanguageIdentifier(weights, prior, languages, moves, outputs, norm_probs=True, tk_row=rows)
 
 
-def _unpacked(folder: Path) -> tuple[Any, ...] | None:
+def _load_unpacked(folder: Path) -> tuple[Any, ...] | None:
     """Return the parts of the model as an earlier command unpacked them: the large ones are read as texts need them. None without them."""
     import numpy as np
 
@@ -120,19 +120,19 @@ _LARGE_PARTS, _SMALL_PARTS = ("weights.npy", "moves.npy"), ("prior.npy", "langua
 @cache
 def known_languages() -> frozenset[str]:
     """Return the base tags of the languages that the identifier knows."""
-    return frozenset(map(str, _identifier().labels))
+    return frozenset(map(str, _load_identifier().labels))
 
 
 @cache
-def _near_languages() -> list[dict[str, str]]:
+def _load_near_languages() -> list[dict[str, str]]:
     near: list[dict[str, str]] = tomllib.loads(Path(__file__).with_name("near_languages.toml").read_text("utf-8"))["near"]
     return near
 
 
 def identify_language(text: str) -> tuple[str, float]:
     """Return the base tag of the likeliest language of a text, and its probability."""
-    language, probability = _identifier().classify(text)
-    for near in _near_languages():
+    language, probability = _load_identifier().classify(text)
+    for near in _load_near_languages():
         if language == near["language"] and not re.search(near["unless"], text):
             return near["is"], float(probability)
     return str(language), float(probability)

@@ -33,10 +33,10 @@ def score_probabilities(tokens: Sequence[Token], scales: Mapping[str, Scale], *,
     text = "".join(token.text for token in tokens)
     probabilities = {}
     for metric, scale in scales.items():
-        start = _score_start_of(metric, text, scales) if joint else _last_score_start(text)
+        start = _score_start_of(metric, text, scales) if joint else _find_last_score(text)
         if start is None or scale.kind == "interval":
             continue
-        if probs := _class_probabilities(_token_at(tokens, start), scale, text[start:]):
+        if probs := _read_class_probabilities(_find_token(tokens, start), scale, text[start:]):
             probabilities[metric] = probs
     return probabilities
 
@@ -63,7 +63,7 @@ def entropy(probs: Mapping[str, float]) -> float:
     return -sum(p * math.log2(p) for p in probs.values() if p > 0) + 0.0
 
 
-def _last_score_start(text: str) -> int | None:
+def _find_last_score(text: str) -> int | None:
     """Return the start of the score in an answer about one metric. A justification may quote the form, so the last match counts."""
     starts = [match.end() for match in _SCORE.finditer(text)]
     return starts[-1] if starts else None
@@ -71,20 +71,20 @@ def _last_score_start(text: str) -> int | None:
 
 def _score_start_of(metric: str, text: str, metrics: Iterable[str]) -> int | None:
     """Return the start of a metric's score in a joint answer: the first score after its name and before the name of the next metric."""
-    name = _member_pattern(metric).search(text)
+    name = _compile_member(metric).search(text)
     if name is None:
         return None
-    next_names = (_member_pattern(other).search(text, name.end()) for other in metrics if other != metric)
+    next_names = (_compile_member(other).search(text, name.end()) for other in metrics if other != metric)
     end = min((match.start() for match in next_names if match), default=len(text))
     score = _SCORE.search(text, name.end(), end)
     return score.end() if score else None
 
 
-def _member_pattern(metric: str) -> re.Pattern[str]:
+def _compile_member(metric: str) -> re.Pattern[str]:
     return re.compile(rf'"{re.escape(metric)}"\s*:')
 
 
-def _token_at(tokens: Sequence[Token], position: int) -> Token | None:
+def _find_token(tokens: Sequence[Token], position: int) -> Token | None:
     end = 0
     for token in tokens:
         end += len(token.text)
@@ -93,21 +93,21 @@ def _token_at(tokens: Sequence[Token], position: int) -> Token | None:
     return None
 
 
-def _class_probabilities(token: Token | None, scale: Scale, answer: str) -> dict[str, float]:
+def _read_class_probabilities(token: Token | None, scale: Scale, answer: str) -> dict[str, float]:
     """Return the probabilities of the classes that a token may begin; empty if it begins none. `answer` starts at the score."""
     weights = dict.fromkeys(map(str, scale.classes), 0.0)
     given_class = max((score for score in weights if answer.startswith(score)), key=len, default=None)
-    if token is None or (given_class is not None and _class_begun_by(token.text, weights) != given_class):
+    if token is None or (given_class is not None and _find_class(token.text, weights) != given_class):
         return {}
     for text, logprob in token.others.items():
-        begun_class = _class_begun_by(text, weights)
+        begun_class = _find_class(text, weights)
         if begun_class is not None:
             weights[begun_class] += math.exp(logprob)
     total = sum(weights.values())
     return {score: weight / total for score, weight in weights.items()} if total > 0 else {}
 
 
-def _class_begun_by(text: str, classes: Collection[str]) -> str | None:
+def _find_class(text: str, classes: Collection[str]) -> str | None:
     """Return the class that a token equals, or else the only class that begins with it."""
     bare_text = text.strip(_JSON_PUNCTUATION)
     if bare_text in classes:

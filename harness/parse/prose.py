@@ -68,7 +68,7 @@ def find_announced_choices(text: str, scale: Scale, vocabulary: Vocabulary) -> I
     """
     text = normalised(text)
     names = tuple(c for c in scale.classes if isinstance(c, str) and c.strip())
-    for match in _announcement_pattern(vocabulary, names).finditer(text):
+    for match in _compile_announcement(vocabulary, names).finditer(text):
         start = match.start("name" if match["name"] else "choice")
         before = _CLAUSE_START.split(text[max(0, match.start("word") - _LOOKBEHIND_CHARACTERS) : match.end("word")])[-1]
         between = text[match.end("word") : start]  # perhaps with brackets: "Score (max): 2", but not "Score (max 2): 1"
@@ -137,7 +137,7 @@ def _is_alone(sentence: str, match: re.Match[str], names: tuple[str, ...]) -> bo
 
 
 @lru_cache(maxsize=64)
-def _announcement_pattern(vocabulary: Vocabulary, names: tuple[str, ...]) -> re.Pattern[str]:
+def _compile_announcement(vocabulary: Vocabulary, names: tuple[str, ...]) -> re.Pattern[str]:
     """Match an announcer, a link, and a number or a named class of the scale. All repeats are bounded, so matching stays fast."""
     class_names = "|".join(re.escape(normalised(n)) for n in sorted(names, key=len, reverse=True)) or r"(?!)"
     return re.compile(

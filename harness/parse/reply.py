@@ -76,19 +76,17 @@ def read_reply(
     vocabulary = bundled_vocabulary() if vocabulary is None else vocabulary
     extracted = extract_json(text) if len(text) <= MAX_REPLY_CHARACTERS else ExtractedJson((), "", malformed=True)
     cut = was_cut(finish_reason)
-    members = list(_members(extracted, scales, vocabulary, joint=joint))
+    members = list(_find_members(extracted, scales, vocabulary, joint=joint))
     readings: dict[str, Reading] = {}
     for metric, scale in scales.items():
-        reading = _single_reading([_read_member(value, scale, vocabulary) for name, value in members if name == metric])
+        reading = _join_readings([_read_member(value, scale, vocabulary) for name, value in members if name == metric])
         if reading.raw_choice is None:
             metric_objects = [value for name, value in members if name == metric and isinstance(value, JsonPairs)]
-            reading = _single_reading(
-                [reading, *(_read_otherwise(value, scale, vocabulary, cut=extracted.cut) for value in metric_objects)]
-            )
+            reading = _join_readings([reading, *(_read_otherwise(value, scale, vocabulary, cut=extracted.cut) for value in metric_objects)])
         if not joint:
             reading = _add_prose(reading, extracted, scale, vocabulary, cut=cut)
         if reading.raw_choice is None:
-            reading = msgspec.structs.replace(reading, failure=_failure_without_choice(text, extracted, cut=cut))
+            reading = msgspec.structs.replace(reading, failure=_name_failure(text, extracted, cut=cut))
         readings[metric] = reading
     unscored = all(reading.score is None for reading in readings.values())
     if unscored and (refusal or was_filtered(finish_reason) or is_refusal(text, vocabulary)):
@@ -118,7 +116,9 @@ def _read_plain_object(text: str, scales: Mapping[str, Scale]) -> dict[str, Read
     }
 
 
-def _members(extracted: ExtractedJson, metrics: Collection[str], vocabulary: Vocabulary, *, joint: bool) -> Iterator[tuple[str, object]]:
+def _find_members(
+    extracted: ExtractedJson, metrics: Collection[str], vocabulary: Vocabulary, *, joint: bool
+) -> Iterator[tuple[str, object]]:
     """Yield the members that carry the name of a metric; in a single call also each object as a whole."""
     count = Counter(map(_fold, metrics))  # metrics with equal folded names are not found by them
     by_name = {_fold(metric): metric for metric in metrics if count[_fold(metric)] == 1}
@@ -153,9 +153,9 @@ def _read_member(value: object, scale: Scale, vocabulary: Vocabulary) -> Reading
     """Read `{"justification": ..., "score": ...}`, perhaps with `errors`, or a bare score. A repeated key must have the same value."""
     if not isinstance(value, JsonPairs):
         return _read_value(value, scale, vocabulary)
-    justifications = {_justification(v) for key, v in value if _fold(key) == "justification"}
+    justifications = {_read_justification(v) for key, v in value if _fold(key) == "justification"}
     spans = next((read_error_spans(v) for key, v in value if _fold(key) == "errors"), None)
-    reading = _single_reading([_read_value(v, scale, vocabulary) for key, v in value if _fold(key) == "score"])
+    reading = _join_readings([_read_value(v, scale, vocabulary) for key, v in value if _fold(key) == "score"])
     if len(justifications) > 1:
         return reading if reading.raw_choice is None else failed_reading(Failure.NOT_JSON, reading.raw_choice)
     return msgspec.structs.replace(reading, justification=next(iter(justifications), None), spans=spans)
@@ -181,16 +181,16 @@ def _read_otherwise(pairs: JsonPairs, scale: Scale, vocabulary: Vocabulary, *, c
     choices = {
         key: _read_value(value, scale, vocabulary)
         for key, value in pairs
-        if (isinstance(value, Number) or _is_choice(value, scale, vocabulary)) and not vocabulary.names_another_number(_words_of(key))
+        if (isinstance(value, Number) or _is_choice(value, scale, vocabulary)) and not vocabulary.names_another_number(_split_key(key))
     }
     announced = [reading for key, reading in choices.items() if vocabulary.announces(_fold(key).replace("_", " "))]
     if announced or (len(choices) == 1 and not cut):
         justification = next((clean(v) for key, v in pairs if isinstance(v, str) and key not in choices), None)
-        return msgspec.structs.replace(_single_reading(announced or list(choices.values())), justification=justification)
+        return msgspec.structs.replace(_join_readings(announced or list(choices.values())), justification=justification)
     inner = [
         nested
         for key, value in pairs
-        if _fold(key) not in _OWN_KEYS and not _holds_another_number(key, vocabulary) and (nested := _object_in(value)) is not None
+        if _fold(key) not in _OWN_KEYS and not _holds_another_number(key, vocabulary) and (nested := _find_object(value)) is not None
     ]
     if choices or cut or len(inner) != 1:
         return nothing
@@ -200,11 +200,11 @@ def _read_otherwise(pairs: JsonPairs, scale: Scale, vocabulary: Vocabulary, *, c
 
 def _holds_another_number(key: str, vocabulary: Vocabulary) -> bool:
     """Return True if its object is about a number that is no score, such as "confidence"; "item" and "item_1" are what is scored."""
-    words = _words_of(key)
+    words = _split_key(key)
     return not key[-1:].isdecimal() and vocabulary.names_another_number(words) and not vocabulary.names_a_text(words)
 
 
-def _words_of(key: str) -> str:
+def _split_key(key: str) -> str:
     """Return a key as words: "text_id" and "textId" are "text id"."""
     return re.sub(r"(?<=[^\W\d_A-Z])(?=[A-Z])", " ", key).replace("_", " ").replace("-", " ")
 
@@ -213,7 +213,7 @@ def _is_choice(value: object, scale: Scale, vocabulary: Vocabulary) -> bool:
     return isinstance(value, str) and (reading := read_bare_choice(value, scale, vocabulary)) is not None and reading.score is not None
 
 
-def _object_in(value: object) -> JsonPairs | None:
+def _find_object(value: object) -> JsonPairs | None:
     """Return the object that a member is: itself, in a list of one, or as the text of one."""
     if isinstance(value, list) and not isinstance(value, JsonPairs) and len(value) == 1:
         [value] = value
@@ -247,13 +247,13 @@ def _read_value(value: object, scale: Scale, vocabulary: Vocabulary) -> Reading:
     return failed_reading(Failure.NOT_JSON if several else Failure.OFF_SCALE, value)
 
 
-def _justification(value: object) -> str | None:
+def _read_justification(value: object) -> str | None:
     if value is None:
         return None
     return clean(value if isinstance(value, str) else to_json_text(value))
 
 
-def _single_reading(readings: Sequence[Reading]) -> Reading:
+def _join_readings(readings: Sequence[Reading]) -> Reading:
     """Return the reading on which all readings with a choice agree. Without a choice: the first reading, or MISSING."""
     with_choice = [reading for reading in readings if reading.raw_choice is not None]
     if with_choice:
@@ -283,7 +283,7 @@ def _add_prose(reading: Reading, extracted: ExtractedJson, scale: Scale, vocabul
     return bare or reading
 
 
-def _failure_without_choice(text: str, extracted: ExtractedJson, *, cut: bool) -> Failure:
+def _name_failure(text: str, extracted: ExtractedJson, *, cut: bool) -> Failure:
     if cut or extracted.cut:
         return Failure.TRUNCATED
     if extracted.objects or _blank(text):

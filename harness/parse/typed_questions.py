@@ -105,6 +105,6 @@ def _bands_of_classes(classes: tuple[int | str, ...], levels: int) -> TypedQuest
 
 def _false_and_true(classes: tuple[int | str, ...], best: Score | None) -> tuple[int | str, ...]:
     """Return two classes, the one for which the statement is true last: a class called yes or true, else the best one, else the last."""
-    named = [score for score in classes if str(score).casefold() in _TRUE]
-    true = named[0] if len(named) == 1 else best if best in classes else classes[-1]
+    true_names = [score for score in classes if str(score).casefold() in _TRUE]
+    true = true_names[0] if len(true_names) == 1 else best if best in classes else classes[-1]
     return tuple(score for score in classes if score != true) + tuple(score for score in classes if score == true)

@@ -70,10 +70,10 @@ def read_choice(raw: str, scale: Scale, vocabulary: Vocabulary, *, number_first:
     >>> read_choice("2 out of 5", Scale(kind="ordinal", classes=(0, 1, 2)), words).failure
     <Failure.OFF_SCALE: 'off_scale'>
     """
-    scores = (_named_class(raw, scale), _number_on_scale(raw, scale, vocabulary))
+    scores = (_find_named_class(raw, scale), _number_on_scale(raw, scale, vocabulary))
     for score in reversed(scores) if number_first else scores:
         if score is not None:
-            return Reading(score, None, _excerpt(raw), None)
+            return Reading(score, None, _cut_excerpt(raw), None)
     return failed_reading(Failure.OFF_SCALE, raw)
 
 
@@ -91,7 +91,7 @@ def read_bare_choice(text: str, scale: Scale, vocabulary: Vocabulary) -> Reading
     """
     inner = normalised(text).lstrip(_LEADING_MARKS).rstrip(_TRAILING_MARKS)
     for raw in (text, inner) if inner else (text,):
-        if _named_class(raw, scale) is not None:
+        if _find_named_class(raw, scale) is not None:
             return read_choice(raw, scale, vocabulary)
     if inner.casefold() in _LITERALS:
         return failed_reading(_LITERALS[inner.casefold()], inner)
@@ -142,19 +142,19 @@ def agreed_reading(readings: Iterable[Reading]) -> Reading:
 
 def failed_reading(failure: Failure, raw: str | None = None) -> Reading:
     """Return a reading without a score."""
-    return Reading(None, failure, None if raw is None else _excerpt(raw), None)
+    return Reading(None, failure, None if raw is None else _cut_excerpt(raw), None)
 
 
-def _named_class(raw: str, scale: Scale) -> str | None:
+def _find_named_class(raw: str, scale: Scale) -> str | None:
     """Return the class that is written so; else the only one that is equal to it when composed, or else folded."""
     names = [c for c in scale.classes if isinstance(c, str)]
-    for form in (str, normalised, _folded):
+    for form in (str, normalised, _fold_text):
         if matches := [name for name in names if form(name) == form(raw)]:
             return matches[0] if len(matches) == 1 else None
     return None
 
 
-def _folded(text: str) -> str:
+def _fold_text(text: str) -> str:
     return folded(text).strip()
 
 
@@ -163,7 +163,7 @@ def _number_on_scale(raw: str, scale: Scale, vocabulary: Vocabulary) -> int | fl
     choice = vocabulary.whole_choice.fullmatch(raw)
     if choice is None or (number := to_number(choice["number"])) is None:
         return None
-    if choice["of"] is not None and to_number(choice["of"]) != _maximum(scale):
+    if choice["of"] is not None and to_number(choice["of"]) != _find_maximum(scale):
         return None
     if scale.kind == "interval":
         value = float(number)
@@ -173,7 +173,7 @@ def _number_on_scale(raw: str, scale: Scale, vocabulary: Vocabulary) -> int | fl
     return next((c for c in scale.classes if isinstance(c, int) and number == c), None)
 
 
-def _maximum(scale: Scale) -> Decimal | None:
+def _find_maximum(scale: Scale) -> Decimal | None:
     if scale.kind == "interval":
         return None if scale.max is None else Decimal(repr(scale.max))
     return max((Decimal(c) for c in scale.classes if isinstance(c, int)), default=None)
@@ -182,13 +182,13 @@ def _maximum(scale: Scale) -> Decimal | None:
 def ends_of(scale: Scale) -> tuple[Score | None, Score | None]:
     """Return the lowest and the highest score, as they are written: 1 rather than 1.0."""
     if scale.kind == "interval":
-        return _plain(scale.min), _plain(scale.max)
+        return _make_plain(scale.min), _make_plain(scale.max)
     return min(scale.classes, default=None), max(scale.classes, default=None)
 
 
-def _plain(end: float | None) -> Score | None:
+def _make_plain(end: float | None) -> Score | None:
     return int(end) if end is not None and end == int(end) else end
 
 
-def _excerpt(raw: str) -> str:
+def _cut_excerpt(raw: str) -> str:
     return clean(raw[:MAX_CHOICE_CHARACTERS])

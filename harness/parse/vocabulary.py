@@ -50,19 +50,21 @@ class Vocabulary:
     def __init__(self, lexicons: Iterable[Lexicon]) -> None:
         self.lexicons = tuple(sorted(lexicons, key=lambda lexicon: lexicon.tag))
         self.digest = hashlib.sha256(msgspec.json.encode(self.lexicons)).hexdigest()
-        self.announcers = _word_pattern(self._words("announcers"), before=f"(?<!{_LETTER})", after=f"(?!{_LETTER})")
+        self.announcers = _word_pattern(self._list_words("announcers"), before=f"(?<!{_LETTER})", after=f"(?!{_LETTER})")
         self._announcing_end = re.compile(rf"{self.announcers}\Z", re.IGNORECASE)
-        self.linking_words = _word_pattern(self._words("linking_words"), after=f"(?!{_LETTER})")
-        self.endings = _alternatives(self._words("endings"))
-        self.choice = _choice_pattern(_word_pattern(self._words("units"), after=r"(?!\w)"), _alternatives(self._words("out_of")))
+        self.linking_words = _word_pattern(self._list_words("linking_words"), after=f"(?!{_LETTER})")
+        self.endings = _write_alternatives(self._list_words("endings"))
+        self.choice = _write_choice(
+            _word_pattern(self._list_words("units"), after=r"(?!\w)"), _write_alternatives(self._list_words("out_of"))
+        )
         self.whole_choice = re.compile(self.choice, re.IGNORECASE)
-        self.scale_phrases = self._words("scale_phrases")
-        self.extremes = _stem_pattern(self._words("extremes"))
-        self.other_numbers = _stem_pattern(self._words("other_numbers"))
-        self.numbered = _word_pattern(self._words("numbered"), before=f"(?<!{_LETTER})", after=f"(?!{_LETTER})")
-        self.remarks = frozenset(map(folded, self._words("remarks")))
-        self.refusals = tuple(sorted({opening for lexicon in self.lexicons for opening in _refusal_openings(lexicon)}))
-        self.quotations = re.compile("|".join([*_quotation_patterns(self._words("quotation_marks")), _TYPEWRITER_QUOTATIONS]))
+        self.scale_phrases = self._list_words("scale_phrases")
+        self.extremes = _compile_stems(self._list_words("extremes"))
+        self.other_numbers = _compile_stems(self._list_words("other_numbers"))
+        self.numbered = _word_pattern(self._list_words("numbered"), before=f"(?<!{_LETTER})", after=f"(?!{_LETTER})")
+        self.remarks = frozenset(map(folded, self._list_words("remarks")))
+        self.refusals = tuple(sorted({opening for lexicon in self.lexicons for opening in _list_refusal_openings(lexicon)}))
+        self.quotations = re.compile("|".join([*_write_quotations(self._list_words("quotation_marks")), _TYPEWRITER_QUOTATIONS]))
 
     def announces(self, name: str) -> bool:
         """Return True if a name, such as the key of a member, is a word that announces a score, or ends with one: "final rating"."""
@@ -80,7 +82,7 @@ class Vocabulary:
     def __reduce__(self) -> tuple[object, ...]:
         return _vocabulary, (self.lexicons,)
 
-    def _words(self, name: str) -> tuple[str, ...]:
+    def _list_words(self, name: str) -> tuple[str, ...]:
         return tuple(word for lexicon in self.lexicons for word in getattr(lexicon, name))
 
 
@@ -105,7 +107,7 @@ def folded_opening(text: str) -> str:
     return unicodedata.normalize("NFKC", normalised(text)).casefold().replace("’", "'")
 
 
-def _refusal_openings(lexicon: Lexicon) -> Iterator[str]:
+def _list_refusal_openings(lexicon: Lexicon) -> Iterator[str]:
     for opening in map(folded_opening, lexicon.refusals):
         if "~" in opening:
             yield from (opening.replace("~", folded_opening(action)) for action in lexicon.refused_actions)
@@ -116,12 +118,12 @@ def _refusal_openings(lexicon: Lexicon) -> Iterator[str]:
 def _word_pattern(words: Iterable[str], *, before: str = "", after: str) -> str:
     """Return a regular expression that matches one of the words. `before` and `after` bound the words of scripts with spaces."""
     words = list(words)
-    unspaced = _alternatives(word for word in words if _is_unspaced(word))
-    spaced = _alternatives(word for word in words if not _is_unspaced(word))
+    unspaced = _write_alternatives(word for word in words if _is_unspaced(word))
+    spaced = _write_alternatives(word for word in words if not _is_unspaced(word))
     return f"(?:{before}{spaced}{after}|{unspaced})"
 
 
-def _stem_pattern(words: Iterable[str]) -> re.Pattern[str]:
+def _compile_stems(words: Iterable[str]) -> re.Pattern[str]:
     """Return a pattern that finds the words, and those of four letters or more also where they begin a longer word."""
     words = list(words)
     stems = _word_pattern((word for word in words if len(normalised(word)) >= _STEM_LETTERS), before=f"(?<!{_LETTER})", after="")
@@ -135,20 +137,20 @@ def _is_unspaced(word: str) -> bool:
     return unicodedata.name(word.lstrip()[0], "").startswith(_UNSPACED_SCRIPTS)
 
 
-def _alternatives(words: Iterable[str]) -> str:
+def _write_alternatives(words: Iterable[str]) -> str:
     """Return a regular expression that matches one of the words, the longest first; a space matches any white space."""
     distinct = {normalised(word) for word in words}
     ordered = sorted(distinct, key=lambda word: (-len(word), word))
     return "(?:" + ("|".join(re.escape(word).replace("\\ ", r"\s") for word in ordered) or _NEVER) + ")"
 
 
-def _choice_pattern(unit: str, out_of: str) -> str:
+def _write_choice(unit: str, out_of: str) -> str:
     unit = rf"\s{{0,3}}{unit}"
     maximum = rf"\s{{0,3}}[(（]?(?:[/／]|{out_of})\s{{0,3}}(?P<of>{NUMBER})(?:{unit})?[)）]?"
     return rf"(?P<number>{NUMBER})(?:{unit})?(?:{maximum})?"
 
 
-def _quotation_patterns(pairs: Iterable[str]) -> Iterator[str]:
+def _write_quotations(pairs: Iterable[str]) -> Iterator[str]:
     """Return one regular expression for each opening quotation mark; some have several closing marks."""
     closers: defaultdict[str, set[str]] = defaultdict(set)
     for pair in pairs:
@@ -176,10 +178,10 @@ def to_number(raw: str) -> Decimal | None:
     """
     if len(raw) > MAX_NUMBER_CHARACTERS or not _NUMBER.fullmatch(raw) or _THOUSANDS.fullmatch(raw):
         return None
-    return Decimal("".join(_ascii(character) for character in raw))
+    return Decimal("".join(_to_ascii(character) for character in raw))
 
 
-def _ascii(character: str) -> str:
+def _to_ascii(character: str) -> str:
     if character in "−－":
         return "-"
     if character in ",．，٫":

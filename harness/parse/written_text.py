@@ -61,16 +61,16 @@ def clean_text(text: str, lead_ins: Iterable[str] = ()) -> WrittenText:
     """
     removed: list[str] = []
     text = text.strip()
-    text = _changed("reasoning", text, answer_of(text), removed)
-    text = _changed("fence", text, _inside(_FENCE, text), removed)
-    text = _changed("lead-in", text, _without_lead_ins(text, tuple(lead_ins)), removed)
-    text = _changed("quotation marks", text, _inside(_QUOTED, text), removed)
-    text = _changed("bullets", text, _BULLET.sub("", text), removed)
-    text = _changed("trailing punctuation", text, _TRAILING.sub("", text), removed)
+    text = _note_change("reasoning", text, answer_of(text), removed)
+    text = _note_change("fence", text, _match_inside(_FENCE, text), removed)
+    text = _note_change("lead-in", text, _without_lead_ins(text, tuple(lead_ins)), removed)
+    text = _note_change("quotation marks", text, _match_inside(_QUOTED, text), removed)
+    text = _note_change("bullets", text, _BULLET.sub("", text), removed)
+    text = _note_change("trailing punctuation", text, _TRAILING.sub("", text), removed)
     return WrittenText(text, tuple(removed))
 
 
-def _changed(kind: str, text: str, shorter: str, removed: list[str]) -> str:
+def _note_change(kind: str, text: str, shorter: str, removed: list[str]) -> str:
     """Return the shorter text, whose kind of change is noted; the text itself if nothing would be left, or nothing changes."""
     shorter = shorter.strip()
     if shorter == text or not shorter:
@@ -79,7 +79,7 @@ def _changed(kind: str, text: str, shorter: str, removed: list[str]) -> str:
     return shorter
 
 
-def _inside(pattern: re.Pattern[str], text: str) -> str:
+def _match_inside(pattern: re.Pattern[str], text: str) -> str:
     match = pattern.match(text)
     return match[1] if match else text
 

@@ -40,7 +40,7 @@ class Question(msgspec.Struct, frozen=True):
 
 
 class Questions(msgspec.Struct, frozen=True):
-    """What a decision model is asked in one request: the names of the texts that it reads, and the questions by metric."""
+    """The content of one request to a decision model: the names of the texts that it reads, and the questions by metric."""
 
     texts: tuple[str, ...]
     questions: dict[str, Question]
@@ -52,8 +52,8 @@ def decision_template(spec: PromptSpec) -> PromptTemplate:
     for name in spec.named_sources:
         texts[_WRITTEN_BY.format(name)] = TextSlot(source_of(name))
     questions = {metric: _question(metric, scale, spec) for metric, scale in spec.scales.items()}
-    asked = msgspec.json.encode(Questions(tuple(texts), questions)).decode()
-    messages = (TemplateMessage("system", (asked,)), *(TemplateMessage("user", (slot,)) for slot in texts.values()))
+    content = msgspec.json.encode(Questions(tuple(texts), questions)).decode()
+    messages = (TemplateMessage("system", (content,)), *(TemplateMessage("user", (slot,)) for slot in texts.values()))
     return PromptTemplate(messages, {}, 0)
 
 
@@ -67,8 +67,8 @@ def decision_program_hash() -> str:
 def asked_of(prompt: Prompt) -> tuple[dict[str, str], dict[str, Question]]:
     """Return the texts of a decision model's prompt by name, and its questions by metric."""
     first, *texts = prompt.messages
-    asked = _decoded(first.content)
-    return {name: message.content for name, message in zip(asked.texts, texts, strict=True)}, asked.questions
+    request = _decoded(first.content)
+    return {name: message.content for name, message in zip(request.texts, texts, strict=True)}, request.questions
 
 
 @lru_cache(maxsize=1 << 8)  # most calls ask the same questions
@@ -78,24 +78,24 @@ def _decoded(content: str) -> Questions:
 
 def _question(metric: str, scale: Scale, spec: PromptSpec) -> Question:
     rubric, words, task = spec.wording.rubrics[metric], spec.wording.words, spec.wording.task
-    asked = typed_question(scale, spec.variant)
-    instruction, by_class = (rubric.simple.strip(), {}) if asked.bands else _split(rubric, scale)
+    typed = typed_question(scale, spec.variant)
+    instruction, by_class = (rubric.simple.strip(), {}) if typed.bands else _split(rubric, scale)
     if spec.variant.instructions == "detailed":
         instruction = rubric.description.strip()
         by_class = {score: " ".join(points) for score, points in rubric.criteria.items()} or by_class
     meant_for = fill_placeholders(words.meant_for_pair or words.meant_for, language=spec.wording.language_name)
     question = fill_placeholders(words.question, title=rubric.title)
     instructions = f"{task.instruction.strip()}\n{meant_for}\n\n{question}\n{instruction}"
-    return Question(asked.kind, instructions, tuple(_options(asked, by_class)))
+    return Question(typed.kind, instructions, tuple(_options(typed, by_class)))
 
 
-def _options(asked: TypedQuestion, by_class: dict[str, str]) -> list[Option]:
-    if asked.bands:
-        ends = ((_number(first), _number(last)) for first, last in asked.bands)
+def _options(question: TypedQuestion, by_class: dict[str, str]) -> list[Option]:
+    if question.bands:
+        ends = ((_number(first), _number(last)) for first, last in question.bands)
         return [
-            Option(name, first if first == last else f"{first} - {last}") for name, (first, last) in zip(asked.names, ends, strict=True)
+            Option(name, first if first == last else f"{first} - {last}") for name, (first, last) in zip(question.names, ends, strict=True)
         ]
-    return [Option(name, by_class.get(name, "")) for name in asked.names]
+    return [Option(name, by_class.get(name, "")) for name in question.names]
 
 
 def _number(value: Any) -> str:
@@ -111,6 +111,6 @@ def _split(rubric: RubricWords, scale: Scale) -> tuple[str, dict[str, str]]:
     lines = rubric.simple.strip().splitlines()
     about = {name.strip(): text.strip() for name, sign, text in (line.partition(":") for line in lines) if sign and text.strip()}
     if classes <= about.keys():
-        kept = [line for line in lines if line.partition(":")[0].strip() not in classes]
-        return "\n".join(kept), {name: about[name] for name in classes}
+        instruction_lines = [line for line in lines if line.partition(":")[0].strip() not in classes]
+        return "\n".join(instruction_lines), {name: about[name] for name in classes}
     return "\n".join(lines), {score: " ".join(points) for score, points in rubric.criteria.items()}

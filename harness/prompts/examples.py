@@ -55,9 +55,9 @@ class FewShotExamples:
             )
         chosen: list[tuple[str, Item, Score]] = []
         for score in scale.classes:
-            ranked, shown = by_class.get(score, ()), {other.group for _, other, _ in chosen}
-            new = (entry for entry in ranked if entry[1].group not in shown and entry[1].group != item.group)
-            again = (entry for entry in ranked if entry[1].group in shown and entry[1].group != item.group)
+            ranked, chosen_groups = by_class.get(score, ()), {other.group for _, other, _ in chosen}
+            new = (entry for entry in ranked if entry[1].group not in chosen_groups and entry[1].group != item.group)
+            again = (entry for entry in ranked if entry[1].group in chosen_groups and entry[1].group != item.group)
             chosen += [(rank, other, score) for rank, other in islice(chain(new, again), k)]
         return tuple(
             Example(other.item_id, metric, score, _example_texts(other, task, metric), (other.item_id, metric) in self._constructed)
@@ -98,8 +98,8 @@ class FewShotExamples:
 
 
 def _example_texts(item: Item, task: Task, metric: str) -> dict[str, Any]:
-    shown = task.shown.get(metric, task.fields)
-    return {name: text for name in task.fields if name in shown and (text := _without_slot_marks(str(item.fields.get(name, "")).strip()))}
+    names = task.shown.get(metric, task.fields)
+    return {name: text for name in task.fields if name in names and (text := _without_slot_marks(str(item.fields.get(name, "")).strip()))}
 
 
 def _without_slot_marks(text: str) -> str:

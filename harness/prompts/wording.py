@@ -93,7 +93,7 @@ def words_of(task: Task, condition: Condition) -> tuple[str, ...]:
     return tuple(name for name, is_needed in _NEEDED.items() if is_needed(task, condition))
 
 
-def english_wording(task: Task, rubrics: tuple[Rubric, ...], languages: str | Mapping[str, str], further: Collection[str] = ()) -> Wording:
+def english_wording(task: Task, rubrics: tuple[Rubric, ...], languages: str | Mapping[str, str], optional: Collection[str] = ()) -> Wording:
     """The English words: those of the content files.
 
     `languages` is the language of the items, or `{key: language}` for each of the task's `language_keys`. `further` names the words that
@@ -101,16 +101,16 @@ def english_wording(task: Task, rubrics: tuple[Rubric, ...], languages: str | Ma
     """
     names = {key: english_name(tag) for key, tag in _by_key(languages).items()}
     rubric_words = {rubric.id: _rubric_words(rubric) for rubric in rubrics}
-    return Wording(_only(ENGLISH, further), names["language"], _with_names(_task_words(task), names), rubric_words)
+    return Wording(_only(ENGLISH, optional), names["language"], _with_names(_task_words(task), names), rubric_words)
 
 
-def _only(words: PromptWords, further: Collection[str]) -> PromptWords:
+def _only(words: PromptWords, optional: Collection[str]) -> PromptWords:
     """The words with those emptied that not every question needs and `further` does not name."""
-    return msgspec.structs.replace(words, **dict.fromkeys(set(FURTHER_WORDS) - set(further), ""))
+    return msgspec.structs.replace(words, **dict.fromkeys(set(FURTHER_WORDS) - set(optional), ""))
 
 
 def is_english(language: str) -> bool:
-    """Whether a language is English, whose instructions are those of the content files."""
+    """Return whether a language is English, whose instructions are those of the content files."""
     return language.partition("-")[0] == "en"
 
 
@@ -119,7 +119,7 @@ def own_language_wording(
     task: Task,
     rubrics: tuple[Rubric, ...],
     languages: str | Mapping[str, str],
-    further: Collection[str] = (),
+    optional: Collection[str] = (),
     *,
     language: str | None = None,
 ) -> Wording:
@@ -132,7 +132,7 @@ def own_language_wording(
     by_key = _by_key(languages)
     language = language or by_key["language"]
     if is_english(language):
-        return english_wording(task, rubrics, languages, further)
+        return english_wording(task, rubrics, languages, optional)
     if language not in library.instruction_files:
         raise UsageError(f"no instructions in '{language}' for the variant own-language.{choose_from(library.instruction_files)}")
     instructions = library.instructions(language)
@@ -147,7 +147,7 @@ def own_language_wording(
         _refuse_gaps(f"rubrics.{rubric.id}.criteria", instructions.rubrics[rubric.id].criteria, scores, path)
     translated = {rubric.id: instructions.rubrics[rubric.id] for rubric in rubrics}
     names = {key: name_in(tag, language) for key, tag in by_key.items()}
-    return Wording(_only(instructions.words, further), names["language"], _with_names(instructions.tasks[task.id], names), translated)
+    return Wording(_only(instructions.words, optional), names["language"], _with_names(instructions.tasks[task.id], names), translated)
 
 
 def with_reasons_in(language: str, wording: Wording, library: Library) -> Wording:

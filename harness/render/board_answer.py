@@ -61,7 +61,7 @@ def _answer(standings: Standings, tag: str | None, sentences: Iterable[Sentence]
 
 
 class _Yardstick(NamedTuple):
-    """What judges are compared with on a board, as words behind "shown to"."""
+    """The yardstick of judges on a board, as words behind "shown to"."""
 
     better: str
     worse: str

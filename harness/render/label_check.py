@@ -1,4 +1,6 @@
-"""What people's labels show without a judge, on the terminal: numbers by language, then annotators and texts that deserve a look."""
+"""Render a check of people's labels without a judge, on the terminal: numbers by language, then annotators and texts that deserve
+a look.
+"""
 
 from __future__ import annotations
 

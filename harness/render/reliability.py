@@ -93,8 +93,8 @@ def reliability_curves(section: Mapping[str, Any]) -> ReliabilityCurves | None:
 
 def curves_words(curves: ReliabilityCurves) -> str:
     """Return how many panels have which verdict, for a caption."""
-    held = sum(panel.verdict == HOLD for panel in curves.panels)
-    return f"Probabilities hold in {held} of {counted(len(curves.panels), 'panel')}."
+    holding = sum(panel.verdict == HOLD for panel in curves.panels)
+    return f"Probabilities hold in {holding} of {counted(len(curves.panels), 'panel')}."
 
 
 def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -96,11 +96,11 @@ class LanguageRow:
     @property
     def other_questions(self) -> tuple[tuple[str, str, int], ...]:
         """`(style, sign, number of metrics)` of the questions that are not among `QUALITIES`."""
-        others = Counter[str]()
+        styles = Counter[str]()
         for quality, square in self.squares.items():
             if quality not in QUALITIES:
-                others.update(dict(square.styles))
-        return tuple((style, sign, others[style]) for style, sign in ATLAS_SIGNS.items() if others[style])
+                styles.update(dict(square.styles))
+        return tuple((style, sign, styles[style]) for style, sign in ATLAS_SIGNS.items() if styles[style])
 
 
 def gone_judges(atlas: Atlas, today: datetime.date) -> frozenset[str]:
@@ -224,9 +224,11 @@ def _quality_cards(atlas: Atlas, quality: QualityAnswer) -> Iterator[Card]:
         causes = [cause if len(by_cause) == 1 else f"{joined(metrics)}: {cause}" for cause, metrics in by_cause.items()]
         unfit = max(unknown, key=lambda metric: metric.unfit)
         n_judges = len({row.judge for row in unfit.rows})
-        shown = f"; {unfit.unfit} of {counted(n_judges, 'judge')} {'is' if unfit.unfit == 1 else 'are'} shown unfit" if unfit.unfit else ""
+        unfit_judges = (
+            f"; {unfit.unfit} of {counted(n_judges, 'judge')} {'is' if unfit.unfit == 1 else 'are'} shown unfit" if unfit.unfit else ""
+        )
         head = f"unknown of {unknown[0].best.judge}" if len(judges) == 1 else "unknown"
-        yield _card(quality, unknown, "open", head, f"{shown}.", "; ".join(causes))
+        yield _card(quality, unknown, "open", head, f"{unfit_judges}.", "; ".join(causes))
 
 
 def _card(quality: QualityAnswer, metrics: Sequence[MetricAnswer], style: str, head: str, end: str, note: str) -> Card:
@@ -397,8 +399,8 @@ def _lead_sentence(atlas: Atlas, tag: str, qualities: Sequence[QualityAnswer]) -
         for head, metrics in by_head.items():
             what = metric_words(quality.quality)
             if len(metrics) < len(quality.metrics):
-                named = f" ({_name(quality, metrics)})" if len(metrics) <= _NAMED_IN_LEAD else ""
-                what = f"{len(metrics)} of {len(quality.metrics)} metrics of {what}{named}"
+                metric_names = f" ({_name(quality, metrics)})" if len(metrics) <= _NAMED_IN_LEAD else ""
+                what = f"{len(metrics)} of {len(quality.metrics)} metrics of {what}{metric_names}"
             clauses.setdefault(head, []).append(what)
     order = sorted(clauses, key=lambda head: (head.startswith("unknown"), head.startswith("use no judge"), -len(clauses[head])))
     return f"In {language}, {'; '.join(head.format(joined(clauses[head])) for head in order)}."

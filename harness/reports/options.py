@@ -12,7 +12,7 @@ from harness.options import Flag
 
 @dataclass(frozen=True, kw_only=True)
 class CompareOptions(MeasureOptions, DecisionOptions):
-    """Which judges are compared with which labels, what is computed, and when a judge is good enough."""
+    """Choose which judges are compared with which labels, what is computed, and when a judge is good enough."""
 
     heading: ClassVar[str] = "output"
 

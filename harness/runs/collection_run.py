@@ -88,7 +88,7 @@ class Together(msgspec.Struct, frozen=True):
 
 def askable_boards(specs: Sequence[RunSpec], library: Library) -> tuple[list[RunSpec], list[str]]:
     """The boards whose questions all judges can be asked, and a sentence for each of the others."""
-    asked, left_out = [], []
+    askable, left_out = [], []
     for spec in specs:
         scales = {name: library.rubric(name).scale for name in spec.metrics or ()}
         conditions = board_conditions(spec, library.board(str(spec.board)), scales.values())
@@ -97,8 +97,8 @@ def askable_boards(specs: Sequence[RunSpec], library: Library) -> tuple[list[Run
         except UsageError as err:
             left_out.append(f"{spec.board} is left out: {err}")
         else:
-            asked.append(spec)
-    return asked, left_out
+            askable.append(spec)
+    return askable, left_out
 
 
 def run_together(specs: Sequence[RunSpec], out: Path, watcher: Watcher, settings: Settings) -> Together:

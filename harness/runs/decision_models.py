@@ -1,4 +1,4 @@
-"""What decision models can be asked: questions with up to ten options, without examples, sampling or the user's own prompts."""
+"""Check what decision models can be asked: questions with up to ten options, without examples, sampling or the user's own prompts."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def problems_of_decisions(conditions: Sequence[Condition], scales: Mapping[str, 
         yield from _problems_of_condition(condition)
         for metric, scale in scales.items():
             try:
-                asked = typed_question(scale, condition.variant)
+                question = typed_question(scale, condition.variant)
             except ValueError as err:
                 bands = "--levels 5 asks about 5 bands of it, and " if needs_levels(scale) else ""
                 yield f"'{metric}' {err}; {bands}--metrics leaves it out"
                 continue
-            if condition.variant.options == "reversed" and asked.kind != "choice":
+            if condition.variant.options == "reversed" and question.kind != "choice":
                 yield f"'{metric}' has no options in an order of their own; 'choice+options-reversed' asks for a choice"
 
 

@@ -1,4 +1,4 @@
-"""How a watch is kept."""
+"""Options of a watch."""
 
 from __future__ import annotations
 

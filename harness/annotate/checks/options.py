@@ -1,4 +1,4 @@
-"""What a check of labels takes."""
+"""Options of a check of labels."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from harness.text import as_names
 
 @dataclass(frozen=True, kw_only=True)
 class LabelCheckOptions(LabelSelection, MajorityRule):
-    """Which labels are checked, and the keys to group by."""
+    """Select the labels that are checked, and the keys to group by."""
 
     heading: ClassVar[str] = "how to check"
 

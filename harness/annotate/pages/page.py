@@ -342,8 +342,8 @@ def _items(data: Dataset, items: Sequence[Item], language: str, options: PageOpt
 
 def _with_values(data: Dataset, items: Sequence[Item], where: Mapping[str, tuple[str, ...]]) -> list[Item]:
     """Return the items that have the values. Raises UsageError for what items do not say of themselves, such as a score."""
-    own = [name for name in ("task", "group", "system", "parallel_id") if any(getattr(item, name) is not None for item in items)]
-    names = list(dict.fromkeys((*own, *(field for item in items for field in item.fields))))
+    attributes = [name for name in ("task", "group", "system", "parallel_id") if any(getattr(item, name) is not None for item in items)]
+    names = list(dict.fromkeys((*attributes, *(field for item in items for field in item.fields))))
     for name in where:
         if name in ("class", "score", "label", "judge", "human") or name in data.scales:
             raise UsageError(
@@ -353,8 +353,10 @@ def _with_values(data: Dataset, items: Sequence[Item], where: Mapping[str, tuple
             )
         if name not in names:
             raise UsageError(f"--where {name}=: the items say nothing of '{name}'.{choose_from(names, name)}")
-    values = [{**item.fields, **{name: getattr(item, name) for name in own}} for item in items]
-    return [item for item, of in zip(items, values, strict=True) if all(str(of.get(name)) in where[name] for name in where)]
+    values = [{**item.fields, **{name: getattr(item, name) for name in attributes}} for item in items]
+    return [
+        item for item, item_values in zip(items, values, strict=True) if all(str(item_values.get(name)) in where[name] for name in where)
+    ]
 
 
 def _once_labelled(data: Dataset, items: Sequence[Item], which: str, options: PageOptions) -> list[Item]:

@@ -33,7 +33,7 @@ _RECIPIENTS = re.compile(r"^recipients[ \t]*=[ \t]*\[[^\]]*\][ \t]*$", re.MULTIL
 
 
 class SealingReport(msgspec.Struct, frozen=True):
-    """What `seal` did: counts and names, never a label. `unmarked` are the data files that lack the canary."""
+    """The result of `seal`: counts and names, never a label. `unmarked` are the data files that lack the canary."""
 
     file: Path
     sealed: Sealed

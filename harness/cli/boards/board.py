@@ -35,18 +35,18 @@ from harness.text import terminal_safe
 def submit(arguments: Submit) -> int:
     name, out = run_place(arguments.run, arguments.out)
     run = reopen(name, out)
-    into = arguments.into or _checkout_with(arguments.board)
+    into = arguments.into or _find_checkout(arguments.board)
     about = SubmitterStatement(**given_fields(arguments, SubmitterStatement) | {"into": into})
     written = submit_run(run, out, arguments.board, about, arguments.judge)
     if arguments.json:
         return _print_written(written)
     for submission in written:
         print(terminal_safe(f"{submission.card.name}: {submission.calls:,} replies written to {submission.folder}"))
-    print(terminal_safe("\n".join(["", *_next_steps(written, arguments.board), "", "Nothing has been sent anywhere."])))
+    print(terminal_safe("\n".join(["", *_list_next_steps(written, arguments.board), "", "Nothing has been sent anywhere."])))
     return 0
 
 
-def _checkout_with(board: str) -> Path | None:
+def _find_checkout(board: str) -> Path | None:
     """The checkout that the command is called in, which has to have the board; None in the program's own checkout."""
     checkout = other_checkout()
     if checkout is not None and not (checkout / "leaderboards" / board / "board.toml").is_file():
@@ -78,7 +78,7 @@ def _print_written(written: Sequence[WrittenSubmission]) -> int:
     return 0
 
 
-def _next_steps(written: Sequence[WrittenSubmission], board: str) -> list[str]:
+def _list_next_steps(written: Sequence[WrittenSubmission], board: str) -> list[str]:
     first = written[0].folder
     absolute = first.resolve()
     checkout = next(
@@ -113,7 +113,7 @@ def check(arguments: BoardCheck) -> int:
         data=arguments.data,
         key=arguments.key,
         changed=arguments.changed,
-        table=_table,
+        table=_render_table,
     )
     findings = _probe(library, checked, arguments)
     unread = [
@@ -124,13 +124,13 @@ def check(arguments: BoardCheck) -> int:
     for line in unread:
         print(terminal_safe(line), file=sys.stderr)
     if arguments.json:
-        sys.stdout.write(to_json(_as_json(checked) | {"findings": findings}))
+        sys.stdout.write(to_json(_to_json_object(checked) | {"findings": findings}))
     else:
         for problem in checked.problems:
-            print(terminal_safe(" ".join(_printable(str(problem)).splitlines())))
+            print(terminal_safe(" ".join(_make_printable(str(problem)).splitlines())))
         was_read = not (checked.change and checked.change.unreadable)
-        sealed = _sealed_notes(library, arguments.boards, opened=arguments.key is not None) if was_read else []
-        for line in [*_summary(checked, library, arguments.boards), *sealed]:
+        sealed = _write_sealed_notes(library, arguments.boards, opened=arguments.key is not None) if was_read else []
+        for line in [*_summarise_check(checked, library, arguments.boards), *sealed]:
             print(terminal_safe(" ".join(line.splitlines())), file=sys.stderr)
         for finding in findings:
             print(terminal_safe(f"{finding.judge}: {'look closer: ' if finding.flagged else ''}{finding.sentence}"), file=sys.stderr)
@@ -163,7 +163,7 @@ def _probe(library: Library, checked: CheckedBoards, arguments: Any) -> list[Fin
     return findings
 
 
-def _table(board: Board, prepared: Prepared, entries: Mapping[Path, ScoredSubmission]) -> str:
+def _render_table(board: Board, prepared: Prepared, entries: Mapping[Path, ScoredSubmission]) -> str:
     from harness.boards.board import findings_about
     from harness.boards.board_standings import standings
     from harness.render.markdown import standings_markdown
@@ -171,31 +171,31 @@ def _table(board: Board, prepared: Prepared, entries: Mapping[Path, ScoredSubmis
     return standings_markdown(standings(board, prepared, list(entries.values())), findings_about(board, prepared, entries))
 
 
-def _sealed_notes(library: Library, names: Sequence[str], *, opened: bool) -> list[str]:
+def _write_sealed_notes(library: Library, names: Sequence[str], *, opened: bool) -> list[str]:
     sealed = [name for name in names or library.board_files if library.board(name).sealed is not None]
     if opened:
         return [f"{name}: the sealed labels match their commitment" for name in sealed]
     return [f"{name}: the labels are sealed; replies were checked, but numbers need --key FILE" for name in sealed]
 
 
-def _as_json(checked: CheckedBoards) -> dict[str, Any]:
+def _to_json_object(checked: CheckedBoards) -> dict[str, Any]:
     """Every submission with its counts, and all problems in one list."""
-    problems = [{"path": _printable(str(p.path)), "line": p.line, "message": p.message} for p in checked.problems]
+    problems = [{"path": _make_printable(str(p.path)), "line": p.line, "message": p.message} for p in checked.problems]
     submissions = [
-        msgspec.structs.asdict(submission) | {"submission": _printable(submission.submission), "problems": len(submission.problems)}
+        msgspec.structs.asdict(submission) | {"submission": _make_printable(submission.submission), "problems": len(submission.problems)}
         for submission in checked.submissions
     ]
     change = checked.change and {"base": checked.change.base, "begin": checked.change.begin, "files": checked.change.files}
     return {"submissions": submissions, "problems": problems, "unchecked": checked.unchecked, "change": change}
 
 
-def _printable(name: str) -> str:
+def _make_printable(name: str) -> str:
     """A name with question marks for bytes that are not UTF-8."""
     return name.encode("utf-8", "replace").decode()
 
 
-def _summary(checked: CheckedBoards, library: Library, names: Sequence[str]) -> list[str]:
-    lines = [_line(submission) for submission in checked.submissions]
+def _summarise_check(checked: CheckedBoards, library: Library, names: Sequence[str]) -> list[str]:
+    lines = [_describe_submission(submission) for submission in checked.submissions]
     lines += [f"{name}: not checked: {' '.join(why.split())}" for name, why in checked.unchecked.items()]
     if checked.change is not None:
         base = checked.change.base
@@ -216,8 +216,8 @@ def _summary(checked: CheckedBoards, library: Library, names: Sequence[str]) -> 
     return [*lines, f"no submissions in {', '.join(map(str, roots))}"]
 
 
-def _line(submission: CheckedSubmission) -> str:
-    name = _printable(f"{submission.board}/{submission.submission}")
+def _describe_submission(submission: CheckedSubmission) -> str:
+    name = _make_printable(f"{submission.board}/{submission.submission}")
     if submission.problems:
         return f"{name}: {len(submission.problems)} problems"
     failures = ", ".join(f"{kind.replace('_', ' ')} {count:,}" for kind, count in submission.failures.items())

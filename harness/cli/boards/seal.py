@@ -19,12 +19,12 @@ def seal(arguments: BoardSeal) -> int:
     )
     if arguments.json:
         return print_json(sealed)
-    for line in _summary(sealed):
+    for line in _summarise_sealing(sealed):
         print(terminal_safe(line))
     return 0
 
 
-def _summary(result: SealingReport) -> Iterator[str]:
+def _summarise_sealing(result: SealingReport) -> Iterator[str]:
     yield f"{result.labels:,} labels of {result.items:,} items are sealed in {result.file}; {result.unlabelled:,} items have none"
     yield f"commitment  {result.sealed.commitment}"
     yield f"canary      {result.sealed.canary}"

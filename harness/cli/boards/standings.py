@@ -46,7 +46,7 @@ def build(arguments: BoardBuild) -> int:
     _refuse_installed(library, names, arguments.site)
     with working("reading replies"):
         opened, left_out = _open(library, names, arguments)
-    texts = _tables(opened) | (_site(arguments.site, opened, arguments.beside) if arguments.site else {})
+    texts = _render_tables(opened) | (_render_site(arguments.site, opened, arguments.beside) if arguments.site else {})
     write_together(texts)
     for path in texts:
         print(terminal_safe(str(path)))
@@ -84,15 +84,15 @@ def _refuse_installed(library: Library, names: Sequence[str], site: Path | None)
         raise UsageError(f"--site {site} is a file; name a folder (it is created if it does not exist)")
 
 
-def _tables(opened: Sequence[OpenBoard]) -> dict[Path, str]:
+def _render_tables(opened: Sequence[OpenBoard]) -> dict[Path, str]:
     from harness.render.markdown import standings_markdown
 
     return {board.folder / TABLE: standings_markdown(board.standings, board.findings) for board in opened}
 
 
-def _site(folder: Path, opened: Sequence[OpenBoard], beside: Sequence[str]) -> dict[Path, str]:
+def _render_site(folder: Path, opened: Sequence[OpenBoard], linked_pages: Sequence[str]) -> dict[Path, str]:
     from harness.exchange.labels.mapping import PAGE_BESIDE, parse_pairs
     from harness.render.html.boards import board_pages
 
-    pages = board_pages([(board.standings, board.findings) for board in opened], parse_pairs(beside, "--beside", form=PAGE_BESIDE))
+    pages = board_pages([(board.standings, board.findings) for board in opened], parse_pairs(linked_pages, "--beside", form=PAGE_BESIDE))
     return {folder / name: text for name, text in pages.items()}

@@ -26,24 +26,24 @@ def verify(arguments: BoardVerify) -> int:
         arguments.board,
         arguments.submission,
         TerminalWatcher(assume_yes=arguments.yes),
-        _settings(arguments),
+        _read_settings(arguments),
         VerifyOptions(**given_fields(arguments, VerifyOptions) | {"headers": dict(arguments.headers or ())}),
     )
     if arguments.json:
-        sys.stdout.write(to_json(_as_json(result)))
+        sys.stdout.write(to_json(_to_json_object(result)))
     else:
-        for line in _summary(result):
+        for line in _summarise_verification(result):
             print(terminal_safe(line))
     return 0 if result.holds else 1
 
 
-def _settings(arguments: BoardVerify) -> Settings:
+def _read_settings(arguments: BoardVerify) -> Settings:
     speed = {name: dict([value]) if (value := getattr(arguments, name)) else {} for name in ("rpm", "tpm")}
     speed["concurrency"] = {"": arguments.concurrency} if arguments.concurrency else {}
     return Settings(**given_fields(arguments, Settings) | speed, limits=Limits(cost=arguments.max_cost))
 
 
-def _as_json(result: Verification) -> dict[str, Any]:
+def _to_json_object(result: Verification) -> dict[str, Any]:
     return {
         **msgspec.structs.asdict(result),
         "submission": str(result.submission),
@@ -53,7 +53,7 @@ def _as_json(result: Verification) -> dict[str, Any]:
     }
 
 
-def _summary(result: Verification) -> Iterator[str]:
+def _summarise_verification(result: Verification) -> Iterator[str]:
     numbers = result.found
     drawn = ", ".join(f"{tag} {count}" for tag, count in result.drawn.items() if count)
     low, high = numbers.alone_interval

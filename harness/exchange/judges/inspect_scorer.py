@@ -65,19 +65,19 @@ def judge(
     The other texts of an item are in the sample's metadata, under our names (`prompt`, `source`, ...); the first one that is not
     there is the sample's input. A reply without a score leaves the sample unscored.
     """
-    asked = {"metric": metric, "task": task, "variant": variant, "temperature": temperature, "allow_unreviewed": allow_unreviewed}
-    instrument = _instrument(InstrumentSpec.from_texts(prompt=prompt, content=content, **asked))
+    question = {"metric": metric, "task": task, "variant": variant, "temperature": temperature, "allow_unreviewed": allow_unreviewed}
+    instrument = _instrument(InstrumentSpec.from_texts(prompt=prompt, content=content, **question))
 
     async def score(state: TaskState, target: Target) -> Score:
         grader = get_model(model) if model else get_model(role=model_role, required=True)
         metadata = state.metadata or {}
         tag = str(value_at(language, {"metadata": metadata}))
         item = instrument.item(str(state.sample_id), tag, metadata, state.output.completion, state.input_text)
-        identity = _identity(grader)
+        identity = _identify_judge(grader)
         call = instrument.call(item, identity, state.epoch - 1)
         messages: list[ChatMessage] = [_MESSAGES[message.role](content=message.content) for message in call.prompt.messages]
-        output = await grader.generate(messages, config=_config(call, structured))
-        judgment = instrument.read(call, _reply(output), identity)
+        output = await grader.generate(messages, config=_make_config(call, structured))
+        judgment = instrument.read(call, _read_output(output), identity)
         about = {
             "grading": [*messages, output.message],
             **about_judgment(judgment, instrument.signature(identity, judgment.language), item),
@@ -91,19 +91,19 @@ def judge(
     return score
 
 
-def _identity(grader: Model) -> JudgeIdentity:
+def _identify_judge(grader: Model) -> JudgeIdentity:
     """The judge as runs name it, with the program that asked."""
     provider, _, name = str(grader).partition("/")
     return JudgeIdentity(provider, name, {"asked_by": f"inspect_ai-{version('inspect_ai')}"})
 
 
-def _config(call: Call, structured: bool) -> GenerateConfig:
+def _make_config(call: Call, structured: bool) -> GenerateConfig:
     schema: Any = None
     if structured and call.prompt.schema:
         schema = ResponseSchema(name="answer", json_schema=JSONSchema.model_validate(call.prompt.schema), strict=True)
     return GenerateConfig(temperature=call.temperature, seed=call.seed, max_tokens=call.prompt.max_tokens, response_schema=schema)
 
 
-def _reply(output: ModelOutput) -> Reply:
+def _read_output(output: ModelOutput) -> Reply:
     reason = str(output.stop_reason)
     return Reply(text=output.completion, model=output.model, finish_reason=_FINISH_REASONS.get(reason, reason))

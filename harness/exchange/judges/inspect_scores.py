@@ -23,7 +23,7 @@ _UNSCORED = "grader_failed"  # as Inspect names a judge's reply without a score
 
 
 class ScoreChoice(Sampling, frozen=True, kw_only=True):
-    """Which judgments are exported; None where there is only one to choose."""
+    """The judgments that are exported; None where there is only one to choose."""
 
     judge: str | None = None
     metric: str | None = None
@@ -39,23 +39,23 @@ def inspect_scores(
     kept. The tasks and texts of `items` (by id) go along, so that the scores can be imported again as what they are.
     Raises UsageError at the first line, if several judges, metrics or conditions are left, or none is.
     """
-    rows = _chosen(judgments, choice)
+    rows = _choose_rows(judgments, choice)
     chosen = judgments.take(rows)
     columns = {name: list(chosen.columns[name]) for name in ("item", "repeat", *_ABOUT)}
     words = reasons(rows) if reasons else [None] * len(rows)
     about = signature(columns["judge"][0])
     for (item, repeat, *values), reason in zip(zip(*columns.values(), strict=True), words, strict=True):
-        own = dict(zip(_ABOUT, values, strict=True)) | {"signature": about} | about_item(items[item])
-        score = own["score"]
+        fields = dict(zip(_ABOUT, values, strict=True)) | {"signature": about} | about_item(items[item])
+        score = fields["score"]
         record: dict[str, Any] = {"id": item, "epoch": (repeat or 0) + 1, "value": math.nan if score is None else score}
         if reason:
             record["explanation"] = reason
-        record["metadata"] = {KEY: own} | ({"unscored_reason": _UNSCORED} if score is None else {})
+        record["metadata"] = {KEY: fields} | ({"unscored_reason": _UNSCORED} if score is None else {})
         # Inspect itself writes NaN bare; strict JSON has only null, which Inspect refuses
         yield escape_controls(json.dumps(record, ensure_ascii=False)).encode() + b"\n"
 
 
-def _chosen(judgments: Judgments, choice: ScoreChoice) -> NDArray[np.int64]:
+def _choose_rows(judgments: Judgments, choice: ScoreChoice) -> NDArray[np.int64]:
     rows = np.flatnonzero(judgments.is_clean & (judgments.order.codes == NO_VALUE))
     for name in _CHOSEN:
         wanted = getattr(choice, name)
@@ -63,7 +63,7 @@ def _chosen(judgments: Judgments, choice: ScoreChoice) -> NDArray[np.int64]:
         if wanted is not None:
             rows = rows[[value == wanted for value in values]]
             if not len(rows):
-                raise UsageError(f"there is no judgment with {name} '{wanted}'; there are: {_listed(values)}")
+                raise UsageError(f"there is no judgment with {name} '{wanted}'; there are: {_list_values(values)}")
     if not len(rows):
         raise UsageError("there is no judgment to export")
     for name in _CHOSEN:
@@ -71,10 +71,10 @@ def _chosen(judgments: Judgments, choice: ScoreChoice) -> NDArray[np.int64]:
         if len(set(values)) > 1:
             raise UsageError(
                 f"Inspect has one score for each sample and epoch, and there are several {name}s; choose one with "
-                f"--{name.replace('_', '-')}: {_listed(values)}"
+                f"--{name.replace('_', '-')}: {_list_values(values)}"
             )
     return rows
 
 
-def _listed(values: list[Any]) -> str:
+def _list_values(values: list[Any]) -> str:
     return ", ".join(sorted({"none" if value is None else str(value) for value in values}))

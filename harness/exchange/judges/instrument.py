@@ -37,7 +37,7 @@ _OWN_TASK = "own_prompt"  # of items that a prompt of the user's own asks about:
 
 
 class InstrumentSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked, and how. Without a `task`, the only task that has the metric; with a `prompt` file, neither is needed."""
+    """The question and its form. Without a `task`, the only task that has the metric; with a `prompt` file, neither is needed."""
 
     metric: str | None = None
     task: str | None = None
@@ -49,13 +49,13 @@ class InstrumentSpec(msgspec.Struct, frozen=True, kw_only=True):
     allow_unreviewed: bool = False
 
     @classmethod
-    def from_texts(cls, *, prompt: str | None, content: str | None, **own: Any) -> InstrumentSpec:
+    def from_texts(cls, *, prompt: str | None, content: str | None, **fields: Any) -> InstrumentSpec:
         """A specification as other programs write it: paths as texts, one folder of content at most."""
-        return cls(prompt=Path(prompt) if prompt else None, content=(Path(content),) if content else (), **own)
+        return cls(prompt=Path(prompt) if prompt else None, content=(Path(content),) if content else (), **fields)
 
 
 class Instrument:
-    """How one metric is put to a judge, and how the answer is read.
+    """Put the question about one metric to a judge, and read the answer.
 
     Attributes:
         metric: what is asked.
@@ -70,13 +70,13 @@ class Instrument:
         self._library = Library(*spec.content)
         self._own: dict[str, OwnPrompt] = dict([load_own_prompt(spec.prompt)]) if spec.prompt else {}
         self._task = None if self._own else _task(spec, self._library)
-        self.metric = next((own.metric for own in self._own.values()), spec.metric or "")
+        self.metric = next((prompt.metric for prompt in self._own.values()), spec.metric or "")
         self.scale = self._scale()
-        self.condition = Condition(self._variant(), float(spec.temperature))
+        self.condition = Condition(self._parse_variant(), float(spec.temperature))
         self._templates = PromptTemplates(TemplateFolder())
 
     def _scale(self) -> Scale:
-        stated = next((own.scale for own in self._own.values()), None)
+        stated = next((prompt.scale for prompt in self._own.values()), None)
         if stated is None and self._own and self.metric not in self._library.rubric_files:
             raise UsageError(
                 f"the prompt does not state the scale of '{self.metric}', and there is no such rubric; add [scale] to the prompt"
@@ -86,14 +86,14 @@ class Instrument:
             raise UsageError(f"the prompt {problem}")
         return scale
 
-    def _variant(self) -> Variant:
+    def _parse_variant(self) -> Variant:
         if self._own:
             return Variant(prompt=next(iter(self._own)))
         try:
             variant = parse_variant(self._spec.variant)
         except ValueError as err:
             raise UsageError(str(err)) from None
-        for problem in _unsuitable(variant):
+        for problem in _find_unsuitable(variant):
             raise UsageError(f"variant '{self._spec.variant}': {problem}")
         return variant
 
@@ -102,10 +102,10 @@ class Instrument:
         """The names of the texts that a question may show, the judged ones among them."""
         if self._task is not None:
             return tuple(self._task.fields)
-        [own] = self._own.values()
-        return tuple(name for name in own.variables if name != LANGUAGE)
+        [prompt] = self._own.values()
+        return tuple(name for name in prompt.variables if name != LANGUAGE)
 
-    def item(self, item_id: str, language: str, given: Mapping[str, Any], output: str, written_for: str = "") -> Item:
+    def item(self, item_id: str, language: str, other_texts: Mapping[str, Any], output: str, written_for: str = "") -> Item:
         """The item that another program has: `output` is judged, `given` holds its other texts by our names.
 
         The first text that is neither given nor judged is `written_for`: what the model under test was given. `language` is a tag or an
@@ -115,7 +115,7 @@ class Instrument:
         if tag is None:
             raise UsageError(f"'{language}' is no language; give a tag such as 'ja', or an English name such as 'Japanese'")
         outputs = self._task.outputs if self._task else (_OUTPUT,)
-        texts = {name: str(given[name]) for name in self.text_names if given.get(name) is not None}
+        texts = {name: str(other_texts[name]) for name in self.text_names if other_texts.get(name) is not None}
         if len(outputs) == 1:
             texts[outputs[0]] = output
         first_missing = next((name for name in self.text_names if name not in texts), None)
@@ -141,21 +141,21 @@ class Instrument:
         return calls[repeat]
 
     def _plan(self, item: Item, repeats: int, decides: bool) -> Plan:
-        for tag in self._instructions(item.language):
+        for tag in self._name_instructions(item.language):
             if not self._library.instructions(tag).reviewed_by and not self._spec.allow_unreviewed:
                 raise UsageError(f"no native reader has reviewed the instructions in '{tag}'; allow_unreviewed = true uses them")
         data = Dataset("", (item,), Labels.from_rows(()), {self.metric: self.scale}, asks={item.task: frozenset({self.metric})})
-        asked = AskedQuestions((self.metric,), (self.condition,), repeats, self._spec.seed, own_prompts=self._own)
-        return make_plan(data, self._library, asked, self._templates, decides=decides)
+        questions = AskedQuestions((self.metric,), (self.condition,), repeats, self._spec.seed, own_prompts=self._own)
+        return make_plan(data, self._library, questions, self._templates, decides=decides)
 
-    def _instructions(self, language: str) -> Iterator[str]:
+    def _name_instructions(self, language: str) -> Iterator[str]:
         """The languages other than English in which the question is worded."""
         variant = self.condition.variant
         tags = () if self._own else (variant.instructions_in(language), variant.reasons_in(language))
         return (tag for tag in dict.fromkeys(tags) if not is_english(tag))
 
     def read(self, call: Call, reply: Reply, identity: JudgeIdentity) -> Judgment:
-        """What a reply to the call says: a score or a named failure."""
+        """Read a reply to the call: a score or a named failure."""
         asked_in = self.condition.variant.reasons_in(call.query.item.language)
         rules = ReadingRules({self.metric: self.scale}, vocabulary_of(self._library), self._own)
         return next(derive_judgments(call.query, reply, call.call_id, identity, rules, asked_in, detect_language=False))
@@ -172,7 +172,7 @@ class Instrument:
             conditions=(str(self.condition),),
             seed=self._spec.seed,
             prompts=decision_program_hash() if traits_of(identity).decides else program_hash(),
-            instructions=tuple(f"{tag}@{self._library.instructions(tag).version}" for tag in self._instructions(language)),
+            instructions=tuple(f"{tag}@{self._library.instructions(tag).version}" for tag in self._name_instructions(language)),
             harness=version("judge-harness"),
         )
 
@@ -210,12 +210,12 @@ def _task(spec: InstrumentSpec, library: Library) -> Task:
     tasks = [task for task in map(library.task, library.task_files) if spec.metric in task.metrics]
     if len(tasks) != 1:
         names = ", ".join(task.id for task in tasks) or ", ".join(library.task_files)
-        found = "several tasks ask" if tasks else "no task asks"
-        raise UsageError(f"{found} about '{spec.metric}'; choose the task that your texts belong to: {names}")
+        problem = "several tasks ask" if tasks else "no task asks"
+        raise UsageError(f"{problem} about '{spec.metric}'; choose the task that your texts belong to: {names}")
     return tasks[0]
 
 
-def _unsuitable(variant: Variant) -> Iterator[str]:
+def _find_unsuitable(variant: Variant) -> Iterator[str]:
     if variant.prompt:
         yield "name the file of the prompt instead"
     if variant.call == "joint":
@@ -226,20 +226,20 @@ def _unsuitable(variant: Variant) -> Iterator[str]:
         yield "other programs do not hand on the probabilities of tokens; leave out 'probabilities'"
 
 
-def value_at(place: str, data: Mapping[str, Any]) -> Any:
+def value_at(key_path: str, data: Mapping[str, Any]) -> Any:
     """The value at a path of keys such as `metadata.language`; a text without a dot is the value itself.
 
     >>> value_at("metadata.language", {"metadata": {"language": "cs"}}), value_at("cs", {})
     ('cs', 'cs')
     """
-    if "." not in place:
-        return place
-    *path, last = place.split(".")
+    if "." not in key_path:
+        return key_path
+    *path, last = key_path.split(".")
     holder: Any = data
     for key in path:
         holder = holder.get(key) if isinstance(holder, Mapping) else None
     value = holder.get(last) if isinstance(holder, Mapping) else None
     if value is None:
-        known = [".".join((*path, str(key))) for key in holder] if isinstance(holder, Mapping) else list(data)
-        raise UsageError(f"there is nothing at '{place}'.{choose_from(sorted(known), place)}")
+        choices = [".".join((*path, str(key))) for key in holder] if isinstance(holder, Mapping) else list(data)
+        raise UsageError(f"there is nothing at '{key_path}'.{choose_from(sorted(choices), key_path)}")
     return value

@@ -39,7 +39,7 @@ def write_promptfoo_judge(folder: Path, configs: Sequence[AssertionConfig]) -> l
 
     Raises UsageError for a judge or a question that cannot be asked, and if one of the files exists.
     """
-    assertions = [_assertion(config, folder) for config in configs]
+    assertions = [_write_assertion(config, folder) for config in configs]
     paths = [folder / SCRIPT, folder / SETTINGS]
     if existing := next((path for path in paths if path.exists()), None):
         raise UsageError(f"{existing} exists; remove it, or choose another folder with --to")
@@ -47,7 +47,7 @@ def write_promptfoo_judge(folder: Path, configs: Sequence[AssertionConfig]) -> l
     return paths
 
 
-def _assertion(config: AssertionConfig, folder: Path) -> str:
+def _write_assertion(config: AssertionConfig, folder: Path) -> str:
     """One assertion in YAML; its values are JSON, which is YAML too. Its paths are relative to the folder of the script."""
     instrument = Instrument(config.instrument)
     if traits_of(config.judge).is_baseline:
@@ -58,26 +58,26 @@ def _assertion(config: AssertionConfig, folder: Path) -> str:
     settings = {name: value for name, value in written.items() if value != _DEFAULTS[name]}
     lines = [
         "  - type: python",
-        f"    metric: {_yaml(instrument.metric)}",
+        f"    metric: {_write_value(instrument.metric)}",
         f"    value: file://{SCRIPT}",
-        *_threshold(instrument.scale),
+        *_write_threshold(instrument.scale),
         "    config:",
-        *(f"      {name}: {_yaml(value)}" for name, value in settings.items()),
+        *(f"      {name}: {_write_value(value)}" for name, value in settings.items()),
     ]
     return "\n".join(lines) + "\n"
 
 
-def _threshold(scale: Scale) -> list[str]:
+def _write_threshold(scale: Scale) -> list[str]:
     """The lowest score that passes: the best one. promptfoo has none for scales on which lower is better; a word counts 1 if it is best."""
     if isinstance(scale.best, str):
         return ["    threshold: 1"]
     numbers = [score for score in scale.classes if isinstance(score, int)]
     highest = scale.max if scale.kind == "interval" else max(numbers, default=None)
-    return [f"    threshold: {_yaml(scale.best)}"] if scale.best is not None and scale.best == highest else []
+    return [f"    threshold: {_write_value(scale.best)}"] if scale.best is not None and scale.best == highest else []
 
 
 _DEFAULTS = msgspec.to_builtins(AssertionConfig(judge="", language=""))
 
 
-def _yaml(value: Any) -> str:
+def _write_value(value: Any) -> str:
     return escape_controls(msgspec.json.encode(value).decode())

@@ -73,12 +73,12 @@ def get_assert(output: str, context: Mapping[str, Any], folder: Path = Path()) -
     word counts 1 if it is the best one, else 0. Without a score, promptfoo has to show a 0: `metadata.graderError` says that it is none.
     """
     try:
-        return _graded(output, context, _config(context, folder))
+        return _grade_output(output, context, _read_config(context, folder))
     except HarnessError as err:
         return _without_score(f"no score: {err}", {})
 
 
-def _config(context: Mapping[str, Any], folder: Path) -> AssertionConfig:
+def _read_config(context: Mapping[str, Any], folder: Path) -> AssertionConfig:
     try:
         config = msgspec.convert(dict(context.get("config") or {}), AssertionConfig)
     except msgspec.ValidationError as err:
@@ -87,11 +87,11 @@ def _config(context: Mapping[str, Any], folder: Path) -> AssertionConfig:
     return msgspec.structs.replace(config, **paths)
 
 
-def _graded(output: str, context: Mapping[str, Any], config: AssertionConfig) -> dict[str, Any]:
+def _grade_output(output: str, context: Mapping[str, Any], config: AssertionConfig) -> dict[str, Any]:
     instrument = _instrument(config.instrument)
     variables = context.get("vars") or {}
-    places = {"vars": variables, "metadata": (context.get("test") or {}).get("metadata") or {}}
-    language = str(value_at(config.language, places))
+    values = {"vars": variables, "metadata": (context.get("test") or {}).get("metadata") or {}}
+    language = str(value_at(config.language, values))
     item_id = str(variables.get("item_id") or (context.get("test") or {}).get("description") or "item")
     item = instrument.item(item_id, language, variables, output, str(context.get("prompt") or ""))
     judge = open_judge(config.judge, config.judge_options(os.environ))
@@ -102,7 +102,7 @@ def _graded(output: str, context: Mapping[str, Any], config: AssertionConfig) ->
     about[KEY] |= {"reply": reply.text, "finish_reason": reply.finish_reason, "refusal": reply.refusal}
     if judgment.score is None:
         return _without_score(f"no score ({judgment.failure}): {reply.text or reply.refusal or ''}", about)
-    return _scored(judgment, instrument.scale, about)
+    return _report_score(judgment, instrument.scale, about)
 
 
 async def _ask(judge: Judge, call: Call) -> Reply:
@@ -128,7 +128,7 @@ async def _ask(judge: Judge, call: Call) -> Reply:
         await judge.stop()
 
 
-def _scored(judgment: Judgment, scale: Scale, about: dict[str, Any]) -> dict[str, Any]:
+def _report_score(judgment: Judgment, scale: Scale, about: dict[str, Any]) -> dict[str, Any]:
     score = judgment.score
     number = float(score == scale.best) if isinstance(score, str) else score
     reason = judgment.justification or f"{judgment.judge} gave {score}"

@@ -25,7 +25,7 @@ _ANSWERS = ".responses"
 
 
 def is_record(row: Mapping[str, Any]) -> bool:
-    """Whether an object is an Argilla record in one of these shapes."""
+    """Return whether an object is an Argilla record in one of these shapes."""
     nested = isinstance(row.get("responses"), (dict, list)) and isinstance(row.get("fields"), dict)
     return nested or any(name.endswith(_ANSWERS) for name in row)
 
@@ -87,8 +87,8 @@ def responses(row: Mapping[str, Any]) -> Iterator[tuple[str, Any, str | None, An
     """(question, user, status, value) of every response."""
     answers = row.get("responses")
     if isinstance(answers, dict):
-        for question, given in answers.items():
-            for response in given or ():
+        for question, answers_of_users in answers.items():
+            for response in answers_of_users or ():
                 yield question, response.get("user_id"), response.get("status"), response.get("value")
     elif isinstance(answers, list):
         for response in answers:

@@ -70,7 +70,7 @@ class Column(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def counts(self) -> Counter[Any]:
-        """How often each value occurs."""
+        """Count how often each value occurs."""
         counts = Counter(self.cells)
         counts.pop(None, None)
         return counts
@@ -115,7 +115,7 @@ class Column(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def scores(self) -> Counter[float | str]:
-        """How often each score occurs, where cells are read as scores."""
+        """Count how often each score occurs, where cells are read as scores."""
         scores: Counter[float | str] = Counter()
         if self.is_text:
             return scores
@@ -185,8 +185,8 @@ def column_of_table(table: SourceTable, name: str) -> Column:
     nested = any(isinstance(cell, (list, dict)) for cell in cells)
     if nested:
         cells = [msgspec.json.encode(cell).decode() if isinstance(cell, (list, dict)) else cell for cell in cells]
-    return Column(name, [None if is_blank(cell) or isinstance(cell, Unreadable) else _plain(cell) for cell in cells], nested)
+    return Column(name, [None if is_blank(cell) or isinstance(cell, Unreadable) else _make_plain(cell) for cell in cells], nested)
 
 
-def _plain(cell: Any) -> str | int | float | bool:
+def _make_plain(cell: Any) -> str | int | float | bool:
     return cell if isinstance(cell, (str, int, float, bool)) else str(cell)

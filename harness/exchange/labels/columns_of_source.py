@@ -34,7 +34,7 @@ NO_ITEM_ID = "no column with item ids was found; name it with --column item_id=C
 
 
 class ColumnPlan(NamedTuple):
-    """Which column holds what: `columns` by role, `wide` columns of scores (if none, one row is one label), `texts` by field.
+    """The column of each role: `columns` by role, `wide` columns of scores (if none, one row is one label), `texts` by field.
 
     `guessed` holds the columns that were found by their names, so that people can check them.
     """
@@ -65,7 +65,7 @@ class BlankCell(NamedTuple):
 
 
 def make_column_plan(
-    table: SourceTable, mapping: LabelMapping, metrics: Collection[str], texts: Collection[str], place: str, *, scored: bool = True
+    table: SourceTable, mapping: LabelMapping, metrics: Collection[str], texts: Collection[str], location: str, *, scored: bool = True
 ) -> ColumnPlan:
     """Find every column that is needed.
 
@@ -74,8 +74,8 @@ def make_column_plan(
     Raises ContentError for a named column that does not exist and for a needed column that is not found.
     """
     wide = mapping.scored_columns
-    named = [*mapping.named_columns.values(), *mapping.texts.values(), *(w.column for w in wide)]
-    absent = [name for name in dict.fromkeys(named) if name not in table.columns]
+    mapped = [*mapping.named_columns.values(), *mapping.texts.values(), *(w.column for w in wide)]
+    absent = [name for name in dict.fromkeys(mapped) if name not in table.columns]
     missing = [quoted(absent) + (" is not a column" if len(absent) == 1 else " are not columns")] if absent else []
     used = {*mapping.texts.values(), *(w.column for w in wide)}
     needed_roles = [role for role in ROLES if mapping.constant(role) is None and not _is_given_by(wide, role)]
@@ -84,21 +84,21 @@ def make_column_plan(
     if not wide and not {"score", "metric"} & columns.keys() and mapping.metric is None:
         wide = tuple(ScoreColumn(column=name, metric=name) for name in table.columns if name in metrics and name not in used)
         guessed |= {f"metric {w.metric}": w.column for w in wide}
-    unknown = [message for role, message in _unknown_roles(columns, wide, mapping) if scored or role == "item_id"]
+    unknown = [message for role, message in _find_unknown_roles(columns, wide, mapping) if scored or role == "item_id"]
     if missing or unknown:
-        there = f"the columns are: {', '.join(table.columns)}"
-        raise ContentError(_listed([*missing, *unknown]) + (f" ({there})" if unknown else f"; {there}"), place)
+        choices = f"the columns are: {', '.join(table.columns)}"
+        raise ContentError(_list_problems([*missing, *unknown]) + (f" ({choices})" if unknown else f"; {choices}"), location)
     fields = dict(mapping.texts) or {name: name for name in table.columns if name in texts and name not in used}
     return ColumnPlan(columns, wide, fields, guessed)
 
 
 def find_columns(
-    table: SourceTable, named: Mapping[str, str], roles: Iterable[str], used: Collection[str] = ()
+    table: SourceTable, column_of_role: Mapping[str, str], roles: Iterable[str], used: Collection[str] = ()
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Return `{role: column}` and the guessed part of it. Roles without a `named` column get the column with a usual name, if any."""
-    columns, guessed = dict(named), {}
+    columns, guessed = dict(column_of_role), {}
     for role in roles:
-        if role not in columns and (column := _column_with_usual_name(table, role, {*used, *columns.values()})) is not None:
+        if role not in columns and (column := _find_usual_column(table, role, {*used, *columns.values()})) is not None:
             columns[role] = guessed[role] = column
     return columns, guessed
 
@@ -111,7 +111,7 @@ def _is_given_by(wide: Sequence[ScoreColumn], role: str) -> bool:
     return role == "metric" and all(w.metric is not None for w in wide)
 
 
-def _snake_case(name: str) -> str:
+def _to_snake_case(name: str) -> str:
     """A name in small letters, with an underscore between its words.
 
     >>> _snake_case("Annotator Name"), _snake_case("WorkerId"), _snake_case("item-ID")
@@ -120,7 +120,7 @@ def _snake_case(name: str) -> str:
     return re.sub(r"[\s._-]+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.strip())).casefold()
 
 
-def _column_with_usual_name(table: SourceTable, role: str, used: Collection[str]) -> str | None:
+def _find_usual_column(table: SourceTable, role: str, used: Collection[str]) -> str | None:
     """Return the column whose name says the role and nothing else, in any language of the words for columns; earlier words win."""
     ranked = [(rank, name) for name in table.columns if name not in used and (rank := _rank(table, role, name)) is not None]
     return min(ranked, key=lambda pair: pair[0])[1] if ranked else None
@@ -131,13 +131,15 @@ def _rank(table: SourceTable, role: str, name: str) -> int | None:
     words = column_words()
     if role in _EXACT_NAMES:
         names, allowed = _EXACT_NAMES[role], _ALLOWED_VALUES.get(role)
-        fits = _snake_case(name) in names and (not allowed or all(record.cells.get(name) in (None, *allowed) for record in table.records))
-        return names.index(_snake_case(name)) if fits else None
+        fits = _to_snake_case(name) in names and (
+            not allowed or all(record.cells.get(name) in (None, *allowed) for record in table.records)
+        )
+        return names.index(_to_snake_case(name)) if fits else None
     if role in _FIRST_WORDS:
         first = [listed[0] for listed in words.roles[role].values()]
-        snake = _snake_case(name).removesuffix("_id")
+        snake = _to_snake_case(name).removesuffix("_id")
         return first.index(snake) if snake in first else None
-    ranks = ((at, rank) for at, listed in enumerate(_WORDS[role]) if (rank := words.rank_of_name(listed, name)) is not None)
+    ranks = ((index, rank) for index, listed in enumerate(_WORDS[role]) if (rank := words.rank_of_name(listed, name)) is not None)
     if (best := next(ranks, None)) is None or (role == "annotator_id" and is_judge_name(name)):
         return None
     if role in ("score", "metric"):  # a note may be a mark or a remark, and a quality what was scored or its score
@@ -147,14 +149,14 @@ def _rank(table: SourceTable, role: str, name: str) -> int | None:
     return best[0] * len(words.of_role(_WORDS[role][0])) + best[1]
 
 
-def _listed(problems: Sequence[str]) -> str:
+def _list_problems(problems: Sequence[str]) -> str:
     """One problem as it is, several with their numbers."""
     if len(problems) == 1:
         return problems[0]
     return "; ".join(f"({number}) {problem}" for number, problem in enumerate(problems, start=1))
 
 
-def _unknown_roles(columns: Mapping[str, str], wide: Sequence[ScoreColumn], mapping: LabelMapping) -> Iterator[tuple[str, str]]:
+def _find_unknown_roles(columns: Mapping[str, str], wide: Sequence[ScoreColumn], mapping: LabelMapping) -> Iterator[tuple[str, str]]:
     """Each role that nothing gives, with a sentence on it."""
     needed = {
         "item_id": NO_ITEM_ID,
@@ -187,7 +189,7 @@ def iterate_labels(table: SourceTable, plan: ColumnPlan, mapping: LabelMapping) 
                 yield BlankCell(record, values.get("item_id"))
                 continue
             label = SourceLabel(
-                _place(record, columns.get("score", "score") if wide is None else wide.column, table, wide),
+                _locate_label(record, columns.get("score", "score") if wide is None else wide.column, table, wide),
                 record,
                 values.get("item_id"),
                 wide.annotator if wide and wide.annotator is not None else annotator,
@@ -198,10 +200,10 @@ def iterate_labels(table: SourceTable, plan: ColumnPlan, mapping: LabelMapping) 
             if wide is None or wide.votes_for is None:
                 yield label
             else:
-                yield from _votes(label, wide.votes_for, voters)
+                yield from _expand_votes(label, wide.votes_for, voters)
 
 
-def _votes(label: SourceLabel, score: Score, voters: Counter[Any]) -> Iterator[SourceLabel | BlankCell]:
+def _expand_votes(label: SourceLabel, score: Score, voters: Counter[Any]) -> Iterator[SourceLabel | BlankCell]:
     """One label a vote, where the cell is a number of votes. anon-1 to anon-n number the votes on one metric of one item."""
     text = str(label.score).strip()
     if not re.fullmatch(r"\d+(\.0+)?", text, re.ASCII):
@@ -215,7 +217,7 @@ def _votes(label: SourceLabel, score: Score, voters: Counter[Any]) -> Iterator[S
         yield BlankCell(label.record, label.item_id)
 
 
-def _place(record: Record, column: str, table: SourceTable, wide: ScoreColumn | None) -> str:
+def _locate_label(record: Record, column: str, table: SourceTable, wide: ScoreColumn | None) -> str:
     """The place of a label. If a line has several labels, it includes the number of the column, not its name: that may be a person's."""
-    place = record.place(column)
-    return place if wide is None or record.letters else f"{place} (column {list(table.columns).index(column) + 1})"
+    location = record.place(column)
+    return location if wide is None or record.letters else f"{location} (column {list(table.columns).index(column) + 1})"

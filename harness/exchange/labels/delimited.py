@@ -33,27 +33,31 @@ def read_delimited(path: Path, encoding: str | None = None, delimiter: str | Non
     text = decoded(path, unpacked(path), encoding)
     notes = []
     try:
-        lines = list(_rows(path, text, delimiter))
+        lines = list(_read_rows(path, text, delimiter))
     except ContentError:
         # In many TSV files they are part of the texts. Of other files, a cell with a delimiter in it needs them.
-        lines = list(_rows(path, text, "\t", quoting=csv.QUOTE_NONE))
+        lines = list(_read_rows(path, text, "\t", quoting=csv.QUOTE_NONE))
         if len(lines) < 2 or {len(row) for _, row in lines} != {max(len(lines[0][1]), 2)} or '"' in "".join(lines[0][1]):
             raise
         notes.append("quotation marks were read as part of the texts: with marks around cells, the file cannot be read")
     if not lines:
         raise ContentError("the file is empty; it needs a line with column names and rows below it", path)
     numbers = [number for number, _ in lines]
-    at = header_index([sum(not is_blank(cell) for cell in row) for _, row in lines], numbers, header_row, str(path))
-    header_line, header = numbers[at], [name.strip() for name in lines[at][1]]
-    if len(lines) > at + 2 and (joined := two_row_names(header, lines[at + 1][1])):
-        notes.append(two_row_note(numbers[at + 1]))
-        header, lines, numbers = joined, [*lines[: at + 1], *lines[at + 2 :]], [*numbers[: at + 1], *numbers[at + 2 :]]
+    header_at = header_index([sum(not is_blank(cell) for cell in row) for _, row in lines], numbers, header_row, str(path))
+    header_line, header = numbers[header_at], [name.strip() for name in lines[header_at][1]]
+    if len(lines) > header_at + 2 and (joined := two_row_names(header, lines[header_at + 1][1])):
+        notes.append(two_row_note(numbers[header_at + 1]))
+        header, lines, numbers = (
+            joined,
+            [*lines[: header_at + 1], *lines[header_at + 2 :]],
+            [*numbers[: header_at + 1], *numbers[header_at + 2 :]],
+        )
     header = distinct_names(header)
     refuse_repeated(path, header, header_line)
-    records = [Record(_cells(path, number, header, row), number, f"{path}:") for number, row in lines[at + 1 :]]
+    records = [Record(_name_cells(path, number, header, row), number, f"{path}:") for number, row in lines[header_at + 1 :]]
     if not records:
         raise ContentError("the file has column names but no rows", path, header_line)
-    return SourceTable("csv", [name for name in header if name], records, [*notes, *header_note(at, numbers)])
+    return SourceTable("csv", [name for name in header if name], records, [*notes, *header_note(header_at, numbers)])
 
 
 def unpacked(path: Path) -> bytes:
@@ -78,7 +82,9 @@ def decoded(path: Path, data: bytes, encoding: str | None) -> str:
     except LookupError:
         raise UsageError(f"--encoding {encoding} is not a known encoding; try cp1252, cp1250, shift_jis or gb18030") from None
     except UnicodeDecodeError as err:
-        raise ContentError(_undecodable(data, err, encoding), path, data[: err.start].decode(encoding, "replace").count("\n") + 1) from None
+        raise ContentError(
+            _describe_undecodable(data, err, encoding), path, data[: err.start].decode(encoding, "replace").count("\n") + 1
+        ) from None
     if "\0" in text:
         line = text[: text.index("\0")].count("\n") + 1
         raise ContentError("a NUL character: not text, or UTF-16 without a byte-order mark (--encoding utf-16-le)", path, line)
@@ -122,7 +128,7 @@ def likely_encoding(path: Path) -> str | None:
         return max(fitting, key=lambda encoding: fitting[encoding])
 
 
-def _undecodable(data: bytes, err: UnicodeDecodeError, encoding: str) -> str:
+def _describe_undecodable(data: bytes, err: UnicodeDecodeError, encoding: str) -> str:
     name = {"utf-8-sig": "UTF-8", "utf-8": "UTF-8", "utf-16": "UTF-16"}.get(encoding, encoding)
     byte = f"byte 0x{data[err.start]:02x}" if err.start < len(data) else "the end"
     if name == "UTF-8" and not data[: err.start].isascii():
@@ -130,12 +136,12 @@ def _undecodable(data: bytes, err: UnicodeDecodeError, encoding: str) -> str:
     return f"{byte} is not {name}; save the file as UTF-8 or name its encoding, e.g. --encoding cp1252"
 
 
-def _rows(path: Path, text: str, delimiter: str | None, quoting: Literal[0, 3] = csv.QUOTE_MINIMAL) -> Iterator[tuple[int, list[str]]]:
+def _read_rows(path: Path, text: str, delimiter: str | None, quoting: Literal[0, 3] = csv.QUOTE_MINIMAL) -> Iterator[tuple[int, list[str]]]:
     """Yield (first line of a row, its cells) for every row that is not empty. Raises ContentError for quotation marks that do not fit."""
     filled = [line for line in islice(io.StringIO(text), _LINES_OF_DELIMITER) if line.strip()]
     first = filled[0] if filled else ""
     declared = first.lower().startswith("sep=") and len(first.strip()) == 5  # a line that Excel writes to declare the delimiter
-    delimiter = first[4] if declared else delimiter or _delimiter(next((line for line in filled if _SIGN.search(line)), first))
+    delimiter = first[4] if declared else delimiter or _guess_delimiter(next((line for line in filled if _SIGN.search(line)), first))
     before = csv.field_size_limit(limits.MAX_BYTES)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True, quoting=quoting)
     line = 1
@@ -155,7 +161,7 @@ def _rows(path: Path, text: str, delimiter: str | None, quoting: Literal[0, 3] =
         csv.field_size_limit(before)
 
 
-def _delimiter(header: str) -> str:
+def _guess_delimiter(header: str) -> str:
     outside = "".join(header.split('"')[::2])
     counts = Counter({sign: outside.count(sign) for sign in _DELIMITERS})
     return counts.most_common(1)[0][0]
@@ -168,7 +174,7 @@ def refuse_repeated(path: Path | str, names: list[str], line: int | None = 1) ->
             raise ContentError(f"{times} columns are called '{name}'; give each its own name", Path(path), line)
 
 
-def _cells(path: Path, line: int, header: list[str], row: list[str]) -> dict[str, str]:
+def _name_cells(path: Path, line: int, header: list[str], row: list[str]) -> dict[str, str]:
     if (len(row) != len(header) and any(map(str.strip, row[len(header) :]))) or len(row) < len(header):
         raise ContentError(f"{len(row)} cells where the header has {len(header)} columns; is a delimiter missing or unquoted?", path, line)
     return {name: unguard_cell(cell) for name, cell in zip(header, row, strict=False) if name and not is_blank(cell)}

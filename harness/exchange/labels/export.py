@@ -53,15 +53,15 @@ def export_labels(
     refuse_in_repository(to, data.about)
     selected = selection or Selection()
     items = selected_items(data, selected)
-    known = set(selected.metrics or data.scales)
-    for name in known - data.scales.keys():
+    metrics = set(selected.metrics or data.scales)
+    for name in metrics - data.scales.keys():
         raise UsageError(f"no metric '{name}' has a scale here.{choose_from(data.scales, name)}")
     if kind in ("sheet", "label-studio"):
         sections = make_sections(data, items, library, selected)
         write = _write_sheet if kind == "sheet" else _write_label_studio
         files = write(to, sections, data, library, selected)
         return ExportSummary(kind, files, sum(len(section.items) for section in sections), 0)
-    rows = _rows(data, items, known)
+    rows = _make_rows(data, items, metrics)
     {"csv": _write_csv, "jsonl": _write_jsonl, "parquet": _write_parquet}[kind](to, rows)
     return ExportSummary(kind, (to,), len({row["item_id"] for row in rows}), len(rows))
 
@@ -69,12 +69,12 @@ def export_labels(
 # Tables
 
 
-def _rows(data: Dataset, items: Iterable[Item], metrics: Iterable[str]) -> list[dict[str, Any]]:
-    kept = {item.item_id: item for item in items}
+def _make_rows(data: Dataset, items: Iterable[Item], metrics: Iterable[str]) -> list[dict[str, Any]]:
+    items_by_id = {item.item_id: item for item in items}
     wanted_metrics = set(metrics)
     rows: list[dict[str, Any]] = []
     for label in data.labels:
-        if label.metric in wanted_metrics and (item := kept.get(label.item_id)):
+        if label.metric in wanted_metrics and (item := items_by_id.get(label.item_id)):
             rows.append({name: getattr(item, name) for name in _OF_ITEM} | msgspec.structs.asdict(label))
     if not rows:
         raise UsageError("there are no labels of these languages, tasks and metrics to export")
@@ -102,7 +102,7 @@ def _write_parquet(to: Path, rows: list[dict[str, Any]]) -> None:
 # For people
 
 
-def _rubrics(library: Library, metrics: Iterable[str]) -> dict[str, Rubric]:
+def _find_rubrics(library: Library, metrics: Iterable[str]) -> dict[str, Rubric]:
     return {name: library.rubric(name) for name in metrics if name in library.rubric_files}
 
 
@@ -110,11 +110,11 @@ def _write_sheet(to: Path, sections: Sequence[TaskSection], data: Dataset, libra
     scales = {name: data.scales[name] for name in dict.fromkeys(metric for section in sections for metric in section.metrics)}
     languages = {item.language for section in sections for item in section.items}
     [language] = languages if len(languages) == 1 else [FALLBACK]
-    rubrics = _rubrics(library, scales)
+    rubrics = _find_rubrics(library, scales)
     if language in library.instruction_files:
-        own = library.instructions(language)
-        sections = [section_in(section, own) for section in sections]
-        rubrics = {name: rubric_in(rubric, own) for name, rubric in rubrics.items()}
+        instructions = library.instructions(language)
+        sections = [section_in(section, instructions) for section in sections]
+        rubrics = {name: rubric_in(rubric, instructions) for name, rubric in rubrics.items()}
     book = make_sheet(sections, scales, rubrics, selected.annotator, library.interface(language))
     out = io.BytesIO()
     book.save(out)
@@ -129,7 +129,7 @@ def _write_label_studio(
     if len(sections) > 1:
         raise UsageError(f"a Label Studio project shows texts of one task; pick one with --task ({', '.join(s.task for s in sections)})")
     [section] = sections
-    rubrics = _rubrics(library, section.metrics)
+    rubrics = _find_rubrics(library, section.metrics)
     instructions = {name: rubric.simple.instruction.strip() for name, rubric in rubrics.items()}
     questions = {name: (title_of(name, rubrics), instructions.get(name, ""), data.scales[name]) for name in section.metrics}
     interface_file = to.with_name(f"{to.stem}.xml")

@@ -16,7 +16,7 @@ from harness.model import Scale
 
 
 def is_sheet(book: Any) -> bool:
-    """Whether a workbook was made by `sheet.make_sheet`."""
+    """Return whether a workbook was made by `sheet.make_sheet`."""
     return MARKER in book.sheetnames and book[MARKER]["A1"].value == "judge-harness sheet"
 
 
@@ -34,7 +34,7 @@ def read_sheet(path: Path, annotator: str | None = None) -> SourceTable:
         about = msgspec.json.decode(str(marker["A2"].value), type=_SheetInfo)
     except msgspec.DecodeError:
         raise ContentError(f"the hidden sheet '{MARKER}' was changed; export the sheet again and copy the answers over", path) from None
-    known = {str(row[0]): row[1:4] for row in marker.iter_rows(min_row=3, max_col=4, values_only=True) if row[0] is not None}
+    item_of_key = {str(row[0]): row[1:4] for row in marker.iter_rows(min_row=3, max_col=4, values_only=True) if row[0] is not None}
     sheets = [book[name] for name in about.sheets if name in book.sheetnames]
     if not sheets:
         raise ContentError(f"the sheets with the answers were removed or renamed: {', '.join(about.sheets)}", path)
@@ -43,9 +43,9 @@ def read_sheet(path: Path, annotator: str | None = None) -> SourceTable:
     for sheet in sheets:
         annotator_name = annotator or _name_in(sheet) or _name_in(sheets[0])
         if not annotator_name:
-            place = f"{path}:{sheet.title}!{NAME_CELL}"
-            raise ContentError("the sheet has no name; write one into this cell or pass --annotator NAME", place)
-        sheet_records = list(_records(sheet, path, known, annotator_name))
+            location = f"{path}:{sheet.title}!{NAME_CELL}"
+            raise ContentError("the sheet has no name; write one into this cell or pass --annotator NAME", location)
+        sheet_records = list(_read_records(sheet, path, item_of_key, annotator_name))
         records += sheet_records
         comments += [
             {"key": record.cells["item_id"], "annotator": annotator_name, "comment": record.cells["comment"]}
@@ -67,18 +67,18 @@ def _name_in(sheet: Any) -> str:
     return str(sheet[NAME_CELL].value or "").strip()
 
 
-def _records(sheet: Any, path: Path, known: Mapping[str, Any], annotator_name: str) -> Iterator[Record]:
+def _read_records(sheet: Any, path: Path, item_of_key: Mapping[str, Any], annotator_name: str) -> Iterator[Record]:
     rows = dict(grid(sheet, path))
     names = {letter: str(name) for letter, name in rows.get(NAMES_ROW, {}).items()}
     if "key" not in names.values():
-        place = f"{path}:{sheet.title}!{NAMES_ROW}"
-        raise ContentError("the hidden row that names the columns was changed; export the sheet again", place)
+        location = f"{path}:{sheet.title}!{NAMES_ROW}"
+        raise ContentError("the hidden row that names the columns was changed; export the sheet again", location)
     letters = {name: letter for letter, name in names.items()}
     for number, row in rows.items():
         if number < FIRST_ROW:
             continue
         cells = {names[letter]: value for letter, value in row.items() if letter in names}
-        item_id, language, task = known.get(str(cells.get("key", "")), (None, None, None))
+        item_id, language, task = item_of_key.get(str(cells.get("key", "")), (None, None, None))
         about = {"language": language, "task": task, "annotator_id": annotator_name, "comment": cells.get("comment")}
         texts = {name[5:]: value for name, value in cells.items() if name.startswith("text:")}
         if item_id is None:

@@ -14,7 +14,7 @@ PREFIX = "hf:"
 
 
 def is_saved(folder: Path) -> bool:
-    """Whether `save_to_disk` wrote a folder."""
+    """Return whether `save_to_disk` wrote a folder."""
     return any((folder / name).is_file() for name in ("dataset_dict.json", "state.json"))
 
 
@@ -22,12 +22,12 @@ def read_saved(folder: Path, split: str | None = None) -> SourceTable:
     """Read the rows of a saved data set, counted from 1. `split` picks one of several splits."""
     import pyarrow as pa
 
-    library = _datasets()
+    library = _import_datasets()
     try:
         dataset = library.load_from_disk(str(folder))
     except (OSError, ValueError, KeyError, TypeError, pa.ArrowException) as err:
-        raise ContentError(f"not a complete data set of save_to_disk ({_first_line(err)})", folder) from None
-    return _table(dataset, str(folder), split)
+        raise ContentError(f"not a complete data set of save_to_disk ({_cut_to_first_line(err)})", folder) from None
+    return _read_split(dataset, str(folder), split)
 
 
 def read_hub(source: str, revision: str | None, split: str | None = None) -> SourceTable:
@@ -43,14 +43,14 @@ def read_hub(source: str, revision: str | None, split: str | None = None) -> Sou
     from huggingface_hub import HfApi
     from huggingface_hub.errors import HfHubHTTPError
 
-    library = _datasets()
+    library = _import_datasets()
     web_errors = HfHubHTTPError.__bases__  # the errors of the HTTP library that the hub's client uses
     try:
         commit = HfApi().dataset_info(name, revision=revision).sha
         dataset = library.load_dataset(name, revision=commit)
     except (*web_errors, OSError, ValueError, KeyError, library.exceptions.DatasetsError) as err:
-        raise ContentError(f"cannot be fetched at revision '{revision}' ({_first_line(err)})", source) from None
-    table = _table(dataset, source, split)
+        raise ContentError(f"cannot be fetched at revision '{revision}' ({_cut_to_first_line(err)})", source) from None
+    table = _read_split(dataset, source, split)
     return table._replace(notes=[*table.notes, f"{source} was read at commit {commit}"])
 
 
@@ -67,22 +67,22 @@ def fetch_folder(name: str, revision: str) -> Path:
     try:
         folder = snapshot_download(name, repo_type="dataset", revision=revision, allow_patterns=patterns)
     except (*web_errors, LocalEntryNotFoundError, OSError, ValueError) as err:
-        raise ContentError(f"cannot be fetched at commit {revision} ({_first_line(err)})", f"{PREFIX}{name}") from None
+        raise ContentError(f"cannot be fetched at commit {revision} ({_cut_to_first_line(err)})", f"{PREFIX}{name}") from None
     return Path(folder)
 
 
-def _datasets() -> Any:
+def _import_datasets() -> Any:
     import datasets  # late: 1 s
 
     datasets.disable_progress_bars()
     return datasets
 
 
-def _first_line(err: Exception) -> str:
+def _cut_to_first_line(err: Exception) -> str:
     return (str(err).strip().splitlines() or [type(err).__name__])[0]
 
 
-def _table(dataset: Any, source: str, split: str | None) -> SourceTable:
+def _read_split(dataset: Any, source: str, split: str | None) -> SourceTable:
     if isinstance(dataset, dict):
         if split is None and len(dataset) > 1:
             raise UsageError(f"{source} has the splits {', '.join(dataset)}; pick one with --split")

@@ -71,7 +71,7 @@ class ImportSummary(msgspec.Struct, frozen=True):
 
 
 class ImportOptions(SourceOptions, frozen=True, kw_only=True):
-    """How to read a source and where to write it, besides the mapping. Each field is the flag of the same name."""
+    """Options to read a source and where to write it, besides the mapping. Each field is the flag of the same name."""
 
     items: str | None = None
     append: bool = False
@@ -115,16 +115,16 @@ class _LabelImport:
         self.given = read_given_items(options.items, mapping, library) if options.items else GivenItems({})
         target.require_same_items(self.given.rows)
         self.rubrics = rubric_scales(library)
-        self.scales = self._scales()
+        self.scales = self._find_scales()
         self.plan = self._plan()
-        self.rows = self._rows()
+        self.rows = self._start_rows()
         self.pseudonyms = target.pseudonyms(options.salt_file, keep=options.keep_annotators)
         self.labels: list[dict[str, Any]] = []
         self.refused: list[RefusedRow] = []
         self.blank = self.dropped = 0
         self.label_source = (target.about.source if target.about else mapping.source) or "native"
         earlier = target.second_ratings if options.second_round else target.labels
-        self.seen = {(row["item_id"], row["annotator_id"], row["metric"]): (place, row["score"]) for place, row in earlier}
+        self.seen = {(row["item_id"], row["annotator_id"], row["metric"]): (location, row["score"]) for location, row in earlier}
         self.names: set[str] = set()  # metric names of the source, and their new names
         self.judges: dict[str, None] = {}  # annotators whose names are those of judges
         self.respelt: dict[str, None] = {}  # item ids that the source writes in another form
@@ -132,7 +132,7 @@ class _LabelImport:
 
     # Preparing
 
-    def _scales(self) -> dict[str, Scale]:
+    def _find_scales(self) -> dict[str, Scale]:
         source_scales = self.table.about.get("scales", {})
         scales = {**self.rubrics, **source_scales, **self.given.scales, **self.target.items.scales, **self.mapping.metrics}
         self.target.require_same_scales(scales)
@@ -142,8 +142,8 @@ class _LabelImport:
         return scales
 
     def _plan(self) -> ColumnPlan:
-        known = self.library.task_files
-        tasks = [self.mapping.task] if self.mapping.task in known else known
+        task_names = self.library.task_files
+        tasks = [self.mapping.task] if self.mapping.task in task_names else task_names
         texts = {field for name in tasks for field in self.library.task(str(name)).fields}
         mapping = self.given.mapping_of_labels(self.mapping, self.table.columns)
         plan = make_column_plan(self.table, mapping, self.scales, texts, self._place, scored=not self.options.unlabelled)
@@ -180,19 +180,19 @@ class _LabelImport:
         first = next(iter(self.table.records), None)
         return first.head.rstrip(":!") if first and first.letters else self.source
 
-    def _rows(self) -> ItemRows:
+    def _start_rows(self) -> ItemRows:
         """The known items. Rows may add new ones, but not with --items, and with items in the folder only with --append."""
-        known = {**self.target.items.rows, **self.given.rows}
+        item_rows = {**self.target.items.rows, **self.given.rows}
         located = all(name in self.plan.columns or self.mapping.constant(name) is not None for name in ("language", "task"))
-        closed = bool(self.options.items or self.options.second_round) or (bool(known) and not (self.options.append and located))
+        closed = bool(self.options.items or self.options.second_round) or (bool(item_rows) and not (self.options.append and located))
         if not closed and not located:
             raise UsageError(
                 f"the language and task of the items of {self.source} are unknown; give --language and --task, or --column "
                 "language=COLUMN and task=COLUMN, or the items with --items"
             )
-        if not closed and not known:
+        if not closed and not item_rows:
             self._refuse_without_texts()
-        return ItemRows(known, self.mapping, self.library, closed=closed)
+        return ItemRows(item_rows, self.mapping, self.library, closed=closed)
 
     def _refuse_without_texts(self) -> None:
         if self.mapping.task not in self.library.task_files:
@@ -200,9 +200,9 @@ class _LabelImport:
         task = self.library.task(str(self.mapping.task))
         needed = [name for name, field in task.fields.items() if not field.optional]
         if missing := [name for name in needed if name not in self.plan.texts]:
-            shown = " ".join(f"--text {name}=COLUMN" for name in missing)
+            flags = " ".join(f"--text {name}=COLUMN" for name in missing)
             raise ContentError(
-                f"task '{task.id}' needs the texts {', '.join(needed)}; name their columns ({shown}) or give the items with --items "
+                f"task '{task.id}' needs the texts {', '.join(needed)}; name their columns ({flags}) or give the items with --items "
                 f"(the columns are: {', '.join(self.table.columns)})",
                 self._place,
             )
@@ -210,11 +210,11 @@ class _LabelImport:
     # Reading row by row
 
     def run(self) -> ImportSummary:
-        for entry in self._entries():
+        for entry in self._read_entries():
             if isinstance(entry, BlankCell):
                 self.blank += 1
                 with contextlib.suppress(UnreadableScore):  # a blank cell has no label to refuse
-                    self._item(entry)
+                    self._find_item(entry)
             else:
                 self._import_label(entry)
         self._refuse_unused_names()
@@ -223,40 +223,40 @@ class _LabelImport:
             raise UsageError(judge_refusal([*self.judges], f"say that it is a person: --human '{next(iter(self.judges))}'"))
         return self._write()
 
-    def _entries(self) -> Iterator[SourceLabel | BlankCell]:
+    def _read_entries(self) -> Iterator[SourceLabel | BlankCell]:
         if not self.options.unlabelled:
             yield from iterate_labels(self.table, self.plan, self.mapping)
             return
         for record in self.table.records:
             try:
-                self._item(BlankCell(record, record.cells.get(self.plan.columns["item_id"])))
+                self._find_item(BlankCell(record, record.cells.get(self.plan.columns["item_id"])))
             except UnreadableScore as error:
-                self.refused.append(RefusedRow(record.place(), str(error), {name: _json_value(v) for name, v in record.cells.items()}))
+                self.refused.append(RefusedRow(record.place(), str(error), {name: _to_json_value(v) for name, v in record.cells.items()}))
 
     def _import_label(self, label: SourceLabel) -> None:
         annotator_id: str | None = None
         try:
-            annotator_id = self._annotator(label.annotator)
+            annotator_id = self._name_annotator(label.annotator)
             metric = id_text(label.metric, "metric")
             if metric in self.mapping.drop:
                 self.dropped += 1
                 return
             renamed = self.mapping.rename.get(metric, metric)
             self.names |= {metric, renamed}
-            row = {"item_id": self._item(label), "annotator_id": annotator_id, "metric": renamed, "score": self._score(label, renamed)}
+            row = {"item_id": self._find_item(label), "annotator_id": annotator_id, "metric": renamed, "score": self._score(label, renamed)}
             if label.source is not None and (source := str(label.source).strip()) != self.label_source:
                 if source not in get_args(Source):
-                    known = ", ".join(get_args(Source))
+                    sources = ", ".join(get_args(Source))
                     raise UnreadableScore(
-                        f"'{source}' is no source of a label; the column named with --column source= holds one of: {known}"
+                        f"'{source}' is no source of a label; the column named with --column source= holds one of: {sources}"
                     )
                 row["source"] = source
             self._refuse_repeated(label, row)
             self.labels.append(row)
         except UnreadableScore as error:
-            self.refused.append(self._refusal(label, annotator_id, str(error)))
+            self.refused.append(self._make_refusal(label, annotator_id, str(error)))
 
-    def _annotator(self, value: Any) -> str:
+    def _name_annotator(self, value: Any) -> str:
         if value is None and self.mapping.annotators == "aggregate":
             return "aggregate"
         name = id_text(value, "annotator")
@@ -266,7 +266,7 @@ class _LabelImport:
         self.people[annotator_id].add(str(value).strip())
         return annotator_id
 
-    def _item(self, label: SourceLabel | BlankCell) -> str:
+    def _find_item(self, label: SourceLabel | BlankCell) -> str:
         value = label.item_id
         same = isinstance(value, str) and value in self.rows.rows
         item_id = value if same else self.rows.known_id(self.mapping.item_prefix + id_text(value, "item id"))
@@ -290,17 +290,17 @@ class _LabelImport:
     def _refuse_repeated(self, label: SourceLabel, row: dict[str, Any]) -> None:
         key = (row["item_id"], row["annotator_id"], row["metric"])
         if key in self.seen:
-            place, score = self.seen[key]
+            location, score = self.seen[key]
             same = "with the same score" if score == row["score"] else f"with {score!r}, not {row['score']!r}"
             who = "" if label.annotator is not None or self.mapping.annotator else NAME_THE_ANNOTATOR
-            raise UnreadableScore(f"{key[1]} already scored '{key[2]}' of '{key[0]}' {same} in {place}{who}")
+            raise UnreadableScore(f"{key[1]} already scored '{key[2]}' of '{key[0]}' {same} in {location}{who}")
         self.seen[key] = (label.place, row["score"])
 
-    def _refusal(self, label: SourceLabel, annotator_id: str | None, reason: str) -> RefusedRow:
+    def _make_refusal(self, label: SourceLabel, annotator_id: str | None, reason: str) -> RefusedRow:
         """A refusal that is safe to share: the cells that were read, with the pseudonym of the annotator."""
         cells = {role: label.record.cells.get(column) for role, column in self.plan.columns.items()}
         cells_read = {**cells, "item_id": label.item_id, "metric": label.metric, "score": label.score, "annotator_id": annotator_id}
-        row = {name: _json_value(value) for name, value in cells_read.items() if value is not None}
+        row = {name: _to_json_value(value) for name, value in cells_read.items() if value is not None}
         return RefusedRow(label.place, reason, row)
 
     def _refuse_unused_names(self) -> None:
@@ -313,18 +313,21 @@ class _LabelImport:
     # Writing
 
     def _write(self) -> ImportSummary:
-        refused = tuple(self._scrubbed(refusal) for refusal in self.refused)
-        notes = self._notes()
-        own_scales = {name: scale for name, scale in self._used_scales().items() if self.rubrics.get(name) != scale}
+        refused = tuple(self._scrub_refusal(refusal) for refusal in self.refused)
+        notes = self._collect_notes()
+        own_scales = {name: scale for name, scale in self._select_used_scales().items() if self.rubrics.get(name) != scale}
         kind: AnnotatorKind = self.mapping.annotators or ("persistent" if self.table.kind in _KINDS_WITH_USERS else "anonymous")
         about = updated_about(self.target, self.mapping, self.given.about, kind, own_scales, notes)
-        items = self._items()
-        named = partial(without_paths, paths=[Path(self.source)] if Path(self.source).exists() else [])
+        items = self._select_items()
+        shorten_paths = partial(without_paths, paths=[Path(self.source)] if Path(self.source).exists() else [])
         tables: dict[str, list[Any]] = {
             "items": [row for name, row in items.items() if name not in self.target.items.rows],
             "second_ratings" if self.options.second_round else "labels": self.labels,
-            "comments": self._comments(),
-            "refused": [msgspec.structs.replace(one, place=named(one.place), reason=named(one.reason)) for one in refused],
+            "comments": self._scrub_comments(),
+            "refused": [
+                msgspec.structs.replace(refused_row, place=shorten_paths(refused_row.place), reason=shorten_paths(refused_row.reason))
+                for refused_row in refused
+            ],
         }
         nothing = bool(refused) and not (self.labels and self.options.allow_refused)  # the next try finds the folder as it was
         if not nothing:
@@ -337,26 +340,26 @@ class _LabelImport:
             refused=refused,
             items=len(items),
             annotators=len({row["annotator_id"] for row in self.labels}),
-            metrics=tuple(self._used_scales()),
+            metrics=tuple(self._select_used_scales()),
             folder=self.target.folder,
-            hints=tuple(self._hints(about)),
+            hints=tuple(self._collect_hints(about)),
             notes=tuple(notes),
             written=not nothing,
             unlabelled=len(items.keys() - {item_id for item_id, _, _ in self.seen}),
         )
 
-    def _used_scales(self) -> dict[str, Scale]:
-        asked = self.mapping.metrics if self.options.unlabelled else {}  # nobody has scored yet, and the folder says what will be
-        return {**asked, **{row["metric"]: self.scales[row["metric"]] for row in self.labels}}
+    def _select_used_scales(self) -> dict[str, Scale]:
+        wanted = self.mapping.metrics if self.options.unlabelled else {}  # nobody has scored yet, and the folder says what will be
+        return {**wanted, **{row["metric"]: self.scales[row["metric"]] for row in self.labels}}
 
-    def _items(self) -> dict[str, dict[str, Any]]:
+    def _select_items(self) -> dict[str, dict[str, Any]]:
         """The items of the folder after the import; of the bundled items, only the labelled ones."""
         if self.options.items != "bundled":
             return self.rows.rows
         labelled = {row["item_id"] for row in self.labels} | self.target.items.rows.keys()
         return {name: row for name, row in self.rows.rows.items() if name in labelled}
 
-    def _scrubbed(self, refusal: RefusedRow) -> RefusedRow:
+    def _scrub_refusal(self, refusal: RefusedRow) -> RefusedRow:
         scrub, reason = self.pseudonyms.scrub, refusal.reason
         if self.given.about and self.given.about.offensive:
             reason = without_quotations(reason, own_words(self.library))
@@ -365,10 +368,10 @@ class _LabelImport:
         # Only what comes from the file is scrubbed, and reasons quote it: an annotator called 'the' is no word of ours.
         reason = re.sub(r"(?<!\w)'[^']+'(?!\w)", lambda quotation: scrub(quotation[0]), reason)
         path = refusal.place.startswith(self.source)
-        place = scrub(self.source) + refusal.place[len(self.source) :] if path else scrub(refusal.place)
-        return RefusedRow(place, reason, row)
+        location = scrub(self.source) + refusal.place[len(self.source) :] if path else scrub(refusal.place)
+        return RefusedRow(location, reason, row)
 
-    def _notes(self) -> list[str]:
+    def _collect_notes(self) -> list[str]:
         """The changes of metrics, scores and ids, for later readers of the data. They contain no name of a person, column or file."""
         mapping = self.mapping
         notes = [digest_note(self.table.kind, self.source)]
@@ -387,7 +390,7 @@ class _LabelImport:
             notes.append(f"{len(self.refused)} of {len(self.refused) + len(self.labels)} rows were refused; refused.jsonl holds them")
         return [*notes, *self.pseudonyms.notes]
 
-    def _hints(self, about: DatasetCard) -> list[str]:
+    def _collect_hints(self, about: DatasetCard) -> list[str]:
         """Guesses, and what the user may want to specify."""
         hints = [note for note in self.table.notes if " was read at commit " not in note]
         if guessed := ", ".join(f"{role} = '{column}'" for role, column in self.plan.guessed.items() if role != column):
@@ -404,7 +407,7 @@ class _LabelImport:
         words = Counter({word: times for word, times in words.items() if len(word) <= _LONGEST_NO_ANSWER and not re.search(r"\d", word)})
         if words and len(words) <= _MOST_NO_ANSWERS and self.labels:
             hints.append(f"where no answer is meant by {quoted(list(words))}: --no-answer {shlex.quote(','.join(words))}")
-        if unread := self._unread_columns():
+        if unread := self._find_unread_columns():
             hints.append(
                 f"columns that were not read: {', '.join(unread)}; name them with --column, --text or --wide-metrics if they matter"
             )
@@ -419,7 +422,7 @@ class _LabelImport:
             hints.append(f"task '{task}' has no description here: its items are judged with a prompt of your own (--prompt).{near}")
         if self.table.kind == "sheet" and not self.options.items and not self.target.items.rows:
             hints.append("a sheet does not tell which items share a text; pass --items DATA, the data that it was exported from")
-        elif shared := self._shared_text():
+        elif shared := self._find_shared_text():
             column, count = shared
             hints.append(
                 f"{count:,} of {len(self.rows.rows):,} items have the same '{column}' as another one, and count as independent texts; "
@@ -427,7 +430,7 @@ class _LabelImport:
             )
         return hints
 
-    def _shared_text(self) -> tuple[str, int] | None:
+    def _find_shared_text(self) -> tuple[str, int] | None:
         """The column of the text that most of the items built here share with another one, and how many do; None with groups."""
         rows = [row for name, row in self.rows.rows.items() if name not in self.target.items.rows and name not in self.given.rows]
         if not self.plan.texts or any("group" in row for row in rows):
@@ -437,22 +440,26 @@ class _LabelImport:
         column = max(shared, key=lambda name: shared[name])
         return (column, shared[column]) if shared[column] else None
 
-    def _unread_columns(self) -> list[str]:
+    def _find_unread_columns(self) -> list[str]:
         """The columns of a table that nothing was read from. An annotation tool's further columns are its own affairs."""
         if self.table.kind in _KINDS_WITH_USERS:
             return []
         read = {*self.plan.columns.values(), *self.plan.texts.values(), *(wide.column for wide in self.plan.wide)}
         return [name for name in self.table.columns if name not in read]
 
-    def _comments(self) -> list[dict[str, Any]]:
-        known, given = self.pseudonyms, self.table.about.get("comments", ())
+    def _scrub_comments(self) -> list[dict[str, Any]]:
+        pseudonyms, comments = self.pseudonyms, self.table.about.get("comments", ())
         return [
-            {"item_id": str(c["key"]), "annotator_id": known.pseudonym_for(c["annotator"]), "comment": known.scrub(str(c["comment"]))}
-            for c in given
+            {
+                "item_id": str(c["key"]),
+                "annotator_id": pseudonyms.pseudonym_for(c["annotator"]),
+                "comment": pseudonyms.scrub(str(c["comment"])),
+            }
+            for c in comments
         ]
 
 
-def _json_value(value: Any) -> Any:
+def _to_json_value(value: Any) -> Any:
     """The value of a cell in a form that JSON can hold."""
     if value is None or isinstance(value, (bool, int, str)):
         return value

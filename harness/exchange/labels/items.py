@@ -57,7 +57,7 @@ def read_given_items(source: str, mapping: LabelMapping, library: Library) -> Gi
         return items_of_folder(folder, library)
     table = read_source(source)
     rows = ItemRows({}, mapping, library, closed=False)
-    plan = _item_plan(table, mapping, source)
+    plan = _plan_items(table, mapping, source)
     for record in table.records:
         try:
             rows.require(mapping.item_prefix + id_text(record.cells.get(plan.columns["item_id"]), "item id"), record, plan)
@@ -80,15 +80,15 @@ def item_row(item: Item) -> dict[str, Any]:
     return row | item.fields
 
 
-def _item_plan(table: SourceTable, mapping: LabelMapping, source: str) -> ColumnPlan:
+def _plan_items(table: SourceTable, mapping: LabelMapping, source: str) -> ColumnPlan:
     """Find the columns of a table of items: by the mapping, then by usual names. The rest are fields unless texts are named."""
     if missing := [column for column in mapping.texts.values() if column not in table.columns]:
         raise ContentError(f"'{missing[0]}' is not a column; the columns are: {', '.join(table.columns)}", source)
-    named = {
+    column_of_role = {
         role: column for role, column in mapping.named_columns.items() if column in table.columns and role in ("item_id", *_ITEM_ROLES)
     }
     roles = [role for role in ("item_id", *_ITEM_ROLES) if mapping.constant(role) is None]
-    columns, _ = find_columns(table, named, roles, mapping.texts.values())
+    columns, _ = find_columns(table, column_of_role, roles, mapping.texts.values())
     if "item_id" not in columns:
         raise ContentError(f"{NO_ITEM_ID} (the columns are: {', '.join(table.columns)})", source)
     return ColumnPlan(columns, (), mapping.texts or {name: name for name in table.columns if name not in columns.values()}, {})
@@ -97,11 +97,11 @@ def _item_plan(table: SourceTable, mapping: LabelMapping, source: str) -> Column
 class ItemRows:
     """The rows of the items to be written: given ones and, unless `closed`, new ones from the rows of labels."""
 
-    def __init__(self, given: Mapping[str, dict[str, Any]], mapping: LabelMapping, library: Library, *, closed: bool) -> None:
-        self.rows = dict(given)
-        self._given = frozenset(given)
-        forms = Counter(map(normalised_id, given))
-        self._by_form = {form: name for name in given if forms[form := normalised_id(name)] == 1}
+    def __init__(self, item_rows: Mapping[str, dict[str, Any]], mapping: LabelMapping, library: Library, *, closed: bool) -> None:
+        self.rows = dict(item_rows)
+        self._given = frozenset(item_rows)
+        forms = Counter(map(normalised_id, item_rows))
+        self._by_form = {form: name for name in item_rows if forms[form := normalised_id(name)] == 1}
         self._mapping = mapping
         self._tasks = {name: library.task(name) for name in library.task_files}
         self._closed = closed
@@ -121,10 +121,10 @@ class ItemRows:
             return
         if self._closed:
             raise UnreadableScore(f"there is no item '{item_id}'")
-        row = self._row(item_id, record, plan)
+        row = self._make_row(item_id, record, plan)
         before = self.rows.get(item_id)
         if before is None:
-            for problem in self._problems(row):
+            for problem in self._find_problems(row):
                 raise UnreadableScore(problem)
             self.rows[item_id] = row
             self._places[item_id] = record.place()
@@ -134,7 +134,7 @@ class ItemRows:
                 raise UnreadableScore(f"'{name}' of item '{item_id}' differs from {self._places[item_id]}")
         before |= row
 
-    def _row(self, item_id: str, record: Record, plan: ColumnPlan) -> dict[str, Any]:
+    def _make_row(self, item_id: str, record: Record, plan: ColumnPlan) -> dict[str, Any]:
         constants = {"language": self._mapping.language, "task": self._mapping.task}
         row: dict[str, Any] = {"item_id": item_id}
         for role in _ITEM_ROLES:
@@ -142,7 +142,7 @@ class ItemRows:
             if not is_blank(value):
                 row[role] = id_text(value, role)
         if "language" in row:
-            row["language"] = self._tag(row["language"])
+            row["language"] = self._read_tag(row["language"])
         for field, column in plan.texts.items():
             value = record.cells.get(column)
             if isinstance(value, Unreadable):
@@ -153,7 +153,7 @@ class ItemRows:
                 row[field] = value if isinstance(value, (str, int, float, list, dict)) else str(value)
         return row
 
-    def _tag(self, text: str) -> str:
+    def _read_tag(self, text: str) -> str:
         try:
             tag = tags.tag_of_cell(text)
         except UsageError as err:
@@ -185,14 +185,14 @@ class ItemRows:
         stated = {self.rows[name]["language"] for name in self._given}
         for codes in tags.codes_of_one_language({*stated, *(row["language"] for row in new)}):
             right = next((tag for tag in codes if tag in stated), codes[0])
-            others = [tag for tag in codes if tag != right and tag not in stated]
+            lookalikes = [tag for tag in codes if tag != right and tag not in stated]
             for row in new:
-                row["language"] = right if row["language"] in others else row["language"]
-            self.tags |= dict.fromkeys(others, right)
+                row["language"] = right if row["language"] in lookalikes else row["language"]
+            self.tags |= dict.fromkeys(lookalikes, right)
             sentences.append(f"{quoted(sorted(codes))} are codes of one language, {tags.english_name(right)}; the texts count as '{right}'")
         return sentences
 
-    def _problems(self, row: dict[str, Any]) -> list[str]:
+    def _find_problems(self, row: dict[str, Any]) -> list[str]:
         for name in ("language", "task"):
             if name not in row:
                 return [f"item '{row['item_id']}' has no {name}: the cell is empty"]

@@ -23,7 +23,7 @@ OUR_COLUMNS = ("item_id", "annotator_id", "metric", "score")
 
 
 def is_export(row: Mapping[str, Any]) -> bool:
-    """Whether an object is a task of such an export."""
+    """Return whether an object is a task of such an export."""
     return isinstance(row.get("data"), dict) and isinstance(row.get("annotations"), list)
 
 
@@ -35,7 +35,7 @@ def read_export(path: Path, content: Any) -> SourceTable:
     tasks = objects_in(path, content)
     records: list[Record] = []
     left_out: Counter[str] = Counter()
-    reference = _annotators_of_the_reference(tasks)
+    reference = _find_reference_annotators(tasks)
     for number, task in enumerate(tasks, start=1):
         if not is_export(task):
             raise ContentError(
@@ -43,7 +43,7 @@ def read_export(path: Path, content: Any) -> SourceTable:
             )
         tail = f" (id {task['id']})" if "id" in task else ""
         try:
-            results = list(_results(task, left_out, reference))
+            results = list(_read_results(task, left_out, reference))
         except (AttributeError, TypeError):  # parts of another type
             raise ContentError("its annotations do not have Label Studio's form", f"{path}:record {number}{tail}") from None
         for cells in results:
@@ -59,7 +59,7 @@ def read_export(path: Path, content: Any) -> SourceTable:
     )
 
 
-def _annotators_of_the_reference(tasks: Sequence[Any]) -> set[str]:
+def _find_reference_annotators(tasks: Sequence[Any]) -> set[str]:
     """Return the users all of whose annotations are marked as ground truth, where others have annotated too: no further person's labels."""
     marks: dict[str, set[bool]] = {}
     for task in tasks:
@@ -70,7 +70,7 @@ def _annotators_of_the_reference(tasks: Sequence[Any]) -> set[str]:
     return reference if len(reference) < len(marks) else set()
 
 
-def _results(task: dict[str, Any], left_out: Counter[str], reference: Collection[str]) -> Iterator[dict[str, Any]]:
+def _read_results(task: dict[str, Any], left_out: Counter[str], reference: Collection[str]) -> Iterator[dict[str, Any]]:
     data = {f"data.{name}" if name in OUR_COLUMNS[1:] else name: value for name, value in task["data"].items()}
     for annotation in task["annotations"]:
         if not isinstance(annotation, dict) or annotation.get("was_cancelled"):
@@ -80,8 +80,8 @@ def _results(task: dict[str, Any], left_out: Counter[str], reference: Collection
             left_out["annotations of ground truth, by users who made nothing else (unmark them, if they are a person's labels):"] += 1
             continue
         results = annotation.get("result") or ()
-        rankings = [(result.get("from_name"), ranking) for result in results if (ranking := _ranking(result))]
-        for metric, value in (*rankings, *scores_of([result for result in results if not _ranking(result)], left_out)):
+        rankings = [(result.get("from_name"), ranking) for result in results if (ranking := _read_ranking(result))]
+        for metric, value in (*rankings, *scores_of([result for result in results if not _read_ranking(result)], left_out)):
             yield {
                 "item_id": task.get("id"),
                 **data,
@@ -91,11 +91,11 @@ def _results(task: dict[str, Any], left_out: Counter[str], reference: Collection
             }
 
 
-def _ranking(result: Any) -> list[dict[str, Any]]:
+def _read_ranking(result: Any) -> list[dict[str, Any]]:
     """The answers of a ranker with one list, each with its rank; empty for any other result."""
     lists = (result.get("value") or {}).get("ranker") if isinstance(result, dict) and result.get("type") == "ranker" else None
     names = next(iter(lists.values())) if isinstance(lists, dict) and len(lists) == 1 else lists
-    return [{"value": str(name), "rank": place} for place, name in enumerate(names, start=1)] if isinstance(names, list) else []
+    return [{"value": str(name), "rank": rank} for rank, name in enumerate(names, start=1)] if isinstance(names, list) else []
 
 
 def scores_of(results: Any, left_out: Counter[str] | None = None) -> Iterator[tuple[Any, Any]]:
@@ -122,8 +122,8 @@ def task_rows(items: Sequence[Any], fields: Mapping[str, str]) -> list[dict[str,
     """Tasks for a project: the id and texts of each item (`fields`: name → title), without their origin."""
     texts = [{name: str(item.fields.get(name, "")) for name in fields} for item in items]
     return [
-        {"data": {"item_id": item.item_id, "language": item.language, "task": item.task, **shown}}
-        for item, shown in zip(items, texts, strict=True)
+        {"data": {"item_id": item.item_id, "language": item.language, "task": item.task, **item_texts}}
+        for item, item_texts in zip(items, texts, strict=True)
     ]
 
 
@@ -133,18 +133,18 @@ def interface(fields: Mapping[str, str], metrics: Mapping[str, tuple[str, str, S
     for name, title in fields.items():
         ElementTree.SubElement(view, "Header", value=title)
         ElementTree.SubElement(view, "Text", name=f"text_{name}", value=f"${name}")
-    shown = f"text_{list(fields)[-1]}"
+    last_text = f"text_{list(fields)[-1]}"
     for name, (title, instruction, scale) in metrics.items():
         ElementTree.SubElement(view, "Header", value=title)
         if instruction:
             ElementTree.SubElement(view, "Header", value=instruction, size="6")
         if scale.kind == "interval":
-            number = ElementTree.SubElement(view, "Number", name=name, toName=shown, step="0.01")
+            number = ElementTree.SubElement(view, "Number", name=name, toName=last_text, step="0.01")
             for key, end in (("min", scale.min), ("max", scale.max)):
                 if end is not None:
                     number.set(key, f"{end:g}")
             continue
-        choices = ElementTree.SubElement(view, "Choices", name=name, toName=shown, choice="single", showInLine="true")
+        choices = ElementTree.SubElement(view, "Choices", name=name, toName=last_text, choice="single", showInLine="true")
         for point in scale.classes:
             ElementTree.SubElement(choices, "Choice", value=str(point))
     ElementTree.indent(view)

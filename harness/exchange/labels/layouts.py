@@ -20,7 +20,7 @@ ROW_NUMBER = "#"
 ITEM_ID = "item_id"
 
 
-def with_ids(table: SourceTable, columns: Sequence[str], place: str) -> SourceTable:
+def with_ids(table: SourceTable, columns: Sequence[str], location: str) -> SourceTable:
     """The table with a column `item_id`: the values of `columns`, joined by a hyphen; `#` is the number of the row.
 
     A record that lacks one of them has no id, and is refused later. Raises ContentError for a column that the table does not have.
@@ -30,19 +30,19 @@ def with_ids(table: SourceTable, columns: Sequence[str], place: str) -> SourceTa
     '3-A'
     """
     if missing := [name for name in columns if name not in (*table.columns, ROW_NUMBER)]:
-        raise ContentError(f"--id-from: {quoted(missing)} is not a column; the columns are: {', '.join(table.columns)}", place)
+        raise ContentError(f"--id-from: {quoted(missing)} is not a column; the columns are: {', '.join(table.columns)}", location)
     records = []
     parts_of: dict[str, tuple[str, ...]] = {}  # of a joined id: 1-2 and 3 make the same as 1 and 2-3
     for record in table.records:
-        own = {name: value for name, value in record.cells.items() if name != ITEM_ID}
+        cells = {name: value for name, value in record.cells.items() if name != ITEM_ID}
         parts = [record.number if name == ROW_NUMBER else record.cells.get(name) for name in columns]
         if not any(map(is_blank, parts)):
-            own[ITEM_ID] = _joined(parts, parts_of)
-        records.append(record._replace(cells=own))
+            cells[ITEM_ID] = _join_parts(parts, parts_of)
+        records.append(record._replace(cells=cells))
     return table._replace(columns=list(dict.fromkeys([*table.columns, ITEM_ID])), records=records)
 
 
-def _joined(parts: Sequence[Any], parts_of: dict[str, tuple[str, ...]]) -> str | Unreadable:
+def _join_parts(parts: Sequence[Any], parts_of: dict[str, tuple[str, ...]]) -> str | Unreadable:
     try:
         texts = tuple(id_text(part, "item id") for part in parts)
     except UnreadableScore as err:
@@ -53,37 +53,37 @@ def _joined(parts: Sequence[Any], parts_of: dict[str, tuple[str, ...]]) -> str |
     return joined
 
 
-def one_record_per_item(table: SourceTable, pattern: str, place: str) -> SourceTable:
+def one_record_per_item(table: SourceTable, pattern: str, location: str) -> SourceTable:
     """A form's answers, a row a person: each column whose whole name matches `pattern` has the scores of one item; others stay.
 
     `pattern` is a regular expression with the group `item`, and `metric` where there are several; `place` is that of the header. Raises
     UsageError for a pattern that cannot be, ContentError if no column matches.
     """
-    names = _compiled(pattern)
+    names = _compile_pattern(pattern)
     try:
         matches = {column: match for column in table.columns if (match := names.full_match(column))}
     except SlowPattern:
-        raise UsageError(f"--wide-items {pattern} {TOO_SLOW} the name of a column ({place})") from None
+        raise UsageError(f"--wide-items {pattern} {TOO_SLOW} the name of a column ({location})") from None
     if not matches:
-        raise ContentError(f"no column matches --wide-items {pattern}; the columns are: {', '.join(table.columns)}", place)
-    others = [column for column in table.columns if column not in matches]
+        raise ContentError(f"no column matches --wide-items {pattern}; the columns are: {', '.join(table.columns)}", location)
+    shared_columns = [column for column in table.columns if column not in matches]
     records = []
     for record in table.records:
-        own = {column: record.cells[column] for column in others if column in record.cells}
+        shared_cells = {column: record.cells[column] for column in shared_columns if column in record.cells}
         for column, match in matches.items():
             if is_blank(record.cells.get(column)):
                 continue
-            cells = {"item_id": match["item"].strip(), "score": record.cells[column], **own}
+            cells = {"item_id": match["item"].strip(), "score": record.cells[column], **shared_cells}
             if "metric" in names.names and match["metric"] is not None:
                 cells["metric"] = match["metric"].strip()
             letters = {"score": record.letters[column]} if column in record.letters else {}
             tail = record.tail if letters else f" (column {list(table.columns).index(column) + 1})"
             records.append(Record(cells, record.number, record.head, letters, tail))
-    columns = ["item_id", *(["metric"] if "metric" in names.names else []), "score", *others]
+    columns = ["item_id", *(["metric"] if "metric" in names.names else []), "score", *shared_columns]
     return table._replace(columns=columns, records=records)
 
 
-def _compiled(pattern: str) -> Pattern:
+def _compile_pattern(pattern: str) -> Pattern:
     try:
         names = Pattern(pattern)
     except ValueError as err:
@@ -94,9 +94,9 @@ def _compiled(pattern: str) -> Pattern:
 
 
 def is_potato(rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether flat rows are annotations of Potato: the score is a key, and its value says that it was chosen."""
-    known = {name for row in rows for name in row}
-    return known.issuperset(_POTATO) and any(_chosen(row) for row in rows)
+    """Return whether flat rows are annotations of Potato: the score is a key, and its value says that it was chosen."""
+    keys = {name for row in rows for name in row}
+    return keys.issuperset(_POTATO) and any(_read_chosen(row) for row in rows)
 
 
 def from_potato(table: SourceTable) -> SourceTable:
@@ -106,19 +106,19 @@ def from_potato(table: SourceTable) -> SourceTable:
             cells={"item_id": record.cells["instance_id"], "annotator_id": record.cells["user_id"], "metric": metric, "score": score}
         )
         for record in table.records
-        for metric, score in _chosen(record.cells)
+        for metric, score in _read_chosen(record.cells)
     ]
     return table._replace(columns=["item_id", "annotator_id", "metric", "score"], records=records)
 
 
-def _chosen(row: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _read_chosen(row: Mapping[str, Any]) -> list[tuple[str, str]]:
     """`(scheme, score)` of every key that was chosen."""
-    found = []
+    chosen = []
     for name, value in row.items():
         scheme, dot, score = name.removeprefix("labels.").rpartition(".")
         if dot and isinstance(value, str) and value.strip().casefold() in _ON:
-            found.append((scheme, score))
-    return found
+            chosen.append((scheme, score))
+    return chosen
 
 
 def unwrapped_result(value: Any) -> Any:

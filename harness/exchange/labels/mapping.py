@@ -25,10 +25,10 @@ def load_mapping(path: Path | None, flags: Mapping[str, Any]) -> LabelMapping:
     Raises ContentError for a file that is not a mapping, UsageError for contradictions.
     """
     written = read_spec(path, LabelMapping) if path else LabelMapping()
-    given = {name: value for name, value in flags.items() if value not in (None, (), {})}
-    joined = {name: {**getattr(written, name), **value} if isinstance(value, dict) else value for name, value in given.items()}
+    stated = {name: value for name, value in flags.items() if value not in (None, (), {})}
+    joined = {name: {**getattr(written, name), **value} if isinstance(value, dict) else value for name, value in stated.items()}
     mapping = msgspec.structs.replace(written, **joined)
-    if problems := list(_problems(mapping)):
+    if problems := list(_find_problems(mapping)):
         raise UsageError("\n         ".join(problems))
     return mapping
 
@@ -51,13 +51,13 @@ def with_annotator_of_file(mapping: LabelMapping, source: str | Path) -> LabelMa
         raise UsageError(f"{flag}: {err}") from None
     except SlowPattern:
         raise UsageError(f"{flag} {TOO_SLOW} the name {name}") from None
-    found = match and (match[1] if pattern.groups else match[0])
-    if not found or not found.strip():
+    annotator = match and (match[1] if pattern.groups else match[0])
+    if not annotator or not annotator.strip():
         raise UsageError(rf"{flag}: the name {name} does not fit; the whole name has to, such as ratings_(.+)\.csv")
-    return msgspec.structs.replace(mapping, annotator=found.strip(), annotator_from_file=None)
+    return msgspec.structs.replace(mapping, annotator=annotator.strip(), annotator_from_file=None)
 
 
-def _problems(mapping: LabelMapping) -> Iterator[str]:
+def _find_problems(mapping: LabelMapping) -> Iterator[str]:
     if sum(map(bool, (mapping.wide, mapping.wide_annotators, mapping.wide_metrics))) > 1:
         yield "a table with one column for each annotator and metric needs [[wide]] entries (column, annotator, metric) in --map"
     for role in ROLES:
@@ -72,8 +72,8 @@ def _problems(mapping: LabelMapping) -> Iterator[str]:
         yield "a score column and wide columns exclude each other"
     for field in mapping.texts.keys() & {*ITEM_KEYS}:
         yield f"a text cannot be called '{field}', which is a key of items; name it otherwise (--text NAME={mapping.texts[field]})"
-    named = [column for role, column in mapping.columns.items() if role in ("item_id", "annotator_id", "metric", "score")]
-    for column, times in Counter([*named, *(wide.column for wide in mapping.scored_columns)]).items():
+    role_columns = [column for role, column in mapping.columns.items() if role in ("item_id", "annotator_id", "metric", "score")]
+    for column, times in Counter([*role_columns, *(wide.column for wide in mapping.scored_columns)]).items():
         if times > 1:
             yield f"the column '{column}' has two roles"
     for name in (*mapping.flip, *mapping.categories, *mapping.metrics):
@@ -84,7 +84,7 @@ def _problems(mapping: LabelMapping) -> Iterator[str]:
 
 
 def scale_hint(name: str, scale: Scale) -> str:
-    """Which kind of scale with three scores or more was taken, why, what it means for verdicts, and which flag takes the other kind.
+    """Say which kind of scale with three scores or more was taken, why, what it means for verdicts, and which flag takes the other kind.
 
     >>> scale_hint("m", Scale(kind="interval", min=1, max=3)).split("; ")[1]
     'if only equal scores agree, give the classes: --scale m=1..3'
@@ -92,8 +92,8 @@ def scale_hint(name: str, scale: Scale) -> str:
     taken = f"'{name}' is on the {scale.kind} scale {scale.describe()}, because "
     if scale.kind == "interval":
         means = "an interval was given: fractions are scores too, and verdicts take two scores as closer the less they differ"
-        whole = scale.min is not None and scale.max is not None and float(scale.min).is_integer() and float(scale.max).is_integer()
-        low, high = (int(scale.min or 0), int(scale.max or 0)) if whole else (0, 0)
+        whole_limits = scale.min is not None and scale.max is not None and float(scale.min).is_integer() and float(scale.max).is_integer()
+        low, high = (int(scale.min or 0), int(scale.max or 0)) if whole_limits else (0, 0)
         classes = f"{low}..{high}" if 0 < high - low <= MOST_CLASSES else "0,1,2"
         return f"{taken}{means}; if only equal scores agree, give the classes: --scale {name}={classes}"
     means = "whole numbers or words were given: only equal scores agree, and verdicts take a score that is one off as wrong"
@@ -115,13 +115,13 @@ def parse_pairs(texts: Iterable[str], flag: str, keys: Iterable[str] = (), form:
     >>> parse_pairs(["item_id=ID", "score=a=b"], "--column")
     {'item_id': 'ID', 'score': 'a=b'}
     """
-    known, pairs = tuple(keys), {}
+    choices, pairs = tuple(keys), {}
     for text in texts:
         name, sign, value = text.partition("=")
         if not (sign and name.strip() and value):
             raise UsageError(f"{flag} needs {form}; got '{text}'")
-        if known and name not in known:
-            raise UsageError(f"{flag} {text}: '{name}' is not one of {', '.join(known)}")
+        if choices and name not in choices:
+            raise UsageError(f"{flag} {text}: '{name}' is not one of {', '.join(choices)}")
         if name in pairs:
             raise UsageError(f"{flag} names '{name}' twice")
         pairs[name] = value

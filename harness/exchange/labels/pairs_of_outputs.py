@@ -90,35 +90,35 @@ def make_pairs(
         raise UsageError(f"no item of {data.id} names its system; pairs need outputs of two systems or more, with the key 'system'")
     for name in sorted({item.task for item in items} - tasks.keys()):
         raise UsageError(f"no pairwise task has pairs_of = '{name}'; add one with --content (docs/studies.md).{choose_from(tasks, name)}")
-    wanted = _system(against, {str(item.system) for item in items})
-    means = _mean_scores(data, equal) if equal else {}
+    wanted = _choose_system(against, {str(item.system) for item in items})
+    means = _compute_mean_scores(data, equal) if equal else {}
     rows: list[dict[str, Any]] = []
     left_out: Counter[str] = Counter()
-    for one, other in _candidates(items, data.about.segment, wanted):
-        if equal and (why := _difference_between(one, other, means, equal.tolerance)):
+    for first, other in _find_candidates(items, data.about.segment, wanted):
+        if equal and (why := _describe_difference(first, other, means, equal.tolerance)):
             left_out[why] += 1
         else:
-            rows.append(_pair(*_in_drawn_order(one, other), tasks[one.task], library.task(one.task).outputs[0]))
+            rows.append(_make_pair(*_draw_order(first, other), tasks[first.task], library.task(first.task).outputs[0]))
     if not rows and not left_out:
-        named = ", ".join(sorted({str(item.system) for item in items}))
-        of = f"'{wanted}' and another system" if wanted else f"two systems; named are {named}"
-        raise UsageError(f"no source text has outputs of {of}")
+        systems = ", ".join(sorted({str(item.system) for item in items}))
+        wanted_systems = f"'{wanted}' and another system" if wanted else f"two systems; named are {systems}"
+        raise UsageError(f"no source text has outputs of {wanted_systems}")
     if not rows:
         raise UsageError(f"no pair is left: {left_out['unequal']} differ more in people's scores, {left_out['unscored']} have no score")
     identical = sum(row["output_a"].strip() == row["output_b"].strip() for row in rows)
-    labels = tuple(label for row in rows for label in _control_labels(row, controls, library))
+    labels = tuple(label for row in rows for label in _compute_control_labels(row, controls, library))
     by_language = dict(Counter(row["language"] for row in rows))
-    notes = (_equal_note(data, equal),) if equal else ()
+    notes = (_write_equal_note(data, equal),) if equal else ()
     return MadePairs(tuple(rows), by_language, identical, left_out["unequal"], left_out["unscored"], labels, notes)
 
 
-def _equal_note(data: Dataset, equal: EqualScores) -> str:
+def _write_equal_note(data: Dataset, equal: EqualScores) -> str:
     sources = sorted({label.source for label in data.labels if label.metric == equal.metric})
     alike = f"differ by {equal.tolerance:g} at most" if equal.tolerance else "are equal"
     return f"only pairs whose mean scores on {equal.metric} {alike} (labels: {', '.join(sources)})"
 
 
-def _control_labels(row: Mapping[str, Any], controls: Sequence[str], library: Library) -> Iterator[dict[str, Any]]:
+def _compute_control_labels(row: Mapping[str, Any], controls: Sequence[str], library: Library) -> Iterator[dict[str, Any]]:
     lexicon = lexicon_for(row["language"], library.lexicons)
     for metric in controls:
         score = control_answer(metric, row["output_a"], row["output_b"], row["language"], lexicon)
@@ -128,11 +128,11 @@ def _control_labels(row: Mapping[str, Any], controls: Sequence[str], library: Li
 
 def parallel_source(item: Item) -> str | None:
     """The name that the source text of an item has in all languages; None if it has none."""
-    named = item.fields.get(PARALLEL_SOURCE) or item.parallel_id
-    return str(named) if named else None
+    source = item.fields.get(PARALLEL_SOURCE) or item.parallel_id
+    return str(source) if source else None
 
 
-def write_pairs(folder: Path, made: MadePairs, source: Dataset, library: Library) -> None:
+def write_pairs(folder: Path, pairs: MadePairs, source: Dataset, library: Library) -> None:
     """Write the pairs as a new data folder. Raises UsageError if the folder exists, StoreError if it cannot be written or read again."""
     if folder.exists():
         raise UsageError(f"--out {folder} exists already; name a new folder")
@@ -146,16 +146,16 @@ def write_pairs(folder: Path, made: MadePairs, source: Dataset, library: Library
         citation=about.citation,
         sampling=about.sampling,
         offensive=about.offensive,
-        notes=(*about.notes, *made.notes),
+        notes=(*about.notes, *pairs.notes),
         source="constructed",
         annotators="aggregate",
     )
-    files = {"items.jsonl": to_jsonl(made.rows), "data.toml": data_toml(card).encode()}
-    files |= {"labels.jsonl": to_jsonl(made.labels)} if made.labels else {}
-    write_folder(folder, files, read_back(folder, library, {"items": len(made.rows), "labels": len(made.labels)}))
+    files = {"items.jsonl": to_jsonl(pairs.rows), "data.toml": data_toml(card).encode()}
+    files |= {"labels.jsonl": to_jsonl(pairs.labels)} if pairs.labels else {}
+    write_folder(folder, files, read_back(folder, library, {"items": len(pairs.rows), "labels": len(pairs.labels)}))
 
 
-def _system(against: str, systems: set[str]) -> str | None:
+def _choose_system(against: str, systems: set[str]) -> str | None:
     """The system that each pair has to hold; None for any."""
     if against == "all":
         return None
@@ -167,7 +167,7 @@ def _system(against: str, systems: set[str]) -> str | None:
     return same[0]
 
 
-def _mean_scores(data: Dataset, equal: EqualScores) -> Mapping[str, float]:
+def _compute_mean_scores(data: Dataset, equal: EqualScores) -> Mapping[str, float]:
     """`{item_id: mean of people's scores}` on a metric."""
     scores: defaultdict[str, list[float]] = defaultdict(list)
     if equal.metric not in data.labels.metric.used:
@@ -177,48 +177,52 @@ def _mean_scores(data: Dataset, equal: EqualScores) -> Mapping[str, float]:
             if isinstance(label.score, str):
                 raise UsageError(f"the scores of '{equal.metric}' are names, which have no mean; --equal needs a metric with numbers")
             scores[label.item_id].append(float(label.score))
-    return {name: sum(given) / len(given) for name, given in scores.items()}
+    return {name: sum(item_scores) / len(item_scores) for name, item_scores in scores.items()}
 
 
-def _difference_between(one: Item, other: Item, means: Mapping[str, float], tolerance: float) -> str:
-    """Why two outputs do not count as scored alike; empty if they do."""
-    if one.item_id not in means or other.item_id not in means:
+def _describe_difference(first: Item, other: Item, means: Mapping[str, float], tolerance: float) -> str:
+    """Say why two outputs do not count as scored alike; empty if they do."""
+    if first.item_id not in means or other.item_id not in means:
         return "unscored"
-    return "unequal" if abs(means[one.item_id] - means[other.item_id]) > tolerance + 1e-9 else ""
+    return "unequal" if abs(means[first.item_id] - means[other.item_id]) > tolerance + 1e-9 else ""
 
 
-def _candidates(items: Sequence[Item], segment: str, wanted: str | None) -> Iterator[tuple[Item, Item]]:
+def _find_candidates(items: Sequence[Item], segment: str, wanted: str | None) -> Iterator[tuple[Item, Item]]:
     """Two outputs of different systems for one source text."""
     sources: defaultdict[tuple[str, ...], list[Item]] = defaultdict(list)
     for item in items:
         source = str(item.fields.get(segment, item.group)) if segment else item.group
         sources[item.language, item.task, source].append(item)
     for same in sources.values():
-        for one, other in combinations(same, 2):
-            if one.system != other.system and (wanted is None or wanted in (one.system, other.system)):
-                yield one, other
+        for first, other in combinations(same, 2):
+            if first.system != other.system and (wanted is None or wanted in (first.system, other.system)):
+                yield first, other
 
 
-def _in_drawn_order(one: Item, other: Item) -> tuple[Item, Item]:
-    first = hashlib.sha256("\x1f".join(sorted((one.item_id, other.item_id))).encode()).digest()[0] % 2
-    low, high = sorted((one, other), key=lambda item: item.item_id)
-    return (low, high) if first else (high, low)
+def _draw_order(first: Item, other: Item) -> tuple[Item, Item]:
+    is_swapped = hashlib.sha256("\x1f".join(sorted((first.item_id, other.item_id))).encode()).digest()[0] % 2
+    low, high = sorted((first, other), key=lambda item: item.item_id)
+    return (low, high) if is_swapped else (high, low)
 
 
-def _pair(one: Item, other: Item, task: Task, output: str) -> dict[str, Any]:
-    inputs = {name: one.fields[name] for name, field in task.fields.items() if field.role == "input" and name in one.fields}
+def _make_pair(first: Item, other: Item, task: Task, output: str) -> dict[str, Any]:
+    inputs = {name: first.fields[name] for name, field in task.fields.items() if field.role == "input" and name in first.fields}
     row = {
-        "item_id": f"{one.item_id}|{other.item_id}",
-        "language": one.language,
+        "item_id": f"{first.item_id}|{other.item_id}",
+        "language": first.language,
         "task": task.id,
-        "split": "test" if one.split == other.split == "test" else "dev",
-        "group": one.group,
-        "system_a": one.system,
+        "split": "test" if first.split == other.split == "test" else "dev",
+        "group": first.group,
+        "system_a": first.system,
         "system_b": other.system,
-        "item_a": one.item_id,
+        "item_a": first.item_id,
         "item_b": other.item_id,
     }
-    parallel, others = parallel_source(one), parallel_source(other)
-    row |= {PARALLEL_SOURCE: parallel} if parallel and parallel == others else {}
-    row |= {"dataset": one.fields["dataset"]} if one.fields.get("dataset") and one.fields["dataset"] == other.fields.get("dataset") else {}
-    return row | inputs | dict(zip(task.outputs, (str(one.fields.get(output, "")), str(other.fields.get(output, ""))), strict=True))
+    parallel, second_source = parallel_source(first), parallel_source(other)
+    row |= {PARALLEL_SOURCE: parallel} if parallel and parallel == second_source else {}
+    row |= (
+        {"dataset": first.fields["dataset"]}
+        if first.fields.get("dataset") and first.fields["dataset"] == other.fields.get("dataset")
+        else {}
+    )
+    return row | inputs | dict(zip(task.outputs, (str(first.fields.get(output, "")), str(other.fields.get(output, ""))), strict=True))

@@ -34,11 +34,11 @@ def with_plain_names(table: SourceTable) -> SourceTable:
     names = {*table.columns}
     outputs = [name for name in table.columns if _PROMPT.fullmatch(name)]
     if outputs and any({*(name.removesuffix(f" {output}") for name in names)} >= {*_PROMPTFOO} for output in outputs):
-        return _promptfoo(table, outputs, _beside)
+        return _read_promptfoo(table, outputs, _read_columns_of_output)
     if outputs and all(_are_outputs(table, name) for name in outputs):
-        return _promptfoo(table, outputs, _inside)
+        return _read_promptfoo(table, outputs, _read_cell_of_output)
     if names >= {*_LANGFUSE} and names & {*_LANGFUSE_ITEMS}:
-        return _langfuse(table)
+        return _read_langfuse(table)
     return _label_studio(table) if names >= {*_LABEL_STUDIO} else table
 
 
@@ -58,12 +58,12 @@ def _are_outputs(table: SourceTable, name: str) -> bool:
     return bool(cells) and all(isinstance(cell, str) and _OUTPUT.fullmatch(cell) for cell in cells)
 
 
-def _promptfoo(table: SourceTable, outputs: Sequence[str], read: Callable[[dict[str, Any], str], dict[str, Any]]) -> SourceTable:
+def _read_promptfoo(table: SourceTable, outputs: Sequence[str], read: Callable[[dict[str, Any], str], dict[str, Any]]) -> SourceTable:
     """Return a row for each output, with its text, its system and what the grader said of it."""
     about = {f"{name}{end}" for name in (*_PROMPTFOO, *_PROMPTFOO_OWN) for end in ("", *(f" {output}" for output in outputs))}
     about |= {name for name in table.columns if name.startswith("Metric: ")}
-    beside = [name for name in table.columns if name not in about and name not in outputs]
-    scored = [name for name in beside if column_of_table(table, name).looks_like_scores] if len(outputs) > 1 else []
+    remaining = [name for name in table.columns if name not in about and name not in outputs]
+    scored = [name for name in remaining if column_of_table(table, name).looks_like_scores] if len(outputs) > 1 else []
     if scored:
         raise UsageError(
             f"{quoted(scored)} holds scores, and a row of promptfoo's table has {len(outputs)} outputs: nothing says which one is scored; "
@@ -83,20 +83,20 @@ def _promptfoo(table: SourceTable, outputs: Sequence[str], read: Callable[[dict[
     return _with_rows(table, records, note)
 
 
-def _beside(cells: dict[str, Any], output: str) -> dict[str, Any]:
+def _read_columns_of_output(cells: dict[str, Any], output: str) -> dict[str, Any]:
     """Return the parts of an output of the viewer's table, which has a column for each."""
-    said = {ours: cells.get(f"{theirs} {output}", cells.get(theirs)) for theirs, ours in _PROMPTFOO_OWN.items()}
+    said = {our_name: cells.get(f"{their_name} {output}", cells.get(their_name)) for their_name, our_name in _PROMPTFOO_OWN.items()}
     return {"output": cells[output]} | {name: cell for name, cell in said.items() if not is_blank(cell)}
 
 
-def _inside(cells: dict[str, Any], output: str) -> dict[str, Any]:
+def _read_cell_of_output(cells: dict[str, Any], output: str) -> dict[str, Any]:
     """Return the parts of an output of `promptfoo eval -o FILE.csv`, where one cell holds verdict, score, text and reason."""
     match = _OUTPUT.fullmatch(str(cells[output]))
     verdict, text, reason = match.groups() if match else ("", "", None)
     return {"output": text, GRADER: verdict} | ({f"{GRADER} reason": reason} if reason else {})
 
 
-def _langfuse(table: SourceTable) -> SourceTable:
+def _read_langfuse(table: SourceTable) -> SourceTable:
     """Return a row a score: who gave it, of what, on which metric. Scores of the programming interface stay of an unknown kind."""
     records = []
     for record in table.records:
@@ -125,12 +125,12 @@ def _label_studio(table: SourceTable) -> SourceTable:
     facts = {"annotation_id", "created_at", "updated_at", "lead_time"}
     records = []
     for record in table.records:
-        cells = {name: _plain(cell) for name, cell in record.cells.items() if name not in facts}
+        cells = {name: _strip_messages(cell) for name, cell in record.cells.items() if name not in facts}
         records.append(record._replace(cells=cells))
     return _with_rows(table, records, "Label Studio's table: what it notes of each annotation is left out")
 
 
-def _plain(cell: Any) -> Any:
+def _strip_messages(cell: Any) -> Any:
     if not (isinstance(cell, str) and cell.lstrip().startswith(("[{", '{"'))):
         return cell
     try:

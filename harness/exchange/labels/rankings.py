@@ -26,7 +26,7 @@ def ranking_of(value: Any) -> dict[str, float] | None:
         ranks = {part["value"]: part["rank"] for part in value if isinstance(part["rank"], (int, float))}
         return ranks if len({part["value"] for part in value}) == len(value) else None
     if all(isinstance(part, str) for part in value) and len(set(value)) == len(value):
-        return {name: place for place, name in enumerate(value, start=1)}
+        return {name: rank for rank, name in enumerate(value, start=1)}
     return None
 
 
@@ -37,8 +37,11 @@ def preferences(question: str, value: Any) -> Iterator[tuple[str, str]]:
     [('rank.a-b', 'b'), ('rank.a-c', 'a'), ('rank.b-c', 'b')]
     """
     ranks = ranking_of(value) or {}
-    for one, other in combinations(sorted(ranks), 2):
-        yield _pair(question, ranks, one, other), TIE if ranks[one] == ranks[other] else min(one, other, key=lambda name: ranks[name])
+    for first, other in combinations(sorted(ranks), 2):
+        yield (
+            _name_pair_metric(question, ranks, first, other),
+            TIE if ranks[first] == ranks[other] else min(first, other, key=lambda name: ranks[name]),
+        )
 
 
 def with_preferences(records: Sequence[Record]) -> tuple[list[Record], dict[str, Scale], list[str]]:
@@ -47,34 +50,38 @@ def with_preferences(records: Sequence[Record]) -> tuple[list[Record], dict[str,
     Rankings are scores with ranks, and lists of the same words in different orders: in one order, several labels may have been chosen.
     """
     rankings: defaultdict[str, list[dict[str, float]]] = defaultdict(list)
-    others: set[str] = set()
+    unranked: set[str] = set()
     ranked: set[str] = set()
     for record in records:
         metric, score = record.cells.get("metric"), record.cells.get("score")
         if score is None or (ranking := ranking_of(score)) is None:
-            others.add(str(metric))
+            unranked.add(str(metric))
             continue
         rankings[str(metric)].append(ranking)
         ranked |= {str(metric)} if isinstance(score[0], dict) else set()
-    for metric, given in rankings.items():
-        if metric not in others and len({tuple(ranking) for ranking in given}) > 1 and len({frozenset(ranking) for ranking in given}) == 1:
+    for metric, question_rankings in rankings.items():
+        if (
+            metric not in unranked
+            and len({tuple(ranking) for ranking in question_rankings}) > 1
+            and len({frozenset(ranking) for ranking in question_rankings}) == 1
+        ):
             ranked.add(metric)
     scales: dict[str, Scale] = {}
     for metric in ranked:
         names = sorted({name for ranking in rankings[metric] for name in ranking})
-        for one, other in combinations(names, 2):
-            scales[_pair(metric, names, one, other)] = Scale(kind="nominal", classes=(one, other, TIE))
+        for first, other in combinations(names, 2):
+            scales[_name_pair_metric(metric, names, first, other)] = Scale(kind="nominal", classes=(first, other, TIE))
     note = f"rankings were read as which of two answers stands before the other one, or '{TIE}': {quoted(sorted(scales))}"
-    apart = [
+    preference_records = [
         record._replace(cells=record.cells | {"metric": metric, "score": score}) if metric else record
         for record in records
         for metric, score in (
             preferences(record.cells["metric"], record.cells["score"]) if record.cells.get("metric") in ranked else [("", "")]
         )
     ]
-    return apart, scales, [note] if scales else []
+    return preference_records, scales, [note] if scales else []
 
 
-def _pair(metric: str, names: Collection[str], one: str, other: str) -> str:
+def _name_pair_metric(metric: str, names: Collection[str], first: str, other: str) -> str:
     """The metric of two answers of a ranking of `names`."""
-    return metric if len(names) == 2 else f"{metric}.{one}-{other}"
+    return metric if len(names) == 2 else f"{metric}.{first}-{other}"

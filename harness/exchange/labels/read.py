@@ -38,7 +38,7 @@ _KINDS_OF_OPTIONS = {
 
 
 class SourceOptions(msgspec.Struct, frozen=True):
-    """How to read a source. `kind` is one of KINDS; without it, the source decides."""
+    """Options to read a source. `kind` is one of KINDS; without it, the source decides."""
 
     kind: str | None = None
     sheet: str | None = None
@@ -98,7 +98,7 @@ def _detect_kind(source: str, path: Path) -> str:
         return "hf"
     _require_file(path)
     suffix = next((end for end in reversed(path.suffixes) if end.lower() != ".gz"), "").lower()
-    kind = _kind_of_first_bytes(path) or KIND_BY_SUFFIX.get(suffix)
+    kind = _guess_kind(path) or KIND_BY_SUFFIX.get(suffix)
     if kind is None:
         raise UsageError(f"{path}: unknown kind of file; pass --from; choose from: {', '.join(KINDS)}")
     if kind == "xlsx":
@@ -107,7 +107,7 @@ def _detect_kind(source: str, path: Path) -> str:
     return "label-studio" if label_studio.is_export(first) else "argilla" if argilla.is_record(first) else kind
 
 
-def _kind_of_first_bytes(path: Path) -> str | None:
+def _guess_kind(path: Path) -> str | None:
     try:
         with path.open("rb") as file:
             start = file.read(8)

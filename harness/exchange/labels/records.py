@@ -68,10 +68,10 @@ def load_json(path: Path) -> Any:
         return msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
         reason = "nested too deeply" if isinstance(err, RecursionError) else str(err)
-        raise ContentError(f"not JSON in UTF-8 ({reason})", path, _line_of(data, reason)) from None
+        raise ContentError(f"not JSON in UTF-8 ({reason})", path, _find_line(data, reason)) from None
 
 
-def _line_of(data: bytes, reason: str) -> int | None:
+def _find_line(data: bytes, reason: str) -> int | None:
     _, separator, byte = reason.rpartition("(byte ")
     if not separator:
         return None if "truncated" not in reason else data.count(b"\n") + 1

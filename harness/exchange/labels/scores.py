@@ -42,20 +42,20 @@ def read_score(value: Any, scale: Scale, categories: Mapping[str, Score] | None 
         raise UnreadableScore(value.reason)
     if is_blank(value):
         raise UnreadableScore("the score is empty")
-    if categories and (mapped := _category(value, categories)) is not None:
+    if categories and (mapped := _find_category(value, categories)) is not None:
         return mapped
     _refuse_other_types(value)
-    points = {(isinstance(point, str), point): point for number in _possible_readings(value) for point in _points_meant(number, scale)}
+    points = {(isinstance(point, str), point): point for number in _list_readings(value) for point in _find_points(number, scale)}
     if len(points) > 1:
         raise UnreadableScore(f"'{value}' may mean {' or '.join(map(str, points.values()))}; write it with a decimal point")
     if not points:
-        if (point := _point_of_form(value, scale)) is None:
-            raise UnreadableScore(_off_scale(value, scale))
+        if (point := _read_form(value, scale)) is None:
+            raise UnreadableScore(_describe_off_scale(value, scale))
         return point
     return next(iter(points.values()))
 
 
-def _point_of_form(value: Any, scale: Scale) -> Score | None:
+def _read_form(value: Any, scale: Scale) -> Score | None:
     """Return the point that a cell means by its form: `4 – good`, `★★★`, `4/5` where 5 is the highest, a class in another case."""
     if not isinstance(value, str) or any(unicodedata.category(character) == "No" for character in value):  # ² and ① are no numbers
         return None
@@ -64,13 +64,13 @@ def _point_of_form(value: Any, scale: Scale) -> Score | None:
     if score is None or (out_of and out_of != {highest}):
         return None
     if isinstance(score, float):
-        points = _points_meant(score, scale)
+        points = _find_points(score, scale)
     else:
         points = [point for point in scale.classes if isinstance(point, str) and cell_score(point) == score]
     return points[0] if len(points) == 1 else None
 
 
-def _category(value: Any, categories: Mapping[str, Score]) -> Score | None:
+def _find_category(value: Any, categories: Mapping[str, Score]) -> Score | None:
     text = str(value).strip()
     if isinstance(value, bool):  # TRUE, true and True are the same answer
         categories = {name.casefold(): score for name, score in categories.items()}
@@ -103,7 +103,7 @@ def _name_of_type(value: Any) -> str:
     return "an object" if isinstance(value, dict) else f"a value of type {type(value).__name__}"
 
 
-def _possible_readings(value: int | float | str) -> list[Score]:
+def _list_readings(value: int | float | str) -> list[Score]:
     """The possible meanings of a cell: a comma is a decimal sign or separates thousands."""
     if not isinstance(value, str):
         return [value]
@@ -121,7 +121,7 @@ def _number(text: str) -> int | float:
     return int(value) if value.is_integer() and "." not in text else value
 
 
-def _points_meant(reading: Score, scale: Scale) -> list[Score]:
+def _find_points(reading: Score, scale: Scale) -> list[Score]:
     """The points of the scale that a reading can mean: the reading itself, or the class with the same number."""
     if scale.kind == "interval":
         return [] if isinstance(reading, str) or not scale.holds(reading) else [reading]
@@ -134,10 +134,10 @@ def _number_text(number: int | float) -> str:
     return str(int(number)) if isinstance(number, float) and number.is_integer() else str(number)
 
 
-def _off_scale(value: Any, scale: Scale) -> str:
-    shown = str(value) if len(str(value)) <= 60 else f"{str(value)[:60]}…"
-    hint = "; it looks like a date made by a spreadsheet program" if DATE_OF_SHEET.fullmatch(shown.strip()) else ""
-    return f"'{shown}' is not on the scale ({scale.describe()}){hint}"
+def _describe_off_scale(value: Any, scale: Scale) -> str:
+    excerpt = str(value) if len(str(value)) <= 60 else f"{str(value)[:60]}…"
+    hint = "; it looks like a date made by a spreadsheet program" if DATE_OF_SHEET.fullmatch(excerpt.strip()) else ""
+    return f"'{excerpt}' is not on the scale ({scale.describe()}){hint}"
 
 
 def reverse_score(score: Score, scale: Scale) -> Score:

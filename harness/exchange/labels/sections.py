@@ -18,7 +18,7 @@ from harness.model import Item
 
 
 class Selection(NamedTuple):
-    """Which part of a data set is exported, and its layout."""
+    """The part of a data set that is exported, and its layout."""
 
     languages: Sequence[str] | None = None
     tasks: Sequence[str] | None = None
@@ -60,19 +60,19 @@ def make_sections(data: Dataset, items: Sequence[Item], library: Library, select
     by_task: dict[str, list[Item]] = {}
     for item in items:
         by_task.setdefault(item.task, []).append(item)
-    return [_section(task, own, data, library, selected) for task, own in by_task.items()]
+    return [_make_section(task, task_items, data, library, selected) for task, task_items in by_task.items()]
 
 
-def _section(task: str, items: list[Item], data: Dataset, library: Library, selected: Selection) -> TaskSection:
-    metrics = _metrics(task, items, data, library, selected)
-    ordered = _reading_order(items, selected.seed)
+def _make_section(task: str, items: list[Item], data: Dataset, library: Library, selected: Selection) -> TaskSection:
+    metrics = _choose_metrics(task, items, data, library, selected)
+    ordered = _order_for_reading(items, selected.seed)
     if task in library.task_files:
         spec = library.task(task)
         fields = {name: field.title for name, field in spec.fields.items() if selected.fields is None or name in selected.fields}
         fields = {name: title for name, title in fields.items() if any(str(item.fields.get(name) or "").strip() for item in items)}
         if not fields:
             raise UsageError(f"--fields names no text of task '{task}' (its texts: {', '.join(spec.fields)})")
-        languages = {key: _tags(items, key) for key in spec.language_keys}
+        languages = {key: _list_tags(items, key) for key in spec.language_keys}
         instruction = naming_languages(spec.instruction.strip(), languages, english_name)
         return TaskSection(task, spec.title, instruction, fields, ordered, metrics, languages)
     texts = list(dict.fromkeys(name for item in items for name, value in item.fields.items() if isinstance(value, str)))
@@ -95,12 +95,12 @@ def naming_languages(instruction: str, languages: Mapping[str, Sequence[str]], n
     return fill_placeholders(instruction, **{key: " / ".join(map(name_of, tags)) for key, tags in languages.items()})
 
 
-def _tags(items: Sequence[Item], key: str) -> list[str]:
+def _list_tags(items: Sequence[Item], key: str) -> list[str]:
     """The languages that the items name under a key, each once, in the order of the items."""
     return list(dict.fromkeys(item.language if key == "language" else str(item.fields.get(key) or item.language) for item in items))
 
 
-def _metrics(task: str, items: Sequence[Item], data: Dataset, library: Library, selected: Selection) -> list[str]:
+def _choose_metrics(task: str, items: Sequence[Item], data: Dataset, library: Library, selected: Selection) -> list[str]:
     """The metrics of a task: the chosen ones, else those with labels, else those of the data, else those of the task.
 
     All items of the bundled data belong together, so they have the metrics of their task.
@@ -118,34 +118,34 @@ def _metrics(task: str, items: Sequence[Item], data: Dataset, library: Library, 
     return metrics
 
 
-def _reading_order(items: Sequence[Item], seed: int) -> list[Item]:
+def _order_for_reading(items: Sequence[Item], seed: int) -> list[Item]:
     """Order items by group, so that people read a shared text once. Within a group the order is random, so that it reveals nothing."""
     groups: dict[tuple[str, str], list[Item]] = {}
     for item in items:
         groups.setdefault((item.language, item.group), []).append(item)
     ordered: list[Item] = []
-    for (language, group), own in groups.items():
-        random.Random(f"{seed} {language} {group}").shuffle(own)
-        ordered += own
+    for (language, group), group_items in groups.items():
+        random.Random(f"{seed} {language} {group}").shuffle(group_items)
+        ordered += group_items
     return ordered
 
 
 # In the annotators' language, from `languages/<tag>/instructions.toml`, else in English
 
 
-def section_in(section: TaskSection, own: Instructions) -> TaskSection:
+def section_in(section: TaskSection, instructions: Instructions) -> TaskSection:
     """A section whose instruction and titles of texts are in the language of `own`."""
-    words = own.tasks.get(section.task)
+    words = instructions.tasks.get(section.task)
     if words is None:
         return section
-    instruction = naming_languages(words.instruction.strip(), section.languages, lambda tag: name_in(tag, own.tag))
+    instruction = naming_languages(words.instruction.strip(), section.languages, lambda tag: name_in(tag, instructions.tag))
     fields = {name: words.fields.get(name, title) for name, title in section.fields.items()}
     return section._replace(instruction=instruction, fields=fields)
 
 
-def rubric_in(rubric: Rubric, own: Instructions) -> Rubric:
+def rubric_in(rubric: Rubric, instructions: Instructions) -> Rubric:
     """A rubric whose title, description and criteria are in the language of `own`."""
-    words = own.rubrics.get(rubric.id)
+    words = instructions.rubrics.get(rubric.id)
     if words is None:
         return rubric
     scores = {str(group.score): group.score for group in rubric.detailed.criteria}

@@ -37,27 +37,29 @@ def with_people_apart(table: SourceTable, mapping: LabelMapping) -> tuple[Source
         return table, mapping
     if any(wide.annotator is not None and wide.column in table.columns for wide in mapping.scored_columns):
         return table, mapping
-    values = {name: [_parsed(record.cells.get(name)) for record in table.records] for name in table.columns if name not in mapping.drop}
-    objects = [name for name, cells in values.items() if _all_are(cells, _is_objects)]
+    values = {name: [_parse_cell(record.cells.get(name)) for record in table.records] for name in table.columns if name not in mapping.drop}
+    objects = [name for name, cells in values.items() if _are_all(cells, _is_objects)]
     rated = _has_annotators(table, mapping)
     scored = [wide.column for wide in mapping.scored_columns] or list({mapping.columns.get("score", "")} - {""})
-    lists = [name for name, cells in values.items() if _all_are(cells, _is_scores) and (name in scored or _are_few_numbers(cells))]
+    lists = [name for name, cells in values.items() if _are_all(cells, _is_scores) and (name in scored or _are_few_numbers(cells))]
     lists = [name for name in lists if not set(scored) & set(lists) or name in scored]
-    beside = [cells for name, cells in values.items() if name not in (*lists, *objects)]
-    there = {*scored} & {*table.columns} or {*find_columns(table, {}, ["score"])[0].values()}
-    if there - {*lists, *objects} or (not there and any(map(_are_scores, beside))):
+    plain_columns = [cells for name, cells in values.items() if name not in (*lists, *objects)]
+    score_columns = {*scored} & {*table.columns} or {*find_columns(table, {}, ["score"])[0].values()}
+    if score_columns - {*lists, *objects} or (not score_columns and any(map(_are_scores, plain_columns))):
         return table, mapping  # other columns hold the scores
     if lists and not rated:
-        return _apart(table, {name: values[name] for name in lists}, mapping)
-    if len(objects) != 1 or there:
+        return _split_lists(table, {name: values[name] for name in lists}, mapping)
+    if len(objects) != 1 or score_columns:
         return table, mapping
-    people = [_people(cell) for cell in values[objects[0]]]
-    answers = [answer for each in people for answer in each]
+    people = [_read_people(cell) for cell in values[objects[0]]]
+    answers = [answer for item_answers in people for answer in item_answers]
     questions = table._replace(columns=columns_of(answers), records=())
-    named = _has_annotators(questions, mapping)
-    if not named and not any(_are_scores([answer.get(question) for answer in answers]) for question in questions.columns):
+    names_people = _has_annotators(questions, mapping)
+    if not names_people and not any(_are_scores([answer.get(question) for answer in answers]) for question in questions.columns):
         return table, mapping  # messages, and other objects that are no answers
-    return _joined(table, objects[0], people, mapping, placed=not (rated or named) and any(len(each) > 1 for each in people))
+    return _join_answers(
+        table, objects[0], people, mapping, placed=not (rated or names_people) and any(len(item_answers) > 1 for item_answers in people)
+    )
 
 
 def _has_annotators(table: SourceTable, mapping: LabelMapping) -> bool:
@@ -66,7 +68,7 @@ def _has_annotators(table: SourceTable, mapping: LabelMapping) -> bool:
     return mapping.columns.get("annotator_id") in table.columns or bool(find_columns(table, {}, ["annotator_id"])[0])
 
 
-def _parsed(cell: Any) -> Any:
+def _parse_cell(cell: Any) -> Any:
     """The list or object of a cell, which may be text; any other cell as it is."""
     if not isinstance(cell, str) or cell.lstrip()[:1] not in ("[", "{") or len(cell) > _LONGEST_CELL:
         return list(cell) if isinstance(cell, tuple) and type(cell) is tuple else cell
@@ -81,7 +83,7 @@ def _parsed(cell: Any) -> Any:
         return cell
 
 
-def _all_are(cells: Sequence[Any], kind: Callable[[Any], bool]) -> bool:
+def _are_all(cells: Sequence[Any], kind: Callable[[Any], bool]) -> bool:
     filled = [cell for cell in cells if not is_blank(cell) and cell != []]
     return bool(filled) and all(map(kind, filled))
 
@@ -97,7 +99,7 @@ def _is_objects(cell: Any) -> bool:
 
 
 def _are_few_numbers(cells: Sequence[Any]) -> bool:
-    """Whether lists hold few different numbers, again and again.
+    """Return whether lists hold few different numbers, again and again.
 
     Lists that all add up to the same are shares, counts or ranks, and no people's scores.
     """
@@ -110,18 +112,18 @@ def _are_few_numbers(cells: Sequence[Any]) -> bool:
 
 
 def _are_scores(cells: Sequence[Any]) -> bool:
-    """Whether a column holds few different numbers, again and again."""
+    """Return whether a column holds few different numbers, again and again."""
     filled = [str(cell).strip() for cell in cells if not is_blank(cell)]
     return bool(filled) and all(map(_NUMBER.fullmatch, filled)) and 1 < len(set(filled)) <= len(filled) / 2
 
 
-def _people(cell: Any) -> list[dict[str, Any]]:
+def _read_people(cell: Any) -> list[dict[str, Any]]:
     """The answers of each person in a cell of objects, by question."""
     people = [cell] if isinstance(cell, dict) else cell or []
-    return [dict(_answers(person)) for person in people]
+    return [dict(_read_answers(person)) for person in people]
 
 
-def _answers(person: dict[str, Any]) -> list[tuple[str, Any]]:
+def _read_answers(person: dict[str, Any]) -> list[tuple[str, Any]]:
     """The questions and answers in an object. `{"1": false, "2": true}` is the answer 2, and an object with answers is none itself."""
     answers: list[tuple[str, Any]] = []
     for name, value in person.items():
@@ -135,17 +137,20 @@ def _answers(person: dict[str, Any]) -> list[tuple[str, Any]]:
     return answers
 
 
-def _apart(table: SourceTable, lists: dict[str, list[Any]], mapping: LabelMapping) -> tuple[SourceTable, LabelMapping]:
+def _split_lists(table: SourceTable, lists: dict[str, list[Any]], mapping: LabelMapping) -> tuple[SourceTable, LabelMapping]:
     """A record for each place in the lists of a record."""
     people = [
-        [{name: column[at][place] for name, column in lists.items() if place < len(column[at] or ())} for place in range(longest)]
-        for at in range(len(table.records))
-        for longest in [max((len(column[at] or ()) for column in lists.values()), default=0)]
+        [
+            {name: column[row][position] for name, column in lists.items() if position < len(column[row] or ())}
+            for position in range(longest)
+        ]
+        for row in range(len(table.records))
+        for longest in [max((len(column[row] or ()) for column in lists.values()), default=0)]
     ]
-    return _joined(table, "", people, mapping, placed=True, without=lists)
+    return _join_answers(table, "", people, mapping, placed=True, without=lists)
 
 
-def _joined(
+def _join_answers(
     table: SourceTable,
     name: str,
     people: Sequence[Sequence[dict[str, Any]]],
@@ -155,15 +160,15 @@ def _joined(
     without: Collection[str] = (),
 ) -> tuple[SourceTable, LabelMapping]:
     """The table with the answers of people beside the other cells; with `placed`, people are known by their places."""
-    others = [column for column in table.columns if column != name and column not in without]
+    shared_columns = [column for column in table.columns if column != name and column not in without]
     records: list[Record] = []
     for record, answers in zip(table.records, people, strict=True):
-        cells = {column: record.cells[column] for column in others if column in record.cells}
-        for place, answer in enumerate(answers or [{}], start=1):
-            free = {(f"{name}.{question}" if question in others else question): value for question, value in answer.items()}
-            who = {"annotator_id": f"place {place}"} if placed and answers else {}
+        cells = {column: record.cells[column] for column in shared_columns if column in record.cells}
+        for position, answer in enumerate(answers or [{}], start=1):
+            free = {(f"{name}.{question}" if question in shared_columns else question): value for question, value in answer.items()}
+            who = {"annotator_id": f"place {position}"} if placed and answers else {}
             records.append(record._replace(cells=cells | who | {column: value for column, value in free.items() if not is_blank(value)}))
-    columns = list(dict.fromkeys([*others, *columns_of([record.cells for record in records]), *without]))
+    columns = list(dict.fromkeys([*shared_columns, *columns_of([record.cells for record in records]), *without]))
     read = quoted([name] if name else [*without])
     note = f"{read}: the answers of several people, in a list" if placed else f"{read}: read as answers, each in a column of its name"
     if placed and mapping.annotators is None:

@@ -34,7 +34,7 @@ _RIGHT_TO_LEFT = {"Adlm", "Arab", "Aran", "Hebr", "Mand", "Nkoo", "Rohg", "Samr"
 
 
 def right_to_left(language: str) -> bool:
-    """Whether a language is written from right to left.
+    """Return whether a language is written from right to left.
 
     >>> right_to_left("ar"), right_to_left("ja")
     (True, False)
@@ -96,8 +96,8 @@ class _HiddenSheet:
     def finish(self, sections: Sequence[TaskSection], names: Sequence[str]) -> None:
         self.sheet["A1"] = "judge-harness sheet"
         self.sheet["B1"] = SCHEMA_VERSION
-        asked = dict.fromkeys(metric for section in sections for metric in section.metrics)
-        about = {"sheets": names, "scales": {metric: self.scales[metric] for metric in asked}}
+        metrics = dict.fromkeys(metric for section in sections for metric in section.metrics)
+        about = {"sheets": names, "scales": {metric: self.scales[metric] for metric in metrics}}
         _write(self.sheet["A2"], msgspec.json.encode(about).decode())
 
 
@@ -112,7 +112,7 @@ class _Worksheet:
 
         self.section, self.words = section, words
         self.answers = PatternFill("solid", fgColor="FFF8DC")  # of cells that people fill in
-        self.sheet = book.create_sheet(_sheet_title(section.title, book.sheetnames))
+        self.sheet = book.create_sheet(_make_title(section.title, book.sheetnames))
         self.languages = list(dict.fromkeys(item.language for item in section.items))
         self.titles = {
             "number": words["sheet_number"],
@@ -169,7 +169,7 @@ class _Worksheet:
 
         for number, name in enumerate(self.titles, start=1):
             cell, (kind, _, field) = self.sheet.cell(row, number), name.partition(":")
-            _write(cell, _content(name, item, key, row - FIRST_ROW + 1), f"item '{item.item_id}', '{field}'")
+            _write(cell, _make_content(name, item, key, row - FIRST_ROW + 1), f"item '{item.item_id}', '{field}'")
             direction = 2 if kind == "text" and right_to_left(item.language_of(field)) else 0
             cell.alignment = Alignment(wrap_text=True, vertical="top", readingOrder=direction)
             if kind in ("metric", "comment"):
@@ -181,7 +181,7 @@ class _Worksheet:
             self.sheet.column_dimensions[letter].width = _WIDTHS.get(name, 13)
         self.sheet.column_dimensions[self.letters["key"]].hidden = True
         for name, letter in self.texts.items():
-            longest = max((_width(str(item.fields.get(name) or "")) for item in self.section.items), default=0)
+            longest = max((_measure_width(str(item.fields.get(name) or "")) for item in self.section.items), default=0)
             width = next(width for limit, width in ((40, 20), (600, 50), (1800, 80), (10**9, 110)) if longest <= limit)
             self.sheet.column_dimensions[letter].width = width
 
@@ -191,8 +191,8 @@ class _Worksheet:
         for row in range(FIRST_ROW, self.last_row + 1):
             lines = 1
             for letter, room in rooms.items():
-                shown = str(self.sheet[f"{letter}{row}"].value or "").split("\n")
-                lines = max(lines, sum(-(-max(1, _width(line)) // room) for line in shown))
+                cell_lines = str(self.sheet[f"{letter}{row}"].value or "").split("\n")
+                lines = max(lines, sum(-(-max(1, _measure_width(line)) // room) for line in cell_lines))
             self.sheet.row_dimensions[row].height = min(_MAX_HEIGHT, _LINE_HEIGHT * lines + 4)
 
     def _count_progress(self) -> None:
@@ -228,13 +228,13 @@ def title_of(metric: str, rubrics: Mapping[str, Rubric]) -> str:
     return rubrics[metric].title if metric in rubrics else metric.replace("_", " ").capitalize()
 
 
-def _content(name: str, item: Item, key: str, number: int) -> str | int | None:
+def _make_content(name: str, item: Item, key: str, number: int) -> str | int | None:
     kind, _, field = name.partition(":")
     if kind == "text":
         value = item.fields.get(field)
         return value if isinstance(value, str) or value is None else str(value)
-    own: dict[str, str | int] = {"number": number, "key": key, "language": english_name(item.language)}
-    return own.get(name)
+    computed: dict[str, str | int] = {"number": number, "key": key, "language": english_name(item.language)}
+    return computed.get(name)
 
 
 def _write(cell: Any, value: str | int | None, what: str = "the sheet") -> None:
@@ -251,12 +251,12 @@ def _write(cell: Any, value: str | int | None, what: str = "the sheet") -> None:
         cell.quotePrefix = looks_like_formula(value)
 
 
-def _sheet_title(title: str, taken: Sequence[str]) -> str:
+def _make_title(title: str, taken: Sequence[str]) -> str:
     plain = re.sub(r"[\[\]:*?/\\'\x00-\x1f]", " ", title).strip()[:28] or "Texts"
     return plain if plain.casefold() not in map(str.casefold, taken) else f"{plain[:25]} {len(taken)}"
 
 
-def _width(text: str) -> int:
+def _measure_width(text: str) -> int:
     from rich.cells import cell_len  # an East Asian letter is two columns wide
 
     return cell_len(text)
@@ -274,10 +274,10 @@ def _write_guide(
     """Write the guide, and return the name of its sheet."""
     from openpyxl.styles import Alignment, Font
 
-    sheet = book.create_sheet(_sheet_title(interface.strings["sheet_title"], book.sheetnames))
+    sheet = book.create_sheet(_make_title(interface.strings["sheet_title"], book.sheetnames))
     sheet.column_dimensions["A"].width, sheet.column_dimensions["B"].width = 24, 110
-    for row, (left, right, bold) in enumerate(_guide(sections, scales, rubrics, interface), start=1):
-        for column, text in (("A", left), ("B", right)):
+    for row, (heading, right, bold) in enumerate(_write_guide_rows(sections, scales, rubrics, interface), start=1):
+        for column, text in (("A", heading), ("B", right)):
             cell = sheet[f"{column}{row}"]
             _write(cell, text)
             cell.alignment, cell.font = Alignment(wrap_text=True, vertical="top"), Font(bold=bold or column == "A")
@@ -285,7 +285,7 @@ def _write_guide(
     return str(sheet.title)
 
 
-def _guide(
+def _write_guide_rows(
     sections: Sequence[TaskSection], scales: Mapping[str, Scale], rubrics: Mapping[str, Rubric], interface: Interface
 ) -> Iterator[tuple[str, str, bool]]:
     """(left cell, right cell, heading?) of every row of the guide, in the reader's language."""
@@ -300,10 +300,10 @@ def _guide(
         yield section.title, section.instruction, False
     for metric in dict.fromkeys(metric for section in sections for metric in section.metrics):
         yield "", "", False
-        yield from _criteria(metric, scales[metric], rubrics)
+        yield from _write_criteria(metric, scales[metric], rubrics)
 
 
-def _criteria(metric: str, scale: Scale, rubrics: Mapping[str, Rubric]) -> Iterator[tuple[str, str, bool]]:
+def _write_criteria(metric: str, scale: Scale, rubrics: Mapping[str, Rubric]) -> Iterator[tuple[str, str, bool]]:
     if metric not in rubrics:
         best = f"; best is {scale.best:g}" if isinstance(scale.best, (int, float)) else f"; best is {scale.best}" if scale.best else ""
         yield title_of(metric, rubrics), f"{scale.describe()}{best}", False

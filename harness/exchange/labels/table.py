@@ -47,7 +47,7 @@ class SourceTable(NamedTuple):
     about: Mapping[str, Any] = {}  # what the source says about its metrics (`scales`) and items
 
 
-def header_index(widths: Sequence[int], numbers: Sequence[int], asked: int | None, place: str) -> int:
+def header_index(widths: Sequence[int], numbers: Sequence[int], stated: int | None, path: str) -> int:
     """Which row names the columns, among the rows that are not empty: the row number `asked` for, else the first below the title.
 
     `widths` are the filled cells of each row, `numbers` their numbers in the file. Rows above that fill one cell, or less than half of what
@@ -56,24 +56,24 @@ def header_index(widths: Sequence[int], numbers: Sequence[int], asked: int | Non
     >>> header_index([1, 4, 4], [1, 3, 4], None, "ratings.csv"), header_index([4, 4], [1, 2], None, "ratings.csv")
     (1, 0)
     """
-    if asked is not None:
-        if asked not in numbers:
+    if stated is not None:
+        if stated not in numbers:
             first = ", ".join(map(str, numbers[:5]))
-            raise ContentError(f"--header-row {asked}: this row is empty or not there; the first rows with cells are {first}", place)
-        return numbers.index(asked)
+            raise ContentError(f"--header-row {stated}: this row is empty or not there; the first rows with cells are {first}", path)
+        return numbers.index(stated)
     usual = mode(widths) if widths else 0
     rows = widths[: min(_TITLE_ROWS, len(widths) - 1)]
-    return next((at for at, width in enumerate(rows) if width > 1 and 2 * width >= usual), 0)
+    return next((index for index, width in enumerate(rows) if width > 1 and 2 * width >= usual), 0)
 
 
 _TITLE_ROWS = 10  # no table has its names further down than this without saying so
 
 
-def header_note(at: int, numbers: Sequence[int]) -> list[str]:
-    """What is said of rows above the column names."""
-    if not at:
+def header_note(header: int, numbers: Sequence[int]) -> list[str]:
+    """Return the note on rows above the column names."""
+    if not header:
         return []
-    return [f"row {numbers[at]} was read as the column names, and what stands above it as a title; --header-row names another row"]
+    return [f"row {numbers[header]} was read as the column names, and what stands above it as a title; --header-row names another row"]
 
 
 def two_row_names(names: Sequence[str], below: Sequence[str]) -> list[str] | None:
@@ -87,27 +87,27 @@ def two_row_names(names: Sequence[str], below: Sequence[str]) -> list[str] | Non
     >>> two_row_names(["id", "score", ""], ["", "3", "4"]), two_row_names(["id", "text", ""], ["a", "b", "c"])
     (None, None)
     """
-    first = next((at for at, cell in enumerate(below) if not is_blank(cell)), 0)
+    first = next((index for index, cell in enumerate(below) if not is_blank(cell)), 0)
     words = [cell for cell in below[first:] if not is_blank(cell) and not re.fullmatch(r"[\s\d.,:/+-]*", cell)]
-    known = len(names) == len(below) and not any(map(is_blank, names[: first + 1]))
+    complete = len(names) == len(below) and not any(map(is_blank, names[: first + 1]))
     of_several = any(map(is_blank, names[first:])) or "Collector ID" in names[:first]
-    if not (first and known and of_several and len(words) == len(below) - first):
+    if not (first and complete and of_several and len(words) == len(below) - first):
         return None
     joined, question = list(names[:first]), ""
-    for at in range(first, len(names)):
-        question = names[at] or question
-        alone = names[at] and (at + 1 == len(names) or names[at + 1])
-        joined.append(question if alone else f"{question} [{below[at].strip()}]")
+    for index in range(first, len(names)):
+        question = names[index] or question
+        alone = names[index] and (index + 1 == len(names) or names[index + 1])
+        joined.append(question if alone else f"{question} [{below[index].strip()}]")
     return joined
 
 
 def two_row_note(number: int) -> str:
-    """What is said of a second row of column names."""
+    """Return the note on a second row of column names."""
     return f"row {number} was read as a second row of column names, and is no answer"
 
 
 def is_blank(value: Any) -> bool:
-    """Whether a cell is empty or holds only white space.
+    """Return whether a cell is empty or holds only white space.
 
     >>> is_blank(" "), is_blank(0)
     (True, False)

@@ -71,11 +71,12 @@ class TargetFolder:
     def require_same_scales(self, scales: Mapping[str, Scale]) -> None:
         """Raise UsageError when a metric of the folder is given another scale. Its other metrics need not be among `scales`."""
         for name, scale in (self.about.metrics if self.about else {}).items():
-            if (given := scales.get(name, scale)) != scale:
-                places = [place for place, row in self.labels if row["metric"] == name]
-                rows = f" ({places[0]}{f' and {len(places) - 1} more rows' if places[1:] else ''})" if places else ""
+            if (new_scale := scales.get(name, scale)) != scale:
+                locations = [location for location, row in self.labels if row["metric"] == name]
+                rows = f" ({locations[0]}{f' and {len(locations) - 1} more rows' if locations[1:] else ''})" if locations else ""
                 raise UsageError(
-                    f"'{name}' already has the scale {scale.describe()} in {self.folder}{rows}, and cannot have {given.describe()} too; "
+                    f"'{name}' already has the scale {scale.describe()} in {self.folder}{rows}, and cannot have "
+                    f"{new_scale.describe()} too; "
                     f"give the new scores another name (--rename {name}=NAME --scale NAME=…)"
                 )
 
@@ -143,8 +144,8 @@ def without_paths(text: str, paths: Iterable[Path]) -> str:
 def card_of_new_folder(folder: Path, items: DatasetCard | None, kind: AnnotatorKind) -> DatasetCard:
     """The `data.toml` of a new folder, which takes over what the folder of its `items` says about rights and groups of texts."""
     origin = items or DatasetCard(id="none")
-    kept = {name: getattr(origin, name) for name in ("title", "licence", "citation", "get", "group", "offensive")}
-    return DatasetCard(id=folder.resolve().name, annotators=kind, **kept)
+    inherited = {name: getattr(origin, name) for name in ("title", "licence", "citation", "get", "group", "offensive")}
+    return DatasetCard(id=folder.resolve().name, annotators=kind, **inherited)
 
 
 def with_imported(about: DatasetCard, metrics: Mapping[str, Scale], notes: Iterable[str]) -> DatasetCard:

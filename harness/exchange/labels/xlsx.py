@@ -33,24 +33,24 @@ def read_xlsx(path: Path, sheet: str | None = None, header_row: int | None = Non
     if not cells:
         raise ContentError(f"the sheet '{chosen.title}' is empty; it needs a row with column names and rows below it", path)
     numbers = [number for number, _ in cells]
-    at = header_index([_width(row) for _, row in cells], numbers, header_row, str(path))
-    (header_number, names), *rows = cells[at:]
-    if len(rows) > 1 and (joined := _two_rows(names, rows[0][1])):
+    header_at = header_index([_count_filled(row) for _, row in cells], numbers, header_row, str(path))
+    (header_number, names), *rows = cells[header_at:]
+    if len(rows) > 1 and (joined := _join_two_rows(names, rows[0][1])):
         notes = [*notes, two_row_note(rows[0][0])]
         names, rows = joined, rows[1:]
-    place = f"{path}:{chosen.title}!"
-    header = _header(names, f"{place}{header_number}")
+    sheet_prefix = f"{path}:{chosen.title}!"
+    header = _read_header(names, f"{sheet_prefix}{header_number}")
     records = [
-        Record({header[k]: value for k, value in row.items() if k in header}, number, place, {n: k for k, n in header.items()})
+        Record({header[k]: value for k, value in row.items() if k in header}, number, sheet_prefix, {n: k for k, n in header.items()})
         for number, row in rows
     ]
     if not records:
-        raise ContentError("the sheet has column names but no rows", f"{place}{header_number}")
-    return SourceTable("xlsx", list(header.values()), records, [*notes, *header_note(at, numbers)])
+        raise ContentError("the sheet has column names but no rows", f"{sheet_prefix}{header_number}")
+    return SourceTable("xlsx", list(header.values()), records, [*notes, *header_note(header_at, numbers)])
 
 
-def _width(row: dict[str, Any]) -> int:
-    """How many cells are filled; a title that is merged over many cells fills one."""
+def _count_filled(row: dict[str, Any]) -> int:
+    """Return the number of filled cells; a title that is merged over many cells fills one."""
     merged = sum(isinstance(value, Unreadable) for value in row.values())
     return len(row) - max(merged - 1, 0)
 
@@ -87,12 +87,12 @@ class _Begun(Exception):
 
 
 def _declares_type(xml: bytes) -> bool:
-    """Whether an XML file has a document type, in which alone entities can be declared. A file that is no XML has none."""
-    found = False
+    """Return whether an XML file has a document type, in which alone entities can be declared. A file that is no XML has none."""
+    declares = False
 
     def declared(*_: object) -> None:
-        nonlocal found
-        found = True
+        nonlocal declares
+        declares = True
         raise _Begun
 
     def begun(*_: object) -> None:
@@ -102,7 +102,7 @@ def _declares_type(xml: bytes) -> bool:
     parser.StartDoctypeDeclHandler, parser.StartElementHandler = declared, begun
     with suppress(_Begun, expat.ExpatError, ValueError, LookupError):  # openpyxl refuses what is no XML
         parser.Parse(xml, True)
-    return found
+    return declares
 
 
 def _refuse_bad_part(path: Path, name: str, content: bytes) -> None:
@@ -113,8 +113,8 @@ def _refuse_bad_part(path: Path, name: str, content: bytes) -> None:
 
     merged = 0
     for match in re.finditer(rb"<(?:\w+:)?mergeCell\s[^>]*?ref\s*=\s*[\"']([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})", xml):
-        left, top, right, bottom = range_boundaries(match[1].decode())
-        merged += (right - left + 1) * (bottom - top + 1)
+        first_column, top, right, bottom = range_boundaries(match[1].decode())
+        merged += (right - first_column + 1) * (bottom - top + 1)
     if merged > _MAX_MERGED_CELLS:  # openpyxl visits each of them
         raise ContentError(f"{merged} cells are merged, more than {_MAX_MERGED_CELLS}; unmerge them", path)
 
@@ -125,20 +125,20 @@ def _choose_sheet(book: Any, path: Path, name: str | None) -> tuple[Any, list[st
         if name not in titles:
             raise UsageError(f"--sheet {name}: {path} has no such sheet; choose from: {', '.join(titles)}")
         return book[name], []
-    filled_sheets = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible" and any(True for _ in _filled_rows(sheet))]
+    filled_sheets = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible" and any(True for _ in _read_filled_rows(sheet))]
     if not filled_sheets:
         raise ContentError("all sheets are empty; one of them needs a row with column names and rows below it", path)
-    first, *others = filled_sheets
-    listed = ", ".join(sheet.title for sheet in others)
-    return first, [f"the sheet '{first.title}' was read; choose another with --sheet ({listed})"] if others else []
+    first, *unread = filled_sheets
+    listed = ", ".join(sheet.title for sheet in unread)
+    return first, [f"the sheet '{first.title}' was read; choose another with --sheet ({listed})"] if unread else []
 
 
-def _filled_rows(sheet: Any) -> Iterator[list[Any]]:
+def _read_filled_rows(sheet: Any) -> Iterator[list[Any]]:
     """The rows that are not empty, each as its cells. It visits only cells that the file has: openpyxl's own iteration creates all
     cells between them, which are 17 billion if one cell is in the last corner."""
     rows: dict[int, list[Any]] = {}
-    for place in sorted(sheet._cells):
-        rows.setdefault(place[0], []).append(sheet._cells[place])
+    for position in sorted(sheet._cells):
+        rows.setdefault(position[0], []).append(sheet._cells[position])
     return (row for row in rows.values() if any(not is_blank(cell.value) for cell in row))
 
 
@@ -153,13 +153,13 @@ def grid(sheet: Any, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     from openpyxl.utils import get_column_letter
 
     cached: dict[str, Any] | None = None
-    for row in _filled_rows(sheet):
+    for row in _read_filled_rows(sheet):
         values: dict[str, Any] = {}
         for cell in row:
             value: Any = merged.get((cell.row, cell.column), cell.value)
             if cell.data_type == "f" and not isinstance(value, Unreadable):
-                cached = _cached_values(path, sheet.title) if cached is None else cached
-                missing = f"the formula {_shortened(cell.value)} has no stored value; open and save the file in a spreadsheet program"
+                cached = _read_cached_values(path, sheet.title) if cached is None else cached
+                missing = f"the formula {_shorten_formula(cell.value)} has no stored value; open and save the file in a spreadsheet program"
                 value = cached.get(cell.coordinate, Unreadable(missing))
             if cell.data_type == "e" or (isinstance(value, str) and value in _ERRORS):
                 value = Unreadable(f"the cell holds Excel's error {value}")
@@ -171,12 +171,12 @@ def grid(sheet: Any, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 _ERRORS = ("#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A", "#SPILL!", "#CALC!", "#GETTING_DATA")
 
 
-def _shortened(formula: Any) -> str:
+def _shorten_formula(formula: Any) -> str:
     text = str(getattr(formula, "text", formula))
     return text if len(text) <= 40 else f"{text[:40]}…"
 
 
-def _cached_values(path: Path, title: str) -> dict[str, Any]:
+def _read_cached_values(path: Path, title: str) -> dict[str, Any]:
     """Return the values that the formulas of a sheet had when the file was last saved, by coordinate.
 
     A formula without a stored value is left out. A stored empty text is the value "": openpyxl gives it no value, but keeps its type.
@@ -188,22 +188,22 @@ def _cached_values(path: Path, title: str) -> dict[str, Any]:
     return {cell.coordinate: "" if cell.value is None else cell.value for cell in stored}
 
 
-def _two_rows(names: dict[str, Any], below: dict[str, Any]) -> dict[str, Any] | None:
+def _join_two_rows(names: dict[str, Any], below: dict[str, Any]) -> dict[str, Any] | None:
     """Return the names of columns whose header takes two rows; None where the second row is one of answers, or a cell is merged."""
     from openpyxl.utils import column_index_from_string, get_column_letter
 
     if any(isinstance(value, Unreadable) for value in (*names.values(), *below.values())):
         return None
-    letters = [get_column_letter(at) for at in range(1, 1 + max(map(column_index_from_string, (*names, *below))))]
+    letters = [get_column_letter(column) for column in range(1, 1 + max(map(column_index_from_string, (*names, *below))))]
     joined = two_row_names(*([str(row.get(letter, "")).strip() for letter in letters] for row in (names, below)))
     return dict(zip(letters, joined, strict=True)) if joined else None
 
 
-def _header(row: dict[str, Any], place: str) -> dict[str, str]:
+def _read_header(row: dict[str, Any], location: str) -> dict[str, str]:
     """`{letter: name}` of the columns."""
     for value in row.values():
         if isinstance(value, Unreadable):
-            raise ContentError(f"in the row of column names: {value.reason}", place)
+            raise ContentError(f"in the row of column names: {value.reason}", location)
     header = {letter: str(value).strip() for letter, value in row.items()}
-    refuse_repeated(place, list(header.values()), None)
+    refuse_repeated(location, list(header.values()), None)
     return header

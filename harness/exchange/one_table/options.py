@@ -1,4 +1,4 @@
-"""What the user says of a table with people's and judges' scores."""
+"""Options of a table with people's and judges' scores."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Role = Literal["human", "judge", "text", "language", "id", "group", "system", "m
 
 @dataclass(frozen=True, kw_only=True)
 class TableOptions(Options):
-    """What the columns of a table are, where their names and cells do not show it."""
+    """State the roles of a table's columns, where their names and cells do not show them."""
 
     heading: ClassVar[str] = "columns of a table (docs/one-table.md)"
 

@@ -69,8 +69,8 @@ def read_one_table(sources: Sequence[Any], options: TableOptions | None = None, 
     tables = [_read(source, notes) for source in sources]
     names = [Path(source).stem if isinstance(source, (str, Path)) else "table" for source in sources]
     options = options or TableOptions()
-    table = tables[0] if len(tables) == 1 else _joined(tables, names, options, notes)
-    return _one_table(table, columns_of_table(table), names[0], options, ask, notes)
+    table = tables[0] if len(tables) == 1 else _join_tables(tables, names, options, notes)
+    return _make_table(table, columns_of_table(table), names[0], options, ask, notes)
 
 
 def read_judged_table(source: Any, options: TableOptions | None = None, ask: Callable[[str], Role] | None = None) -> OneTable | None:
@@ -82,10 +82,10 @@ def read_judged_table(source: Any, options: TableOptions | None = None, ask: Cal
     columns = columns_of_table(table)
     if not RoleFinder(columns, options).has_judge():
         return None
-    return _one_table(table, columns, Path(source).stem if isinstance(source, (str, Path)) else "table", options, ask, notes)
+    return _make_table(table, columns, Path(source).stem if isinstance(source, (str, Path)) else "table", options, ask, notes)
 
 
-def _one_table(
+def _make_table(
     table: SourceTable, columns: list[Column], name: str, options: TableOptions, ask: Callable[[str], Role] | None, notes: list[str]
 ) -> OneTable:
     columns, recoded = recoded_columns(table, columns, options.recode)
@@ -93,12 +93,12 @@ def _one_table(
     read = RecordReader(table, columns, roles, options, name).read()
     notes += [*table.notes, *recoded, *read.notes]
     data = msgspec.structs.replace(read.data, about=msgspec.structs.replace(read.data.about, notes=tuple(notes)))
-    return OneTable(data, roles, tuple(_lines(roles, read, notes)))
+    return OneTable(data, roles, tuple(_describe_reading(roles, read, notes)))
 
 
 def _read(source: Any, notes: list[str]) -> SourceTable:
     if is_frame(source):
-        return _table_of_frame(source)
+        return _read_frame(source)
     path = Path(source)
     options = SourceOptions()
     if path.suffix.lower() in _DELIMITED and path.is_file() and (encoding := likely_encoding(path)):
@@ -107,7 +107,7 @@ def _read(source: Any, notes: list[str]) -> SourceTable:
     return with_plain_names(read_source(str(path), options))
 
 
-def _table_of_frame(frame: Any) -> SourceTable:
+def _read_frame(frame: Any) -> SourceTable:
     """Return a frame as a table. Rows are counted from 1."""
     if hasattr(frame, "collect"):  # a query of Polars that has not run yet
         frame = frame.collect()
@@ -118,15 +118,16 @@ def _table_of_frame(frame: Any) -> SourceTable:
         raise UsageError(f"the frame has several columns called '{repeated[0]}'; give each column its own name")
     if not len(frame):
         raise UsageError("the frame has no rows")
-    lists = [frame.iloc[:, at].tolist() for at in range(len(names))]
-    rows = [flat({name: _plain(cell) for name, cell in zip(names, row, strict=True)}) for row in zip(*lists, strict=True)]
+    lists = [frame.iloc[:, number].tolist() for number in range(len(names))]
+    rows = [flat({name: _make_plain(cell) for name, cell in zip(names, row, strict=True)}) for row in zip(*lists, strict=True)]
     records = [
-        Record({key: value for key, value in row.items() if not is_blank(value)}, at, "row ") for at, row in enumerate(rows, start=1)
+        Record({key: value for key, value in row.items() if not is_blank(value)}, number, "row ")
+        for number, row in enumerate(rows, start=1)
     ]
     return with_plain_names(SourceTable("frame", columns_of(rows), records))
 
 
-def _plain(cell: Any) -> Any:
+def _make_plain(cell: Any) -> Any:
     """Return a cell of a frame without the types of numpy and pandas; a gap is None."""
     if cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and cell != cell):
         return None
@@ -135,49 +136,56 @@ def _plain(cell: Any) -> Any:
     return cell if isinstance(cell, (str, int, float, bool, list, dict)) else str(cell)
 
 
-def _joined(tables: Sequence[SourceTable], names: Sequence[str], options: TableOptions, notes: list[str]) -> SourceTable:
+def _join_tables(tables: Sequence[SourceTable], names: Sequence[str], options: TableOptions, notes: list[str]) -> SourceTable:
     """Return one table from two: rows of the one with repeated ids, or of the first, with the other's cells beside them.
 
     A column that both have keeps its name where its cells are equal, else it is called by its table: `people.score`.
     """
-    keys = _shared_key(tables, options)
-    ids = [[_id(record.cells.get(key)) for record in table.records] for table, key in zip(tables, keys, strict=True)]
+    keys = _find_shared_key(tables, options)
+    ids = [[_read_id(record.cells.get(key)) for record in table.records] for table, key in zip(tables, keys, strict=True)]
     unique = [len(set(of_table)) == len(of_table) for of_table in ids]
     if not any(unique):
         raise UsageError(f"'{keys[0]}' repeats in both tables, so rows cannot be joined; one of them needs a row a text")
     order = (0, 1) if unique[1] else (1, 0)
-    left, right = (tables[at] for at in order)
-    stems = [names[at] for at in order] if names[0] != names[1] else [f"{name}{at + 1}" for at, name in zip(order, names, strict=True)]
-    beside = {id_: record for id_, record in zip(ids[order[1]], right.records, strict=True) if id_}
-    both = [name for name in left.columns if name in right.columns and name not in keys]
-    pairs = [(record.cells, beside[id_].cells) for id_, record in zip(ids[order[0]], left.records, strict=True) if id_ in beside]
+    base, joined_table = (tables[index] for index in order)
+    stems = (
+        [names[index] for index in order]
+        if names[0] != names[1]
+        else [f"{name}{index + 1}" for index, name in zip(order, names, strict=True)]
+    )
+    right_by_id = {id_: record for id_, record in zip(ids[order[1]], joined_table.records, strict=True) if id_}
+    shared = [name for name in base.columns if name in joined_table.columns and name not in keys]
+    pairs = [(record.cells, right_by_id[id_].cells) for id_, record in zip(ids[order[0]], base.records, strict=True) if id_ in right_by_id]
     if not pairs:
         raise UsageError(f"the tables share no value of '{keys[0]}', so no row can be joined; name the column of ids with --id")
-    differ = {name for name in both if any(mine.get(name) != theirs.get(name) for mine, theirs in pairs)}
+    differ = {name for name in shared if any(base_cells.get(name) != right_cells.get(name) for base_cells, right_cells in pairs)}
     key = keys[order[0]]
 
     def renamed(cells: Mapping[str, Any], stem: str, own_key: str) -> dict[str, Any]:
         return {key if name == own_key else f"{stem}.{name}" if name in differ else name: cell for name, cell in cells.items()}
 
     records, used = [], set()
-    for id_, record in zip(ids[order[0]], left.records, strict=True):
-        other = beside.get(id_)
+    for id_, record in zip(ids[order[0]], base.records, strict=True):
+        other = right_by_id.get(id_)
         used.add(id_)
-        theirs = renamed(other.cells, stems[1], keys[order[1]]) if other else {}
-        records.append(record._replace(cells=theirs | renamed(record.cells, stems[0], key)))
-    alone = [record for id_, record in beside.items() if id_ not in used]
+        right_cells = renamed(other.cells, stems[1], keys[order[1]]) if other else {}
+        records.append(record._replace(cells=right_cells | renamed(record.cells, stems[0], key)))
+    alone = [record for id_, record in right_by_id.items() if id_ not in used]
     records += [record._replace(cells=renamed(record.cells, stems[1], keys[order[1]])) for record in alone]
-    if missing := len(left.records) - len(pairs) + len(alone):
+    if missing := len(base.records) - len(pairs) + len(alone):
         notes.append(f"{missing} rows of one table have no row in the other (joined by '{key}')")
-    columns = [*renamed(dict.fromkeys(left.columns), stems[0], key), *renamed(dict.fromkeys(right.columns), stems[1], keys[order[1]])]
-    return SourceTable("joined", list(dict.fromkeys(columns)), records, [*left.notes, *right.notes])
+    columns = [
+        *renamed(dict.fromkeys(base.columns), stems[0], key),
+        *renamed(dict.fromkeys(joined_table.columns), stems[1], keys[order[1]]),
+    ]
+    return SourceTable("joined", list(dict.fromkeys(columns)), records, [*base.notes, *joined_table.notes])
 
 
-def _id(cell: Any) -> str:
+def _read_id(cell: Any) -> str:
     return "" if cell is None else normalised_id(str(cell))
 
 
-def _shared_key(tables: Sequence[SourceTable], options: TableOptions) -> tuple[str, str]:
+def _find_shared_key(tables: Sequence[SourceTable], options: TableOptions) -> tuple[str, str]:
     """Return the columns of ids that join two tables: of one name, and with values in common."""
     first, second = tables
     if options.id:
@@ -185,21 +193,21 @@ def _shared_key(tables: Sequence[SourceTable], options: TableOptions) -> tuple[s
             if options.id not in table.columns:
                 raise UsageError(f"--id '{options.id}' is not a column of both tables; their columns are: {', '.join(table.columns)}")
         return options.id, options.id
-    named = [name for name in first.columns if name in second.columns]
-    named.sort(key=lambda name: not column_words().in_name("id", name))
-    for name in named:
-        values = [[_id(record.cells.get(name)) for record in table.records] for table in tables]
+    shared = [name for name in first.columns if name in second.columns]
+    shared.sort(key=lambda name: not column_words().in_name("id", name))
+    for name in shared:
+        values = [[_read_id(record.cells.get(name)) for record in table.records] for table in tables]
         unique = any(len(set(of_table)) == len(of_table) for of_table in values)
         if unique and 2 * len(set(values[0]) & set(values[1])) > min(len(set(of_table)) for of_table in values):
             return name, name
     raise UsageError("the two tables have no column of ids in common; name it with --id COLUMN")
 
 
-def _lines(roles: TableRoles, read: TableRecords, notes: Sequence[str]) -> list[str]:
+def _describe_reading(roles: TableRoles, read: TableRecords, notes: Sequence[str]) -> list[str]:
     """Return the block that says how the table was read: at most six lines."""
 
     def names(role: Role) -> str:
-        return ", ".join(one_line(name) for name, of in roles.by_column.items() if of == role)
+        return ", ".join(one_line(name) for name, column_role in roles.by_column.items() if column_role == role)
 
     data = read.data
     people = sorted(set(data.labels.annotator.used))
@@ -210,8 +218,8 @@ def _lines(roles: TableRoles, read: TableRecords, notes: Sequence[str]) -> list[
         rated = f" by {len(people)} ({names('annotator')})" if roles.rater else ""
         parts = [f"people: {names('human')}{rated}", f"judge: {names('judge')}"]
     texts = ", ".join(one_line(column) for name, column in roles.texts.items() if name.startswith("output")) or "none"
-    beside = ", ".join(one_line(column) for name, column in roles.texts.items() if not name.startswith("output"))
-    parts += [f"text: {texts}{f' (beside: {beside})' if beside else ''}", f"language: {read.languages}"]
+    inputs = ", ".join(one_line(column) for name, column in roles.texts.items() if not name.startswith("output"))
+    parts += [f"text: {texts}{f' (beside: {inputs})' if inputs else ''}", f"language: {read.languages}"]
     scales = {name: scale.described for name, scale in read.scales.items()}
     if len(set(scales.values())) == 1:
         metrics = f" ({', '.join(map(one_line, scales))})" if len(scales) > 1 else ""

@@ -1,4 +1,4 @@
-"""What the cells of a column mean on another scale, as the user says it: `judge:0..1=1..5`, `judge:4..5=pass,1..3=fail`."""
+"""Recode the cells of a column to another scale, as the user says it: `judge:0..1=1..5`, `judge:4..5=pass,1..3=fail`."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def recoded_columns(table: SourceTable, columns: Sequence[Column], recodes: Sequ
             raise UsageError(
                 f"--recode {text}: begin with a column of the table, such as judge:0..1=1..5; its columns are: {', '.join(by_name)}"
             )
-        rules = [_rule(part, text) for part in text[len(name) + 1 :].split(",")]
+        rules = [_parse_rule(part, text) for part in text[len(name) + 1 :].split(",")]
         cells: list[str | int | float | bool | None] = []
         for record, cell in zip(table.records, by_name[name].cells, strict=True):
             score = None if cell is None else cell_score(cell)
@@ -62,7 +62,7 @@ def recoded_columns(table: SourceTable, columns: Sequence[Column], recodes: Sequ
     return list(by_name.values()), notes
 
 
-def _rule(part: str, text: str) -> Recode:
+def _parse_rule(part: str, text: str) -> Recode:
     source, sign, target = part.rpartition("=")
     low, high = _ends(source)
     to_low, to_high = _ends(target)

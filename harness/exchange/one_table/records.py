@@ -60,124 +60,127 @@ class RecordReader:
 
     def read(self) -> TableRecords:
         """Return the data set. Raises UsageError and ContentError with the place of what cannot be read."""
-        ids = self._ids()
-        languages, seen = self._languages()
-        items, row_of = self._items(ids, languages)
+        ids = self._read_ids()
+        languages, seen = self._read_languages()
+        items, row_of = self._make_items(ids, languages)
         scores = [score for score in self.roles.scores if self.columns[score.column].filled]
         by_metric = self._split(scores)
-        stated = self._stated(by_metric)
+        stated = self._read_stated_scales(by_metric)
         pair = "output_a" in self.roles.texts
         scales: dict[str, ReadScale] = {}
         for metric, (people, judges) in by_metric.items():
             if people and judges:
-                named = [self._without_names(column) for column in (*people, *judges)] if pair else [*people, *judges]
+                score_columns = [self._without_names(column) for column in (*people, *judges)] if pair else [*people, *judges]
                 scale = stated.get(metric) or stated.get("")
-                scales[metric] = read_scale(metric, named[: len(people)], named[len(people) :], scale, pair=pair)
+                scales[metric] = read_scale(metric, score_columns[: len(people)], score_columns[len(people) :], scale, pair=pair)
         self._note_copies(scores)
         labels, judgments = self._score_rows(scores, scales, ids)
         about = DatasetCard(
             id=self.name,
             source=self.options.source,
-            annotators=self._annotator_kind(),
+            annotators=self._guess_annotator_kind(),
             sampling=self.options.sampling or "unknown",
         )
-        faults_of_labels = list(_repeated(labels, ("item_id", "annotator_id", "metric"), row_of))
+        faults_of_labels = list(_find_repeated(labels, ("item_id", "annotator_id", "metric"), row_of))
         refuse_faults(((number, sentence) for number, sentence in faults_of_labels), Path(self.name))
         path = Path(self.name)
         data = assemble(
             items,
-            (_columns(labels, LabelRow, "a label", path), path),
-            (_columns(_with_repeats(judgments), JudgmentRow, "a judgment", path), path),
+            (_make_columns(labels, LabelRow, "a label", path), path),
+            (_make_columns(_with_repeats(judgments), JudgmentRow, "a judgment", path), path),
             {metric: read.scale for metric, read in scales.items()},
             about,
         )
         outputs = {TASK: tuple(name for name in ("output", "output_a", "output_b") if name in self.roles.texts)}
         return TableRecords(msgspec.structs.replace(data, outputs=outputs if outputs[TASK] else {}), scales, seen, self.notes)
 
-    def _cells(self, name: str | None) -> Sequence[Any]:
+    def _read_cells(self, name: str | None) -> Sequence[Any]:
         return [None] * self.rows if name is None else self.columns[name].cells
 
-    def _ids(self) -> list[str]:
+    def _read_ids(self) -> list[str]:
         """Return the id of each row's item: its id, else in a table with rows of several raters its texts, else the number of the row."""
-        named = self.roles.first("id")
-        self._refuse_totals(named)
+        id_column = self.roles.first("id")
+        self._refuse_totals(id_column)
         several = self.roles.rater is not None or self.roles.kind is not None
-        if named is not None:
-            ids = [normalised_id(str(cell)) if cell is not None else "" for cell in self._cells(named)]
+        if id_column is not None:
+            ids = [normalised_id(str(cell)) if cell is not None else "" for cell in self._read_cells(id_column)]
             if not all(ids):
-                place = self.table.records[ids.index("")].place(named)
-                raise ContentError(f"no id: the cell is empty (column '{named}'); fill it, or take the row out", place)
+                location = self.table.records[ids.index("")].place(id_column)
+                raise ContentError(f"no id: the cell is empty (column '{id_column}'); fill it, or take the row out", location)
             repeated = [(id_, count) for id_, count in Counter(ids).items() if count > 1]
             if several or not repeated:
                 return ids
-            return self._without_duplicates(named, ids)
+            return self._without_duplicates(id_column, ids)
         if several and self.roles.texts:
-            texts = list(zip(*(self._cells(column) for column in self.roles.texts.values()), strict=True))
+            texts = list(zip(*(self._read_cells(column) for column in self.roles.texts.values()), strict=True))
             first: dict[Any, str] = {}
-            return [first.setdefault(text, str(at)) for at, text in enumerate(texts, start=1)]
+            return [first.setdefault(text, str(row_number)) for row_number, text in enumerate(texts, start=1)]
         if several:
             raise UsageError("several raters score a text in rows of their own, and nothing tells the texts apart: --id COLUMN")
         return [str(number) for number in range(1, self.rows + 1)]
 
-    def _refuse_totals(self, named: str | None) -> None:
+    def _refuse_totals(self, id_column: str | None) -> None:
         """Raise ContentError for a row of totals or means, which has no text."""
-        texts = [self._cells(column) for column in self.roles.texts.values()]
-        first = self._cells(named or next(iter(self.columns), None))
-        for at, cell in enumerate(first):
-            if is_total(cell) and all(cells[at] is None for cells in texts):
-                place = self.table.records[at].place(named)
-                raise ContentError(f"'{cell}' looks like a row of totals or means, and has no text; take it out of the table", place)
+        texts = [self._read_cells(column) for column in self.roles.texts.values()]
+        first = self._read_cells(id_column or next(iter(self.columns), None))
+        for row, cell in enumerate(first):
+            if is_total(cell) and all(cells[row] is None for cells in texts):
+                location = self.table.records[row].place(id_column)
+                raise ContentError(f"'{cell}' looks like a row of totals or means, and has no text; take it out of the table", location)
 
-    def _without_duplicates(self, named: str, ids: list[str]) -> list[str]:
+    def _without_duplicates(self, id_column: str, ids: list[str]) -> list[str]:
         """Return ids of which a repeated one stands in equal rows only. Raises ContentError for rows of one id that differ."""
         first: dict[str, int] = {}
         double = 0
-        for at, id_ in enumerate(ids):
-            earlier = first.setdefault(id_, at)
-            if earlier == at:
+        for index, id_ in enumerate(ids):
+            earlier = first.setdefault(id_, index)
+            if earlier == index:
                 continue
-            if any(column.cells[at] != column.cells[earlier] for column in self.columns.values()):
-                here, there = (self.table.records[row].place(named) for row in (at, earlier))
+            if any(column.cells[index] != column.cells[earlier] for column in self.columns.values()):
+                location, earlier_location = (self.table.records[row].place(id_column) for row in (index, earlier))
                 raise ContentError(
-                    f"'{id_}' is also at {there}, with other cells: ids are unique in a table with a row a text; --id COLUMN names another "
+                    f"'{id_}' is also at {earlier_location}, with other cells: ids are unique in a table with a row a text; "
+                    "--id COLUMN names another "
                     "column, and --group makes this one the group of the texts",
-                    here,
+                    location,
                 )
             double += 1
         self.notes.append(f"{double} row{'s' if double > 1 else ''} that stand{'' if double > 1 else 's'} twice in the table count once")
         return ids
 
-    def _languages(self) -> tuple[list[str], str]:
+    def _read_languages(self) -> tuple[list[str], str]:
         """Return the language of each row, and how it was found."""
-        named = self.roles.first("language")
-        if named is not None:
-            cells = self._cells(named)
+        language_column = self.roles.first("language")
+        if language_column is not None:
+            cells = self._read_cells(language_column)
             tags: dict[Any, str] = {}
-            for at, cell in enumerate(cells):
+            for row, cell in enumerate(cells):
                 if cell is None:
-                    raise ContentError(f"no language: the cell is empty (column '{named}')", self.table.records[at].place(named))
+                    raise ContentError(
+                        f"no language: the cell is empty (column '{language_column}')", self.table.records[row].place(language_column)
+                    )
                 if cell not in tags:
                     try:
                         tags[cell] = tag_of_cell(str(cell))
                     except UsageError as err:
-                        raise ContentError(str(err), self.table.records[at].place(named)) from None
+                        raise ContentError(str(err), self.table.records[row].place(language_column)) from None
             used = list(dict.fromkeys(tags.values()))
-            return [tags[cell] for cell in cells], f"{', '.join(used[:6])}{', …' if len(used) > 6 else ''} ({named})"
+            return [tags[cell] for cell in cells], f"{', '.join(used[:6])}{', …' if len(used) > 6 else ''} ({language_column})"
         if self.options.language:
             tag = language_named(self.options.language)
             if tag is None:
                 raise UsageError(f"--language '{self.options.language}' is neither a column of the table nor the tag of a language")
             return [tag] * self.rows, tag
-        return self._seen_languages()
+        return self._identify_languages()
 
-    def _seen_languages(self) -> tuple[list[str], str]:
+    def _identify_languages(self) -> tuple[list[str], str]:
         """Return what the texts look like: each text is identified, and a language counts from some texts on."""
         names: list[str] = [name for name in ("output", "output_a", "output_b") if name in self.roles.texts] or list(self.roles.texts)
         if not names:
             return [UNDETERMINED] * self.rows, f"not known, as no column has texts ({UNDETERMINED}; --language TAG)"
-        cells = list(zip(*(self._cells(self.roles.texts[name]) for name in names), strict=True))
+        cells = list(zip(*(self._read_cells(self.roles.texts[name]) for name in names), strict=True))
         texts = [" ".join(str(cell) for cell in row if cell is not None) for row in cells]
-        long = [text for text in texts if _width_of_letters(text) >= _FEW_LETTERS]
+        long = [text for text in texts if _measure_letters(text) >= _FEW_LETTERS]
         if len(long) > _SAMPLED:  # a language that has a tenth of the rows would show in a sample
             [(main, count)] = Counter(identify_language(text)[0] for text in Random(0).sample(long, _SAMPLED)).most_common(1)
             if 20 * count > 19 * _SAMPLED:
@@ -187,78 +190,82 @@ class RecordReader:
             joined = " ".join(texts[:500])
             return [identify_language(joined)[0]] * self.rows, f"{identify_language(joined)[0]}, seen in the texts"
         counts = Counter(seen[text] for text in texts if text in seen)
-        [(main, _), *others] = counts.most_common()
-        kept = {main, *(tag for tag, count in others if count >= _LEAST_OF_LANGUAGE and 10 * count >= self.rows)}
-        shown = ", ".join(f"{tag} ({counts[tag]} texts)" for tag in counts if tag in kept) if len(kept) > 1 else main
-        return [seen[text] if seen.get(text) in kept else main for text in texts], f"{shown}, seen in the texts"
+        [(main, _), *rarer] = counts.most_common()
+        frequent = {main, *(tag for tag, count in rarer if count >= _LEAST_OF_LANGUAGE and 10 * count >= self.rows)}
+        summary = ", ".join(f"{tag} ({counts[tag]} texts)" for tag in counts if tag in frequent) if len(frequent) > 1 else main
+        return [seen[text] if seen.get(text) in frequent else main for text in texts], f"{summary}, seen in the texts"
 
-    def _items(self, ids: Sequence[str], languages: Sequence[str]) -> tuple[list[Item], dict[str, int]]:
+    def _make_items(self, ids: Sequence[str], languages: Sequence[str]) -> tuple[list[Item], dict[str, int]]:
         """Return the items in the order of their first rows, and the number of the row where each begins."""
-        texts = {name: self._cells(column) for name, column in self.roles.texts.items()}
-        groups, systems = self._cells(self.roles.first("group")), self._cells(self.roles.first("system"))
+        texts = {name: self._read_cells(column) for name, column in self.roles.texts.items()}
+        groups, systems = self._read_cells(self.roles.first("group")), self._read_cells(self.roles.first("system"))
         if "output_a" in self.roles.texts:
-            both = sorted(name for name, role in self.roles.by_column.items() if role == "system")[:2]
-            texts |= {f"system_{place}": self._cells(name) for place, name in zip("ab", both, strict=False) if len(both) == 2}
-            systems = self._cells(None)
+            system_columns = sorted(name for name, role in self.roles.by_column.items() if role == "system")[:2]
+            texts |= {
+                f"system_{place}": self._read_cells(name)
+                for place, name in zip("ab", system_columns, strict=False)
+                if len(system_columns) == 2
+            }
+            systems = self._read_cells(None)
         rows: dict[str, int] = {}
         items = []
-        for at, id_ in enumerate(ids):
+        for row, id_ in enumerate(ids):
             if id_ in rows:
                 continue
-            rows[id_] = at
-            fields = {name: str(cells[at]) for name, cells in texts.items() if cells[at] is not None}
-            group, system = groups[at], systems[at]
+            rows[id_] = row
+            fields = {name: str(cells[row]) for name, cells in texts.items() if cells[row] is not None}
+            group, system = groups[row], systems[row]
             group = id_ if group is None else normalised_id(str(group))
-            items.append(Item(id_, languages[at], TASK, group=group, system=None if system is None else str(system), fields=fields))
-        for at, id_ in enumerate(ids):
-            if languages[at] != languages[rows[id_]]:
-                place = self.table.records[at].place()
-                raise ContentError(f"'{id_}' is {languages[at]} here and {languages[rows[id_]]} before; a text has one language", place)
+            items.append(Item(id_, languages[row], TASK, group=group, system=None if system is None else str(system), fields=fields))
+        for row, id_ in enumerate(ids):
+            if languages[row] != languages[rows[id_]]:
+                place = self.table.records[row].place()
+                raise ContentError(f"'{id_}' is {languages[row]} here and {languages[rows[id_]]} before; a text has one language", place)
         return items, rows
 
     def _split(self, scores: Sequence[SideColumn]) -> dict[str, tuple[list[Column], list[Column]]]:
         """Return the columns of people's and of judges' scores by metric; of rows of scores, each part of the column by metric and side."""
         by_metric: dict[str, tuple[list[Column], list[Column]]] = {}
         for score in scores:
-            for metric, side, cells in self._parts(score):
+            for metric, side, cells in self._split_by_metric(score):
                 by_metric.setdefault(metric, ([], []))[side == "judge"].append(Column(score.column, cells))
         return by_metric
 
-    def _parts(self, score: SideColumn) -> Iterator[tuple[str, str, Sequence[Any]]]:
+    def _split_by_metric(self, score: SideColumn) -> Iterator[tuple[str, str, Sequence[Any]]]:
         """Yield (metric, side, cells) of a column of scores; one part, unless rows name the metric or who gave the score."""
         column = self.columns[score.column]
-        metrics = self._cells(self.roles.first("metric")) if self.roles.rows_are_scores else [None] * self.rows
+        metrics = self._read_cells(self.roles.first("metric")) if self.roles.rows_are_scores else [None] * self.rows
         if not self.roles.rows_are_scores:
             yield score.metric or self.metric_name, score.side, column.cells
             return
         parts: dict[tuple[str, str], list[Any]] = {}
-        for at, cell in enumerate(column.cells):
-            metric = score.metric or (self.metric_name if metrics[at] is None else str(metrics[at]))
-            parts.setdefault((metric, self._side(at)), []).append(cell)
+        for row, cell in enumerate(column.cells):
+            metric = score.metric or (self.metric_name if metrics[row] is None else str(metrics[row]))
+            parts.setdefault((metric, self._find_side(row)), []).append(cell)
         for (metric, side), cells in parts.items():
             yield metric, side, cells
 
-    def _side(self, row: int) -> str:
+    def _find_side(self, row: int) -> str:
         """Return who gave a row's scores: a person or a judge."""
         if self.roles.kind is not None:
-            cell = self._cells(self.roles.kind)[row]
+            cell = self._read_cells(self.roles.kind)[row]
             side = None if cell is None else side_of(str(cell))
             if side is None:
-                place = self.table.records[row].place(self.roles.kind)
-                raise ContentError(f"'{cell or ''}' says neither person nor judge (column '{self.roles.kind}')", place)
+                location = self.table.records[row].place(self.roles.kind)
+                raise ContentError(f"'{cell or ''}' says neither person nor judge (column '{self.roles.kind}')", location)
             return side
-        rater = self._cells(self.roles.rater)[row]
+        rater = self._read_cells(self.roles.rater)[row]
         return "judge" if rater is not None and is_judge_name(str(rater)) else "human"
 
-    def _stated(self, metrics: Mapping[str, Any]) -> dict[str, Scale]:
+    def _read_stated_scales(self, metrics: Mapping[str, Any]) -> dict[str, Scale]:
         """Return the scales that the user names, by metric; one without a name is that of all metrics."""
         scales: dict[str, Scale] = {}
         for text in self.options.scale:
             name, equals, scale = text.partition("=")
-            named = bool(equals) and name in metrics
-            if equals and not named and ":" not in name:
+            has_metric = bool(equals) and name in metrics
+            if equals and not has_metric and ":" not in name:
                 raise UsageError(f"--scale {text}: the table has no metric '{name}'; its metrics are {', '.join(metrics)}")
-            scales[name if named else ""] = parse_scale(scale if named else text, "--scale ")
+            scales[name if has_metric else ""] = parse_scale(scale if has_metric else text, "--scale ")
         return scales
 
     def _without_names(self, column: Column) -> Column:
@@ -279,34 +286,34 @@ class RecordReader:
         labels: dict[str, list[Any]] = {name: [] for name in ("item_id", "annotator_id", "metric", "score")}
         judgments: dict[str, list[Any]] = {name: [] for name in ("item_id", "judge", "metric", "score")}
         people = list(dict.fromkeys(score.who for score in scores if score.side == "human"))
-        names = {who: "person" if len(people) == 1 else f"person-{at}" for at, who in enumerate(people, start=1)}
+        names = {who: "person" if len(people) == 1 else f"person-{index}" for index, who in enumerate(people, start=1)}
         raters: dict[str, str] = {}
-        who, metrics = self._cells(self.roles.rater or self.roles.kind), self._cells(self.roles.first("metric"))
+        who, metrics = self._read_cells(self.roles.rater or self.roles.kind), self._read_cells(self.roles.first("metric"))
         in_rows = self.roles.rows_are_scores
         faults: list[str] = []
         rows_seen: set[tuple[str, str, str]] = set()
         once = {score.column: len({*zip(ids, self.columns[score.column].cells, strict=True)}) == len({*ids}) for score in scores}
         for score in scores:
-            for at, cell in enumerate(self.columns[score.column].cells):
+            for index, cell in enumerate(self.columns[score.column].cells):
                 if cell is None or (value := cell_score(cell)) is None:
                     continue
-                metric = score.metric or (str(metrics[at]) if in_rows and metrics[at] is not None else self.metric_name)
+                metric = score.metric or (str(metrics[index]) if in_rows and metrics[index] is not None else self.metric_name)
                 if metric not in scales:
                     continue
-                side = self._side(at) if in_rows else score.side
+                side = self._find_side(index) if in_rows else score.side
                 point = scales[metric].points.get(value)
                 if side == "judge":
-                    judge = str(who[at]) if in_rows else score.who
-                    row = (ids[at], judge, metric, str(cell) if point is None else point)
+                    judge = str(who[index]) if in_rows else score.who
+                    row = (ids[index], judge, metric, str(cell) if point is None else point)
                 elif point is None:
                     described = scales[metric].scale.describe()
-                    faults.append(f"{self.table.records[at].place(score.column)}: '{cell}' is not on the scale ({described})")
+                    faults.append(f"{self.table.records[index].place(score.column)}: '{cell}' is not on the scale ({described})")
                     continue
                 else:
-                    by_name = in_rows or (self.roles.rater is not None and who[at] is not None)
-                    key = person_key(str(who[at])) if by_name else ""
+                    by_name = in_rows or (self.roles.rater is not None and who[index] is not None)
+                    key = person_key(str(who[index])) if by_name else ""
                     person = raters.setdefault(key, f"person-{len(raters) + 1}") if by_name else names[score.who]
-                    row = (ids[at], person, metric, point)
+                    row = (ids[index], person, metric, point)
                 if not in_rows and (self.roles.rater is None or (side == "judge" and once[score.column])):
                     if (row[0], row[1], row[2]) in rows_seen:  # a row that stands twice, or a judge's score beside each rater's
                         continue
@@ -321,15 +328,19 @@ class RecordReader:
 
     def _note_copies(self, scores: Sequence[SideColumn]) -> None:
         """Note columns of one side whose scores are equal in every text: one may be a copy of the other."""
-        for at, first in enumerate(scores):
-            for second in scores[at + 1 :]:
+        for index, first in enumerate(scores):
+            for second in scores[index + 1 :]:
                 if (first.side, first.metric) != (second.side, second.metric) or self.roles.rows_are_scores:
                     continue
                 pairs = zip(self.columns[first.column].cells, self.columns[second.column].cells, strict=True)
-                both = [(cell_score(one), cell_score(other)) for one, other in pairs if one is not None and other is not None]
-                if len(both) >= _MANY_EQUAL and all(one == other for one, other in both):
+                scored_pairs = [
+                    (cell_score(first_score), cell_score(second_score))
+                    for first_score, second_score in pairs
+                    if first_score is not None and second_score is not None
+                ]
+                if len(scored_pairs) >= _MANY_EQUAL and all(first_score == second_score for first_score, second_score in scored_pairs):
                     names = f"'{first.column}' and '{second.column}'"
-                    self.notes.append(f"{names} have the same score in all {len(both):,} texts: one may be a copy of the other")
+                    self.notes.append(f"{names} have the same score in all {len(scored_pairs):,} texts: one may be a copy of the other")
 
     def _note_gaps(self, labels: Mapping[str, list[Any]], judgments: Mapping[str, list[Any]]) -> None:
         """Note texts that only one side scored."""
@@ -341,7 +352,7 @@ class RecordReader:
         if missing := len(judged - labelled):
             self.notes.append(f"{missing:,} judged texts have no person's label")
 
-    def _annotator_kind(self) -> AnnotatorKind:
+    def _guess_annotator_kind(self) -> AnnotatorKind:
         people = {score.who for score in self.roles.scores if score.side == "human"}
         if self.roles.rater is not None or len(people) < 2:
             return "persistent"
@@ -352,7 +363,7 @@ _MOST_FAULTS = 5
 _MANY_EQUAL = 10
 
 
-def _width_of_letters(text: str) -> int:
+def _measure_letters(text: str) -> int:
     return cell_len("".join(filter(str.isalpha, text)))
 
 
@@ -360,7 +371,7 @@ def _lower(column: Column) -> set[str]:
     return {str(value).casefold() for value in column.counts} if not column.is_text else set()
 
 
-def _columns(rows: Mapping[str, list[Any]], row: type[msgspec.Struct], what: str, path: Path) -> Columns:
+def _make_columns(rows: Mapping[str, list[Any]], row: type[msgspec.Struct], what: str, path: Path) -> Columns:
     columns = {name: CodedColumn.from_values(values) for name, values in rows.items()}
     return checked_columns(columns, len(rows["item_id"]), row, what, path)
 
@@ -375,7 +386,7 @@ def _with_repeats(rows: dict[str, list[Any]]) -> dict[str, list[Any]]:
     return rows | {"variant": [NO_VARIANT] * len(repeats)} | ({"repeat": repeats} if any(repeats) else {})
 
 
-def _repeated(rows: Mapping[str, list[Any]], key: Sequence[str], row_of: Mapping[str, int]) -> Iterator[tuple[int, str]]:
+def _find_repeated(rows: Mapping[str, list[Any]], key: Sequence[str], row_of: Mapping[str, int]) -> Iterator[tuple[int, str]]:
     """Yield a sentence on each second label of one person on one metric of one item."""
     seen: set[tuple[Any, ...]] = set()
     for values in zip(*(rows[name] for name in key), strict=True):

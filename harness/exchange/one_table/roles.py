@@ -60,7 +60,7 @@ class TableRoles(msgspec.Struct, frozen=True):
 
     def first(self, role: Role) -> str | None:
         """Return the first column with a role."""
-        return next((name for name, of in self.by_column.items() if of == role), None)
+        return next((name for name, column_role in self.by_column.items() if column_role == role), None)
 
     @property
     def rows_are_scores(self) -> bool:
@@ -91,17 +91,17 @@ class RoleFinder:
         columns: Sequence[Column],
         options: TableOptions,
         ask: Callable[[str], Role] | None = None,
-        known: Mapping[str, Role] | None = None,
+        settled: Mapping[str, Role] | None = None,
     ) -> None:
         self.columns, self.options, self.ask = {column.name: column for column in columns}, options, ask
-        self.roles: dict[str, Role] = dict(known or {})
+        self.roles: dict[str, Role] = dict(settled or {})
         self.notes: list[str] = []
-        named = options.columns
-        self._refuse_absent(named)
+        stated = options.columns
+        self._refuse_absent(stated)
         for flag, names in (("--human", options.human), ("--judge", options.judge)):
             if texts := [name for name in names if self.columns[name].is_text]:
                 raise UsageError(f"{flag} {texts[0]}: {self._holds_texts(texts[0])}")
-        self.roles |= named
+        self.roles |= stated
         if options.language in self.columns:
             self.roles[options.language] = "language"
         if options.metric in self.columns:
@@ -110,16 +110,16 @@ class RoleFinder:
     def find_all(self) -> TableRoles:
         """Return the roles. Raises UsageError for a column of scores that nothing explains, and where a side has no scores."""
         self._set_aside()
-        self._languages_and_texts()
-        kind, rater, scores = self._rows_of_scores()
+        self._find_languages_and_texts()
+        kind, rater, scores = self._find_rows_of_scores()
         if not scores:
-            kind, scores = None, self._columns_of_scores()
-        self._keys(bool(rater or kind))
+            kind, scores = None, self._find_columns_of_scores()
+        self._find_keys(bool(rater or kind))
         sides = {column.side for column in scores}
-        if kind is None and not (rater and self._rater_sides(rater) == {"human", "judge"}):
+        if kind is None and not (rater and self._find_rater_sides(rater) == {"human", "judge"}):
             self._refuse_one_side(sides)
         by_column: dict[str, Role] = {name: self.roles.get(name, "unused") for name in self.columns}
-        return TableRoles(by_column, tuple(scores), self._texts(), kind, rater, tuple(self.notes))
+        return TableRoles(by_column, tuple(scores), self._name_texts(), kind, rater, tuple(self.notes))
 
     def has_judge(self) -> bool:
         """Return whether a column of scores, or the name of somebody who gave scores, is a judge's."""
@@ -137,17 +137,17 @@ class RoleFinder:
         Raises UsageError for a judge's scores, and for scores that nothing explains where others are people's by name.
         """
         self._set_aside()
-        self._languages_and_texts()
-        _, rater, scores = self._rows_of_scores()
+        self._find_languages_and_texts()
+        _, rater, scores = self._find_rows_of_scores()
         if not scores and "score" not in self.roles.values():
-            scores = self._people_in_columns()
-        self._keys(rater is not None or "annotator" in self.roles.values())
+            scores = self._find_columns_of_people()
+        self._find_keys(rater is not None or "annotator" in self.roles.values())
         by_column: dict[str, Role] = {name: self.roles.get(name, "unused") for name in self.columns}
         return TableRoles(by_column, tuple(scores), {}, None, rater, tuple(self.notes))
 
-    def _people_in_columns(self) -> list[SideColumn]:
+    def _find_columns_of_people(self) -> list[SideColumn]:
         """Return the columns of people's scores: those that look like scores, and a constant one between two others of its scale."""
-        free, words = self._free(), column_words()
+        free, words = self._list_free(), column_words()
         scored = [column for column in free if column.looks_like_scores and not words.in_name("group", column.name)]
         names = list(self.columns)
         ends = [names.index(column.name) for column in scored]
@@ -159,31 +159,31 @@ class RoleFinder:
         scored.sort(key=lambda column: names.index(column.name))
         sides = {column.name: None if column.name in self.options.human else side_of(column.name) for column in scored}
         if judges := [name for name, side in sides.items() if side == "judge"]:
-            others = ",".join(name for name in sides if name not in judges) or "COLUMNS"
-            flag = f"name people's columns alone: --wide-annotators {others}; or "
+            columns = ",".join(name for name in sides if name not in judges) or "COLUMNS"
+            flag = f"name people's columns alone: --wide-annotators {columns}; or "
             raise UsageError(judge_refusal(judges, f"{flag}say that it is a person: --human '{judges[0]}'"))
-        found: dict[str, Side] = dict.fromkeys(sides, "human")
-        self._set_gold_aside(found)
-        by_name = [name for name in found if sides[name] == "human" or name in self.options.human]
-        if by_name and len(by_name) < len(found):
-            self._explain([name for name in found if name not in by_name], found)
-        self.roles |= dict(found)
-        scores = [SideColumn(name, "human", name, "") for name in found]
+        people: dict[str, Side] = dict.fromkeys(sides, "human")
+        self._set_gold_aside(people)
+        by_name = [name for name in people if sides[name] == "human" or name in self.options.human]
+        if by_name and len(by_name) < len(people):
+            self._explain([name for name in people if name not in by_name], people)
+        self.roles |= dict(people)
+        scores = [SideColumn(name, "human", name, "") for name in people]
         self._refuse_parts_of_one_answer(scores)
         return scores
 
-    def _refuse_absent(self, named: Iterable[str]) -> None:
-        if absent := [name for name in named if name not in self.columns]:
+    def _refuse_absent(self, names: Iterable[str]) -> None:
+        if absent := [name for name in names if name not in self.columns]:
             is_no = "is not a column" if len(absent) == 1 else "are not columns"
             raise UsageError(f"{quoted(absent)} {is_no} of the table; its columns are: {', '.join(self.columns)}")
 
-    def _free(self) -> list[Column]:
+    def _list_free(self) -> list[Column]:
         return [column for name, column in self.columns.items() if name not in self.roles and column.filled]
 
     def _set_aside(self) -> None:
         """Set aside what is about raters or the task, and what raters wrote."""
         words = column_words()
-        for column in self._free():
+        for column in self._list_free():
             parts = set(name_parts(column.name))
             if column.nested:
                 self.roles[column.name] = "text" if words.in_name("reason", column.name) == "" and "messages" in parts else "unused"
@@ -200,11 +200,11 @@ class RoleFinder:
 
     def _has_pair(self, column: Column) -> bool:
         """Return whether another column of words is the same of the other text of a pair, as model_a is of model_b."""
-        others = (other for name, other in self.columns.items() if _are_pair(column.name, name) or _are_pair(name, column.name))
-        return any(other.words and not other.is_text for other in others)
+        partners = (other for name, other in self.columns.items() if _are_pair(column.name, name) or _are_pair(name, column.name))
+        return any(other.words and not other.is_text for other in partners)
 
-    def _languages_and_texts(self) -> None:
-        for column in self._free():
+    def _find_languages_and_texts(self) -> None:
+        for column in self._list_free():
             values = [str(value) for value in column.counts]
             if column.is_text:
                 self.roles[column.name] = "text"
@@ -216,9 +216,9 @@ class RoleFinder:
             return False
         return any(language_named(value) for value in values)
 
-    def _rows_of_scores(self) -> tuple[str | None, str | None, list[SideColumn]]:
+    def _find_rows_of_scores(self) -> tuple[str | None, str | None, list[SideColumn]]:
         """Return (kind, rater, columns of scores) of a table with a row a rater's scores; the rater alone where scores are in columns."""
-        words, free = column_words(), self._free()
+        words, free = column_words(), self._list_free()
         scored = [column for column in free if self._is_scores(column, free)]
         plain = [column for column in scored if side_of(column.name) is None and words.in_name("scores", column.name)]
         kinds = [column for column in free if column not in plain and column.words and self._is_kind(column)]
@@ -236,7 +236,7 @@ class RoleFinder:
             return None, rater.name if rater else None, []
         if kind is not None:
             self.roles[kind.name] = "annotator"
-        metric = next((column for column in self._free() if self._is_metric(column, criteria)), None) if len(plain) == 1 else None
+        metric = next((column for column in self._list_free() if self._is_metric(column, criteria)), None) if len(plain) == 1 else None
         if metric is not None and "metric" not in self.roles.values():
             self.roles[metric.name] = "metric"
         for column in criteria:
@@ -260,20 +260,20 @@ class RoleFinder:
             return False
         if column not in scored or (not column.words and any(words.in_name("scores", other.name) for other in scored)):
             return True
-        others = [other for other in scored if other is not column and side_of(other.name) is None]
+        other_scores = [other for other in scored if other is not column and side_of(other.name) is None]
         keys = [name for name, role in self.roles.items() if role == "text"]
         keys += [name for name in self.columns if words.rank_of_name("id", name) is not None]
         several = any(self.columns[name].repeats for name in keys)  # rows of one text: then numbers tell the raters
-        return not column.words and bool(others) and several and words.rank_of_name("annotator", column.name) is not None
+        return not column.words and bool(other_scores) and several and words.rank_of_name("annotator", column.name) is not None
 
     def _is_metric(self, column: Column, criteria: Sequence[Column]) -> bool:
         is_named = bool(column_words().in_name("metric", column.name))
         return is_named and column not in criteria and not column.is_text and column.repeats and len(column.counts) <= _MOST_METRICS
 
-    def _rater_sides(self, rater: str) -> set[Side]:
+    def _find_rater_sides(self, rater: str) -> set[Side]:
         return {"judge" if is_judge_name(str(value)) else "human" for value in self.columns[rater].counts}
 
-    def _is_scores(self, column: Column, others: Iterable[Column]) -> bool:
+    def _is_scores(self, column: Column, candidates: Iterable[Column]) -> bool:
         """Return whether a column holds scores: numbers, words of verdicts, or words that another column of scores has too."""
         if not column.may_be_scores or (column_words().in_name("id", column.name) and column.is_key):
             return False
@@ -283,22 +283,22 @@ class RoleFinder:
         if column.words <= verdicts.good | verdicts.bad | verdicts.first | verdicts.second | verdicts.tie:
             return True
         if not (side_of(column.name) or column.name in (*self.options.human, *self.options.judge)):
-            return column.looks_like_scores or self._shares_words(column, others)
-        return self._shares_words(column, others) or self._names_systems(column)
+            return column.looks_like_scores or self._shares_words(column, candidates)
+        return self._shares_words(column, candidates) or self._names_systems(column)
 
-    def _shares_words(self, column: Column, others: Iterable[Column]) -> bool:
-        named = (self.columns[name] for name in (*self.options.human, *self.options.judge))
-        scored = [other for other in (*others, *named) if other is not column and other.may_be_scores]
+    def _shares_words(self, column: Column, candidates: Iterable[Column]) -> bool:
+        stated = (self.columns[name] for name in (*self.options.human, *self.options.judge))
+        scored = [other for other in (*candidates, *stated) if other is not column and other.may_be_scores]
         return any(2 * sum(column.scores[word] for word in column.words & other.words) > column.filled for other in scored)
 
     def _names_systems(self, column: Column) -> bool:
         """Return whether the words are the names of the systems whose texts are compared."""
-        names = {str(value).casefold() for other in self.columns.values() if _pair_key(other.name) for value in other.counts}
+        names = {str(value).casefold() for other in self.columns.values() if _find_pair_key(other.name) for value in other.counts}
         return not column.is_text and bool(names) and column.words <= names | column_words().verdicts.tie
 
-    def _columns_of_scores(self) -> list[SideColumn]:
+    def _find_columns_of_scores(self) -> list[SideColumn]:
         """Return the columns of scores of people and of judges. Raises UsageError for one that nothing explains."""
-        free = self._free()
+        free = self._list_free()
         sides: dict[str, Side] = dict.fromkeys(self.options.human, "human")
         sides |= dict.fromkeys(self.options.judge, "judge")
         unexplained = []
@@ -312,23 +312,23 @@ class RoleFinder:
                 sides[column.name] = side
             else:
                 unexplained.append(column)
-        named = [column for column in unexplained if column_words().in_name("scores", column.name)]
+        named_scores = [column for column in unexplained if column_words().in_name("scores", column.name)]
         if "annotator" in self.roles.values() and "human" not in sides.values():  # the scores of the person in the row
-            of_person = named if len(named) == 1 else [column for column in unexplained if self._varies_within_items(column)]
+            of_person = named_scores if len(named_scores) == 1 else [column for column in unexplained if self._varies_within_items(column)]
             for column in of_person:
                 sides[column.name] = "human"
                 unexplained.remove(column)
         self._set_gold_aside(sides)
-        known = {score for name in sides for score in self.columns[name].scores}
+        side_scores = {score for name in sides for score in self.columns[name].scores}
         open_columns = [
             column.name
             for column in unexplained
-            if column.looks_like_scores and (not sides or column.words or set(column.numbers) <= known)
+            if column.looks_like_scores and (not sides or column.words or set(column.numbers) <= side_scores)
             if not column_words().in_name("group", column.name)
         ]
         self._explain(open_columns, sides)
         self.roles |= dict(sides)
-        scores = self._by_metric(sides)
+        scores = self._assign_metrics(sides)
         self._refuse_parts_of_one_answer(scores)
         return scores
 
@@ -349,14 +349,14 @@ class RoleFinder:
 
     def _refuse_parts_of_one_answer(self, scores: Sequence[SideColumn]) -> None:
         """Raise UsageError for columns that together are one answer: ranks, or shares that add up to 1 in each row."""
-        for columns in _grouped(scores, lambda column: (column.side, column.metric)).values():
+        for columns in _group_columns(scores, lambda column: (column.side, column.metric)).values():
             names = [column.column for column in columns]
             if len(names) < 3 or not all(self.columns[name].is_numeric for name in names):
                 continue
             rows = zip(*(self.columns[name].cells for name in names), strict=True)
             numbers = [[cell_score(cell) for cell in row if cell is not None] for row in rows]
             full = [[score for score in row if isinstance(score, float)] for row in numbers if len(row) == len(names)]
-            if full and all(sorted(row) == [float(place) for place in range(1, len(names) + 1)] for row in full):
+            if full and all(sorted(row) == [float(rank) for rank in range(1, len(names) + 1)] for row in full):
                 raise UsageError(f"{quoted(names)} hold ranks (1 to {len(names)} once in each row), which are no scores")
             if full and all(abs(sum(row) - 1) < _ROUNDING for row in full):
                 raise UsageError(f"{quoted(names)} add up to 1 in each row: one answer in several columns, no scores")
@@ -365,32 +365,32 @@ class RoleFinder:
         """Set aside what was made of the scores of several people: a gold label, a median."""
         people = [name for name, side in sides.items() if side == "human" and name not in self.options.human]
         for name in people:
-            others = [self.columns[other] for other in people if other != name]
+            other_people = [self.columns[other] for other in people if other != name]
             is_named = bool(set(name_parts(name)) & column_words().gold)
-            if len(others) >= 2 and (is_named or _is_median(self.columns[name], others)):
+            if len(other_people) >= 2 and (is_named or _is_median(self.columns[name], other_people)):
                 del sides[name]
                 self.roles[name] = "unused"
                 self.notes.append(f"'{name}' is made of other people's scores, and no person (--human '{name}', if it is one)")
 
-    def _by_metric(self, sides: dict[str, Side]) -> list[SideColumn]:
+    def _assign_metrics(self, sides: dict[str, Side]) -> list[SideColumn]:
         """Return the columns of scores with their metrics: what is left of a name that people's and judges' columns share."""
-        rests = {name: _rest(name) for name in sides}
+        rests = {name: _strip_side(name) for name in sides}
         shared = {rest for name, rest in rests.items() if sides[name] == "human"}
         shared &= {rest for name, rest in rests.items() if sides[name] == "judge"}
         several = len(shared - {""}) > 0
         scores: list[SideColumn] = []
         for name, side in sides.items():
             metric = rests[name] if several else ""
-            scores.append(SideColumn(name, side, _who(name, metric), metric))
-        chosen = self._on_one_scale(scores)
+            scores.append(SideColumn(name, side, _name_scorer(name, metric), metric))
+        chosen = self._keep_shared_scale(scores)
         columns_of = Counter((column.side, column.who) for column in chosen)
         alone = {column.column for column in chosen if not column.metric and columns_of[column.side, column.who] == 1}
         return [column._replace(who=column.column) if column.column in alone else column for column in chosen]  # named as its column
 
-    def _on_one_scale(self, scores: Sequence[SideColumn]) -> list[SideColumn]:
-        """Of a judge's several columns on one metric, keep the one with people's scores: the others are numbers behind its verdict."""
+    def _keep_shared_scale(self, scores: Sequence[SideColumn]) -> list[SideColumn]:
+        """Keep the one of a judge's several columns on a metric that has people's scores: the others are numbers behind its verdict."""
         chosen: list[SideColumn] = []
-        for (metric, who), columns in _grouped(scores, lambda column: (column.metric, (column.side, column.who))).items():
+        for (metric, who), columns in _group_columns(scores, lambda column: (column.metric, (column.side, column.who))).items():
             if who[0] == "judge" and len(columns) > 1:
                 people = {
                     score
@@ -406,30 +406,30 @@ class RoleFinder:
             chosen += columns
         return chosen
 
-    def _keys(self, rated: bool) -> None:
+    def _find_keys(self, rated: bool) -> None:
         """Find the id, the group and the system among the columns that are left."""
         words = column_words()
         roles: tuple[Role, ...] = ("id", "group", "system")
         for role in roles:
             if role in self.roles.values():
                 continue
-            free = [column for column in self._free() if words.in_name(role, column.name)]
+            free = [column for column in self._list_free() if words.in_name(role, column.name)]
             if role == "id":
-                whole = [column for column in free if column.filled == len(column.cells)]
-                free = [column for column in whole if column.is_key] or [
-                    column for column in whole if rated or len(column.counts) > _MOSTLY * column.filled
+                filled = [column for column in free if column.filled == len(column.cells)]
+                free = [column for column in filled if column.is_key] or [
+                    column for column in filled if rated or len(column.counts) > _MOSTLY * column.filled
                 ]
-                free = free or [column for column in self._free() if column.is_key and not column.is_text and not rated]
-                free = free or ([column for column in self._free() if self._is_item_of_raters(column)] if rated else [])
+                free = free or [column for column in self._list_free() if column.is_key and not column.is_text and not rated]
+                free = free or ([column for column in self._list_free() if self._is_item_of_raters(column)] if rated else [])
                 free.sort(key=lambda column: (-len(column.counts), not column.name.startswith(MTURK_INPUT)) if rated else ())
             else:
                 free = [column for column in free if column.repeats and len(column.counts) > 1]
                 free = [column for column in free if role == "group" or (column.words and len(column.counts) <= _MOST_SYSTEMS)]
             if free:
                 self.roles[free[0].name] = role
-        if rated and (key := next((name for name, of in self.roles.items() if of == "id"), None)) is not None:
-            for name, of in list(self.roles.items()):
-                if of == "text" and name in self.columns and not self._is_constant_within(name, key):
+        if rated and (key := next((name for name, column_role in self.roles.items() if column_role == "id"), None)) is not None:
+            for name, column_role in list(self.roles.items()):
+                if column_role == "text" and name in self.columns and not self._is_constant_within(name, key):
                     self.roles[name] = "reason"  # what raters wrote of an item differs from row to row
 
     def _is_item_of_raters(self, column: Column) -> bool:
@@ -437,8 +437,8 @@ class RoleFinder:
         rater = next((name for name, role in self.roles.items() if role == "annotator"), None)
         if rater is None or column.is_text or not 1 < len(column.counts) < column.filled == len(column.cells):
             return False
-        beside = [rater, *(name for name, role in self.roles.items() if role == "metric")]
-        rows = list(zip(column.cells, *(self.columns[name].cells for name in beside), strict=True))
+        row_keys = [rater, *(name for name, role in self.roles.items() if role == "metric")]
+        rows = list(zip(column.cells, *(self.columns[name].cells for name in row_keys), strict=True))
         texts = [name for name, role in self.roles.items() if role == "text"]
         same = {row for row in zip(column.cells, *(self.columns[name].cells for name in texts), strict=True)}
         return len(set(rows)) == len(rows) and len(same) == len(column.counts)
@@ -466,18 +466,20 @@ class RoleFinder:
         if "judge" not in sides:
             what, flag = "a judge's scores", "--judge COLUMN"
             people = [name for name, role in self.roles.items() if role == "human"]
-            beside = f" (people: {', '.join(people)})" if people else ""
+            assigned = f" (people: {', '.join(people)})" if people else ""
             more = "; a table that no judge has scored is the beginning of 'harness start TABLE'"
         elif "human" not in sides:
-            what, flag, beside, more = "people's scores", "--human COLUMN", "", ""
-            beside = f" (judges: {', '.join(name for name, role in self.roles.items() if role == 'judge')})"
+            what, flag, assigned, more = "people's scores", "--human COLUMN", "", ""
+            assigned = f" (judges: {', '.join(name for name, role in self.roles.items() if role == 'judge')})"
         else:
             return
         side = "human" if "judge" in sides else "judge"
         texts = [f"; {self._holds_texts(name)}" for name, role in self.roles.items() if role == "text" and side_of(name) == side][:1]
-        raise UsageError(f"no column with {what} was found{beside}{''.join(texts)}; name it with {flag}; the columns are: {columns}{more}")
+        raise UsageError(
+            f"no column with {what} was found{assigned}{''.join(texts)}; name it with {flag}; the columns are: {columns}{more}"
+        )
 
-    def _texts(self) -> dict[str, str]:
+    def _name_texts(self) -> dict[str, str]:
         """Return the texts by the names that they get: the one that is judged is `output`, of a pair `output_a` and `output_b`."""
         names = [name for name, role in self.roles.items() if role == "text"]
         for name in names:
@@ -485,7 +487,9 @@ class RoleFinder:
                 if _are_pair(name, other):
                     rest = {field_name(more, _JUDGED): more for more in names if more not in (name, other)}
                     return rest | {"output_a": name, "output_b": other}
-        ranked = sorted(names, key=lambda name: next((at for at, word in enumerate(_OUTPUTS) if word in name_parts(name)), len(_OUTPUTS)))
+        ranked = sorted(
+            names, key=lambda name: next((rank for rank, word in enumerate(_OUTPUTS) if word in name_parts(name)), len(_OUTPUTS))
+        )
         output = ranked[:1] if ranked and set(name_parts(ranked[0])) & {*_OUTPUTS} else names[-1:]
         return {("output" if name in output else field_name(name, _JUDGED)): name for name in names}
 
@@ -500,16 +504,16 @@ _ROUNDING = 0.01
 _MOSTLY = 0.9  # of the rows have an id of their own, where a row is a text
 
 
-def _is_median(column: Column, others: Sequence[Column]) -> bool:
+def _is_median(column: Column, other_people: Sequence[Column]) -> bool:
     """Return whether a column is the median of three others or more in every row."""
-    if len(others) < 3 or column.words or len(column.cells) < _FEW_ROWS:
+    if len(other_people) < 3 or column.words or len(column.cells) < _FEW_ROWS:
         return False
-    rows = zip(column.cells, *(other.cells for other in others), strict=True)
+    rows = zip(column.cells, *(other.cells for other in other_people), strict=True)
     scores = [[None if cell is None else cell_score(cell) for cell in row] for row in rows]
     return all(row[0] == median(row[1:]) for row in scores if all(isinstance(score, float) for score in row))  # type: ignore[type-var]
 
 
-def _rest(name: str) -> str:
+def _strip_side(name: str) -> str:
     """Return what a column's name says beside who gave the scores and that they are scores.
 
     >>> _rest("fluency_human"), _rest("Human Score"), _rest("gpt-4o")
@@ -526,15 +530,17 @@ def _rest(name: str) -> str:
     return "_".join(parts)
 
 
-def _who(name: str, metric: str) -> str:
+def _name_scorer(name: str, metric: str) -> str:
     """Return the name of who gave a column's scores: the column's name without the metric and the words for scores.
 
     >>> _who("fluency_gpt-4o", "fluency"), _who("judge.score", ""), _who("LLM score", ""), _who("judge_2", "")
     ('gpt-4o', 'judge', 'LLM', 'judge_2')
     """
     pieces = re.split(r"([\s_.:/]+)", name)
-    kept = [piece for piece in pieces if not (set(name_parts(piece)) and all(_is_of_score(part, metric) for part in name_parts(piece)))]
-    text = "".join(kept)
+    name_pieces = [
+        piece for piece in pieces if not (set(name_parts(piece)) and all(_is_of_score(part, metric) for part in name_parts(piece)))
+    ]
+    text = "".join(name_pieces)
     for listed in column_words().roles["scores"].values():
         for word in listed:
             if not word.isascii() and len(word) > 1:
@@ -546,7 +552,7 @@ def _is_of_score(part: str, metric: str) -> bool:
     return part in metric.split("_") or any(part in listed for listed in column_words().roles["scores"].values())
 
 
-def _pair_key(name: str) -> str | None:
+def _find_pair_key(name: str) -> str | None:
     """Return what the names of a pair's columns share; None where a name does not end in a place.
 
     >>> _pair_key("response_a") == _pair_key("response_b"), _pair_key("answer")
@@ -558,8 +564,8 @@ def _pair_key(name: str) -> str | None:
 
 def _are_pair(name: str, other: str) -> bool:
     """Return whether two columns hold the first and the second text of a pair, in this order."""
-    key = _pair_key(name)
-    if key is None or key != _pair_key(other):
+    key = _find_pair_key(name)
+    if key is None or key != _find_pair_key(other):
         return False
     ends = name.casefold().removeprefix(key).strip(" _.-"), other.casefold().removeprefix(key).strip(" _.-")
     return ends in _PAIRED
@@ -591,7 +597,7 @@ def are_places(names: Collection[str]) -> bool:
     return all(numbered) and len({match[1] for match in numbered if match}) == 1
 
 
-def _grouped(columns: Sequence[SideColumn], key: Callable[[SideColumn], Any]) -> dict[Any, list[SideColumn]]:
+def _group_columns(columns: Sequence[SideColumn], key: Callable[[SideColumn], Any]) -> dict[Any, list[SideColumn]]:
     groups: dict[Any, list[SideColumn]] = {}
     for column in columns:
         groups.setdefault(key(column), []).append(column)

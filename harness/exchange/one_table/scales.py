@@ -46,23 +46,25 @@ def read_scale(metric: str, people: Sequence[Column], judges: Sequence[Column], 
     Raises:
         UsageError: where people's and judges' scores are on different scales, or people gave one class only.
     """
-    given = sum((column.scores for column in people), Counter[float | str]())
-    judged = sum((column.scores for column in judges), Counter[float | str]()) if judges else given
+    labelled = sum((column.scores for column in people), Counter[float | str]())
+    judged = sum((column.scores for column in judges), Counter[float | str]()) if judges else labelled
     if stated:
-        return ReadScale(stated, {score: point for score in (*given, *judged) if (point := _point(score, stated)) is not None})
-    if pair and (points := _pair_points({*given, *judged})):
+        return ReadScale(stated, {score: point for score in (*labelled, *judged) if (point := _find_point(score, stated)) is not None})
+    if pair and (points := _read_pair_points({*labelled, *judged})):
         return ReadScale(PAIR, points)
-    if _are_words(given) != _are_words(judged) or (_are_words(given) and not set(given) & set(judged)):
-        if matched := _matched_verdicts(given, judged, people):
+    if _are_words(labelled) != _are_words(judged) or (_are_words(labelled) and not set(labelled) & set(judged)):
+        if matched := _match_verdicts(labelled, judged, people):
             return matched
-        raise UsageError(_differ(metric, given, judged, judges))
+        raise UsageError(_differ(metric, labelled, judged, judges))
     read = (
-        _scale_of_words(given, judged, [*people, *judges])
-        if _are_words(given)
-        else _scale_of_numbers(metric, given, judged, [*people, *judges], judges)
+        _scale_of_words(labelled, judged, [*people, *judges])
+        if _are_words(labelled)
+        else _scale_of_numbers(metric, labelled, judged, [*people, *judges], judges)
     )
-    if len({read.points[score] for score in given if score in read.points}) < 2:
-        raise UsageError(f"people gave one class only on '{metric}': {_seen(given)}; nothing shows what the judge does with the others")
+    if len({read.points[score] for score in labelled if score in read.points}) < 2:
+        raise UsageError(
+            f"people gave one class only on '{metric}': {_describe_scores(labelled)}; nothing shows what the judge does with the others"
+        )
     return read
 
 
@@ -71,32 +73,32 @@ def _are_words(scores: Counter[float | str]) -> bool:
     return 2 * words > sum(scores.values())
 
 
-def _point(score: float | str, scale: Scale) -> Score | None:
+def _find_point(score: float | str, scale: Scale) -> Score | None:
     """Return the point of a stated scale that a score means, by its number or its word; None where it means none."""
     if scale.kind == "interval":
         return score if isinstance(score, float) and scale.holds(score) else None
-    shown = score if isinstance(score, str) else f"{score:g}"
-    return next((point for point in scale.classes if point == score or str(point).casefold() == shown), None)
+    text = score if isinstance(score, str) else f"{score:g}"
+    return next((point for point in scale.classes if point == score or str(point).casefold() == text), None)
 
 
-def _pair_points(scores: Iterable[float | str]) -> dict[float | str, Score] | None:
+def _read_pair_points(scores: Iterable[float | str]) -> dict[float | str, Score] | None:
     """Return which of two texts each score prefers; None where a score says something else."""
     verdicts = column_words().verdicts
     points: dict[float | str, Score] = {}
     for score in scores:
-        shown = score if isinstance(score, str) else f"{score:g}"
-        if shown in verdicts.first:
+        text = score if isinstance(score, str) else f"{score:g}"
+        if text in verdicts.first:
             points[score] = "A"
-        elif shown in verdicts.second:
+        elif text in verdicts.second:
             points[score] = "B"
-        elif shown in verdicts.tie:
+        elif text in verdicts.tie:
             points[score] = "tie"
         else:
             return None
     return points
 
 
-def _polarity(score: float | str) -> bool | None:
+def _find_polarity(score: float | str) -> bool | None:
     """Return whether a score stands for the better of two classes; None where no word or number says it."""
     verdicts = column_words().verdicts
     if score in (0.0, 1.0):
@@ -104,25 +106,25 @@ def _polarity(score: float | str) -> bool | None:
     return True if score in verdicts.good else False if score in verdicts.bad else None
 
 
-def _matched_verdicts(given: Counter[float | str], judged: Counter[float | str], people: Sequence[Column]) -> ReadScale | None:
+def _match_verdicts(labelled: Counter[float | str], judged: Counter[float | str], people: Sequence[Column]) -> ReadScale | None:
     """Return one scale of two classes for words and numbers of the same meaning, such as pass and 1; None where they are not known."""
-    sides = [[score for score in scores if _polarity(score) is not None] for scores in (given, judged)]
-    if any(len(known) != len(scores) or not known for known, scores in zip(sides, (given, judged), strict=True)):
+    sides = [[score for score in scores if _find_polarity(score) is not None] for scores in (labelled, judged)]
+    if any(len(verdicts) != len(scores) or not verdicts for verdicts, scores in zip(sides, (labelled, judged), strict=True)):
         return None
-    spelling = _spellings(people)
-    names = {_polarity(score): spelling.get(score, score) for score in given}
-    if len(names) != len(given) or len(names) < 2:
+    spelling = _count_spellings(people)
+    names = {_find_polarity(score): spelling.get(score, score) for score in labelled}
+    if len(names) != len(labelled) or len(names) < 2:
         return None
-    classes = tuple(_class_of(names[good]) for good in (False, True))
+    classes = tuple(_to_class(names[good]) for good in (False, True))
     scale = Scale(kind="ordinal", classes=classes, best=classes[1])
-    return ReadScale(scale, {score: classes[bool(_polarity(score))] for score in (*given, *judged)})
+    return ReadScale(scale, {score: classes[bool(_find_polarity(score))] for score in (*labelled, *judged)})
 
 
-def _class_of(value: float | str) -> int | str:
+def _to_class(value: float | str) -> int | str:
     return value if isinstance(value, str) else int(value)
 
 
-def _spellings(columns: Sequence[Column]) -> dict[float | str, str]:
+def _count_spellings(columns: Sequence[Column]) -> dict[float | str, str]:
     """Return the commonest spelling of each word."""
     spellings: dict[float | str, Counter[str]] = {}
     for column in columns:
@@ -132,15 +134,15 @@ def _spellings(columns: Sequence[Column]) -> dict[float | str, str]:
     return {score: counts.most_common(1)[0][0] for score, counts in spellings.items()}
 
 
-def _scale_of_words(given: Counter[float | str], judged: Counter[float | str], columns: Sequence[Column]) -> ReadScale:
+def _scale_of_words(labelled: Counter[float | str], judged: Counter[float | str], columns: Sequence[Column]) -> ReadScale:
     """Return a scale of words: people's, and those that a judge often says; of two, the better one is known by its word."""
     total = sum(judged.values())
-    words = [score for score in given if isinstance(score, str)]
-    words += [score for score in judged if isinstance(score, str) and score not in given and judged[score] > _RARE * total]
-    words += [score for score in judged if score not in given and len(given) == 1 and score not in words and isinstance(score, str)]
-    spelling = _spellings(columns)
-    if len(words) == 2 and {_polarity(word) for word in words} == {True, False}:
-        words.sort(key=lambda word: bool(_polarity(word)))
+    words = [score for score in labelled if isinstance(score, str)]
+    words += [score for score in judged if isinstance(score, str) and score not in labelled and judged[score] > _RARE * total]
+    words += [score for score in judged if score not in labelled and len(labelled) == 1 and score not in words and isinstance(score, str)]
+    spelling = _count_spellings(columns)
+    if len(words) == 2 and {_find_polarity(word) for word in words} == {True, False}:
+        words.sort(key=lambda word: bool(_find_polarity(word)))
         classes = tuple(spelling[word] for word in words)
         return ReadScale(Scale(kind="ordinal", classes=classes, best=classes[1]), dict(zip(words, classes, strict=True)))
     words.sort()
@@ -148,22 +150,22 @@ def _scale_of_words(given: Counter[float | str], judged: Counter[float | str], c
 
 
 def _scale_of_numbers(
-    metric: str, given: Counter[float | str], judged: Counter[float | str], columns: Sequence[Column], judges: Sequence[Column]
+    metric: str, labelled: Counter[float | str], judged: Counter[float | str], columns: Sequence[Column], judges: Sequence[Column]
 ) -> ReadScale:
-    people, judge = (sorted(score for score in scores if isinstance(score, float)) for scores in (given, judged))
+    people, judge = (sorted(score for score in scores if isinstance(score, float)) for scores in (labelled, judged))
     if (code := missing_code([*people, *judge])) is not None:
         raise UsageError(f"{code:g} may mean that there is no answer: empty these cells, or say the scale: --scale LOWEST..HIGHEST")
-    whole = [all(number.is_integer() for number in numbers) for numbers in (people, judge)]
+    all_integers = [all(number.is_integer() for number in numbers) for numbers in (people, judge)]
     ends = people[0], people[-1]
-    if not judge or judge[-1] >= 2 * max(ends[1], 1) or (judge[-1] <= 1 < ends[1] and (ends[1] > 2 or not whole[1])):
-        raise UsageError(_differ(metric, given, judged, judges))
-    if whole[0] and ends == (0, 1) and not whole[1]:
-        raise UsageError(_differ(metric, given, judged, judges))
+    if not judge or judge[-1] >= 2 * max(ends[1], 1) or (judge[-1] <= 1 < ends[1] and (ends[1] > 2 or not all_integers[1])):
+        raise UsageError(_differ(metric, labelled, judged, judges))
+    if all_integers[0] and ends == (0, 1) and not all_integers[1]:
+        raise UsageError(_differ(metric, labelled, judged, judges))
     stated = set().union(*(column.out_of for column in columns))
     if len(stated) > 1:
-        raise UsageError(_differ(metric, given, judged, judges, f" (out of {' and '.join(f'{end:g}' for end in sorted(stated))})"))
+        raise UsageError(_differ(metric, labelled, judged, judges, f" (out of {' and '.join(f'{end:g}' for end in sorted(stated))})"))
     low, high = min(people[0], judge[0]), max(people[-1], judge[-1], *stated)
-    if all(whole) and high - low < MOST_CLASSES:
+    if all(all_integers) and high - low < MOST_CLASSES:
         classes = tuple(range(int(low), int(high) + 1))
         return ReadScale(Scale(kind="ordinal", classes=classes, best=classes[-1]), {float(point): point for point in classes})
     low, high = (0.0, 1.0) if low >= 0 and high <= 1 else (0.0, 100.0) if low >= 0 and 50 < high <= 100 else (low, high)
@@ -177,22 +179,23 @@ def missing_code(numbers: Sequence[float]) -> float | None:
     (99, -1, None)
     """
     for end in {min(numbers, default=0), max(numbers, default=0)} & {*_MISSING_CODES}:
-        others = [number for number in numbers if number != end]
-        if others and (end > max(others) + (max(others) - min(others)) or (end < 0 < min(others))):
+        remaining = [number for number in numbers if number != end]
+        if remaining and (end > max(remaining) + (max(remaining) - min(remaining)) or (end < 0 < min(remaining))):
             return end
     return None
 
 
-def _differ(metric: str, given: Counter[float | str], judged: Counter[float | str], judges: Sequence[Column], stated: str = "") -> str:
+def _differ(metric: str, labelled: Counter[float | str], judged: Counter[float | str], judges: Sequence[Column], stated: str = "") -> str:
     column = judges[0].name if judges else "COLUMN"
     return (
-        f"people and judge are on different scales of '{metric}'{stated}: people {_seen(given)}, the judge {_seen(judged)}; nothing says "
+        f"people and judge are on different scales of '{metric}'{stated}: people {_describe_scores(labelled)}, "
+        f"the judge {_describe_scores(judged)}; nothing says "
         f"how one becomes the other: say it, as in --recode '{column}:0..1=1..5' or --recode '{column}:yes=pass,no=fail', or bring them to "
         "one scale in the table"
     )
 
 
-def _seen(scores: Counter[float | str]) -> str:
+def _describe_scores(scores: Counter[float | str]) -> str:
     if not _are_words(scores):
         numbers = [score for score in scores if isinstance(score, float)]
         return f"{min(numbers):g} to {max(numbers):g}" if numbers else "none"

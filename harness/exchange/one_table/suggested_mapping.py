@@ -41,28 +41,28 @@ class SuggestedMapping(NamedTuple):
     doubts: Sequence[str] = ()  # what the guesses leave unexplained: a wrong guess would move numbers
 
 
-def suggest_mapping(table: SourceTable, known_metrics: Collection[str], given: LabelMapping) -> SuggestedMapping:
+def suggest_mapping(table: SourceTable, known_metrics: Collection[str], stated: LabelMapping) -> SuggestedMapping:
     """Guess what the columns of a table hold. What the user gave in the mapping `given` is not guessed.
 
     A column whose name says its role (`item_id`, `score`, `language`, …) has it. The roles of the others are those that `RoleFinder` finds.
 
     Raises UsageError for a judge's scores, and for scores that nothing explains.
     """
-    return _Suggestion(table, known_metrics, given).suggestion()
+    return _Suggestion(table, known_metrics, stated).suggestion()
 
 
 class _Suggestion:
-    """What was guessed so far: `mapping`, the columns `by_role` and the `used` ones, with a sentence on each guess."""
+    """The guesses so far: `mapping`, the columns `by_role` and the `used` ones, with a sentence on each guess."""
 
-    def __init__(self, table: SourceTable, known_metrics: Collection[str], given: LabelMapping) -> None:
-        self.table, self.known_metrics, self.given, self.mapping = table, known_metrics, given, given
+    def __init__(self, table: SourceTable, known_metrics: Collection[str], stated: LabelMapping) -> None:
+        self.table, self.known_metrics, self.given, self.mapping = table, known_metrics, stated, stated
         self.columns = {column.name: column for column in columns_of_table(table)}
         self.guesses: list[str] = []
         self.guessed_system = ""  # that no name tells
         self.languages: dict[str, int] = {}  # that many of the texts look like
         self.looked = 0
-        self.named = {*given.named_columns.values(), *given.texts.values(), *given.id_from, *given.drop}
-        self.named |= {wide.column for wide in given.scored_columns}
+        self.named = {*stated.named_columns.values(), *stated.texts.values(), *stated.id_from, *stated.drop}
+        self.named |= {wide.column for wide in stated.scored_columns}
         roles = ("item_id", "annotator_id", "metric", "score", "language", "task", "system", "group")
         self.by_role, guessed = find_columns(table, {}, [role for role in roles if self._open(role)], self.named)
         self.guesses += [f"{role.replace('_', ' ')}: the column '{name}', by its name" for role, name in guessed.items()]
@@ -73,9 +73,9 @@ class _Suggestion:
             self.guesses.append(f"what Mechanical Turk notes, and is not read: {quoted(facts)}")
 
     def _open(self, role: str) -> bool:
-        given = self.given
-        taken = given.constant(role) is not None or role in given.named_columns or (role == "item_id" and bool(given.id_from))
-        return not (taken or (given.scored_columns and role in ("score", "metric", "annotator_id")))
+        stated = self.given
+        taken = stated.constant(role) is not None or role in stated.named_columns or (role == "item_id" and bool(stated.id_from))
+        return not (taken or (stated.scored_columns and role in ("score", "metric", "annotator_id")))
 
     def _guess(self, sentence: str, **changes: Any) -> None:
         self.guesses.append(sentence)
@@ -86,104 +86,106 @@ class _Suggestion:
         self.by_role[role] = name
         self.guesses.append(sentence)
 
-    def _free(self) -> list[Column]:
+    def _list_free(self) -> list[Column]:
         return [column for name, column in self.columns.items() if name not in self.used and column.filled]
 
-    def _column_of(self, role: str) -> str | None:
+    def _find_column(self, role: str) -> str | None:
         return self.by_role.get(role) or self.given.columns.get(role)  # type: ignore[call-overload]
 
     def suggestion(self) -> SuggestedMapping:
         """Turn the roles into a mapping, in the order in which one finding helps the next."""
-        known: dict[str, Role] = dict.fromkeys(self.used & self.columns.keys(), "unused")
-        known |= {name: _NAMED[role] for role in _NAMED if (name := self._column_of(role)) in self.columns}
-        known |= dict.fromkeys((name for name in self.given.texts.values() if name in self.columns), "text")
-        known |= dict.fromkeys((wide.column for wide in self.given.scored_columns if wide.column in self.columns), "score")
+        settled: dict[str, Role] = dict.fromkeys(self.used & self.columns.keys(), "unused")
+        settled |= {name: _NAMED[role] for role in _NAMED if (name := self._find_column(role)) in self.columns}
+        settled |= dict.fromkeys((name for name in self.given.texts.values() if name in self.columns), "text")
+        settled |= dict.fromkeys((wide.column for wide in self.given.scored_columns if wide.column in self.columns), "score")
         human = tuple(name for name in self.given.human if name in self.columns)
-        found = RoleFinder(list(self.columns.values()), TableOptions(), known=known)
-        found.options = TableOptions(human=human, text=tuple(self.given.texts.values()))
-        roles = found.find_people()
+        finder = RoleFinder(list(self.columns.values()), TableOptions(), settled=settled)
+        finder.options = TableOptions(human=human, text=tuple(self.given.texts.values()))
+        roles = finder.find_people()
         self.guesses += roles.notes
-        aside = [name for name, role in roles.by_column.items() if name not in self.used and name in found.roles and role == "unused"]
+        aside = [name for name, role in roles.by_column.items() if name not in self.used and name in finder.roles and role == "unused"]
         if aside:
             self.guesses.append(f"not read, as facts about the people or the task, or made of other columns: {quoted(aside)}")
         self.used |= {*aside}
-        self._scores([score.column for score in roles.scores], roles.rater)
-        self._texts({name for name, role in roles.by_column.items() if role == "text"}, roles.by_column)
-        self._ids(roles.first("id"), roles.first("group"), roles.first("system"))
+        self._guess_scores([score.column for score in roles.scores], roles.rater)
+        self._guess_texts({name for name, role in roles.by_column.items() if role == "text"}, roles.by_column)
+        self._guess_ids(roles.first("id"), roles.first("group"), roles.first("system"))
         self.mapping = msgspec.structs.replace(
             self.mapping,
             columns={**self.given.columns, **{role: name for role, name in self.by_role.items() if role != "system"}},
             system=self.by_role.get("system") or self.mapping.system,
         )
-        self._language(roles.first("language"))
-        scored = bool(self.mapping.scored_columns) or self._column_of("score") is not None
-        return SuggestedMapping(self.mapping, self.guesses, [column.name for column in self._free()], scored, list(self._doubts(scored)))
+        self._guess_language(roles.first("language"))
+        scored = bool(self.mapping.scored_columns) or self._find_column("score") is not None
+        return SuggestedMapping(
+            self.mapping, self.guesses, [column.name for column in self._list_free()], scored, list(self._list_doubts(scored))
+        )
 
-    def _scores(self, names: list[str], rater: str | None) -> None:
+    def _guess_scores(self, names: list[str], rater: str | None) -> None:
         """Columns of scores: of one person each, or on one metric each. Of a table with a score column, only the scale is guessed."""
-        given = self.given
+        stated = self.given
         if rater is not None and "annotator_id" not in self.by_role and self._open("annotator_id"):
             self._use("annotator_id", rater, f"annotator id: the column '{rater}', by its name")
-        if score := self._column_of("score"):
-            self._one_person()
-            return self._scales(self._metrics_in_rows() or [self._metric()], [score])
-        if not given.scored_columns:
+        if score := self._find_column("score"):
+            self._guess_one_person()
+            return self._guess_scales(self._read_metrics_in_rows() or [self._name_metric()], [score])
+        if not stated.scored_columns:
             if not names:
-                return self._not_scored_yet()
-            rated = self._column_of("annotator_id") is not None  # then a row is one person's
-            if rated and len(names) == 1 and given.metric is not None:
+                return self._guess_unscored()
+            rated = self._find_column("annotator_id") is not None  # then a row is one person's
+            if rated and len(names) == 1 and stated.metric is not None:
                 self._use("score", names[0], f"score: the column '{names[0]}'")
-                return self._scales([given.metric], names)
+                return self._guess_scales([stated.metric], names)
             self.used |= set(names)
-            if rated or all(name in self.known_metrics for name in names) or (given.metric is None and self._differ(names)):
+            if rated or all(name in self.known_metrics for name in names) or (stated.metric is None and self._differ(names)):
                 people = "(--wide-annotators, if they are people)"
                 self._guess(f"scores: the columns {quoted(names)}, each on a metric of its own {people}", wide_metrics=tuple(names))
             else:
                 questions = "(--wide-metrics, if they are questions)"
                 self._guess(f"scores: the columns {quoted(names)}, each of one person {questions}", wide_annotators=tuple(names))
-        wide = [each for each in self.mapping.scored_columns if each.column in self.columns]
-        if any(each.annotator for each in self.mapping.scored_columns) and given.annotators is None:
-            kind = "positional" if are_places([each.column for each in wide]) else "persistent"
+        wide = [wide_column for wide_column in self.mapping.scored_columns if wide_column.column in self.columns]
+        if any(wide_column.annotator for wide_column in self.mapping.scored_columns) and stated.annotators is None:
+            kind = "positional" if are_places([wide_column.column for wide_column in wide]) else "persistent"
             self._guess(_WHO[kind], annotators=kind)
-        if any(each.metric for each in self.mapping.scored_columns):
-            self._one_person()
-            for each in wide:
-                self._scales([each.metric or self._metric()], [each.column])
+        if any(wide_column.metric for wide_column in self.mapping.scored_columns):
+            self._guess_one_person()
+            for wide_column in wide:
+                self._guess_scales([wide_column.metric or self._name_metric()], [wide_column.column])
         else:
-            self._scales([self._metric()], [each.column for each in wide])
+            self._guess_scales([self._name_metric()], [wide_column.column for wide_column in wide])
 
     def _differ(self, names: Sequence[str]) -> bool:
-        """Whether columns have scales of their own: their highest scores are far from each other."""
+        """Return whether columns have scales of their own: their highest scores are far from each other."""
         highest = [self.columns[name].numbers[-1] for name in names if self.columns[name].numbers]
         return len(highest) == len(names) and len(set(highest)) > 1 and max(highest) >= 2 * min(highest)
 
-    def _not_scored_yet(self) -> None:
-        """What will be asked about a table of texts: the metric that the user names, from 1 to 5 where its scale is not known."""
-        metric = self._metric()
+    def _guess_unscored(self) -> None:
+        """Guess the question about a table of texts: the metric that the user names, from 1 to 5 where its scale is not known."""
+        metric = self._name_metric()
         if metric not in self.known_metrics and metric not in self.given.metrics:
             scale = Scale(kind="ordinal", classes=(1, 2, 3, 4, 5), best=5)
             sentence = f"scale of '{metric}': 1 to 5, as nobody has scored yet (--scale {metric}=LOWEST..HIGHEST:best=SCORE)"
             self._guess(sentence, metrics={**self.given.metrics, metric: scale})
-        if numbers := [column.name for column in self._free() if column.is_numeric and column.repeats]:
+        if numbers := [column.name for column in self._list_free() if column.is_numeric and column.repeats]:
             self._guess(f"no scores found; if {quoted(numbers)} hold people's scores: --wide-annotators {','.join(numbers)}")
 
-    def _metric(self) -> str:
+    def _name_metric(self) -> str:
         """A name for what was scored, where nothing says it."""
         if self.given.metric is None and self.mapping.metric is None:
             self._guess("metric: 'rating' (--metric NAME says what was asked)", metric="rating")
         return self.mapping.metric or ""
 
-    def _one_person(self) -> None:
+    def _guess_one_person(self) -> None:
         """The annotator of a table without one: all scores are of one person."""
-        given = self.given
-        if not (self._column_of("annotator_id") or given.annotator or given.annotator_from_file or given.annotators):
+        stated = self.given
+        if not (self._find_column("annotator_id") or stated.annotator or stated.annotator_from_file or stated.annotators):
             self._guess("annotator: one person gave all scores (--column annotator_id=COLUMN, if there are several)", annotator="one")
 
-    def _metrics_in_rows(self) -> list[str]:
-        column = self._column_of("metric")
+    def _read_metrics_in_rows(self) -> list[str]:
+        column = self._find_column("metric")
         return sorted(str(value) for value in self.columns[column].counts) if column in self.columns else []
 
-    def _scales(self, metrics: Sequence[str], names: Sequence[str]) -> None:
+    def _guess_scales(self, metrics: Sequence[str], names: Sequence[str]) -> None:
         """A scale for each metric that has none, from the scores seen; of numbers, the highest is the best."""
         columns = [self.columns[name] for name in names if name in self.columns]
         for metric in metrics:
@@ -192,17 +194,21 @@ class _Suggestion:
                 continue
             scale = read_scale(metric, columns, [], None, pair="output_b" in self.mapping.texts).scale
             numbers = [score for score in seen if isinstance(score, float)]
-            shown = f"{min(numbers):g} to {max(numbers):g}" if numbers and scale.kind != "nominal" else quoted(map(str, scale.classes))
+            seen_scores = (
+                f"{min(numbers):g} to {max(numbers):g}" if numbers and scale.kind != "nominal" else quoted(map(str, scale.classes))
+            )
             best = f"the best is {scale.best}" if scale.best is not None else "they have no order"
             how = f"--scale {metric}={'LOWEST..HIGHEST:best=SCORE' if numbers else 'WORST,…,BEST:kind=ordinal'}"
-            sentence = f"scale of '{metric}': {scale.describe()}, from the scores seen ({shown}); {best} ({how}, if it is another one)"
+            sentence = (
+                f"scale of '{metric}': {scale.describe()}, from the scores seen ({seen_scores}); {best} ({how}, if it is another one)"
+            )
             self._guess(sentence, metrics={**self.mapping.metrics, metric: scale})
         none = sorted({str(cell) for column in columns for cell in column.counts if isinstance(cell, str) and cell_score(cell) is None})
         if none := [cell for cell in none if cell not in self.mapping.no_answer]:
             sentence = f"no answer: {quoted(none)}; these cells count as empty (--no-answer TEXTS)"
             self._guess(sentence, no_answer=(*self.mapping.no_answer, *none))
 
-    def _texts(self, texts_found: Collection[str], roles: dict[str, Role]) -> None:
+    def _guess_texts(self, texts_found: Collection[str], roles: dict[str, Role]) -> None:
         if self.given.texts:
             return
         texts: dict[str, str] = {}
@@ -213,7 +219,7 @@ class _Suggestion:
         remarks = [name for name, role in roles.items() if role == "reason" and name not in self.used]
         remarks += [name for name in texts.values() if self.columns[name].holds_objects]
         texts = {field: name for field, name in texts.items() if name not in remarks}
-        short = [column for column in self._free() if column.name not in remarks and not column.is_date and _are_phrases(column)]
+        short = [column for column in self._list_free() if column.name not in remarks and not column.is_date and _are_phrases(column)]
         if not texts and short:
             longest = max(short, key=lambda column: sum(map(cell_len, map(str, column.counts))) / len(column.counts))
             texts = {field_name(longest.name, ()): longest.name}
@@ -223,7 +229,7 @@ class _Suggestion:
         if texts:
             self._guess("texts: " + ", ".join(f"'{column}' as {field}" for field, column in texts.items()), texts=texts)
 
-    def _ids(self, key: str | None, group: str | None, system: str | None) -> None:
+    def _guess_ids(self, key: str | None, group: str | None, system: str | None) -> None:
         """A column whose values all differ, or two columns that together do; else the number of the row."""
         rows = len(self.table.records)
         if group is not None and group not in self.used and self._open("group"):
@@ -231,12 +237,12 @@ class _Suggestion:
         if system is not None and system not in self.used and self._open("system"):
             self._use("system", system, f"system: the column '{system}', by its name")
         if "item_id" in self.by_role or not self._open("item_id"):
-            return self._system()
-        rated = self._column_of("annotator_id") is not None or self._column_of("metric") is not None  # then an item has several rows
+            return self._guess_system()
+        rated = self._find_column("annotator_id") is not None or self._find_column("metric") is not None  # then an item has several rows
         if key is not None and key not in self.used and (rated or self.columns[key].is_key):
             why = "whose texts several people scored" if rated else "whose values all differ"
             self._use("item_id", key, f"item id: the column '{key}', {why}")
-            return self._system()
+            return self._guess_system()
         free = [column for column in self.columns.values() if column.filled and not column.is_text]
         free = [column for column in free if column.name not in self.used or column.name == self.by_role.get("system")]
         for first in free:
@@ -248,27 +254,27 @@ class _Suggestion:
                     if first.repeats and self._open("group") and "group" not in self.by_role:
                         sentence = f"group: rows with the same '{first.name}' share a source, and count as one independent text"
                         self._guess(sentence, group=first.name)
-                    return self._system(second)
+                    return self._guess_system(second)
         self._guess("item id: the number of the row, as no column tells the rows apart (--id-from COLUMN,COLUMN)", id_from=(ROW_NUMBER,))
-        self._system()
+        self._guess_system()
 
-    def _system(self, *candidates: Column) -> None:
+    def _guess_system(self, *candidates: Column) -> None:
         if "system" in self.by_role or not self._open("system"):
             return
         rows = len(self.table.records)
-        for column in (*candidates, *self._free()):
+        for column in (*candidates, *self._list_free()):
             few = 1 < len(column.counts) <= min(_MOST_SYSTEMS, rows // 2) and column.filled == rows
             if few and column.words and not column.numbers and not column.is_date:
                 self.guessed_system = column.name
                 return self._use("system", column.name, f"system: the column '{column.name}'")
 
-    def _language(self, named: str | None) -> None:
+    def _guess_language(self, language_column: str | None) -> None:
         texts = self.mapping.texts
         if self.given.language or "language" in self.by_role or "language" in self.given.named_columns or not texts:
             return
-        if named is not None and named not in self.used:
-            self._use("language", named, f"language: the column '{named}', by its name")
-            self.mapping = msgspec.structs.replace(self.mapping, columns={**self.mapping.columns, "language": named})
+        if language_column is not None and language_column not in self.used:
+            self._use("language", language_column, f"language: the column '{language_column}', by its name")
+            self.mapping = msgspec.structs.replace(self.mapping, columns={**self.mapping.columns, "language": language_column})
             return
         from harness.parse.language import identify_language  # late: loading its model takes half a second
 
@@ -282,12 +288,12 @@ class _Suggestion:
             self.languages = {other: times for other, times in seen.most_common() if times >= max(_MANY * len(long), 3) or other == tag}
             self._guess(f"language: {tag}, as {count} of {len(long)} texts look like it (--language TAG)", language=tag)
 
-    def _doubts(self, scored: bool) -> Iterator[str]:
+    def _list_doubts(self, scored: bool) -> Iterator[str]:
         """Yield a sentence on each thing that the guesses leave unexplained, with what would explain it."""
-        if form := self._form():
+        if form := self._describe_form():
             yield form
             return
-        repeated = [column.name for column in self._free() if column.repeats]
+        repeated = [column.name for column in self._list_free() if column.repeats]
         if repeated and self.given.wide_items is None:
             yield (
                 f"what are {quoted(repeated)}? Their values repeat, and nothing is read from them; if people gave them: --wide-annotators "
@@ -297,12 +303,12 @@ class _Suggestion:
         if nested:
             yield f"{quoted(nested)} hold lists or objects, maybe with scores: give each score a column or a row, or --drop {nested[0]}"
         if len(self.languages) > 1:
-            shown = ", ".join(f"{tag} ({count} of {self.looked})" for tag, count in self.languages.items())
-            yield f"the texts look like several languages: {shown}; name their column (--column language=COLUMN), or --language TAG"
+            counts = ", ".join(f"{tag} ({count} of {self.looked})" for tag, count in self.languages.items())
+            yield f"the texts look like several languages: {counts}; name their column (--column language=COLUMN), or --language TAG"
         if self.guessed_system and (not scored or (len(self.mapping.scored_columns) == 1 and self.mapping.scored_columns[0].annotator)):
             name = self.guessed_system
             yield f"'{name}' may hold people or their answers, or systems: --column annotator_id={name}, --system {name} or --drop {name}"
-        annotators = self._column_of("annotator_id")
+        annotators = self._find_column("annotator_id")
         if annotators and self.mapping.id_from == (ROW_NUMBER,) and not self.given.id_from and self.mapping.texts:
             cells = zip(*(self.columns[name].cells for name in self.mapping.texts.values()), strict=True)
             rows = {(text, record.number) for text, record in zip(cells, self.table.records, strict=True)}  # a row may be several people's
@@ -315,23 +321,25 @@ class _Suggestion:
         if rejected := sum(str(state).casefold() == "rejected" for state in states.cells) if states else 0:
             yield f"{rejected} assignments were rejected: take these rows out of the table"
         ids = self.columns[self.by_role["item_id"]].cells if self.by_role.get("item_id") in self.columns else ()
-        if totals := [self.table.records[at].place() for at, name in enumerate(ids) if is_total(name)]:
+        if totals := [self.table.records[row].place() for row, name in enumerate(ids) if is_total(name)]:
             yield f"{', '.join(totals)}: a row of totals or means, and no text; take it out of the table"
 
-    def _form(self) -> str:
+    def _describe_form(self) -> str:
         """Return a sentence if columns look like the answers of a form, where a row is a person and a column has the scores of one text."""
         if self.mapping.wide_items is not None or self.given.scored_columns or any(column.is_text for column in self.columns.values()):
             return ""
         ids = "ResponseId" in self.columns  # of Qualtrics, whose columns are called Q1_1: elsewhere rater_1 may be a person
         for pattern, families in ((r"(.+?)\s*\[[^]]+\]", r"{} *\[(?P<item>[^]]+)\]"), (r"(\w+?)_\d+", r"{}_(?P<item>\d+)")):
-            found = Counter(match[1] for name, column in self.columns.items() if column.filled and (match := re.fullmatch(pattern, name)))
-            stems = [stem for stem, times in found.items() if times > 1]
+            stem_counts = Counter(
+                match[1] for name, column in self.columns.items() if column.filled and (match := re.fullmatch(pattern, name))
+            )
+            stems = [stem for stem, times in stem_counts.items() if times > 1]
             if not stems or not (ids or pattern.startswith("(.+")):
                 continue
             flag = families.format(r"(?P<metric>.+?)" if len(stems) > 1 else ".*" if "[" in families else stems[0])
-            who = next((column.name for column in self._free() if column.is_key and not re.fullmatch(pattern, column.name)), None)
+            who = next((column.name for column in self._list_free() if column.is_key and not re.fullmatch(pattern, column.name)), None)
             respondent = next((name for name in _RESPONDENTS if name in self.columns), None)
-            who = respondent or self._column_of("annotator_id") or who or self.by_role.get("item_id") or "COLUMN"
+            who = respondent or self._find_column("annotator_id") or who or self.by_role.get("item_id") or "COLUMN"
             return (
                 f"the columns of {quoted(stems)} look like the answers to a form: a row a person, a column a text; read them with "
                 f"--wide-items '{flag}' --column 'annotator_id={who}' --language TAG, and the texts with --items FILE, or name what the "

@@ -19,26 +19,26 @@ from harness.exchange.scores.external_scores import ExternalScore, ExternalScore
 
 def read_label_studio(path: Path, content: Any, _: ReadOptions) -> ExternalScores:
     """Annotations as labels and predictions as judgments. Raises ContentError for another form."""
-    found: list[ExternalScore] = []
+    scores: list[ExternalScore] = []
     bare = 0
     for number, task in enumerate(objects_in(path, content), start=1):
-        place = f"{path}:record {number}"
+        location = f"{path}:record {number}"
         try:
-            found += _of_task(place, task)
+            scores += _read_task(location, task)
             bare += sum(not isinstance(prediction, dict) for prediction in task.get("predictions") or ())
         except (AttributeError, TypeError, KeyError):
-            raise ContentError("the task does not have Label Studio's form", place) from None
+            raise ContentError("the task does not have Label Studio's form", location) from None
     notes = []
     if bare:
         notes.append(
             f"{bare} predictions are only ids; a snapshot with the serialisation option predictions: only_id = false has their scores"
         )
-    return ExternalScores("label-studio", _some(found, path), notes, plain_texts(found))
+    return ExternalScores("label-studio", _require_scores(scores, path), notes, plain_texts(scores))
 
 
-def _of_task(place: str, task: Mapping[str, Any]) -> Iterator[ExternalScore]:
+def _read_task(location: str, task: Mapping[str, Any]) -> Iterator[ExternalScore]:
     data = flat(task["data"])
-    shared: dict[str, Any] = {"place": place, "item": data.get("item_id", task.get("id")), "fields": data}
+    shared: dict[str, Any] = {"place": location, "item": data.get("item_id", task.get("id")), "fields": data}
     for annotation in task["annotations"]:
         if annotation.get("was_cancelled"):
             continue
@@ -55,27 +55,27 @@ def _of_task(place: str, task: Mapping[str, Any]) -> Iterator[ExternalScore]:
 def read_argilla(path: Path, content: Any, _: ReadOptions) -> ExternalScores:
     """Submitted responses as labels and suggestions as judgments. Raises ContentError for another form."""
     rows = content["items"] if isinstance(content, dict) and isinstance(content.get("items"), list) else content
-    found: list[ExternalScore] = []
+    scores: list[ExternalScore] = []
     left_out: Counter[str] = Counter()
     unknown = 0
     for number, row in enumerate(objects_in(path, rows), start=1):
-        place = f"{path}:record {number}"
+        location = f"{path}:record {number}"
         try:
-            found += _of_record(place, row)
+            scores += _read_record(location, row)
             states = [status for _, _, status, _ in argilla.responses(row)]
         except (AttributeError, TypeError, ValueError):
-            raise ContentError("the record does not have Argilla's form", place) from None
+            raise ContentError("the record does not have Argilla's form", location) from None
         left_out.update(status for status in states if status not in (None, "submitted"))
         unknown += states.count(None) if row.get("status") != "completed" else 0
     notes = [f"{times} responses that are {status}: left out" for status, times in left_out.items()]
     notes += [argilla.unknown_status(unknown)] if unknown else []
-    return ExternalScores("argilla", _some(found, path), tuple(notes), plain_texts(found))
+    return ExternalScores("argilla", _require_scores(scores, path), tuple(notes), plain_texts(scores))
 
 
-def _of_record(place: str, row: Mapping[str, Any]) -> Iterator[ExternalScore]:
+def _read_record(location: str, row: Mapping[str, Any]) -> Iterator[ExternalScore]:
     cells = argilla.item_cells(row)
-    suggested = dict(_suggestions(row))
-    shared: dict[str, Any] = {"place": place, "item": cells.get("item_id"), "fields": cells}
+    suggested = dict(_read_suggestions(row))
+    shared: dict[str, Any] = {"place": location, "item": cells.get("item_id"), "fields": cells}
     for question, user, status, value in argilla.responses(row):
         if status in (None, "submitted"):
             seen = False if question in suggested else None
@@ -84,7 +84,7 @@ def _of_record(place: str, row: Mapping[str, Any]) -> Iterator[ExternalScore]:
         yield ExternalScore(**shared, metric=question, value=argilla.unwrapped(value), who=agent)
 
 
-def _suggestions(row: Mapping[str, Any]) -> Iterator[tuple[str, tuple[Any, str | None]]]:
+def _read_suggestions(row: Mapping[str, Any]) -> Iterator[tuple[str, tuple[Any, str | None]]]:
     """`(question, (value, agent))` of nested and of flat records."""
     nested = row.get("suggestions")
     if isinstance(nested, dict):
@@ -95,10 +95,10 @@ def _suggestions(row: Mapping[str, Any]) -> Iterator[tuple[str, tuple[Any, str |
             yield name.removesuffix(".suggestion"), (value, row.get(f"{name}.agent"))
 
 
-def _some(found: list[ExternalScore], path: Path) -> list[ExternalScore]:
-    if not found:
+def _require_scores(scores: list[ExternalScore], path: Path) -> list[ExternalScore]:
+    if not scores:
         raise ContentError("no record has a finished score", path)
-    return found
+    return scores
 
 
 READERS = {

@@ -24,8 +24,8 @@ _USUAL_TEXTS = ("output", "input", "prompt", "source", "passage", "text", "outpu
 
 
 def is_record(row: Any) -> bool:
-    """Whether an object is a recorded request to a decision model."""
-    return isinstance(row, dict) and "response" in row and bool(_body(row.get("request")).get("questions"))
+    """Return whether an object is a recorded request to a decision model."""
+    return isinstance(row, dict) and "response" in row and bool(_read_body(row.get("request")).get("questions"))
 
 
 def read_decision_records(rows: Rows) -> ExternalScores:
@@ -33,26 +33,26 @@ def read_decision_records(rows: Rows) -> ExternalScores:
     scores: list[ExternalScore] = []
     texts: dict[str, str] = {}
     for path, number, row in rows:
-        place = f"{path}:{number}"
+        location = f"{path}:{number}"
         if not is_record(row):
-            raise ContentError('not a recorded decision: {"request": {"questions": …}, "response": …} is expected', place)
-        state = _state(_body(row["request"]))
+            raise ContentError('not a recorded decision: {"request": {"questions": …}, "response": …} is expected', location)
+        state = _state(_read_body(row["request"]))
         texts |= {name: name for name in state if name in _USUAL_TEXTS}
-        scores += _scores(place, row, state)
+        scores += _read_scores(location, row, state)
     return ExternalScores(KIND, scores, (), texts or {"output": "input"})
 
 
-def _scores(place: str, row: Mapping[str, Any], state: Mapping[str, Any]) -> Iterator[ExternalScore]:
-    request, response = _body(row["request"]), _body(row["response"])
+def _read_scores(location: str, row: Mapping[str, Any], state: Mapping[str, Any]) -> Iterator[ExternalScore]:
+    request, response = _read_body(row["request"]), _read_body(row["response"])
     about = {name: value for name, value in row.items() if name not in ("request", "response")}
     fields = {**flat(about), **state}
     item = next((row[name] for name in _IDS if row.get(name)), None) or hashlib.sha256(to_json(state).encode()).hexdigest()[:12]
     model = response.get("model") or request.get("model")
     kind = "systemone" if isinstance(request["questions"], Mapping) else KIND
-    shared: dict[str, Any] = {"place": place, "item": item, "fields": fields, "who": f"{kind}/{model}" if model else None}
+    shared: dict[str, Any] = {"place": location, "item": item, "fields": fields, "who": f"{kind}/{model}" if model else None}
     names = question_names(request["questions"])
     answers = answers_by_name(response.get("answers"), names)
-    failure = None if answers else _failure(row["response"], response)
+    failure = None if answers else _read_failure(row["response"], response)
     for name in names:
         decision = answers.get(name)
         yield ExternalScore(**shared, metric=name, decision=decision, failure=failure or (None if decision else Failure.MISSING))
@@ -63,7 +63,7 @@ def question_names(questions: Any) -> tuple[str, ...]:
     if isinstance(questions, Mapping):
         return tuple(map(str, questions))
     listed = questions if isinstance(questions, list) else []
-    return tuple(str((isinstance(each, Mapping) and each.get("name")) or number) for number, each in enumerate(listed, start=1))
+    return tuple(str((isinstance(question, Mapping) and question.get("name")) or number) for number, question in enumerate(listed, start=1))
 
 
 def answers_by_name(answers: Any, names: Sequence[str]) -> dict[str, Mapping[str, Any]]:
@@ -76,7 +76,7 @@ def answers_by_name(answers: Any, names: Sequence[str]) -> dict[str, Mapping[str
     return dict(zip(names, objects, strict=True)) if len(objects) == len(names) else {}
 
 
-def _body(message: Any) -> Mapping[str, Any]:
+def _read_body(message: Any) -> Mapping[str, Any]:
     inner = message.get("body", message) if isinstance(message, Mapping) else {}
     return inner if isinstance(inner, Mapping) else {}
 
@@ -95,7 +95,7 @@ def _state(request: Mapping[str, Any]) -> dict[str, Any]:
     return {"input": state if isinstance(state, str) else to_json(state)}
 
 
-def _failure(response: Any, body: Mapping[str, Any]) -> Failure:
+def _read_failure(response: Any, body: Mapping[str, Any]) -> Failure:
     """The failure of a request without answers: refused where the provider's policy says so of this text, as in a run, else missing."""
     stated = response.get("status_code", response.get("status")) if isinstance(response, Mapping) else None
     status = stated if isinstance(stated, int) else 400

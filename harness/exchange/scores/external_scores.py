@@ -79,7 +79,7 @@ Rows = Sequence[tuple[Path, int, dict[str, Any]]]
 
 
 class ReadOptions(msgspec.Struct, frozen=True):
-    """What readers need to be told: a filter of lm-eval, field names of score records, columns that hold the scores of one metric, and
+    """Options of readers: a filter of lm-eval, field names of score records, columns that hold the scores of one metric, and
     whether the user names the fields of the item's id."""
 
     filter: str | None = None
@@ -93,12 +93,12 @@ class ReadOptions(msgspec.Struct, frozen=True):
 LinesReader = Callable[[Rows, ReadOptions], ExternalScores]
 
 
-def _nothing(_: Any) -> bool:
+def _recognise_none(_: Any) -> bool:
     return False
 
 
 class Reader(NamedTuple):
-    """How the files of one kind are told from others, and read; None: the program writes no such file.
+    """Recognise and read the files of one kind; None: the program writes no such file.
 
     Attributes:
         is_json: whether the content of a JSON file is of this kind.
@@ -111,9 +111,9 @@ class Reader(NamedTuple):
         persistent: people have a name or an account in the program.
     """
 
-    is_json: Callable[[Any], bool] = _nothing
+    is_json: Callable[[Any], bool] = _recognise_none
     read_json: Callable[[Path, Any, ReadOptions], ExternalScores] | None = None
-    is_line: Callable[[Any], bool] = _nothing
+    is_line: Callable[[Any], bool] = _recognise_none
     read_lines: LinesReader | None = None
     joins_files: bool = False
     read_archive: Callable[[Path], ExternalScores] | None = None
@@ -123,8 +123,8 @@ class Reader(NamedTuple):
 
 def joined_ids(rows: Sequence[Mapping[str, Any]], fields: Sequence[str]) -> list[Any]:
     """Return the ids of records, made of the values of several fields as `labels import --id-from` makes them; None where one is empty."""
-    named = [{name: row.get(name) for name in fields} for row in rows]
-    records = [Record(row, number, "") for number, row in enumerate(named, start=1)]
+    id_cells = [{name: row.get(name) for name in fields} for row in rows]
+    records = [Record(row, number, "") for number, row in enumerate(id_cells, start=1)]
     return [record.cells.get(ITEM_ID) for record in with_ids(SourceTable("records", fields, records), fields, "").records]
 
 
@@ -138,11 +138,11 @@ def plain_texts(scores: Iterable[ExternalScore], prefix: str = "") -> dict[str, 
 _NO_TEXTS = ("item_id", "id", "language", "lang", "task", "group", "split", "system", "parallel_id")
 
 
-def choose_one(flag: str, given: str | None, found: Iterable[str], what: str, why: str) -> str | None:
+def choose_one(flag: str, stated: str | None, candidates: Iterable[str], what: str, why: str) -> str | None:
     """One of several names in a file. Raises UsageError if several are found and none is given, or another one is."""
-    names = list(dict.fromkeys(found))
-    if given is not None and given not in names:
-        raise UsageError(f"{flag} {given}: the file has no such {what}; choose from: {', '.join(names)}")
-    if given is None and len(names) > 1:
+    names = list(dict.fromkeys(candidates))
+    if stated is not None and stated not in names:
+        raise UsageError(f"{flag} {stated}: the file has no such {what}; choose from: {', '.join(names)}")
+    if stated is None and len(names) > 1:
         raise UsageError(f"the file has several {what}s ({', '.join(names)}), and {why}; choose one with {flag}")
-    return given if given is not None else names[0] if names else None
+    return stated if stated is not None else names[0] if names else None

@@ -29,20 +29,20 @@ def read_pairs(rows: Rows, options: ReadOptions) -> ExternalScores:
     parts = [name for name in _ID if any(name in row for _, _, row in rows)]
     items = joined_ids([row for _, _, row in rows], parts)
     scores = [
-        _of_game(f"{path}:{number}", item, row, game, order)
+        _read_game(f"{path}:{number}", item, row, game, order)
         for (path, number, row), item in zip(rows, items, strict=True)
         for game, order in _GAMES
     ]
     return ExternalScores("fastchat-pair", scores, (), _TEXTS)
 
 
-def _of_game(place: str, item: Any, row: Mapping[str, Any], game: str, order: Order) -> ExternalScore:
+def _read_game(location: str, item: Any, row: Mapping[str, Any], game: str, order: Order) -> ExternalScore:
     """Return the judgment of a game. Its winner is a model, so that it is in the order of the pair already."""
     winner, judge = row[f"{game}_winner"], row.get("judge")
     failure = Failure.NOT_JSON if winner == "error" else None  # FastChat found no verdict in the reply
     reply = row.get(f"{game}_judgment")
     return ExternalScore(
-        place=place,
+        place=location,
         item=item,
         fields=flat(row),
         metric="preference",

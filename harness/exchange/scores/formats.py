@@ -30,6 +30,6 @@ OTHERS = "records"
 
 
 def reader_of(kind: str) -> Reader:
-    """How files of this kind, one of `SCORE_KINDS`, are recognised and read."""
+    """Return the reader of files of this kind, one of `SCORE_KINDS`."""
     reader: Reader = import_module(f"harness.exchange.scores.{MODULES[kind]}").READERS[kind]
     return reader

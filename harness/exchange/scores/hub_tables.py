@@ -48,16 +48,16 @@ def hub_tables(data: Dataset, judgments: Judgments | None, reasons: Reasons | No
     if not data.items:
         raise UsageError("there are no items to export")
     by_id = data.by_id
-    tables = [_table("items", ({name: getattr(item, name) for name in _ITEM_KEYS} | item.fields for item in data.items))]
+    tables = [_make_table("items", ({name: getattr(item, name) for name in _ITEM_KEYS} | item.fields for item in data.items))]
     if len(data.labels):
-        tables.append(_table("labels", _label_rows(data, by_id)))
+        tables.append(_make_table("labels", _label_rows(data, by_id)))
     if judgments is not None and len(judgments):
-        tables.append(_table("judgments", _judgment_rows(judgments, by_id, reasons)))
+        tables.append(_make_table("judgments", _make_judgment_rows(judgments, by_id, reasons)))
     return tables
 
 
 def left_out(data: Dataset) -> list[str]:
-    """What of a data folder the tables do not hold, as sentences."""
+    """Say which parts of a data folder the tables do not hold."""
     parts = (
         ("marked errors", bool(data.labels.spans.values)),
         ("second ratings", bool(data.second)),
@@ -88,36 +88,36 @@ def split_name(data: Dataset) -> str:
     return names[0] if len(names) == 1 else "all"
 
 
-def _about(item: Item) -> dict[str, Any]:
+def _describe_item(item: Item) -> dict[str, Any]:
     return {name: getattr(item, name) for name in _ABOUT_ITEM}
 
 
 def _label_rows(data: Dataset, by_id: Mapping[str, Item]) -> Iterator[dict[str, Any]]:
     for label, blind in zip(data.labels, data.labels.blind, strict=True):
-        yield {**msgspec.structs.asdict(label), "blind": blind, **_about(by_id[label.item_id])}
+        yield {**msgspec.structs.asdict(label), "blind": blind, **_describe_item(by_id[label.item_id])}
 
 
-def _judgment_rows(judgments: Judgments, by_id: Mapping[str, Item], reasons: Reasons | None) -> Iterator[dict[str, Any]]:
+def _make_judgment_rows(judgments: Judgments, by_id: Mapping[str, Item], reasons: Reasons | None) -> Iterator[dict[str, Any]]:
     columns = [judgments.columns[name] for name in _JUDGMENT_KEYS]
     words = reasons(np.arange(len(judgments))) if reasons else [None] * len(judgments)
     for item, reason, *values in zip(judgments.item, words, *columns, strict=True):
-        own = dict(zip(_JUDGMENT_KEYS, values, strict=True))
-        yield {"item_id": item, **own, "justification": reason, **_about(by_id[item])}
+        judgment = dict(zip(_JUDGMENT_KEYS, values, strict=True))
+        yield {"item_id": item, **judgment, "justification": reason, **_describe_item(by_id[item])}
 
 
-def _table(name: str, rows: Iterable[Mapping[str, Any]]) -> HubTable:
+def _make_table(name: str, rows: Iterable[Mapping[str, Any]]) -> HubTable:
     """The rows as a table; a column has the narrowest type that holds all its values."""
-    kept = list(rows)
+    table_rows = list(rows)
     values: dict[str, list[Any]] = {}
-    for row in kept:
+    for row in table_rows:
         for key, value in row.items():
             if value is not None:
                 values.setdefault(key, []).append(value)
-    schema = {key: _kind(found) for key, found in values.items()}
-    return HubTable(name, [{key: _cell(row.get(key), kind) for key, kind in schema.items()} for row in kept], schema)
+    schema = {key: _find_kind(cells) for key, cells in values.items()}
+    return HubTable(name, [{key: _convert_cell(row.get(key), kind) for key, kind in schema.items()} for row in table_rows], schema)
 
 
-def _kind(values: Iterable[Any]) -> str:
+def _find_kind(values: Iterable[Any]) -> str:
     kinds = {type(value) if not isinstance(value, int) or abs(value) < _INT64 else str for value in values}
     if kinds == {bool}:
         return "bool"
@@ -126,7 +126,7 @@ def _kind(values: Iterable[Any]) -> str:
     return "double" if kinds <= {int, float} else "string"
 
 
-def _cell(value: Any, kind: str) -> Any:
+def _convert_cell(value: Any, kind: str) -> Any:
     """A value of a column; in columns of text, numbers as they are written and lists as JSON."""
     if value is None or kind != "string" or isinstance(value, str):
         return None if value is None else str(value) if kind == "string" else value

@@ -19,7 +19,7 @@ ALL_METRICS = "*"
 
 
 class ScoreMeaning(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What was scored, by whom and on which scale: what flags and mapping files both can say. Each field is the flag of the same name.
+    """The meaning of scores: metric, judge and scale, which flags and mapping files both can say. Each field is the flag of the same name.
 
     Attributes:
         item_from, language_from: the field of a record that holds the item's id, or its language.
@@ -51,7 +51,7 @@ class ScoreMeaning(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ScoreImportOptions(ScoreMeaning, frozen=True, forbid_unknown_fields=True):
-    """How to read files with scores, and where items come from. Each field is the flag of the same name.
+    """Options to read files with scores, and where items come from. Each field is the flag of the same name.
 
     Attributes:
         kind: one of `SCORE_KINDS`; without it the content decides.
@@ -92,8 +92,8 @@ def with_mapping_file(options: ScoreImportOptions, path: Path) -> ScoreImportOpt
     """The options of a file, where the flags say nothing; tables are joined key by key. Raises ContentError for another file."""
     written = msgspec.structs.asdict(read_spec(path, ScoreMappingFile))
     written["names"] = written.pop("records")
-    given = {name: value for name, value in msgspec.structs.asdict(options).items() if value not in (None, (), {}, False)}
-    joined = {name: {**written[name], **value} if isinstance(value, dict) and name in written else value for name, value in given.items()}
+    stated = {name: value for name, value in msgspec.structs.asdict(options).items() if value not in (None, (), {}, False)}
+    joined = {name: {**written[name], **value} if isinstance(value, dict) and name in written else value for name, value in stated.items()}
     return ScoreImportOptions(**(written | joined))
 
 
@@ -131,9 +131,9 @@ def id_pattern(text: str | None) -> Pattern | None:
         pattern = Pattern(text)
     except ValueError as err:
         raise UsageError(f"--id-pattern {text}: {err}") from None
-    known = {"item", "metric", "language", "judge", "repeat"}
-    if not pattern.names or pattern.names - known:
+    group_names = {"item", "metric", "language", "judge", "repeat"}
+    if not pattern.names or pattern.names - group_names:
         raise UsageError(
-            f"--id-pattern {text}: name its groups, such as (?P<item>.+):(?P<metric>.+); the names are {', '.join(sorted(known))}"
+            f"--id-pattern {text}: name its groups, such as (?P<item>.+):(?P<metric>.+); the names are {', '.join(sorted(group_names))}"
         )
     return pattern

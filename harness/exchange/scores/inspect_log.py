@@ -41,7 +41,7 @@ _TEXTS = {"input": "input", "output": "output"}
 
 
 def is_log(content: Any) -> bool:
-    """Whether the content of a JSON file is a log."""
+    """Return whether the content of a JSON file is a log."""
     return isinstance(content, dict) and isinstance(content.get("eval"), dict) and "version" in content
 
 
@@ -58,7 +58,7 @@ def read_json(path: Path, content: Any, _: ReadOptions) -> ExternalScores:
     samples = content.get("samples") or []
     if not isinstance(samples, list):
         raise ContentError("'samples' of a log is a list", path)
-    return _scores(path, content["eval"], ((f"{path}:sample {number}", sample) for number, sample in enumerate(samples, start=1)))
+    return _read_scores(path, content["eval"], ((f"{path}:sample {number}", sample) for number, sample in enumerate(samples, start=1)))
 
 
 def read_eval(path: Path) -> ExternalScores:
@@ -69,23 +69,23 @@ def read_eval(path: Path) -> ExternalScores:
         header = decode(archive.read("header.json"), f"{path}:header.json")
         names = (name for name in archive.names if name.startswith("samples/") and name.endswith(".json"))
         samples = ((f"{path}:{name}", decode(archive.read(name), f"{path}:{name}")) for name in names)
-        return _scores(path, _header(header, f"{path}:header.json"), samples)
+        return _read_scores(path, _read_header(header, f"{path}:header.json"), samples)
 
 
-def _header(content: Any, place: str) -> Mapping[str, Any]:
-    """What a log says of the evaluation. Raises ContentError for another form."""
+def _read_header(content: Any, location: str) -> Mapping[str, Any]:
+    """Return what a log says of the evaluation. Raises ContentError for another form."""
     about = content.get("eval") if isinstance(content, dict) else None
     if not isinstance(about, dict):
-        raise ContentError("the header of a log has an object 'eval'", place)
+        raise ContentError("the header of a log has an object 'eval'", location)
     return about
 
 
-def _scores(path: Path, about: Mapping[str, Any], samples: Iterator[tuple[str, Any]]) -> ExternalScores:
-    roles = _roles(about)
-    found: list[ExternalScore] = []
+def _read_scores(path: Path, about: Mapping[str, Any], samples: Iterator[tuple[str, Any]]) -> ExternalScores:
+    roles = _read_roles(about)
+    scores: list[ExternalScore] = []
     notes: Counter[str] = Counter()
     outputs: dict[Any, list[str]] = {}
-    for place, sample in samples:
+    for location, sample in samples:
         try:
             if sample.get("invalidation"):
                 notes["samples that somebody invalidated left out"] += 1
@@ -93,16 +93,16 @@ def _scores(path: Path, about: Mapping[str, Any], samples: Iterator[tuple[str, A
             if not sample.get("scores"):
                 notes["samples without a score left out"] += 1
                 continue
-            found += _of_sample(place, sample, about, roles, outputs, notes)
+            scores += _read_sample(location, sample, about, roles, outputs, notes)
         except (AttributeError, TypeError, KeyError, IndexError, ValueError, OverflowError, RecursionError):
-            raise ContentError("the sample does not have Inspect's form", place) from None
-    if not found:
+            raise ContentError("the sample does not have Inspect's form", location) from None
+    if not scores:
         raise ContentError("no sample has a score" + "".join(f"; {count} {what}" for what, count in notes.items()), path)
-    return ExternalScores("inspect", found, [f"{count} {what}" for what, count in notes.items()], _TEXTS)
+    return ExternalScores("inspect", scores, [f"{count} {what}" for what, count in notes.items()], _TEXTS)
 
 
-def _of_sample(
-    place: str,
+def _read_sample(
+    location: str,
     sample: dict[str, Any],
     about: Mapping[str, Any],
     roles: Mapping[str, str],
@@ -115,34 +115,34 @@ def _of_sample(
         versions.append(output)
     changed = versions.index(output)
     shared = {
-        "place": place,
+        "place": location,
         "item": f"{sample['id']}@{changed + 1}" if changed else str(sample["id"]),  # another answer in a later epoch is another text
-        "repeat": _epoch(sample.get("epoch", 1), place) - 1,
+        "repeat": _read_epoch(sample.get("epoch", 1), location) - 1,
         "fields": {
             "id": sample["id"],
-            "input": _text_of(sample.get("input")),
+            "input": _join_text(sample.get("input")),
             "output": output,
-            "target": _text_of(sample.get("target")),
+            "target": _join_text(sample.get("target")),
             "model": about.get("model"),
             **flat({"metadata": sample.get("metadata") or {}}),
         },
     }
-    asked = _models_of_scorers(sample.get("events"))
+    models_of = _find_models_of_scorers(sample.get("events"))
     for name, score in sample["scores"].items():
         history = score.get("history") or []
-        models = asked.get(name)
+        models = models_of.get(name)
         if _is_computed(name, score):
             notes[f"scores of '{name}', which a program computed and no model gave, left out"] += 1
             if len(history) > 1:
-                yield from _edits(shared, name, score, history)
+                yield from _read_edits(shared, name, score, history)
             continue
         original = history[0] if len(history) > 1 else score
         metadata = score.get("metadata") or {}
-        reply = _last_reply(metadata)
-        text, rule = _graded_text(name, score, reply, about, several=bool(metadata.get("panel")) or len(models or ()) > 1)
+        reply = _find_last_reply(metadata)
+        text, rule = _find_graded_text(name, score, reply, about, several=bool(metadata.get("panel")) or len(models or ()) > 1)
         judge = {
             **shared,
-            "who": _judge(reply.get("model"), models or (), roles, about, panel=bool(metadata.get("panel"))),
+            "who": _name_judge(reply.get("model"), models or (), roles, about, panel=bool(metadata.get("panel"))),
             "reply": text,
             "rule": rule,
             "justification": score.get("explanation"),
@@ -150,20 +150,20 @@ def _of_sample(
         reason = score.get("reason") or metadata.get("unscored_reason")
         if models == () and not metadata:
             notes[f"scores of '{name}', a scorer that asked no model: leave them out with --drop if they are not a judge's"] += 1
-        if ours := of_ours(metadata):
-            yield ExternalScore(**(judge | {"reply": None} | ours))
-        for metric, value in () if ours else _values(name, original.get("value")):
+        if recorded := of_ours(metadata):
+            yield ExternalScore(**(judge | {"reply": None} | recorded))
+        for metric, value in () if recorded else _split_values(name, original.get("value")):
             if isinstance(value, list):
                 notes["scores that are lists left out"] += 1
                 continue
-            failure = _failure(value, reason)
+            failure = _read_failure(value, reason)
             several = metric != name  # of one reply, which the parser of a single answer cannot read
             yield ExternalScore(**(judge | ({"reply": None} if several else {})), metric=metric, value=value, failure=failure)
         if len(history) > 1:
-            yield from _edits(shared, ours.get("metric", name), score, history)
+            yield from _read_edits(shared, recorded.get("metric", name), score, history)
 
 
-def _graded_text(
+def _find_graded_text(
     name: str, score: Mapping[str, Any], reply: Mapping[str, Any], about: Mapping[str, Any], *, several: bool
 ) -> tuple[str | None, AnswerRule | None]:
     """The judge's reply, and how Inspect reads it where the scorer is one of its own; a vote of several graders has no single reply.
@@ -173,11 +173,14 @@ def _graded_text(
     """
     if several:
         return None, None
-    text = _text_of(reply.get("content"))
+    text = _join_text(reply.get("content"))
     scorer = name.rstrip("0123456789")
     if scorer not in _GRADERS:
         return text, None
-    options = next((own.get("options") for own in about.get("scorers") or () if own.get("name", "").endswith(name)), None) or {}
+    options = (
+        next((scorer_spec.get("options") for scorer_spec in about.get("scorers") or () if scorer_spec.get("name", "").endswith(name)), None)
+        or {}
+    )
     pattern = options.get("grade_pattern")
     explanation = score.get("explanation")
     if text is None and isinstance(explanation, str):
@@ -192,72 +195,72 @@ def _graded_text(
 
 
 def _is_computed(name: str, score: Mapping[str, Any]) -> bool:
-    """Whether a score is of one of Inspect's scorers that compare texts; a second scorer of the same name has a number."""
+    """Return whether a score is of one of Inspect's scorers that compare texts; a second scorer of the same name has a number."""
     metadata = score.get("metadata") or {}
-    return bool({name, name.rstrip("0123456789")} & _TEXT_SCORERS) and not (_last_reply(metadata) or of_ours(metadata))
+    return bool({name, name.rstrip("0123456789")} & _TEXT_SCORERS) and not (_find_last_reply(metadata) or of_ours(metadata))
 
 
-def _judge(model: Any, asked: Sequence[str], roles: Mapping[str, str], about: Mapping[str, Any], *, panel: bool) -> str | None:
+def _name_judge(model: Any, models: Sequence[str], roles: Mapping[str, str], about: Mapping[str, Any], *, panel: bool) -> str | None:
     """The judge of a score: the model that the scorer asked, the whole panel that voted, or else the model that replied.
 
     A reply leaves out the provider and may add a date; the judge has the name that the log has for it.
     """
-    if len(asked) == 1 or (asked and (panel or not model)):
-        return "+".join(asked)
+    if len(models) == 1 or (models and (panel or not model)):
+        return "+".join(models)
     if not isinstance(model, str) or not model:
         return roles.get("grader")
     evaluated = about.get("model")
-    known = [*asked, *roles.values(), *([evaluated] if isinstance(evaluated, str) else [])]
+    candidates = [*models, *roles.values(), *([evaluated] if isinstance(evaluated, str) else [])]
     ends = (f"/{model}", f"/{_DATED.sub('', model)}")
-    return next((name for name in known if f"/{name}".endswith(ends)), model)
+    return next((name for name in candidates if f"/{name}".endswith(ends)), model)
 
 
-def _roles(about: Mapping[str, Any]) -> dict[str, str]:
+def _read_roles(about: Mapping[str, Any]) -> dict[str, str]:
     """The models that have a role, by role, the grader first."""
-    given = about.get("model_roles")
-    roles = given if isinstance(given, dict) else {}
-    models = {role: of.get("model") for role, of in roles.items() if isinstance(of, dict)}
+    stated = about.get("model_roles")
+    roles = stated if isinstance(stated, dict) else {}
+    models = {role: role_config.get("model") for role, role_config in roles.items() if isinstance(role_config, dict)}
     return {role: model for role, model in sorted(models.items(), key=lambda pair: pair[0] != "grader") if isinstance(model, str) and model}
 
 
-def _epoch(value: Any, place: str) -> int:
+def _read_epoch(value: Any, location: str) -> int:
     """The number of an epoch, from 1. Raises ContentError for another value."""
     if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= _MOST_EPOCHS:
         return value
-    raise ContentError(f"epoch {str(value)[:40]} is not a whole number from 1 to {_MOST_EPOCHS:,}", place)
+    raise ContentError(f"epoch {str(value)[:40]} is not a whole number from 1 to {_MOST_EPOCHS:,}", location)
 
 
-def _values(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+def _split_values(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, dict):
         yield from value.items()
     else:
         yield name, value
 
 
-def _failure(value: Any, reason: str | None) -> Failure | None:
+def _read_failure(value: Any, reason: str | None) -> Failure | None:
     """NaN and null are no scores; Inspect itself counts a null in a dict as 0."""
     if value is None or value != value:
         return _REASONS.get(reason or "", Failure.NOT_JSON if reason else Failure.MISSING)
     return None
 
 
-def _last_reply(metadata: Mapping[str, Any]) -> dict[str, Any]:
+def _find_last_reply(metadata: Mapping[str, Any]) -> dict[str, Any]:
     grading = metadata.get("grading") or []
     last = grading[-1] if isinstance(grading, list) and grading else {}
     return last if isinstance(last, dict) and last.get("role") == "assistant" else {}
 
 
-def _edits(shared: dict[str, Any], name: str, score: Mapping[str, Any], history: list[Any]) -> Iterator[ExternalScore]:
-    """What a person wrote over the judge's score, in sight of it: one label."""
+def _read_edits(shared: dict[str, Any], name: str, score: Mapping[str, Any], history: list[Any]) -> Iterator[ExternalScore]:
+    """Yield the label that a person wrote over the judge's score, in sight of it."""
     edit = history[-1]
     value = score.get("value") if edit.get("value") == _UNCHANGED else edit.get("value", score.get("value"))
     author = (edit.get("provenance") or {}).get("author") or "editor"
-    for metric, given in _values(name, value):
-        if given is not None and given == given:
-            yield ExternalScore(**(shared | {"repeat": None}), metric=metric, value=given, who=str(author), human=True, blind=False)
+    for metric, label in _split_values(name, value):
+        if label is not None and label == label:
+            yield ExternalScore(**(shared | {"repeat": None}), metric=metric, value=label, who=str(author), human=True, blind=False)
 
 
-def _text_of(content: Any) -> str | None:
+def _join_text(content: Any) -> str | None:
     """A text; the texts of messages joined; None for nothing."""
     if isinstance(content, list):
         parts = [part.get("content") if isinstance(part, dict) else part for part in content]
@@ -265,13 +268,13 @@ def _text_of(content: Any) -> str | None:
     return content if isinstance(content, str) and content else None
 
 
-def _models_of_scorers(events: Any) -> dict[str, tuple[str, ...]]:
+def _find_models_of_scorers(events: Any) -> dict[str, tuple[str, ...]]:
     """`{score name: models}` of every scorer that has a span; no models where it asked none. Empty for a log without events.
 
     Where a sample was scored again, the last scoring counts.
     """
     scorer_of: dict[Any, str] = {}  # span: the scorer that it belongs to
-    asked: dict[str, dict[str, None]] = {}
+    models_of: dict[str, dict[str, None]] = {}
     for event in events if isinstance(events, list) else ():
         if not isinstance(event, dict):
             continue
@@ -279,20 +282,20 @@ def _models_of_scorers(events: Any) -> dict[str, tuple[str, ...]]:
         if not isinstance(span, str):
             continue
         if kind == "span_begin":
-            _begin(event, span, scorer_of, asked)
+            _begin(event, span, scorer_of, models_of)
         elif kind == "model" and span in scorer_of and isinstance(event.get("model"), str):
-            asked[scorer_of[span]][event["model"]] = None
-    return {name: tuple(models) for name, models in asked.items()}
+            models_of[scorer_of[span]][event["model"]] = None
+    return {name: tuple(models) for name, models in models_of.items()}
 
 
-def _begin(event: dict[str, Any], span: str, scorer_of: dict[Any, str], asked: dict[str, dict[str, None]]) -> None:
+def _begin(event: dict[str, Any], span: str, scorer_of: dict[Any, str], models: dict[str, dict[str, None]]) -> None:
     """A span inside that of a scorer belongs to this scorer."""
     name, parent = event.get("name"), event.get("parent_id")
     if isinstance(parent, str) and parent in scorer_of:
         scorer_of[span] = scorer_of[parent]
     elif event.get("type") == "scorer" and isinstance(name, str):
         scorer_of[span] = name
-        asked[name] = {}
+        models[name] = {}
 
 
 READERS = {

@@ -29,22 +29,24 @@ def decode(data: bytes, path: Path | str, line: int | None = None) -> Any:
     """
     try:
         content = json.loads(data.decode("utf-8-sig"))
-        return _whole_characters(content) if _SURROGATE_ESCAPE.search(data) else content
+        return _replace_half_characters(content) if _SURROGATE_ESCAPE.search(data) else content
     except UnicodeDecodeError as err:
         raise ContentError("not UTF-8; save the file as UTF-8", path, line or data[: err.start].count(b"\n") + 1) from None
     except RecursionError:
         raise ContentError("nested too deeply", path, line) from None
     except ValueError as err:  # JSONDecodeError; also integers of thousands of digits
-        at = getattr(err, "lineno", 1)
-        raise ContentError(f"not JSON ({getattr(err, 'msg', err)})", path, line or at) from None
+        error_line = getattr(err, "lineno", 1)
+        raise ContentError(f"not JSON ({getattr(err, 'msg', err)})", path, line or error_line) from None
 
 
-def _whole_characters(value: Any) -> Any:
+def _replace_half_characters(value: Any) -> Any:
     if isinstance(value, str):
         return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, list):
-        return [_whole_characters(part) for part in value]
-    return {_whole_characters(key): _whole_characters(part) for key, part in value.items()} if isinstance(value, dict) else value
+        return [_replace_half_characters(part) for part in value]
+    return (
+        {_replace_half_characters(key): _replace_half_characters(part) for key, part in value.items()} if isinstance(value, dict) else value
+    )
 
 
 def lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

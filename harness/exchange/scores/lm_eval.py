@@ -16,7 +16,7 @@ from harness.exchange.scores.external_scores import ExternalScore, ExternalScore
 
 
 def is_sample(row: Any) -> bool:
-    """Whether a line is one sample."""
+    """Return whether a line is one sample."""
     return isinstance(row, dict) and "resps" in row and "doc" in row
 
 
@@ -24,19 +24,19 @@ def read_samples(rows: Rows, options: ReadOptions) -> ExternalScores:
     """Read the lines of a file. Raises ContentError for another form, UsageError if there are several filters and none is chosen."""
     why = "each repeats the same replies"
     chosen = choose_one("--filter", options.filter, (str(row.get("filter")) for _, _, row in rows if "filter" in row), "filter", why)
-    judge = _model_name(rows[0][0])
-    found: list[ExternalScore] = []
+    judge = _read_model_name(rows[0][0])
+    scores: list[ExternalScore] = []
     for path, number, row in rows:
         if not is_sample(row):
             raise ContentError("not a sample of lm-evaluation-harness, which has 'doc' and 'resps'", path, number)
         if chosen is not None and str(row.get("filter")) != chosen:
             continue
-        found += _of_sample(path, number, row, judge, options.label_from)
+        scores += _read_sample(path, number, row, judge, options.label_from)
     notes = [] if judge else ["no results_*.json beside the samples names the judge; pass --judge NAME"]
-    return ExternalScores("lm-eval", found, notes, plain_texts(found, "doc."))
+    return ExternalScores("lm-eval", scores, notes, plain_texts(scores, "doc."))
 
 
-def _of_sample(path: Path, number: int, row: Mapping[str, Any], judge: str | None, label_from: str | None) -> list[ExternalScore]:
+def _read_sample(path: Path, number: int, row: Mapping[str, Any], judge: str | None, label_from: str | None) -> list[ExternalScore]:
     replies = row["resps"]
     if not (isinstance(replies, list) and len(replies) == 1 and isinstance(replies[0], list)):
         raise ContentError("one request with its replies is expected; log-likelihoods of choices are no replies", path, number)
@@ -45,15 +45,15 @@ def _of_sample(path: Path, number: int, row: Mapping[str, Any], judge: str | Non
     fields = {"doc_id": row.get("doc_id"), "target": row.get("target"), **flat({"doc": row["doc"] or {}})}
     item = fields.get("doc.item_id", fields.get("doc.id", row.get("doc_id")))
     shared: dict[str, Any] = {"place": f"{path}:{number}", "item": item, "fields": fields}
-    found = [ExternalScore(**shared, reply=reply, who=judge, repeat=repeat) for repeat, reply in enumerate(replies[0])]
+    scores = [ExternalScore(**shared, reply=reply, who=judge, repeat=repeat) for repeat, reply in enumerate(replies[0])]
     if label_from is not None:
         if label_from not in fields:
             raise ContentError(f"no field '{label_from}'; the fields are: {', '.join(fields)}", path, number)
-        found.append(ExternalScore(**shared, value=fields[label_from], who="label", human=True))
-    return found
+        scores.append(ExternalScore(**shared, value=fields[label_from], who="label", human=True))
+    return scores
 
 
-def _model_name(path: Path) -> str | None:
+def _read_model_name(path: Path) -> str | None:
     """The model of the results file beside the samples. Nothing else of that file is read: it describes a machine."""
     for results in sorted(path.parent.glob("results_*.json")):
         content = lenient_json.load(results) if results.is_file() else None

@@ -53,7 +53,7 @@ _DECISIONS = re.compile(r"\w+:decisions(:|$)")
 
 
 def is_result(row: Any) -> bool:
-    """Whether an object is one result."""
+    """Return whether an object is one result."""
     return isinstance(row, dict) and "gradingResult" in row and "promptIdx" in row
 
 
@@ -66,38 +66,38 @@ def results_in(content: Any) -> list[Any] | None:
 
 def read_results(path: Path, rows: Iterable[tuple[str, Any]]) -> ExternalScores:
     """Read `(place, result)` pairs. Raises ContentError for a result of another form, and if no assertion was graded by a model."""
-    found: list[ExternalScore] = []
+    scores: list[ExternalScore] = []
     left_out: Counter[str] = Counter()
-    asked: Counter[str] = Counter()
-    kept = list(rows)
+    repeats: Counter[str] = Counter()
+    results = list(rows)
     read_texts: dict[str, str] = {}
-    several = len({(_label(row), str(row.get("promptIdx"))) for _, row in kept}) > 1
-    for place, row in kept:
+    several = len({(_label(row), str(row.get("promptIdx"))) for _, row in results}) > 1
+    for location, row in results:
         try:
-            fields = _fields(row)
+            fields = _read_fields(row)
             key = to_json([row.get("vars"), row.get("promptIdx"), _label(row), row.get("testIdx") if not row.get("vars") else None])
             graded = row.get("gradingResult") or {}
             components = graded.get("componentResults") or []
-            shared = {"place": place, "item": _item(row, fields, several), "fields": fields}
-            if decided := list(_decisions(shared | {"item": _item(row, fields, several=False)}, row, asked[key])):
-                found += decided
+            shared = {"place": location, "item": _read_item_id(row, fields, several), "fields": fields}
+            if decided := list(_read_decisions(shared | {"item": _read_item_id(row, fields, several=False)}, row, repeats[key])):
+                scores += decided
                 read_texts = {name: f"vars.{name}" for name in row.get("vars") or {}}
-                asked[key] += 1
+                repeats[key] += 1
                 continue
             if not components:
                 left_out["results without an assertion (the model under test failed)"] += 1
                 continue
-            found += _of_result(shared, row, asked[key], components, left_out)
-            asked[key] += 1
+            scores += _read_result(shared, row, repeats[key], components, left_out)
+            repeats[key] += 1
         except (AttributeError, TypeError, KeyError):
-            raise ContentError("the result does not have promptfoo's form", place) from None
-    if not found:
+            raise ContentError("the result does not have promptfoo's form", location) from None
+    if not scores:
         raise ContentError("no assertion was graded by a model or a person; there is nothing to import", path)
     texts = read_texts if len(read_texts) != 1 else {"output": next(iter(read_texts.values()))}  # what decision models read
-    return ExternalScores("promptfoo", found, [f"{count} {what} left out" for what, count in left_out.items()], texts or _TEXTS)
+    return ExternalScores("promptfoo", scores, [f"{count} {what} left out" for what, count in left_out.items()], texts or _TEXTS)
 
 
-def _fields(row: Mapping[str, Any]) -> dict[str, Any]:
+def _read_fields(row: Mapping[str, Any]) -> dict[str, Any]:
     case = row.get("testCase") or {}
     output = (row.get("response") or {}).get("output")
     metadata = row.get("metadata") or case.get("metadata") or {}
@@ -111,7 +111,7 @@ def _label(row: Mapping[str, Any]) -> str:
     return str(provider.get("label") or provider.get("id") or "") if isinstance(provider, dict) else str(provider or "")
 
 
-def _item(row: Mapping[str, Any], fields: Mapping[str, Any], several: bool) -> str | None:
+def _read_item_id(row: Mapping[str, Any], fields: Mapping[str, Any], several: bool) -> str | None:
     """The usual id of the item; answers of several providers or prompts are several texts."""
     identity = next((fields[name] for name in ("vars.item_id", "metadata.item_id", "description") if fields.get(name)), None)
     if identity is None or not several:
@@ -119,7 +119,7 @@ def _item(row: Mapping[str, Any], fields: Mapping[str, Any], several: bool) -> s
     return f"{identity}@{_label(row)}#{row.get('promptIdx')}"
 
 
-def _decisions(shared: Mapping[str, Any], row: Mapping[str, Any], repeat: int) -> Iterator[ExternalScore]:
+def _read_decisions(shared: Mapping[str, Any], row: Mapping[str, Any], repeat: int) -> Iterator[ExternalScore]:
     """Yield the answers of a decision model that was the model under test: it judged the text of the test."""
     if not _DECISIONS.match(identity := _label_id(row)):
         return
@@ -140,33 +140,33 @@ def _label_id(row: Mapping[str, Any]) -> str:
     return str(provider.get("id") or "") if isinstance(provider, dict) else str(provider or "")
 
 
-def _of_result(
+def _read_result(
     shared: Mapping[str, Any], row: Mapping[str, Any], repeat: int, components: Iterable[Mapping[str, Any]], left_out: Counter[str]
 ) -> Iterator[ExternalScore]:
     for component in components:
         assertion = component.get("assertion") or {}
         kind = str(assertion.get("type") or "").removeprefix("not-")
-        own: dict[str, Any] = {**shared, "value": component.get("score")}
+        score_fields: dict[str, Any] = {**shared, "value": component.get("score")}
         if kind == HUMAN:
             comment = component.get("comment")
-            yield ExternalScore(**own, metric=HUMAN, who="viewer", human=True, blind=False, justification=comment)
-        elif ours := of_ours(component.get("metadata")):
-            yield ExternalScore(**(own | ours), repeat=repeat)
+            yield ExternalScore(**score_fields, metric=HUMAN, who="viewer", human=True, blind=False, justification=comment)
+        elif recorded := of_ours(component.get("metadata")):
+            yield ExternalScore(**(score_fields | recorded), repeat=repeat)
         elif kind in _MODEL_GRADED:
             reason = component.get("reason")
             yield ExternalScore(
-                **own,
+                **score_fields,
                 metric=str(assertion.get("metric") or assertion["type"]),
-                failure=_failure(component, str(reason or "")),
+                failure=_read_failure(component, str(reason or "")),
                 justification=reason,
-                who=_grader(assertion, row),
+                who=_name_grader(assertion, row),
                 repeat=repeat,
             )
         else:
             left_out[f"assertions of type '{kind}', which no model graded,"] += 1
 
 
-def _failure(component: Mapping[str, Any], reason: str) -> Failure | None:
+def _read_failure(component: Mapping[str, Any], reason: str) -> Failure | None:
     """The failure of a grader. promptfoo writes 0 and does not pass for it, so a score that was given is never one."""
     metadata = component.get("metadata") or {}
     if not metadata.get("graderError") and (component.get("score") or component.get("pass")):
@@ -178,7 +178,7 @@ def _failure(component: Mapping[str, Any], reason: str) -> Failure | None:
     return None
 
 
-def _grader(assertion: Mapping[str, Any], row: Mapping[str, Any]) -> str | None:
+def _name_grader(assertion: Mapping[str, Any], row: Mapping[str, Any]) -> str | None:
     """The judge: `openai/gpt-4o` for `openai:chat:gpt-4o`."""
     options = (row.get("testCase") or {}).get("options") or {}
     provider = assertion.get("provider") or options.get("provider")

@@ -27,8 +27,8 @@ def kind_of(row: Any) -> str | None:
         return None
     if "custom_id" not in row:
         parts = [part for name in ("response", "error", "request") if isinstance(part := row.get(name), dict)]
-        known = ("candidates", "promptFeedback", "contents", "code")
-        return GEMINI if "key" in row and any(name in part for part in parts for name in known) else None
+        gemini_fields = ("candidates", "promptFeedback", "contents", "code")
+        return GEMINI if "key" in row and any(name in part for part in parts for name in gemini_fields) else None
     if "response" in row or ("error" in row and "id" in row) or "body" in row:
         return OPENAI
     return ANTHROPIC if "result" in row or "params" in row else None
@@ -36,60 +36,69 @@ def kind_of(row: Any) -> str | None:
 
 def read_batch(kind: str, rows: Rows) -> ExternalScores:
     """Read the lines of all files of one provider. Raises ContentError for a line of another form."""
-    asked: dict[str, tuple[str, str | None]] = {}
-    found: dict[str, ExternalScore] = {}
+    requests: dict[str, tuple[str, str | None]] = {}
+    answers: dict[str, ExternalScore] = {}
     for path, number, row in rows:
-        place = f"{path}:{number}"
+        location = f"{path}:{number}"
         name = row.get("key" if kind == GEMINI else "custom_id") if kind_of(row) == kind else None
         if not isinstance(name, str):
             raise ContentError(f"not a line of a file of kind {kind}", path, number)
         if part := next((part for part in ("body", "params", "request") if part in row and "response" not in row), None):
             request = row[part]
             model = request.get("model") if isinstance(request, dict) else None
-            asked[name] = (place, model if isinstance(model, str) else None)
+            requests[name] = (location, model if isinstance(model, str) else None)
             continue
         try:
-            score = {OPENAI: _openai, ANTHROPIC: _anthropic, GEMINI: _gemini}[kind](place, row)
+            score = {OPENAI: _read_openai, ANTHROPIC: _read_anthropic, GEMINI: _read_gemini}[kind](location, row)
         except (AttributeError, TypeError, KeyError, IndexError):
             raise ContentError(f"the reply does not have the form of a file of kind {kind}", path, number) from None
-        if name not in found or found[name].reply is None:  # a failure may be in a second file
-            found[name] = score
-    lost = [_missing(place, name) for name, (place, _) in asked.items() if name not in found]
+        if name not in answers or answers[name].reply is None:  # a failure may be in a second file
+            answers[name] = score
+    lost = [_make_missing(location, name) for name, (location, _) in requests.items() if name not in answers]
     notes = [f"{len(lost)} requests have no reply; they count as missing"] if lost else []
-    return ExternalScores(kind, _with_judges(kind, [*found.values(), *lost], {name: model for name, (_, model) in asked.items()}), notes)
+    return ExternalScores(
+        kind, _with_judges(kind, [*answers.values(), *lost], {name: model for name, (_, model) in requests.items()}), notes
+    )
 
 
-def _with_judges(kind: str, scores: Sequence[ExternalScore], asked: Mapping[str, str | None]) -> list[ExternalScore]:
+def _with_judges(kind: str, scores: Sequence[ExternalScore], requested: Mapping[str, str | None]) -> list[ExternalScore]:
     """The scores, those without a reply by the judge that was asked: as its replies name it, or else as its request does."""
-    answered = {asked.get(str(score.item)): score.who for score in scores if score.who}
+    answered = {requested.get(str(score.item)): score.who for score in scores if score.who}
     only = next(iter(answered.values())) if len(set(answered.values())) == 1 else None
     provider = kind.partition("-")[0]
 
     def judge(score: ExternalScore) -> str | None:
-        model = asked.get(str(score.item))
-        return score.who or (answered.get(model) or _named(provider, model) if model else only)
+        model = requested.get(str(score.item))
+        return score.who or (answered.get(model) or _name_judge(provider, model) if model else only)
 
     return [msgspec.structs.replace(score, who=judge(score)) for score in scores]
 
 
-def _missing(place: str, name: str) -> ExternalScore:
-    return ExternalScore(place=place, item=name, fields={"custom_id": name}, failure=Failure.MISSING)
+def _make_missing(location: str, name: str) -> ExternalScore:
+    return ExternalScore(place=location, item=name, fields={"custom_id": name}, failure=Failure.MISSING)
 
 
-def _unanswered(place: str, name: str, status: Any, body: Mapping[str, Any]) -> ExternalScore:
+def _read_unanswered(location: str, name: str, status: Any, body: Mapping[str, Any]) -> ExternalScore:
     """A request without an answer: refused where the provider's policy says so of this text, as in a run, else missing."""
     refusal = read_refusal(to_json(body).encode())
     if isinstance(status, int) and refusal.subject(status) == "policy":
-        return ExternalScore(place=place, item=name, fields={"custom_id": name}, failure=Failure.REFUSED, justification=refusal.message)
-    return _missing(place, name)
+        return ExternalScore(place=location, item=name, fields={"custom_id": name}, failure=Failure.REFUSED, justification=refusal.message)
+    return _make_missing(location, name)
 
 
-def _openai(place: str, row: Mapping[str, Any]) -> ExternalScore:
+def _read_openai(location: str, row: Mapping[str, Any]) -> ExternalScore:
     name, response = row["custom_id"], row.get("response") or {}
     body, status = response.get("body") or {}, response.get("status_code", 200)
     if row.get("error") or status != 200 or not body:
-        return _unanswered(place, name, status if status != 200 else 400, body if body.get("error") else {"error": row.get("error")})
-    shared: dict[str, Any] = {"place": place, "item": name, "fields": {"custom_id": name}, "who": _named("openai", body.get("model"))}
+        return _read_unanswered(
+            location, name, status if status != 200 else 400, body if body.get("error") else {"error": row.get("error")}
+        )
+    shared: dict[str, Any] = {
+        "place": location,
+        "item": name,
+        "fields": {"custom_id": name},
+        "who": _name_judge("openai", body.get("model")),
+    }
     if "choices" in body:
         answer = read_answer(body, _REQUESTED)
         if answer is None:
@@ -107,26 +116,36 @@ def _openai(place: str, row: Mapping[str, Any]) -> ExternalScore:
     return ExternalScore(**shared, reply="".join(texts) or "".join(calls), finish_reason=reason, refusal=refusal)
 
 
-def _anthropic(place: str, row: Mapping[str, Any]) -> ExternalScore:
+def _read_anthropic(location: str, row: Mapping[str, Any]) -> ExternalScore:
     name, result = row["custom_id"], row["result"]
     if result["type"] != "succeeded":
-        return _unanswered(place, name, 400, result.get("error") or {})
+        return _read_unanswered(location, name, 400, result.get("error") or {})
     message = result["message"]
     text = "".join(part.get("text") or "" for part in message["content"] if part.get("type") == "text")
     if not text:  # an answer that was asked for as the input of a tool
         text = "".join(to_json(part["input"]) for part in message["content"] if part.get("type") == "tool_use" and part.get("input"))
     stop = message.get("stop_reason")
-    shared: dict[str, Any] = {"place": place, "item": name, "fields": {"custom_id": name}, "who": _named("anthropic", message.get("model"))}
+    shared: dict[str, Any] = {
+        "place": location,
+        "item": name,
+        "fields": {"custom_id": name},
+        "who": _name_judge("anthropic", message.get("model")),
+    }
     refusal = "refusal" if stop == "refusal" else None
     return ExternalScore(**shared, reply=text, finish_reason=stop, refusal=refusal)
 
 
-def _gemini(place: str, row: Mapping[str, Any]) -> ExternalScore:
+def _read_gemini(location: str, row: Mapping[str, Any]) -> ExternalScore:
     """A line of Gemini's batches: the text of the first candidate, without its thoughts."""
     name, response = row["key"], row.get("response") or {}
     if row.get("error") or not response:
-        return _unanswered(place, name, 400, {"error": row.get("error")})
-    shared: dict[str, Any] = {"place": place, "item": name, "fields": {"key": name}, "who": _named("google", response.get("modelVersion"))}
+        return _read_unanswered(location, name, 400, {"error": row.get("error")})
+    shared: dict[str, Any] = {
+        "place": location,
+        "item": name,
+        "fields": {"key": name},
+        "who": _name_judge("google", response.get("modelVersion")),
+    }
     blocked = (response.get("promptFeedback") or {}).get("blockReason")
     candidate: Mapping[str, Any] = next(iter(response.get("candidates") or ()), {})
     parts = (candidate.get("content") or {}).get("parts") or ()
@@ -135,12 +154,12 @@ def _gemini(place: str, row: Mapping[str, Any]) -> ExternalScore:
     return ExternalScore(**shared, reply=text or calls, finish_reason=candidate.get("finishReason"), refusal=blocked)
 
 
-def _named(provider: str, model: Any) -> str | None:
+def _name_judge(provider: str, model: Any) -> str | None:
     return f"{provider}/{model}" if isinstance(model, str) and model else None
 
 
-def _reader(kind: str) -> Reader:
+def _make_reader(kind: str) -> Reader:
     return Reader(is_line=lambda row: kind_of(row) == kind, read_lines=lambda rows, _: read_batch(kind, rows), joins_files=True)
 
 
-READERS = {kind: _reader(kind) for kind in (OPENAI, ANTHROPIC, GEMINI)}
+READERS = {kind: _make_reader(kind) for kind in (OPENAI, ANTHROPIC, GEMINI)}

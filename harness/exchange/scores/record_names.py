@@ -38,7 +38,7 @@ _STATES, _ENDED = ("status", "state"), ("archived", "deleted", "discarded", "exc
 
 
 class RecordNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where the parts of a score stand in a record; nested keys are joined by dots, and `traceId` is found as `trace_id` too.
+    """The keys of the parts of a score in a record; nested keys are joined by dots, and `traceId` is found as `trace_id` too.
 
     Attributes:
         each: the lists that lead to the records; what stands around a record has the name of its list in front.
@@ -90,10 +90,10 @@ class RecordNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def spelt_as_in(self, fields: Iterable[str]) -> RecordNames:
         """Return the names as a file spells them: exports write `trace_id` where the same program's interface has `traceId`."""
         spellings = {name: name for name in fields}
-        by_folded = {_folded(name): name for name in reversed(spellings)}
+        by_folded = {_fold_name(name): name for name in reversed(spellings)}
 
         def spelt(name: str) -> str:
-            return spellings.get(name) or by_folded.get(_folded(name), name)
+            return spellings.get(name) or by_folded.get(_fold_name(name), name)
 
         changes: dict[str, Any] = {}
         for attribute, value in msgspec.structs.asdict(self).items():
@@ -101,7 +101,7 @@ class RecordNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 continue
             if isinstance(value, dict):
                 texts = attribute == "texts"
-                changes[attribute] = {key if texts else spelt(key): spelt(given) if texts else given for key, given in value.items()}
+                changes[attribute] = {key if texts else spelt(key): spelt(label) if texts else label for key, label in value.items()}
             else:
                 changes[attribute] = spelt(value) if isinstance(value, str) else tuple(map(spelt, value))
         return msgspec.structs.replace(self, **changes)
@@ -114,59 +114,59 @@ class RecordNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             return False
         if isinstance(content, dict) and inner:
             return any(isinstance(member(row, inner[0]), list) for row in rows)
-        fields = {_folded(name) for name in flat(rows[0])}
+        fields = {_fold_name(name) for name in flat(rows[0])}
         if inner:
             items = (name.removeprefix(f"{first}.") for name in self.item)
-            return isinstance(member(rows[0], inner[0]), list) and any(_folded(name) in fields for name in items)
+            return isinstance(member(rows[0], inner[0]), list) and any(_fold_name(name) in fields for name in items)
         if self.id_from:
-            return all(_folded(name) in fields for name in (*self.id_from, self.explanation, *self.who))
+            return all(_fold_name(name) in fields for name in (*self.id_from, self.explanation, *self.who))
         alternatives = (self.metrics, (self.kind,), self.item)
-        return bool(self.kind) and all(any(_folded(name) in fields for name in names) for names in alternatives)
+        return bool(self.kind) and all(any(_fold_name(name) in fields for name in names) for names in alternatives)
 
     def exclusion(self, row: Mapping[str, Any]) -> str | None:
         """Return why a record does not count for the program that wrote it; None if it counts."""
-        for name, given in self.skip.items():
-            if name in row and same_value(row[name], given):
-                return f"records with '{name}' {_shown(row[name])}"
+        for name, skipped in self.skip.items():
+            if name in row and same_value(row[name], skipped):
+                return f"records with '{name}' {_format_value(row[name])}"
         levels = {"", *(step.rpartition(".")[2] for step in self.each)}  # of the record and what stands around it, not of the item's data
         for name, value in row.items():
             level, _, key = name.rpartition(".")
             if is_blank(value) or level not in levels or name in self.about_score:
                 continue
             if (
-                (_folded(key) in _EXCLUDED and not _is_false(value))
-                or (_folded(key) in _COUNTED and _is_false(value))
-                or (_folded(key) in _STATES and str(value).strip().casefold() in _ENDED)
+                (_fold_name(key) in _EXCLUDED and not _is_false(value))
+                or (_fold_name(key) in _COUNTED and _is_false(value))
+                or (_fold_name(key) in _STATES and str(value).strip().casefold() in _ENDED)
             ):
-                return f"records with '{name}' {_shown(value)}"
+                return f"records with '{name}' {_format_value(value)}"
         return None
 
 
-def same_value(value: Any, given: Any) -> bool:
+def same_value(value: Any, expected: Any) -> bool:
     """Return whether a cell has a value, or one of a list of values; tables write numbers and truth values as text.
 
     >>> same_value("False", False), same_value("-1.0", -1), same_value(1, True), same_value("draft", ["draft", "deleted"])
     (True, True, False, True)
     """
-    if isinstance(given, (list, tuple)):
-        return any(same_value(value, one_of) for one_of in given)
-    if isinstance(given, (int, float)) and not isinstance(given, bool):
+    if isinstance(expected, (list, tuple)):
+        return any(same_value(value, one_of) for one_of in expected)
+    if isinstance(expected, (int, float)) and not isinstance(expected, bool):
         try:
-            return not isinstance(value, bool) and float(value) == given
+            return not isinstance(value, bool) and float(value) == expected
         except (TypeError, ValueError, OverflowError):
             return False
-    return not is_blank(value) and str(value).strip().casefold() == str(given).casefold()
+    return not is_blank(value) and str(value).strip().casefold() == str(expected).casefold()
 
 
 def _is_false(value: Any) -> bool:
     return same_value(value, [False, "no", "n", 0, "none", "null", "nan"]) or value == []
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     return str(value).strip().casefold()[:40]
 
 
-def _folded(name: str) -> str:
+def _fold_name(name: str) -> str:
     """Return a field's name without its style.
 
     >>> _folded("data.trace_id") == _folded("data.traceId")
@@ -180,7 +180,7 @@ def member(node: Any, path: str) -> Any:
     for key in path.split("."):
         if not isinstance(node, dict):
             return None
-        node = node[key] if key in node else next((value for name, value in node.items() if _folded(name) == _folded(key)), None)
+        node = node[key] if key in node else next((value for name, value in node.items() if _fold_name(name) == _fold_name(key)), None)
     return node
 
 

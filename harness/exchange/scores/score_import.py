@@ -98,20 +98,20 @@ class _ScoreImport:
 
     def __init__(self, paths: Sequence[Path], foreign: ExternalScores, to: Path, options: ScoreImportOptions, library: Library) -> None:
         self.paths, self.foreign, self.folder, self.options, self.library = paths, foreign, to, options, library
-        self.before = _target(to, library, append=options.append)
+        self.before = _read_target(to, library, append=options.append)
         mapping = LabelMapping(language=options.language, task=options.task or _TASK)
-        given = read_given_items(options.items, mapping, library) if options.items else GivenItems({})
-        known = {**self.before.rows, **given.rows}
+        items = read_given_items(options.items, mapping, library) if options.items else GivenItems({})
+        item_rows = {**self.before.rows, **items.rows}
         self.pattern = id_pattern(options.id_pattern)
         self.plan = self._plan()
-        self.scores = self._named_scores()
+        self.scores = self._name_scores()
         self.rubrics = rubric_scales(library)
-        self.scales = self._scales({**self.rubrics, **given.scales, **self.before.scales, **options.scales})
+        self.scales = self._find_scales({**self.rubrics, **items.scales, **self.before.scales, **options.scales})
         self.vocabulary: Vocabulary = vocabulary_of(library)
-        self.origin = given.about
-        self.rows = ItemRows(known, msgspec.structs.replace(mapping, task=options.task), library, closed=bool(known))
-        self.stated = _stated_tasks(self.scores)
-        if not known:
+        self.origin = items.about
+        self.rows = ItemRows(item_rows, msgspec.structs.replace(mapping, task=options.task), library, closed=bool(item_rows))
+        self.stated = _find_stated_tasks(self.scores)
+        if not item_rows:
             self._require_language()
         keep = options.keep_annotators or not any(score.human for score in self.scores)
         self.pseudonyms = Pseudonyms.made_with(options.salt_file, outside=to, keep=keep)
@@ -129,49 +129,51 @@ class _ScoreImport:
     def _plan(self) -> ColumnPlan:
         """Fields of the record that become texts and keys of new items."""
         options, fields = self.options, {name for score in self.foreign.scores for name in score.fields}
-        named = {"--group": options.group, "--system": options.system, "--language-from": options.language_from}
-        for flag, name in (named | {f"--text {field}=": name for field, name in options.texts.items()}).items():
+        column_flags = {"--group": options.group, "--system": options.system, "--language-from": options.language_from}
+        for flag, name in (column_flags | {f"--text {field}=": name for field, name in options.texts.items()}).items():
             if name and name not in fields:
                 raise UsageError(f"{flag} {name}: no record has such a field; choose from: {', '.join(sorted(fields)[:40])}")
         columns = {"language": _LANGUAGE, "task": _TASK_CELL, "group": options.group, "system": options.system}
         texts = {field: name for field, name in self.foreign.texts.items() if name in fields}
         return ColumnPlan({role: name for role, name in columns.items() if name}, (), texts | dict(options.texts), {})
 
-    def _named_scores(self) -> list[ExternalScore]:
+    def _name_scores(self) -> list[ExternalScore]:
         """The scores with the names that options give: item, metric, judge; without those of dropped metrics."""
-        scores = [self._named(score, item) for score, item in zip(self.foreign.scores, self._items(), strict=True)]
+        scores = [self._name_score(score, item) for score, item in zip(self.foreign.scores, self._list_item_ids(), strict=True)]
         if missing := [score for score in scores if score.metric is None and not score.unlabelled]:
             raise UsageError(f"{missing[0].place}: the metric is unknown; give --metric NAME, or a pattern for ids with (?P<metric>...)")
-        kept = [score for score in scores if score.unlabelled or score.metric not in self.options.drop]
-        if all(score.unlabelled for score in kept):
+        counted = [score for score in scores if score.unlabelled or score.metric not in self.options.drop]
+        if all(score.unlabelled for score in counted):
             if dropped := sorted({str(score.metric) for score in scores if not score.unlabelled}):
                 raise UsageError(f"every metric is left out by --drop: {', '.join(dropped)}")
             raise UsageError(f"{self.paths[0]}: no record has a score; 'harness labels import' makes a data folder of texts alone")
-        if nameless := [score for score in kept if not (score.human or score.who or score.unlabelled)]:
+        if nameless := [score for score in counted if not (score.human or score.who or score.unlabelled)]:
             raise UsageError(f"{nameless[0].place}: the judge is unknown; give its name with --judge NAME")
         if self.foreign.kind == OTHERS:
-            refuse_records_of_several(kept)
-        return kept
+            refuse_records_of_several(counted)
+        return counted
 
-    def _items(self) -> list[Any]:
+    def _list_item_ids(self) -> list[Any]:
         """The ids of the items: those of the format, or of the fields that the user names."""
-        scores, named = self.foreign.scores, self.options.item_from
-        if not named:
+        scores, id_fields = self.foreign.scores, self.options.item_from
+        if not id_fields:
             return [score.item for score in scores]
         fields = {name for score in scores for name in score.fields}
-        parts = [named] if named in fields else [part.strip() for part in named.split(",")]
+        parts = [id_fields] if id_fields in fields else [part.strip() for part in id_fields.split(",")]
         if missing := [part for part in parts if part not in fields]:
             raise UsageError(
-                f"--item-from {named}: no record has a field {quoted(missing)}, so there is no item id; choose from: "
+                f"--item-from {id_fields}: no record has a field {quoted(missing)}, so there is no item id; choose from: "
                 f"{', '.join(sorted(fields)[:40])}"
             )
-        return [score.fields.get(named) for score in scores] if len(parts) == 1 else joined_ids([score.fields for score in scores], parts)
+        return (
+            [score.fields.get(id_fields) for score in scores] if len(parts) == 1 else joined_ids([score.fields for score in scores], parts)
+        )
 
-    def _named(self, score: ExternalScore, item: Any) -> ExternalScore:
+    def _name_score(self, score: ExternalScore, item: Any) -> ExternalScore:
         options = self.options
         changes: dict[str, Any] = {"item": item, "metric": score.metric or options.metric}
         if self.pattern is not None and not is_blank(item):
-            changes |= self._parts(str(item), score)
+            changes |= self._split_id(str(item), score)
         if options.judge and score.human and score.who == options.judge:  # named among the people
             changes["human"] = False
         elif options.judge and not score.human:
@@ -180,7 +182,7 @@ class _ScoreImport:
         changes["metric"] = options.rename.get(str(metric), metric)
         return msgspec.structs.replace(score, **changes)
 
-    def _parts(self, item: str, score: ExternalScore) -> dict[str, Any]:
+    def _split_id(self, item: str, score: ExternalScore) -> dict[str, Any]:
         assert self.pattern is not None
         try:
             match = self.pattern.full_match(item)
@@ -188,53 +190,53 @@ class _ScoreImport:
             raise UsageError(f"{score.place}: --id-pattern {self.pattern.source} {TOO_SLOW} the id '{item[:100]}'") from None
         if match is None:
             raise UsageError(f"{score.place}: the id '{item}' does not fit --id-pattern {self.pattern.source}")
-        found = {name: text for name, text in match.groupdict().items() if text is not None}
-        parts: dict[str, Any] = {name: found[name] for name in ("item", "metric") if name in found}
-        if "repeat" in found:
-            parts["repeat"] = found["repeat"]
-        if "judge" in found:
-            parts["who"] = found["judge"]
-        if "language" in found:
-            parts["fields"] = {**score.fields, _FROM_PATTERN: found["language"]}
+        groups = {name: text for name, text in match.groupdict().items() if text is not None}
+        parts: dict[str, Any] = {name: groups[name] for name in ("item", "metric") if name in groups}
+        if "repeat" in groups:
+            parts["repeat"] = groups["repeat"]
+        if "judge" in groups:
+            parts["who"] = groups["judge"]
+        if "language" in groups:
+            parts["fields"] = {**score.fields, _FROM_PATTERN: groups["language"]}
         return parts
 
-    def _scales(self, known: Mapping[str, Scale]) -> dict[str, Scale]:
+    def _find_scales(self, scales: Mapping[str, Scale]) -> dict[str, Scale]:
         """The scale of every metric. Raises UsageError once for all that are missing: a scale is never guessed."""
         metrics = dict.fromkeys(str(score.metric) for score in self.scores if not score.unlabelled)
         for name in self.options.scales:
             if name not in metrics:
                 raise UsageError(f"--scale {name}: the files have no such metric; choose from: {', '.join(metrics)}")
-        missing = [name for name in metrics if name not in known]
+        missing = [name for name in metrics if name not in scales]
         if missing:
-            listed = "; ".join(f"{name} ({self._values_of(name)})" for name in missing)
+            listed = "; ".join(f"{name} ({self._describe_values(name)})" for name in missing)
             first = missing[0]
             raise UsageError(
                 f"no scale is known for: {listed}. Give each one (--scale {first}=0,1,2:best=2 or --scale {first}=0..1:best=1), "
                 f"map words to scores (--map C=1,P=0.5,I=0), or leave a metric out (--drop {first})"
             )
-        return {name: known[name] for name in metrics}
+        return {name: scales[name] for name in metrics}
 
-    def _values_of(self, metric: str) -> str:
+    def _describe_values(self, metric: str) -> str:
         with_value = [score for score in self.scores if score.metric == metric and not (score.failure or is_blank(score.value))]
         seen = dict.fromkeys(str(score.value) for score in with_value)
-        shown = ", ".join(list(seen)[:_MOST_VALUES]) + (", …" if len(seen) > _MOST_VALUES else "")
-        return f"values in the file: {shown}" if seen else "raw replies"
+        values = ", ".join(list(seen)[:_MOST_VALUES]) + (", …" if len(seen) > _MOST_VALUES else "")
+        return f"values in the file: {values}" if seen else "raw replies"
 
     def _require_language(self) -> None:
-        if self.options.language is None and not any(self._language(score) for score in self.scores):
+        if self.options.language is None and not any(self._find_language(score) for score in self.scores):
             fields = sorted({name for score in self.scores for name in score.fields})
             raise UsageError(
                 f"the language of the items is unknown; give --language TAG for all, --language-from FIELD ({', '.join(fields[:20])}), "
                 "or the items with --items"
             )
 
-    def _language(self, score: ExternalScore) -> str | None:
+    def _find_language(self, score: ExternalScore) -> str | None:
         """The language of a score's item: of the field that the user names, else of the usual field whose values are languages."""
         fields = score.fields
-        names = [self.options.language_from] if self.options.language_from else [_FROM_PATTERN, *_language_fields(fields)]
+        names = [self.options.language_from] if self.options.language_from else [_FROM_PATTERN, *_find_language_fields(fields)]
         texts = [str(fields[name]).strip() for name in names if not is_blank(fields.get(name))]
-        found = next((tag for text in texts if (tag := language_named(text))), None)
-        return found or (texts[0] if texts else None)
+        language = next((tag for text in texts if (tag := language_named(text))), None)
+        return language or (texts[0] if texts else None)
 
     # Score by score
 
@@ -242,7 +244,7 @@ class _ScoreImport:
         offensive = any(card and card.offensive for card in (self.origin, self.before.about))
         for score in self.scores:
             try:
-                item = self._item(score)
+                item = self._import_item(score)
                 if score.unlabelled or (score.human and score.failure in (None, Failure.MISSING) and is_blank(score.value)):
                     self.items_only.append(item)
                 else:
@@ -252,9 +254,9 @@ class _ScoreImport:
         self.languages = self.rows.settle_languages()
         unreadable = self.readings.unreadable(self.scales, self.paths)
         misfit = any(judge.misfit for judge in unreadable)
-        kept = bool(self.judgments or self.labels) and (not (self.refused or misfit) or self.options.allow_refused)
-        notes = self._notes()
-        if kept:
+        writes = bool(self.judgments or self.labels) and (not (self.refused or misfit) or self.options.allow_refused)
+        notes = self._collect_notes()
+        if writes:
             self._write(notes)
         return ScoreImportSummary(
             kind=self.foreign.kind,
@@ -263,22 +265,22 @@ class _ScoreImport:
             labels=len(self.labels),
             items=len({row["item_id"] for row in (*self.judgments, *self.labels)} | {*self.items_only}),
             failures=dict(Counter(row["failure"] for row in self.judgments if "failure" in row)),
-            not_blind=self._not_blind(),
+            not_blind=self._count_not_blind(),
             refused=tuple(self.refused),
             notes=tuple(notes),
-            written=kept,
+            written=writes,
             unreadable=unreadable,
         )
 
-    def _item(self, score: ExternalScore) -> str:
+    def _import_item(self, score: ExternalScore) -> str:
         item = self.rows.known_id(id_text(score.item, "item id"))
-        cells = {**score.fields, _LANGUAGE: self._language(score)} if self.options.language is None else dict(score.fields)
+        cells = {**score.fields, _LANGUAGE: self._find_language(score)} if self.options.language is None else dict(score.fields)
         cells[_TASK_CELL] = self.stated.get(item, _TASK)
         plan = self.plan
         if score.texts and item in self.stated:
-            own = {name: f"\x00text.{name}" for name in score.texts}  # cells of the texts that a score of ours states
-            cells |= {own[name]: text for name, text in score.texts.items()}
-            plan = plan._replace(texts=own | dict(self.options.texts))
+            text_cells = {name: f"\x00text.{name}" for name in score.texts}  # cells of the texts that a score of ours states
+            cells |= {text_cells[name]: text for name, text in score.texts.items()}
+            plan = plan._replace(texts=text_cells | dict(self.options.texts))
         self.rows.require(item, Record(cells, 0, score.place, {}, ""), plan)
         return item
 
@@ -299,7 +301,7 @@ class _ScoreImport:
     def _add_judgment(self, score: ExternalScore, item: str) -> None:
         metric, judge = str(score.metric), str(score.who)
         temperature = finite_number(score.temperature, "temperature")
-        reading = self._reading(score, self.scales[metric])
+        reading = self._read_score(score, self.scales[metric])
         row: dict[str, Any] = {"item_id": item, "judge": judge, "metric": metric}
         row |= {"score": reading.score} if reading.failure is None else {"failure": reading.failure.value}
         key = (item, judge, metric, score.variant, temperature, score.order)
@@ -316,7 +318,7 @@ class _ScoreImport:
             extra |= {"probs": reading.probs, "expected": expected_score(reading.probs, scale), "entropy": entropy(reading.probs)}
         self.judgments.append(row | {name: value for name, value in extra.items() if value is not None})
 
-    def _reading(self, score: ExternalScore, scale: Scale) -> Reading:
+    def _read_score(self, score: ExternalScore, scale: Scale) -> Reading:
         """A judge's score. A reply is read by the rule of the program that asked, or by our own parser; where the user maps words that the
         program gave, or takes its scores, and where the file keeps no reply, the program's own value counts."""
         categories = self.options.categories_of(str(score.metric))
@@ -324,7 +326,7 @@ class _ScoreImport:
             reading = read_recorded_decision(score.decision, scale, {str(word): value for word, value in categories.items()})
             self.readings.add(score, reading, reading)
             return reading
-        stored = self._stored_value(score, scale, categories)
+        stored = self._read_stored_value(score, scale, categories)
         if score.reply is None or self.options.take_values or (categories and score.rule is None):
             reading = stored
         elif score.rule is not None:
@@ -340,7 +342,7 @@ class _ScoreImport:
         self.readings.add(score, reading, stored)
         return reading
 
-    def _stored_value(self, score: ExternalScore, scale: Scale, categories: Mapping[str, Score]) -> Reading:
+    def _read_stored_value(self, score: ExternalScore, scale: Scale, categories: Mapping[str, Score]) -> Reading:
         """The value that the other program kept, or its failure."""
         failure = score.failure or (Failure.MISSING if is_blank(score.value) else None)
         if failure is not None:
@@ -354,12 +356,15 @@ class _ScoreImport:
 
     # Writing
 
-    def _not_blind(self) -> int:
+    def _count_not_blind(self) -> int:
         return sum(row.get("blind") is False for row in self.labels)
 
-    def _notes(self) -> list[str]:
-        notes = [*self.foreign.notes, *(f"{len(places)} {what} ({self._first(places)})" for what, places in self.changes.items())]
-        notes += [f"{self._not_blind()} {NOT_BLIND}"] if self._not_blind() else []
+    def _collect_notes(self) -> list[str]:
+        notes = [
+            *self.foreign.notes,
+            *(f"{len(locations)} {what} ({self._list_first(locations)})" for what, locations in self.changes.items()),
+        ]
+        notes += [f"{self._count_not_blind()} {NOT_BLIND}"] if self._count_not_blind() else []
         notes += [f"{len(self.items_only):,} texts have no score; they are items without a label"] if self.items_only else []
         halves = sum("\ufffd" in str(value) for row in self.rows.rows.values() for value in row.values())
         notes += [f"{halves} texts hold U+FFFD, where a character was cut in half or could not be read"] if halves else []
@@ -369,28 +374,28 @@ class _ScoreImport:
             notes.append(f"{len(self.refused)} scores were refused; refused.jsonl holds them")
         return notes
 
-    def _first(self, places: Sequence[str]) -> str:
+    def _list_first(self, locations: Sequence[str]) -> str:
         """The first places, without the path of their file."""
-        shown = ", ".join(without_paths(place, self.paths) for place in places[:_MOST_PLACES])
-        return shown + (", …" if len(places) > _MOST_PLACES else "")
+        listed = ", ".join(without_paths(location, self.paths) for location in locations[:_MOST_PLACES])
+        return listed + (", …" if len(locations) > _MOST_PLACES else "")
 
     def _write(self, notes: Sequence[str]) -> None:
         used = {row["item_id"] for row in (*self.judgments, *self.labels)} | {*self.items_only} | self.before.rows.keys()
         items = [row for name, row in self.rows.rows.items() if name not in self.before.rows and (name in used or self.options.items)]
         scales = {name: self.scales[name] for name in {row["metric"] for row in (*self.judgments, *self.labels)}}
-        about = self._about([*(digest_note(self.foreign.kind, str(path)) for path in self.paths), *notes], scales)
+        about = self._make_card([*(digest_note(self.foreign.kind, str(path)) for path in self.paths), *notes], scales)
         refused = [{"place": without_paths(refusal.place, self.paths), "reason": refusal.reason} for refusal in self.refused]
         new: dict[str, list[Any]] = {"items": items, "labels": self.labels, "judgments": self.judgments, "refused": refused}
         add_rows(self.folder, new, about, self.library)
 
-    def _about(self, notes: Sequence[str], scales: Mapping[str, Scale]) -> DatasetCard:
+    def _make_card(self, notes: Sequence[str], scales: Mapping[str, Scale]) -> DatasetCard:
         about, options = self.before.about, self.options
-        own = {name: scale for name, scale in sorted(scales.items()) if self.rubrics.get(name) != scale}
+        new_scales = {name: scale for name, scale in sorted(scales.items()) if self.rubrics.get(name) != scale}
         if about is None:
             kind: AnnotatorKind = "persistent" if reader_of(self.foreign.kind).persistent and self.labels else "anonymous"
             about = card_of_new_folder(self.folder, self.origin, kind)
             about = msgspec.structs.replace(about, id=options.id or about.id, title=options.title or about.title)
-        return with_imported(about, own, (*notes, *self.pseudonyms.notes))
+        return with_imported(about, new_scales, (*notes, *self.pseudonyms.notes))
 
 
 _LANGUAGE, _TASK_CELL = "\x00language", "\x00task"  # cells that no file has
@@ -398,21 +403,21 @@ _FROM_PATTERN = "\x00pattern"
 _LANGUAGE_FIELD = re.compile(r"(?:^|\.)(?:language|lang)$")
 
 
-def _language_fields(fields: Mapping[str, Any]) -> list[str]:
+def _find_language_fields(fields: Mapping[str, Any]) -> list[str]:
     """The fields that usually hold a language: metadata before variables, as these are often a word for the prompt."""
     return sorted((name for name in fields if _LANGUAGE_FIELD.search(name)), key=lambda name: ("metadata" not in name, name))
 
 
-def _stated_tasks(scores: Iterable[ExternalScore]) -> dict[str, str]:
+def _find_stated_tasks(scores: Iterable[ExternalScore]) -> dict[str, str]:
     """The task of every item of which the scores state one task only: `{item id: task}`."""
-    found: defaultdict[str, set[str]] = defaultdict(set)
+    tasks_by_item: defaultdict[str, set[str]] = defaultdict(set)
     for score in scores:
         if score.task is not None:
-            found[str(score.item)].add(score.task)
-    return {item: task for item, (task, *others) in found.items() if not others}
+            tasks_by_item[str(score.item)].add(score.task)
+    return {item: task for item, (task, *conflicting) in tasks_by_item.items() if not conflicting}
 
 
-def _target(folder: Path, library: Library, *, append: bool) -> GivenItems:
+def _read_target(folder: Path, library: Library, *, append: bool) -> GivenItems:
     """The items of the folder before the import. Raises UsageError for a file, and for judgments without `append`."""
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"--to {folder} is a file; name a folder")

@@ -20,8 +20,8 @@ _AS_IS = ("metric", "variant", "temperature", "justification")
 
 def about_judgment(judgment: Judgment, signature: QuestionSignature, item: Item) -> dict[str, Any]:
     """The metadata of one judgment of an item, under our key."""
-    kept = ("metric", "language", "judge", "variant", "temperature", "score", "failure", "justification", "call_id")
-    about = {name: column_reader(name)(judgment) for name in kept}
+    columns = ("metric", "language", "judge", "variant", "temperature", "score", "failure", "justification", "call_id")
+    about = {name: column_reader(name)(judgment) for name in columns}
     return {KEY: about | about_item(item) | {"signature": str(signature)}}
 
 
@@ -46,14 +46,14 @@ def of_ours(metadata: Any) -> dict[str, Any]:
     if not (all(text is None or isinstance(text, str) for text in texts) and all(map(_is_finite, numbers))):
         raise TypeError("not a score of ours")
     failure = about.get("failure")
-    known = failure in list(Failure)
+    is_kind = failure in list(Failure)
     return {
         **{name: about.get(name) for name in _AS_IS},
         "who": about.get("judge"),
         "task": about["task"],
         "texts": dict(own_texts),
         "value": about.get("score"),
-        "failure": Failure(str(failure)) if known else Failure.MISSING if about.get("score") is None else None,
+        "failure": Failure(str(failure)) if is_kind else Failure.MISSING if about.get("score") is None else None,
     }
 
 

@@ -30,10 +30,10 @@ def listed(content: Any) -> Any:
         return {"traces": [content]}
     if isinstance(content.get("scores"), list) and "id" in content:
         return {"data": [content]}
-    return _rows_of_columns(content) or content
+    return _transpose_columns(content) or content
 
 
-def _rows_of_columns(content: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+def _transpose_columns(content: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     """The rows of a data frame that was saved column by column, as `DataFrame.to_json` does by default; None for another form."""
     columns = list(content.values())
     if len(columns) < 2 or not all(isinstance(column, dict) and column and column.keys() == columns[0].keys() for column in columns):
@@ -43,10 +43,10 @@ def _rows_of_columns(content: Mapping[str, Any]) -> list[dict[str, Any]] | None:
 
 def _with_lists(rows: Sequence[Mapping[str, Any]], columns: Iterable[str]) -> list[dict[str, Any]]:
     """The rows of a table, with the lists of objects in some columns that a CSV file holds as text: JSON, or as Python writes them."""
-    return [{**row, **{name: _nested(row[name]) for name in columns if name in row}} for row in rows]
+    return [{**row, **{name: _parse_nested(row[name]) for name in columns if name in row}} for row in rows]
 
 
-def _nested(value: Any) -> Any:
+def _parse_nested(value: Any) -> Any:
     if not isinstance(value, str) or not value.startswith("[{"):
         return value
     try:
@@ -55,17 +55,17 @@ def _nested(value: Any) -> Any:
         return value
 
 
-def records_in(content: Any, names: RecordNames, place: str) -> Iterator[tuple[str, dict[str, Any]]]:
+def records_in(content: Any, names: RecordNames, location: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Return `(place, fields)` of every record. Raises ContentError where there is none."""
     steps = names.each[1:] if isinstance(content, list) else names.each
     head = names.each[0] if names.each and isinstance(content, list) else ""
     if not isinstance(content, list) and not steps:
-        raise ContentError(f"a list of records is expected{_lists_of(content)}", place)
+        raise ContentError(f"a list of records is expected{_describe_lists(content)}", location)
     numbered = _walk(content, steps, head, {})
-    return ((f"{place}:record {number}", fields) for number, fields in enumerate(numbered, start=1))
+    return ((f"{location}:record {number}", fields) for number, fields in enumerate(numbered, start=1))
 
 
-def _lists_of(content: Any) -> str:
+def _describe_lists(content: Any) -> str:
     """The lists of objects in a JSON object, and how to name them to a reader that does not know the program."""
     if not isinstance(content, dict):
         return ""
@@ -76,9 +76,9 @@ def _lists_of(content: Any) -> str:
             paths += [[name, key] for key in inner] or [[name]]
     if not paths:
         return ""
-    shown = ", ".join("".join(f"{'.' if at else ''}{step}[]" for at, step in enumerate(path)) for path in paths)
+    listed = ", ".join("".join(f"{'.' if depth else ''}{step}[]" for depth, step in enumerate(path)) for path in paths)
     example = msgspec.json.encode(paths[0]).decode()
-    return f"; the file has the lists {shown}: name the one of the scores in --map FILE.toml, under [records], such as each = {example}"
+    return f"; the file has the lists {listed}: name the one of the scores in --map FILE.toml, under [records], such as each = {example}"
 
 
 def _walk(node: Any, steps: Sequence[str], head: str, around: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -110,54 +110,56 @@ def read_records(path: Path, rows: Sequence[tuple[str, Mapping[str, Any]]], name
         raise ContentError(f"no record counts: {'; '.join(notes)}", path)
     _require_fields(names, fields, options, counted[0][0])
     if names.quoted:
-        counted = [(place, {**row, **_unquoted(row, names)}) for place, row in counted]
-    ids = joined_ids([row for _, row in counted], names.id_from) if names.id_from else [_first(row, names.item) for _, row in counted]
-    named = not {*names.who, *names.annotator}.isdisjoint(fields)  # whether records say who scored
+        counted = [(location, {**row, **_unquote_texts(row, names)}) for location, row in counted]
+    ids = joined_ids([row for _, row in counted], names.id_from) if names.id_from else [_find_first(row, names.item) for _, row in counted]
+    states_scorer = not {*names.who, *names.annotator}.isdisjoint(fields)  # whether records say who scored
     scores: list[ExternalScore] = []
-    probabilities = _probability_columns(fields)
-    for (place, row), item in zip(counted, ids, strict=True):
+    probabilities = _find_probability_columns(fields)
+    for (location, row), item in zip(counted, ids, strict=True):
         said = (names.kind, *names.who, *names.annotator, *(wide or names.value), names.error)
-        if named and all(is_blank(row.get(name)) for name in said):
-            scores.append(ExternalScore(place=place, item=item, fields=row, unlabelled=True))
+        if states_scorer and all(is_blank(row.get(name)) for name in said):
+            scores.append(ExternalScore(place=location, item=item, fields=row, unlabelled=True))
             continue
         for metric in wide or (None,):
-            about = names if metric is None else _of_column(names, metric)
-            score = _score(place, item, row, about)
+            about = names if metric is None else _select_column(names, metric)
+            score = _score(location, item, row, about)
             if probabilities and is_blank(score.value) and not score.human:
-                score = msgspec.structs.replace(score, decision=_decision(row, probabilities), failure=_failure(1, row.get(names.error)))
+                score = msgspec.structs.replace(
+                    score, decision=_read_decision(row, probabilities), failure=_read_failure(1, row.get(names.error))
+                )
             scores.append(score if metric is None else msgspec.structs.replace(score, metric=metric))
-    return ExternalScores("records", scores, notes, _texts(names, counted))
+    return ExternalScores("records", scores, notes, _name_texts(names, counted))
 
 
-def _require_fields(names: RecordNames, fields: Collection[str], options: ReadOptions, place: str) -> None:
+def _require_fields(names: RecordNames, fields: Collection[str], options: ReadOptions, location: str) -> None:
     """Raise ContentError if no record has an id, or a score."""
     listed_fields = ", ".join(sorted(fields)[:30])
     if names.id_from and not set(names.id_from) <= set(fields):
         missing = quoted(name for name in names.id_from if name not in fields)
-        raise ContentError(f"no field {missing}; the fields are: {listed_fields}", place)
+        raise ContentError(f"no field {missing}; the fields are: {listed_fields}", location)
     if names.item and not (names.id_from or options.item_from or set(names.item) & set(fields)):
         expected = " or ".join(names.item)
         raise ContentError(
             f"no field for the item: {expected} is expected; the fields are: {listed_fields}; --item-from names the field of the id, or "
             "several fields, separated by commas",
-            place,
+            location,
         )
     wanted = {*(options.wide_metrics or names.value), names.error}
-    if wanted.isdisjoint(fields) and not _probability_columns(fields):
+    if wanted.isdisjoint(fields) and not _find_probability_columns(fields):
         raise ContentError(
             f"no field for the score: {' or '.join(options.wide_metrics or names.value)} is expected; the fields are: {listed_fields}; "
             "--wide-metrics names columns that hold the scores of one metric each",
-            place,
+            location,
         )
 
 
-def _probability_columns(fields: Iterable[str]) -> dict[str, str]:
+def _find_probability_columns(fields: Iterable[str]) -> dict[str, str]:
     """Return the columns that hold the probability of a class, such as `p_pass` and `p_fail`, by class; none without two of them."""
     columns = {name.removeprefix(_PROBABILITY): name for name in fields if name.startswith(_PROBABILITY) and name != _PROBABILITY}
     return columns if len(columns) > 1 else {}
 
 
-def _decision(row: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, Any]:
+def _read_decision(row: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, Any]:
     """Return the probabilities of a row by class. A cell that is no number stays as it is, and is then no probability."""
     return {"probs": {name: _number(row.get(column)) for name, column in columns.items()}}
 
@@ -169,57 +171,61 @@ def _number(cell: Any) -> Any:
         return cell
 
 
-def _of_column(names: RecordNames, metric: str) -> RecordNames:
+def _select_column(names: RecordNames, metric: str) -> RecordNames:
     return msgspec.structs.replace(names, value=(metric,), explanation=f"{metric}_reason", error="")
 
 
-def _texts(names: RecordNames, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> dict[str, str]:
+def _name_texts(names: RecordNames, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> dict[str, str]:
     """The texts of a preset; of other records, the usual names of texts."""
-    known = {name for _, row in rows for name in row}
-    return names.texts or {name: name for name in _USUAL_TEXTS if name in known - names.about_score}
+    fields = {name for _, row in rows for name in row}
+    return names.texts or {name: name for name in _USUAL_TEXTS if name in fields - names.about_score}
 
 
-def _unquoted(row: Mapping[str, Any], names: RecordNames) -> dict[str, Any]:
+def _unquote_texts(row: Mapping[str, Any], names: RecordNames) -> dict[str, Any]:
     """The texts of a record that are one JSON text, without its quotation marks."""
     texts = {field: row[field] for field in names.texts.values() if isinstance(row.get(field), str) and row[field][:1] == '"'}
-    return {field: text for field, value in texts.items() if (text := _json_text(value)) is not None}
+    return {field: text for field, value in texts.items() if (text := _decode_text(value)) is not None}
 
 
-def _json_text(value: str) -> str | None:
+def _decode_text(value: str) -> str | None:
     try:
         return msgspec.json.decode(value, type=str)
     except msgspec.DecodeError:
         return None
 
 
-def _score(place: str, item: Any, row: Mapping[str, Any], names: RecordNames) -> ExternalScore:
+def _score(location: str, item: Any, row: Mapping[str, Any], names: RecordNames) -> ExternalScore:
     kind = row.get(names.kind)
-    human = same_value(kind, names.people) if not is_blank(kind) else _first(row, names.who) is None and bool(_first(row, names.annotator))
-    value, error = _first(row, names.value), row.get(names.error)
-    if any(same_value(row.get(name), given) for name, given in names.truth.items()):
-        value = _truth(row, names)
-    if any(same_value(row.get(name), given) for name, given in names.unread.items()):
+    human = (
+        same_value(kind, names.people)
+        if not is_blank(kind)
+        else _find_first(row, names.who) is None and bool(_find_first(row, names.annotator))
+    )
+    value, error = _find_first(row, names.value), row.get(names.error)
+    if any(same_value(row.get(name), expected) for name, expected in names.truth.items()):
+        value = _read_truth(row, names)
+    if any(same_value(row.get(name), expected) for name, expected in names.unread.items()):
         error = error or Failure.NOT_JSON
-    judge = _first(row, names.who)
+    judge = _find_first(row, names.who)
     if names.who_first and isinstance(judge, list) and judge:
         judge = judge[0]
     return ExternalScore(
-        place=place,
+        place=location,
         item=item,
         fields=row,
-        metric=_text(_first(row, names.metrics)),
+        metric=_join_text(_find_first(row, names.metrics)),
         value=value,
-        failure=_failure(value, error),
-        justification=_text(row.get(names.explanation)),
-        who=_text((_first(row, names.annotator) or judge) if human else judge),
+        failure=_read_failure(value, error),
+        justification=_join_text(row.get(names.explanation)),
+        who=_join_text((_find_first(row, names.annotator) or judge) if human else judge),
         human=human,
         repeat=row.get(names.repeat),
-        variant=_text(row.get(names.variant)),
+        variant=_join_text(row.get(names.variant)),
         temperature=row.get(names.temperature),
     )
 
 
-def _truth(row: Mapping[str, Any], names: RecordNames) -> Any:
+def _read_truth(row: Mapping[str, Any], names: RecordNames) -> Any:
     """The truth value of a record that writes it as a number or a word; another value stays as it is."""
     values = [row[name] for name in names.value if not is_blank(row.get(name))]
     for truth in (True, False):
@@ -228,11 +234,11 @@ def _truth(row: Mapping[str, Any], names: RecordNames) -> Any:
     return values[0] if values else None
 
 
-def _first(row: Mapping[str, Any], names: Sequence[str]) -> Any:
+def _find_first(row: Mapping[str, Any], names: Sequence[str]) -> Any:
     return next((row[name] for name in names if not is_blank(row.get(name))), None)
 
 
-def _failure(value: Any, error: Any) -> Failure | None:
+def _read_failure(value: Any, error: Any) -> Failure | None:
     """A named failure counts as it is; any other error is a reply that could not be read."""
     if not (is_blank(error) or same_value(error, [False, "none", "null", "nan"])):
         text = str(error).strip().casefold()
@@ -240,7 +246,7 @@ def _failure(value: Any, error: Any) -> Failure | None:
     return Failure.MISSING if is_blank(value) or value != value else None
 
 
-def _text(value: Any) -> str | None:
+def _join_text(value: Any) -> str | None:
     if isinstance(value, list) and value and all(isinstance(part, str) for part in value):
         return "+".join(value)  # a jury, as in a log of Inspect
     return None if is_blank(value) else str(value)
@@ -262,10 +268,10 @@ def _read_table(path: Path, table: SourceTable, options: ReadOptions) -> Externa
     if {"Named Scores", "Grader Reason"} <= set(table.columns):
         raise ContentError("promptfoo's table has means of assertions and no failures; import its JSON file (-o results.json)", path)
     cells = [record.cells for record in table.records]
-    names = _names(options, _with_lists(cells[:1], {name for known in presets().values() for name in known.each[1:]}))
+    names = _names(options, _with_lists(cells[:1], {name for preset in presets().values() for name in preset.each[1:]}))
     rows = _with_lists(cells, names.each[1:]) if names.each else cells
     placed = [(record.place(), row) for record, row in zip(table.records, rows, strict=True)]
-    flattened = [record for place, row in placed for record in records_in([row], names, place)] if names.each else placed
+    flattened = [record for location, row in placed for record in records_in([row], names, location)] if names.each else placed
     return read_records(path, flattened, names, options)
 
 

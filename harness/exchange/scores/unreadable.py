@@ -43,7 +43,7 @@ class UnreadableJudge(msgspec.Struct, frozen=True):
 
 
 class ReadingCounts:
-    """How the values of each judge on each metric were read."""
+    """Count how the values of each judge on each metric were read."""
 
     def __init__(self) -> None:
         self._values: Counter[tuple[str, str]] = Counter()
@@ -58,7 +58,7 @@ class ReadingCounts:
 
     def unreadable(self, scales: Mapping[str, Scale], paths: Iterable[Path]) -> tuple[UnreadableJudge, ...]:
         """Return the judges and metrics of which more than half of the values cannot be read, as `harness import` says them."""
-        found = []
+        unreadable_judges = []
         for (judge, metric), failed in self._failed.items():
             values = self._values[judge, metric]
             if 2 * len(failed) <= values:
@@ -66,31 +66,31 @@ class ReadingCounts:
             misfits = [score for score, reading, stored in failed if Failure.OFF_SCALE in (reading.failure, stored.failure)]
             misfit = 2 * len(misfits) > values
             kind, _ = Counter(reading.failure for _, reading, _ in failed).most_common(1)[0]
-            shown = misfits[0] if misfit else next((score for score, reading, _ in failed if reading.failure is kind), failed[0][0])
-            found.append(
+            example = misfits[0] if misfit else next((score for score, reading, _ in failed if reading.failure is kind), failed[0][0])
+            unreadable_judges.append(
                 UnreadableJudge(
                     judge=judge,
                     metric=metric,
                     failures=len(failed),
                     values=values,
-                    example=_excerpt(shown),
-                    place=without_paths(shown.place, paths),
-                    cause=_misfit_cause(misfits, scales[metric]) if misfit else _CAUSES[kind or Failure.MISSING],
+                    example=_cut_excerpt(example),
+                    place=without_paths(example.place, paths),
+                    cause=_explain_misfit(misfits, scales[metric]) if misfit else _CAUSES[kind or Failure.MISSING],
                     misfit=misfit,
                 )
             )
-        return tuple(found)
+        return tuple(unreadable_judges)
 
 
-def _excerpt(score: ExternalScore) -> str:
+def _cut_excerpt(score: ExternalScore) -> str:
     """The reply as the judge wrote it, else the value that the other program kept; where that only stands for a failure, the reason."""
-    kept = (score.justification, score.value) if score.failure else (score.value, score.justification)
-    text = next((str(part) for part in (score.reply, *kept) if not is_blank(part)), "")
+    texts = (score.justification, score.value) if score.failure else (score.value, score.justification)
+    text = next((str(part) for part in (score.reply, *texts) if not is_blank(part)), "")
     text = " ".join(text.split())
     return text if len(text) <= _MOST_CHARACTERS else text[: _MOST_CHARACTERS - 1] + "…"
 
 
-def _misfit_cause(misfits: Iterable[ExternalScore], scale: Scale) -> str:
+def _explain_misfit(misfits: Iterable[ExternalScore], scale: Scale) -> str:
     values: list[Any] = [score.value if not is_blank(score.value) else score.reply for score in misfits]
     numbers = [number for value in values if (number := _number(value)) is not None]
     if 2 * len(numbers) > len(values):

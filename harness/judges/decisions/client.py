@@ -88,7 +88,7 @@ class DecisionClient:
             replies.append(reply)
             for name in part:
                 del remaining[name]
-        return replies[0] if len(replies) == 1 else _together(replies)
+        return replies[0] if len(replies) == 1 else _join_replies(replies)
 
     async def _ask_part(self, texts: Mapping[str, str], questions: Mapping[str, Question]) -> Reply | None:
         """Return the reply to some questions; None if they were too many for one request, of which fewer are sent from now on."""
@@ -106,7 +106,7 @@ class DecisionClient:
 
     def _read(self, body: bytes, seconds: float) -> Reply:
         """Return the reply in a body with status 200. Raises NoReply, or FatalReply where the first body is none of this interface."""
-        answer = _body(body)
+        answer = _decode_body(body)
         if answer is not None and answer.error and not answer.answers:
             raise NoReply(f"{self._host} answered with an error: {self._quote(describe_error(answer.error))}")
         if answer is None or not answer.answers:
@@ -116,22 +116,22 @@ class DecisionClient:
         self._answered = True
         text = bytes(answer.answers).decode(errors="replace")
         return Reply(
-            text=self._safe(text[:LONGEST_TEXT]),
-            model=self._safe(as_text(answer.model))[:_LONGEST_NAME] if answer.model else "",
+            text=self._make_safe(text[:LONGEST_TEXT]),
+            model=self._make_safe(as_text(answer.model))[:_LONGEST_NAME] if answer.model else "",
             form=self._form.name,
-            usage=_usage(answer.usage),
+            usage=_read_usage(answer.usage),
             seconds=seconds,
             whole_length=len(text) if len(text) > LONGEST_TEXT else 0,
         )
 
-    def _interpret_refusal(self, response: Response, asked: int, seconds: float) -> Reply | None:
+    def _interpret_refusal(self, response: Response, questions: int, seconds: float) -> Reply | None:
         """Interpret a status other than 200: fewer questions, ask again, a refusal of this text, or a refusal by the endpoint."""
         status, refusal = response.status, read_refusal(response.body)
         message = self._quote(refusal.message, 80 if is_page(refusal.message) else 300) or "no reason given"
         subject = "rate" if status == HTTPStatus.TOO_MANY_REQUESTS else refusal.subject(status)
         if subject == "rate":
             raise limit_error(self._host, status, message, refusal.words, retry_after(response.headers))
-        if self._takes_fewer(status, refusal, asked):
+        if self._takes_fewer(status, refusal, questions):
             return None
         if subject in ("length", "policy") or (status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE and not is_page(refusal.message)):
             refused = message if subject == "policy" else None
@@ -139,7 +139,7 @@ class DecisionClient:
         if status in TRANSIENT or (status >= 500 and status != HTTPStatus.NOT_IMPLEMENTED):
             wait = retry_after(response.headers)
             raise NoReply(f"{self._host} answered {status}: {message}", wait, busy=status in _OVERLOADED, down=status >= 500)
-        reason, advice = f"{self._host} refused a call with {status}: {message}", self._advice(status)
+        reason, advice = f"{self._host} refused a call with {status}: {message}", self._give_advice(status)
         if status in _ABOUT_THE_REQUEST and _NO_DECISIONS.search(refusal.words):
             raise FatalReply(f"{reason}. '{self._model}' makes no decisions there; openai/<model> asks a model that writes")
         if status in (401, 402, 404, 501):
@@ -147,15 +147,15 @@ class DecisionClient:
         refused_reply = Reply(text="", model="", form=self._form.name, refusal=message, error=f"{status}", seconds=seconds)
         raise UnexplainedRefusal(reason, advice, refused_reply) if refusal.may_be_about_text(status) else EndpointRefusal(reason, advice)
 
-    def _takes_fewer(self, status: int, refusal: Refusal, asked: int) -> bool:
+    def _takes_fewer(self, status: int, refusal: Refusal, questions: int) -> bool:
         """Return True if a request with so many questions was refused for their number. From then on, requests hold fewer."""
-        if status not in _ABOUT_THE_REQUEST or asked < 2 or is_page(refusal.message) or not _MANY_QUESTIONS.search(refusal.words):
+        if status not in _ABOUT_THE_REQUEST or questions < 2 or is_page(refusal.message) or not _MANY_QUESTIONS.search(refusal.words):
             return False
-        named = [int(number) for number in _NUMBER.findall(refusal.words) if 0 < int(number) < asked]
-        self._most_questions = min(self._most_questions, max(named, default=asked // 2))
+        limits = [int(number) for number in _NUMBER.findall(refusal.words) if 0 < int(number) < questions]
+        self._most_questions = min(self._most_questions, max(limits, default=questions // 2))
         return True
 
-    def _advice(self, status: int) -> str:
+    def _give_advice(self, status: int) -> str:
         if status == HTTPStatus.UNAUTHORIZED:
             return "The API key is wrong or missing"
         if status == HTTPStatus.NOT_FOUND:
@@ -165,14 +165,14 @@ class DecisionClient:
             )
         return advice_on(status, self._model)
 
-    def _safe(self, text: str) -> str:
+    def _make_safe(self, text: str) -> str:
         return without_half_characters(self._redact(text))
 
     def _quote(self, text: str, most: int = 300) -> str:
         return without_half_characters(self._redact.quote(text, most))
 
 
-def _body(body: bytes) -> _Body | None:
+def _decode_body(body: bytes) -> _Body | None:
     """Return a body; None if it is no JSON object. Answers may hold NaN and halves of characters, which only json reads."""
     try:
         return _decode(body)
@@ -188,7 +188,7 @@ def _body(body: bytes) -> _Body | None:
     return _Body(msgspec.Raw(answers), data.get("model"), data.get("usage"), data.get("error"))
 
 
-def _usage(usage: Any) -> Usage:
+def _read_usage(usage: Any) -> Usage:
     """Return the counts of tokens; 0 for those that are missing or impossible."""
     stated = usage if isinstance(usage, dict) else {}
     details = stated.get("input_tokens_details")
@@ -196,9 +196,9 @@ def _usage(usage: Any) -> Usage:
     return usage_of(stated.get("input_tokens"), cached, stated.get("output_tokens"), None)
 
 
-def _together(replies: Sequence[Reply]) -> Reply:
+def _join_replies(replies: Sequence[Reply]) -> Reply:
     """Return the replies to parts of a call as one: its answers one after the other, its tokens and seconds in all."""
-    parts = list(_members(replies))
+    parts = list(_split_members(replies))
     is_list = all(reply.text.lstrip().startswith("[") for reply in replies)
     opening, closing = "[]" if is_list else "{}"
     counts = {name: sum(getattr(reply.usage, name) for reply in replies) for name in Usage.__struct_fields__}
@@ -211,7 +211,7 @@ def _together(replies: Sequence[Reply]) -> Reply:
     )
 
 
-def _members(replies: Iterable[Reply]) -> Iterator[str]:
+def _split_members(replies: Iterable[Reply]) -> Iterator[str]:
     """Yield what stands between the brackets of each text."""
     for reply in replies:
         inner = reply.text.strip()[1:-1].strip()

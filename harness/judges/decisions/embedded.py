@@ -71,7 +71,7 @@ def open_judge(name: str, options: JudgeOptions) -> EmbeddedDecider:
     if find_spec("sparrow_decider") is None:
         raise JudgeError(f"decider/{name} needs the package 'sparrow-decider', which is not installed: {_EXTRA}")
     if name not in catalogue():
-        return _from_file(Path(name))
+        return _load_file(Path(name))
     import sparrow_decider
 
     model = catalogue()[name]
@@ -85,7 +85,7 @@ def open_judge(name: str, options: JudgeOptions) -> EmbeddedDecider:
     return EmbeddedDecider(name, path, sha256)
 
 
-def _from_file(path: Path) -> EmbeddedDecider:
+def _load_file(path: Path) -> EmbeddedDecider:
     if not path.is_file():
         raise JudgeError(f"no decision model at {path}; give the path of a {_ENDING} file, or choose from: {', '.join(catalogue())}")
     return EmbeddedDecider(path.stem, path, sha256_of(path))

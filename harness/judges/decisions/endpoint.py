@@ -28,7 +28,7 @@ _PATHS = frozenset(form.path for form in FORMS.values())
 
 
 class Provider(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is particular to one provider: the variable of its key, the word before the key, and paths by form."""
+    """The particulars of one provider: the variable of its key, the word before the key, and paths by form."""
 
     key: str
     scheme: Literal["Bearer", "Basic"] = "Bearer"
@@ -43,9 +43,11 @@ def providers() -> dict[str, Provider]:
 
 def provider_of(host: str, kind: str) -> Provider:
     """Return the provider at a host; an unknown one takes the key of those who made the form."""
-    known = providers()
-    named = known.get(host) or next((provider for end, provider in known.items() if end.startswith(".") and host.endswith(end)), None)
-    return named or Provider("OPENAI_API_KEY" if kind == "decisions" else "TYPESAFE_API_KEY")
+    registered = providers()
+    provider_of_host = registered.get(host) or next(
+        (provider for end, provider in registered.items() if end.startswith(".") and host.endswith(end)), None
+    )
+    return provider_of_host or Provider("OPENAI_API_KEY" if kind == "decisions" else "TYPESAFE_API_KEY")
 
 
 class DecisionJudge(HttpJudge):
@@ -65,8 +67,8 @@ class DecisionJudge(HttpJudge):
         """The address that requests go to: the base URL itself where it ends in the path of a form, else the provider's path below it."""
         base = self._endpoint.url.rstrip("/")
         path = provider_of(self._host, self._kind).paths.get(self._kind, self._form.path)
-        whole = base if base.rpartition("/")[2] in _PATHS else f"{base}/{path}"
-        return whole + (f"?{urlencode(self._endpoint.query)}" if self._endpoint.query else "")
+        address = base if base.rpartition("/")[2] in _PATHS else f"{base}/{path}"
+        return address + (f"?{urlencode(self._endpoint.query)}" if self._endpoint.query else "")
 
     async def start(self, calls: Iterable[Call]) -> None:
         from harness.judges.decisions.client import DecisionClient
@@ -80,17 +82,17 @@ class DecisionJudge(HttpJudge):
 def _open(kind: str, model: str, options: JudgeOptions) -> DecisionJudge:
     name, label = split_label(model)
     check_request(options.headers, options.body, _OUR_FIELDS)
-    given = options.base_url if options.base_url is not None else _usual_url(kind, options.environment)
-    if given is None:
+    base_url = options.base_url if options.base_url is not None else _find_usual_url(kind, options.environment)
+    if base_url is None:
         raise UsageError(f"{kind}/{model} needs the address of its endpoint: --base-url https://HOST/v1")
-    url, query = without_query(given)
+    url, query = without_query(base_url)
     provider = provider_of(host_of(url), kind)
     key = read_key(options.environment, provider.key)
     endpoint = Endpoint(url, key, None, {}, query, options.headers, provider.scheme)
     return DecisionJudge(kind, name, endpoint, options.timeout, label, options.body)
 
 
-def _usual_url(kind: str, environment: Mapping[str, str]) -> str | None:
+def _find_usual_url(kind: str, environment: Mapping[str, str]) -> str | None:
     return (environment.get("OPENAI_BASE_URL") or DEFAULT_URL) if kind == "decisions" else None
 
 

@@ -32,35 +32,39 @@ class WireForm(msgspec.Struct, frozen=True):
 
 def decisions_body(model: str, texts: Texts, questions: Questions) -> dict[str, Any]:
     """Return a request in the form of Decisions. Its input is a text, so the item's texts are one JSON object, which keeps their names."""
-    asked = [{"type": _DECISIONS[question.kind], "name": name, **_decisions_question(question)} for name, question in questions.items()]
-    return {"model": model, "input": msgspec.json.encode(texts).decode(), "questions": asked}
+    listed = [{"type": _DECISIONS[question.kind], "name": name, **_write_question(question)} for name, question in questions.items()]
+    return {"model": model, "input": msgspec.json.encode(texts).decode(), "questions": listed}
 
 
 _DECISIONS = {"statement": "predicate", "choice": "choice", "levels": "score"}
 
 
-def _decisions_question(question: Question) -> dict[str, Any]:
+def _write_question(question: Question) -> dict[str, Any]:
     if question.kind == "statement":
         false, true = question.options
-        meaning = f"The answer is true if this holds: {_words(true)}\nIt is false if this holds: {_words(false)}"
+        meaning = f"The answer is true if this holds: {_name_option(true)}\nIt is false if this holds: {_name_option(false)}"
         return {"instructions": f"{question.instructions}\n{meaning}"}
     if question.kind == "choice":
-        choices = [{"value": option.name, **_described(option.description)} for option in question.options]
+        choices = [{"value": option.name, **_write_description(option.description)} for option in question.options]
         return {"instructions": question.instructions, "choices": choices}
-    levels = [{"label": option.name, **_described(option.description)} for option in question.options]
+    levels = [{"label": option.name, **_write_description(option.description)} for option in question.options]
     return {"instructions": question.instructions, "levels": levels}
 
 
 def systemone_body(model: str, texts: Texts, questions: Questions) -> dict[str, Any]:
     """Return a request in the form of System One."""
-    return {"model": model, "state": dict(texts), "questions": {name: systemone_question(each) for name, each in questions.items()}}
+    return {"model": model, "state": dict(texts), "questions": {name: systemone_question(question) for name, question in questions.items()}}
 
 
 def systemone_question(question: Question) -> dict[str, Any]:
     """Return one question in the form of System One."""
     if question.kind == "statement":
         false, true = question.options
-        return {"type": "noul", "instructions": question.instructions, "criteria": {"true": _words(true), "false": _words(false)}}
+        return {
+            "type": "noul",
+            "instructions": question.instructions,
+            "criteria": {"true": _name_option(true), "false": _name_option(false)},
+        }
     if question.kind == "choice":
         described = {option.name: option.description or None for option in question.options}
         return {"type": "choice", "instructions": question.instructions, "criteria": described}
@@ -68,11 +72,11 @@ def systemone_question(question: Question) -> dict[str, Any]:
     return {"type": "score", "instructions": question.instructions, "criteria": levels}
 
 
-def _described(description: str) -> dict[str, str]:
+def _write_description(description: str) -> dict[str, str]:
     return {"description": description} if description else {}
 
 
-def _words(option: Option) -> str:
+def _name_option(option: Option) -> str:
     return option.description or option.name
 
 

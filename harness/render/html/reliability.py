@@ -69,8 +69,8 @@ def _panel(panel: ReliabilityPanel, curves: ReliabilityCurves) -> Markup:
         ]
     if panel.people is not None and panel.people > curves.start:
         parts.append(line.format("people", x(curves.start), y(panel.people), x(1), y(panel.people)))
-        named = Markup('<text class="small" x="{}" y="{}">people {}</text>')
-        parts.append(named.format(x(curves.start), float(y(panel.people)) - 4, percent(panel.people)))
+        people_mark = Markup('<text class="small" x="{}" y="{}">people {}</text>')
+        parts.append(people_mark.format(x(curves.start), float(y(panel.people)) - 4, percent(panel.people)))
     corners = " ".join(f"{x(b.confidence)},{y(b.share)}" for b in panel.bins)
     parts.append(Markup('<polyline class="curve {}" points="{}"/>').format(panel.look, corners))
     for b in panel.bins:

@@ -239,10 +239,10 @@ def _cards_without_people(sides: Sides, names: Sequence[str]) -> Iterator[Card]:
             text += f" (the best here), {worst_judge} is {last}" if best_judge != worst_judge else f" at best, at worst {last}"
         yield Card("open", "What is known", f"{text}. This is what was seen; nothing of it is tested.")
     groups, verdict = setting(first, "groups") or "20", easiest([verdict for side in sides for verdict in side])
-    needed, here = second_person_texts(verdict), verdict.texts.labelled
+    needed, labelled = second_person_texts(verdict), verdict.texts.labelled
     enough = ""
     if verdict.settled_by == needed:
-        few = f" ({here} are here)" if here < needed else ""
+        few = f" ({labelled} are here)" if labelled < needed else ""
         enough = f"; so many{few} show that a judge is as good as people in {place_of(verdict)}, if people agree as often as it does"
     yield Card("next", "What to do", f"Let a second person score {needed} or more of these texts, {groups} of them independent{enough}.")
 

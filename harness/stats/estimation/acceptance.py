@@ -188,8 +188,8 @@ def _labelled(confidence: ArrayLike, agrees: ArrayLike, groups: ArrayLike | None
     if ((credit < 0) | (credit > 1)).any():
         raise ValueError("agrees lie between 0 and 1")
     codes = None if groups is None else as_index(groups, len(score), "groups")
-    known = ~np.isnan(credit)
-    return score[known], 1 - credit[known], None if codes is None else codes[known]
+    has_label = ~np.isnan(credit)
+    return score[has_label], 1 - credit[has_label], None if codes is None else codes[has_label]
 
 
 def _thresholds(score: Floats, start: int) -> list[float]:
@@ -251,17 +251,17 @@ def effective_n(losses: ArrayLike, groups: ArrayLike, delta: float, variance: Cl
     >>> [round(effective_n(losses, groups, 0.1, variance), 2) for variance in ("cr2", "cr1")]
     [5.84, 7.0]
     """
-    found, scatter = cluster_mean(losses, groups, variance=variance), scatter_of(np.asarray(losses, np.float64))
+    mean_loss, scatter = cluster_mean(losses, groups, variance=variance), scatter_of(np.asarray(losses, np.float64))
     size = np.unique(groups, return_counts=True)[1].astype(np.float64)
-    if not scatter > 0 or math.isnan(found.error):
-        return float(found.groups) if variance == "cr1" else float(size.sum() ** 2 / (size @ size))
-    seen = found.error**2 * found.n / scatter
+    if not scatter > 0 or math.isnan(mean_loss.error):
+        return float(mean_loss.groups) if variance == "cr1" else float(size.sum() ** 2 / (size @ size))
+    seen = mean_loss.error**2 * mean_loss.n / scatter
     if variance == "cr1":
-        return found.n / max(1.0, seen)
-    by_effect = found.n / max(1 + (float(size @ size) / found.n - 1) * LEAST_CORRELATION, seen)
+        return mean_loss.n / max(1.0, seen)
+    by_effect = mean_loss.n / max(1 + (float(size @ size) / mean_loss.n - 1) * LEAST_CORRELATION, seen)
     if delta == 0.5:  # at one half both quantiles are 0
         return by_effect
-    independent, grouped = (t_quantile(1 - 2 * delta, freedom) for freedom in (found.n - 1, found.interval_freedom))
+    independent, grouped = (t_quantile(1 - 2 * delta, freedom) for freedom in (mean_loss.n - 1, mean_loss.interval_freedom))
     return by_effect * (independent / grouped) ** 2
 
 

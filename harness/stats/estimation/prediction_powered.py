@@ -415,5 +415,5 @@ def freedom_of_share(share: float, groups: int) -> float:
     [6.1, 91.7, inf]
     """
     p = (groups * share + ADDED_UNITS) / (groups + 2 * ADDED_UNITS)
-    known = (1 - 2 * p) ** 2  # 1 - 4 p (1 - p)
-    return SATTERTHWAITE_FACTOR * 2 * groups * p * (1 - p) / known if known > 0 else math.inf
+    spread = (1 - 2 * p) ** 2  # 1 - 4 p (1 - p)
+    return SATTERTHWAITE_FACTOR * 2 * groups * p * (1 - p) / spread if spread > 0 else math.inf

@@ -356,9 +356,9 @@ def _at_most_of_equal(x: Sequence[int], chances: Floats) -> Floats | None:
     n = open_trials.sum(axis=-1)
     if not ((lowest == highest) | (n == 0)).all():
         return None
-    left = np.asarray(x)[:, None] - (chances == 1).sum(axis=-1)  # successes that are not certain
-    at_most = bdtr(np.clip(left, 0, n).astype(float), n, np.where(n > 0, highest, 0.5))
-    return np.where(left < 0, 0.0, np.where(left >= n, 1.0, at_most))
+    uncertain = np.asarray(x)[:, None] - (chances == 1).sum(axis=-1)  # successes that are not certain
+    at_most = bdtr(np.clip(uncertain, 0, n).astype(float), n, np.where(n > 0, highest, 0.5))
+    return np.where(uncertain < 0, 0.0, np.where(uncertain >= n, 1.0, at_most))
 
 
 def _at_most(x: Sequence[int], chances: Floats) -> Floats:

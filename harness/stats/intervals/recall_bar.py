@@ -55,7 +55,7 @@ class ShareFound(NamedTuple):
                 without a cap, one large group would make all others worth little.
         """
         last = len(self.samples) - 1
-        return min((sample.limits(alpha, correlation * (at == last))[0] for at, sample in enumerate(self.samples)), default=0.0)
+        return min((sample.limits(alpha, correlation * (index == last))[0] for index, sample in enumerate(self.samples)), default=0.0)
 
     def upper(self, alpha: float) -> float:
         """Return the one-sided upper limit at the level `alpha`: the highest of the samples' limits; 1 without texts."""
@@ -106,9 +106,11 @@ class EffectiveSample(NamedTuple):
         elif self.n <= 1 or self.freedom <= 0:
             return 0.0, 1.0
         else:
-            at = min(1 - alpha, 1 - _SMALLEST) if alpha != 0.5 else 0.5 + 1e-6  # at one half both quantiles are 0; their ratio has a limit
+            level = (
+                min(1 - alpha, 1 - _SMALLEST) if alpha != 0.5 else 0.5 + 1e-6
+            )  # at one half both quantiles are 0; their ratio has a limit
             independent = min(self.independent, self.n / (1 + (self.group_size - 1) * correlation))
-            size = min(independent * float(stdtrit(self.n - 1, at) / stdtrit(self.freedom, at)) ** 2, self.n)
+            size = min(independent * float(stdtrit(self.n - 1, level) / stdtrit(self.freedom, level)) ** 2, self.n)
         return clopper_pearson(self.share * size, size, alpha)
 
 

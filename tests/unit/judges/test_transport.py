@@ -356,6 +356,6 @@ def test_a_certificate_that_is_not_trusted_is_said_with_the_variable(monkeypatch
     untrusted = OSError()
     untrusted.reason = "CERTIFICATE_VERIFY_FAILED"  # type: ignore[attr-defined]
     monkeypatch.delenv("SSL_CERT_FILE", raising=False)
-    assert transport._tls_reason(untrusted).startswith("certificate verify failed; SSL_CERT_FILE can name a file")
+    assert transport._explain_tls(untrusted).startswith("certificate verify failed; SSL_CERT_FILE can name a file")
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "none.pem"))
-    assert transport._tls_reason(untrusted).endswith("SSL_CERT_FILE names a file that does not exist")
+    assert transport._explain_tls(untrusted).endswith("SSL_CERT_FILE names a file that does not exist")

@@ -17,7 +17,7 @@ def _fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def _identified() -> list[tuple[str, float]]:
-    language._model.cache_clear()
+    language._load_model.cache_clear()
     return [language.identify_language(text) for text in TEXTS]
 
 
@@ -34,7 +34,7 @@ def test_half_a_file_is_unpacked_again(tmp_path: Path, name: str) -> None:
     packed = _identified()
     [path] = (tmp_path / "cache" / "identifier").rglob(name)
     whole = path.read_bytes()
-    language._model.cache_clear()
+    language._load_model.cache_clear()
     path.write_bytes(whole[: len(whole) // 2])
     assert _identified() == packed and path.read_bytes() == whole
 
