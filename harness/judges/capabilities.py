@@ -148,7 +148,7 @@ class EndpointCapabilities(msgspec.Struct, frozen=True):
 def _find_numbers(message: str) -> list[int]:
     """Return the first numbers of a message that may be counts of tokens.
 
-    >>> _numbers("8,592 > 4096 - 700 (gpt-4o-2024-08-06, https://x.invalid/v1.2)")
+    >>> _find_numbers("8,592 > 4096 - 700 (gpt-4o-2024-08-06, https://x.invalid/v1.2)")
     [8592, 4096, 700]
     """
     return [int(re.sub("[,_]", "", number)) for number in _NUMBER.findall(message)[:_MOST_NUMBERS]]

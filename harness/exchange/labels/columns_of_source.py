@@ -114,7 +114,7 @@ def _is_given_by(wide: Sequence[ScoreColumn], role: str) -> bool:
 def _to_snake_case(name: str) -> str:
     """A name in small letters, with an underscore between its words.
 
-    >>> _snake_case("Annotator Name"), _snake_case("WorkerId"), _snake_case("item-ID")
+    >>> _to_snake_case("Annotator Name"), _to_snake_case("WorkerId"), _to_snake_case("item-ID")
     ('annotator_name', 'worker_id', 'item_id')
     """
     return re.sub(r"[\s._-]+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.strip())).casefold()

@@ -516,7 +516,7 @@ def _is_median(column: Column, other_people: Sequence[Column]) -> bool:
 def _strip_side(name: str) -> str:
     """Return what a column's name says beside who gave the scores and that they are scores.
 
-    >>> _rest("fluency_human"), _rest("Human Score"), _rest("gpt-4o")
+    >>> _strip_side("fluency_human"), _strip_side("Human Score"), _strip_side("gpt-4o")
     ('fluency', '', '')
     """
     words = column_words()
@@ -533,7 +533,7 @@ def _strip_side(name: str) -> str:
 def _name_scorer(name: str, metric: str) -> str:
     """Return the name of who gave a column's scores: the column's name without the metric and the words for scores.
 
-    >>> _who("fluency_gpt-4o", "fluency"), _who("judge.score", ""), _who("LLM score", ""), _who("judge_2", "")
+    >>> _name_scorer("fluency_gpt-4o", "fluency"), _name_scorer("judge.score", ""), _name_scorer("LLM score", ""), _name_scorer("judge_2", "")
     ('gpt-4o', 'judge', 'LLM', 'judge_2')
     """
     pieces = re.split(r"([\s_.:/]+)", name)
@@ -555,7 +555,7 @@ def _is_of_score(part: str, metric: str) -> bool:
 def _find_pair_key(name: str) -> str | None:
     """Return what the names of a pair's columns share; None where a name does not end in a place.
 
-    >>> _pair_key("response_a") == _pair_key("response_b"), _pair_key("answer")
+    >>> _find_pair_key("response_a") == _find_pair_key("response_b"), _find_pair_key("answer")
     (True, None)
     """
     match = re.fullmatch(r"(.*?)[\s_.-]*(a|b|1|2|left|right|first|second)", name.casefold())

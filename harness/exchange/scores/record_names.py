@@ -169,7 +169,7 @@ def _format_value(value: Any) -> str:
 def _fold_name(name: str) -> str:
     """Return a field's name without its style.
 
-    >>> _folded("data.trace_id") == _folded("data.traceId")
+    >>> _fold_name("data.trace_id") == _fold_name("data.traceId")
     True
     """
     return name.replace("_", "").casefold()
