@@ -137,5 +137,5 @@ def test_without_javascript_only_the_texts_are_missing_and_no_control_is_dead(br
         for part in shown.page.locator("details.part").all():
             if part.get_attribute("open") is None:
                 part.locator("> summary").click()
-        answer = shown.page.locator("main :is(table, .answers):not([hidden] *, details:not(.part) *)").all()
+        answer = shown.page.locator("main :is(table, .answers, .by-language):not([hidden] *, details:not(.part) *)").all()
         assert len(answer) > 1 and all(each.is_visible() for each in answer)

@@ -20,6 +20,7 @@ from numpy.random import Generator
 import harness
 from harness.correction.label_sample import Allocation, SampleOptions, draw_label_sample
 from harness.correction.labels_budget import LabelsNeeded, label_budget
+from harness.correction.options import LabelBudgetOptions
 from harness.measure.compare import Recording, compare
 from harness.measure.options import MeasureOptions
 from harness.stats.core.arrays import Floats, Ints
@@ -62,7 +63,7 @@ def recording(group: Ints, labels: Floats, answers: Floats, classes: int) -> Rec
 
 def planned(source: Recording) -> LabelsNeeded:
     """Return what one judge's cell still needs."""
-    [cell] = label_budget([source], MeasureOptions(), half_width=HALF_WIDTH).cells
+    [cell] = label_budget([source], LabelBudgetOptions(half_width=HALF_WIDTH)).cells
     return cell
 
 
