@@ -35,7 +35,7 @@ def _forms_with_words() -> tuple[re.Pattern[str], re.Pattern[str]]:
     return re.compile(rf"(\d+(?:[.,]\d+)?)\s*(?:{between})\s*(\d+)"), re.compile(rf"(\d+(?:[.,]\d+)?)\s*(?:{behind})")
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 16, typed=True)  # True is not 1
 def cell_score(value: str | int | float | bool) -> float | str | None:
     """Return what a cell means as a score: a number, a word in lower case, or None where it says that there is no answer.
 
