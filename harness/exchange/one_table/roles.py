@@ -533,8 +533,8 @@ def _strip_side(name: str) -> str:
 def _name_scorer(name: str, metric: str) -> str:
     """Return the name of who gave a column's scores: the column's name without the metric and the words for scores.
 
-    >>> _name_scorer("fluency_gpt-4o", "fluency"), _name_scorer("judge.score", ""), _name_scorer("LLM score", ""), _name_scorer("judge_2", "")
-    ('gpt-4o', 'judge', 'LLM', 'judge_2')
+    >>> _name_scorer("fluency_gpt-4o", "fluency"), _name_scorer("judge.score", ""), _name_scorer("judge_2", "")
+    ('gpt-4o', 'judge', 'judge_2')
     """
     pieces = re.split(r"([\s_.:/]+)", name)
     name_pieces = [
