@@ -26,7 +26,7 @@ def compare(arguments: Compare) -> int:
 
     page = page_path(arguments.html)
     check_figure(arguments.figure)
-    table, options = table_of_sources(arguments)
+    table, options = table_of_sources(arguments.sources, arguments.options, arguments.table, arguments.to)
     options = replace(options, intervals=None if arguments.full else shown_intervals())
     with working("comparing"):
         compared = sources.compare_sources(

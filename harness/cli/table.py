@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from harness.cli.commands.find_out import Compare
-from harness.cli.commands.use_scores import Probabilities
 from harness.text import terminal_safe
 
 if TYPE_CHECKING:
-    from harness.exchange.one_table.options import Role
+    from harness.exchange.one_table.options import Role, TableOptions
     from harness.exchange.one_table.read_table import OneTable
-    from harness.sources import OpenedTable
+    from harness.sources import OpenedTable, Selection
 
 
-def table_of_sources(arguments: Compare | Probabilities) -> tuple[OpenedTable | None, Any]:
-    """Return the table among the sources, or the two that an id joins, with the block on its columns on stderr; None without a table."""
+def table_of_sources(
+    sources: Sequence[str], options: Selection, table: TableOptions, to: Path | None
+) -> tuple[OpenedTable | None, Selection]:
+    """Return the table that the sources are, or the two that an id joins, and the options without the judges that name its columns.
+
+    How it was read goes to stderr, and its data folder to `to`. Without a table: None, and the options as they are.
+    """
     from harness.sources import with_table
 
-    opened, options = with_table(arguments.sources, arguments.options, arguments.table, ask_role if sys.stdin.isatty() else None)
-    if opened is None:
-        return None, options
-    show_table(opened.table)
-    if arguments.to is not None:
-        opened.table.data.save(arguments.to)
-        print(terminal_safe(f"kept as the data folder {arguments.to}"), file=sys.stderr)
+    opened, options = with_table(sources, options, table, ask_role if sys.stdin.isatty() else None)
+    if opened is not None:
+        show_table(opened.table)
+        if to is not None:
+            opened.table.data.save(to)
+            print(terminal_safe(f"kept as the data folder {to}"), file=sys.stderr)
     return opened, options
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from harness.cli.arguments import check_figure
-from harness.cli.commands.use_scores import Accept, Calibrate, Certify, Correct, Explain, Probabilities, PromptHash
+from harness.cli.commands.use_scores import Accept, Calibrate, Certify, Correct, Explain, PromptHash, ShowProbabilities
 from harness.cli.endings import print_result
 from harness.cli.judged import asked_source, judged_run, opened_source
 from harness.cli.streams import print_json
@@ -83,14 +83,14 @@ def calibrate(arguments: Calibrate) -> int:
     return print_result(calibrated, render_calibrated, as_json=arguments.json)
 
 
-def probabilities(arguments: Probabilities) -> int:
+def probabilities(arguments: ShowProbabilities) -> int:
     from harness import sources
     from harness.cli.table import table_of_sources
     from harness.correction.probabilities import NO_PROBABILITIES
     from harness.correction.probabilities import probabilities as measure_probabilities
 
     check_figure(arguments.figure)
-    table, options = table_of_sources(arguments)
+    table, options = table_of_sources(arguments.sources, arguments.options, arguments.table, arguments.to)
     with working("measuring probabilities"):
         opened = sources.open_sources(arguments.sources, options.card, arguments.out) if table is None else [table.source]
         compare = part_of(options, MeasureOptions, seed=options.seed)

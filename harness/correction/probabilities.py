@@ -20,8 +20,8 @@ from harness.correction.probability_cells import ProbabilityCell, probability_ce
 from harness.correction.probability_rule import (
     DO_NOT_HOLD,
     TOO_FEW,
-    CellTests,
     DecidedProbabilities,
+    ProbabilityTests,
     ProbabilityVerdict,
     decide_probabilities,
 )
@@ -41,9 +41,12 @@ from harness.stats.estimation.probability_scores import (
     skill,
     squared_calibration_error,
 )
-from harness.stats.estimation.probability_tests import Calibrated, calibrated, refit, texts_needed
+from harness.stats.estimation.probability_tests import CalibrationTests, calibration_tests, refit, texts_needed
 
-NO_PROBABILITIES = "no probabilities are recorded; ask with the variant 'probabilities', or write 'probs' into the judgments"
+NO_PROBABILITIES = (
+    "no probabilities are recorded; ask with the variant 'probabilities', or write 'probs' into the judgments "
+    "(in a table: columns such as p_pass and p_fail)"
+)
 NO_AGGREGATE = "no answer with a probability has a commonest label"
 NOT_DISTRIBUTED = "the probabilities of all classes are not recorded"
 ONE_PERSON = "no text has two annotators"
@@ -214,23 +217,23 @@ def probabilities_of_table(
     return sorted(cells, key=lambda row: sort_key(row.key)), languages, sorted(cuts, key=lambda cut: sort_key({**cut.key, "cut": cut.cut}))
 
 
-def _tests(cell: ProbabilityCell, options: ProbabilityOptions) -> CellTests:
+def _tests(cell: ProbabilityCell, options: ProbabilityOptions) -> ProbabilityTests:
     """Return the tests of a cell; none with fewer groups than `options.groups`."""
     used, margin = cell.compared, options.margin
     confidence, right, group = cell.confidence[used], cell.right[used], cell.group[used]
     if len(np.unique(group)) < max(options.groups, FOLDS):
-        return CellTests(None, None, None)
+        return ProbabilityTests(None, None, None)
     folds = group_folds(group, FOLDS, seed=options.seed)
     try:
         refitted = refit(confidence, right, group, folds, margin)
     except ValueError:  # no finite map
         refitted = None
-    commonest = calibrated(confidence, right, group, margin)
-    return CellTests(commonest, calibrated(cell.confidence, cell.person, cell.group, margin), refitted)
+    commonest = calibration_tests(confidence, right, group, margin)
+    return ProbabilityTests(commonest, calibration_tests(cell.confidence, cell.person, cell.group, margin), refitted)
 
 
 def _numbers(
-    cell: ProbabilityCell, tests: CellTests, decided: DecidedProbabilities, options: ProbabilityOptions, family: int
+    cell: ProbabilityCell, tests: ProbabilityTests, decided: DecidedProbabilities, options: ProbabilityOptions, family: int
 ) -> CellProbabilities:
     """Return all numbers of one cell of a family."""
     used = cell.compared
@@ -241,8 +244,8 @@ def _numbers(
     verdict |= {name: number(getattr(decided, field)) for name, field in names.items()}
     if not len(confidence):
         return CellProbabilities(key=cell.key, **counts, **verdict, reason=NO_AGGREGATE)
-    commonest = tests.commonest or calibrated(confidence, right, group, options.margin)
-    person = tests.person or calibrated(cell.confidence, cell.person, cell.group, options.margin)
+    commonest = tests.commonest or calibration_tests(confidence, right, group, options.margin)
+    person = tests.person or calibration_tests(cell.confidence, cell.person, cell.group, options.margin)
     error = squared_calibration_error(confidence, right, group)
     alpha = options.alpha / family
     needed = texts_needed(len(confidence), commonest.gap.mean.error, commonest.gap.gap, options.margin, alpha)
@@ -276,7 +279,7 @@ def _numbers(
     )
 
 
-def _gap(tests: Calibrated) -> dict[str, Any]:
+def _gap(tests: CalibrationTests) -> dict[str, Any]:
     gap = tests.gap
     return {"confidence": gap.confidence, "right": gap.right, "gap": gap.gap, "gap_ci": _ends(gap.mean.interval())}
 
@@ -312,7 +315,7 @@ def _losses(cell: ProbabilityCell) -> dict[str, Any]:
     return values
 
 
-def _refit(tests: CellTests, right: Floats, confidence: Floats) -> RefitNumbers | None:
+def _refit(tests: ProbabilityTests, right: Floats, confidence: Floats) -> RefitNumbers | None:
     fitted = tests.refit
     if fitted is None:
         return None

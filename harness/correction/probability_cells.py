@@ -13,12 +13,10 @@ from numpy.typing import NDArray
 from harness.data.columns import NO_VALUE
 from harness.measure.judged_table import JudgedTable
 from harness.measure.scores import numbers
+from harness.parse.probabilities import SUM_TOLERANCE
 from harness.stats import item_credits
 from harness.stats.agreement.agreement import share_left_out
 from harness.stats.core.arrays import Floats, Ints
-
-LARGEST_RESIDUE = 0.02
-"""Probabilities that add up to something further from 1 than this are no distribution."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +89,6 @@ def _distribution(text: str, classes: tuple[Any, ...]) -> list[float]:
     stated = msgspec.json.decode(text, type=dict[str, float])
     values = [stated.get(str(score), 0.0) for score in classes]
     total = sum(values)
-    if not stated or abs(total - 1) > LARGEST_RESIDUE:
+    if not stated or abs(total - 1) > SUM_TOLERANCE:
         return [float("nan")] * len(classes)
     return [value / total for value in values]

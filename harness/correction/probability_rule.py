@@ -10,7 +10,7 @@ import numpy as np
 
 from harness.stats import holm
 from harness.stats.core.arrays import Floats
-from harness.stats.estimation.probability_tests import Calibrated, Refit
+from harness.stats.estimation.probability_tests import CalibrationTests, Refit
 
 ProbabilityVerdict = Literal["hold", "hold after refit", "do not hold", "too few labels"]
 HOLD, REFITTED, DO_NOT_HOLD, TOO_FEW = PROBABILITY_VERDICTS = get_args(ProbabilityVerdict)
@@ -18,11 +18,11 @@ CUTS = (0.5, 0.8, 0.9, 0.95)
 """The confidences from which on answers are usually accepted."""
 
 
-class CellTests(NamedTuple):
+class ProbabilityTests(NamedTuple):
     """The tests of one cell: against the commonest label, against single people, and of the refit; None where there are too few texts."""
 
-    commonest: Calibrated | None
-    person: Calibrated | None
+    commonest: CalibrationTests | None
+    person: CalibrationTests | None
     refit: Refit | None
 
 
@@ -37,7 +37,7 @@ class DecidedProbabilities(NamedTuple):
     refit_gain: float
 
 
-def decide_probabilities(cells: Sequence[CellTests], alpha: float) -> list[DecidedProbabilities]:
+def decide_probabilities(cells: Sequence[ProbabilityTests], alpha: float) -> list[DecidedProbabilities]:
     """Return the verdict of each cell of a family; every kind of test is corrected over all cells (Holm).
 
     *hold*: the gap is shown within the margin, and the slope is not shown outside its limits, both against the commonest label. *hold after
@@ -63,7 +63,7 @@ def decide_probabilities(cells: Sequence[CellTests], alpha: float) -> list[Decid
     return decided
 
 
-def _p(cell: CellTests, kind: str) -> float:
+def _p(cell: ProbabilityTests, kind: str) -> float:
     commonest, person, refit = cell
     if kind.startswith("refit") or kind == "gain":
         if refit is None:

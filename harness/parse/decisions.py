@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from harness.model import Failure, Scale, Score, Variant
+from harness.parse.probabilities import SUM_TOLERANCE
 from harness.parse.typed_questions import TypedQuestion, typed_question
 from harness.parse.values import MAX_CHOICE_CHARACTERS, Reading
 
@@ -26,7 +27,6 @@ _KINDS = {  # names of types in answers -> kind of question
     "choice": "choice",
     "score": "levels",
 }
-_SUM_TOLERANCE = 0.02 + 1e-9  # endpoints round each probability to two decimals; the rest is that of binary fractions
 
 
 class _Repeated(dict[str, Any]):
@@ -143,7 +143,7 @@ def _read(answers: Sequence[Any], scale: Scale, variant: Variant) -> Reading:
         return _make_failed(Failure.MISSING, answers)
     options, names = _read_probabilities(answer, question), question.names
     total = math.fsum(options.values())
-    if len(options) != len(names) or abs(total - 1) > _SUM_TOLERANCE:
+    if len(options) != len(names) or abs(total - 1) > SUM_TOLERANCE:
         return _make_failed(Failure.BAD_PROBABILITIES, answers)
     order = names if question.bands or not scale.classes else tuple(map(str, scale.classes))
     probs = {name: options[name] / total for name in order}

@@ -9,6 +9,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from harness.model import Scale, Token
 from harness.parse.reasoning import answer_tokens
 
+SUM_TOLERANCE = 0.02 + 1e-9
+"""Probabilities of all classes may sum to this much more or less than 1: each is rounded to two decimals; the rest is binary fractions."""
 _SCORE = re.compile(r'"score"\s*:\s*"?')
 _JSON_PUNCTUATION = " \t\r\n\"':,{}"  # JSON puts these around a score, and a token may include them
 

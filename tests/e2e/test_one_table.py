@@ -345,6 +345,43 @@ def test_two_judges_of_which_one_is_a_copy_are_said(cli: Any) -> None:
     assert done.code == 0 and "'judge' and 'gpt' have the same score in all 60 texts: one may be a copy of the other" in done.err
 
 
+def with_probabilities(rows: Rows, judges: Sequence[str] = ("judge",)) -> Rows:
+    """Return the rows with the probabilities of a judge that is about as sure as it is right (19 of 20)."""
+    return [
+        {key: value for key, value in row.items() if key != "judge"}
+        | dict.fromkeys(judges, row["judge"])
+        | {f"p_{word}": 0.95 if row["judge"] == word else 0.05 for word in ("pass", "fail")}
+        for row in rows
+    ]
+
+
+def test_a_judges_probabilities_stand_in_columns_of_their_own(cli: Any) -> None:
+    table = write("t.csv", with_probabilities(pass_fail(count=400)))
+    answer = read(cli, table)
+    roles = answer["roles"]
+    assert roles["p_pass"] == roles["p_fail"] == "probability"
+    done = cli("probabilities", table, "--json")
+    assert not done.code, done.err
+    [cell] = json.loads(done.out)["cells"]
+    assert cell["verdict"] == "hold" and cell["n"] == 400
+    assert cell["confidence"] == pytest.approx(0.95) and cell["right"] == pytest.approx(0.95)
+
+
+def test_rows_whose_probabilities_do_not_sum_to_1_are_counted(cli: Any) -> None:
+    rows = with_probabilities(pass_fail())
+    rows[3]["p_pass"], rows[8]["p_fail"] = "0.5", "-"
+    done = cli("compare", write("t.csv", rows))
+    assert not done.code and "2 of 200 rows have no probabilities that sum to 1 (p_pass, p_fail)" in done.err
+
+
+def test_probabilities_beside_two_judges_belong_to_neither(cli: Any) -> None:
+    table = write("t.csv", with_probabilities(pass_fail(), ("gpt-4o", "llama-3")))
+    done = cli("compare", table)
+    assert not done.code and "p_pass, p_fail are not read: they are no probabilities of the classes of one judge" in done.err
+    refused = cli("probabilities", table)
+    assert refused.code == 2 and "no probabilities are recorded" in refused.err + refused.out
+
+
 def test_start_ends_in_the_answer_where_a_judge_has_scored(cli: Any) -> None:
     write("t.csv", pass_fail())
     done = cli("start", "t.csv", "--yes")

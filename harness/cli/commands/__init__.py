@@ -24,7 +24,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
             "learn what people say of a text with a judge's score, by language: scores before and after, and sets with a guarantee",
         ),
         "probabilities": (
-            "use_scores:Probabilities",
+            "use_scores:ShowProbabilities",
             "say by language whether a judge's probabilities may be believed: as often right as it is sure, or only after a refit",
         ),
         "certify": (

@@ -168,7 +168,7 @@ class ProbabilitiesOutput(Command, group="output", recorded=False):
 
 
 @command("use:probabilities", first="judges languages margin alpha figure human text json")
-class Probabilities(JsonFlags, FiguresFlags, OutFlags, ProbabilitiesOutput):
+class ShowProbabilities(JsonFlags, FiguresFlags, OutFlags, ProbabilitiesOutput):
     """Flags of `harness probabilities`.
 
     harness probabilities data/ratings

@@ -16,6 +16,7 @@ from rich.cells import cell_len
 from harness.content.column_words import column_words
 from harness.exchange.labels.table import SourceTable, Unreadable, is_blank
 
+PROBABILITY = "p_"  # begins the name of a column with a judge's probability of a class, as in p_pass
 MOST_CLASSES = 11  # of a scale without a limit of classes: 0 to 10
 _TEXT_WIDTH = 25  # of the cells of a column of texts on average, at least, in Latin letters; a Chinese character is as wide as two
 _LONGEST_CLASS = 40  # characters

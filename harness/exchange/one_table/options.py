@@ -8,7 +8,9 @@ from typing import Annotated, ClassVar, Literal
 from harness.options import Flag, Names, Options
 from harness.text import as_names
 
-Role = Literal["human", "judge", "text", "language", "id", "group", "system", "metric", "annotator", "score", "reason", "unused"]
+Role = Literal[
+    "human", "judge", "text", "language", "id", "group", "system", "metric", "annotator", "score", "probability", "reason", "unused"
+]
 
 
 @dataclass(frozen=True, kw_only=True)

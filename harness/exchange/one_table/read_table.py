@@ -235,5 +235,5 @@ def _describe_reading(roles: TableRoles, read: TableRecords, notes: Sequence[str
     return [*lines, *map(one_line, notes)][:_MOST_LINES]
 
 
-_KEYS: tuple[Role, ...] = ("id", "group", "system", "metric", "reason")
+_KEYS: tuple[Role, ...] = ("id", "group", "system", "metric", "probability", "reason")
 _MOST_LINES = 6

@@ -18,16 +18,17 @@ from harness.content.tags import language_named, tag_of_cell
 from harness.data import Dataset
 from harness.data.columns import CodedColumn, Columns, checked_columns
 from harness.data.dataset import assemble
-from harness.data.judgments import NO_VARIANT, JudgmentRow
+from harness.data.judgments import NO_VARIANT, JudgmentRow, probabilities_text
 from harness.data.labels import LabelRow
 from harness.errors import ContentError, UsageError, refuse_faults
-from harness.exchange.labels.cells import Column, cell_score
+from harness.exchange.labels.cells import PROBABILITY, Column, cell_score
 from harness.exchange.labels.table import SourceTable
 from harness.exchange.one_table.options import TableOptions
 from harness.exchange.one_table.roles import SideColumn, TableRoles, are_places, is_total, side_of
 from harness.exchange.one_table.scales import ReadScale, read_scale
 from harness.model import AnnotatorKind, Item, Scale
 from harness.parse.language import UNDETERMINED, identify_language
+from harness.parse.probabilities import SUM_TOLERANCE
 from harness.text import normalised_id, person_key
 
 TASK = "texts"
@@ -74,7 +75,8 @@ class RecordReader:
                 scale = stated.get(metric) or stated.get("")
                 scales[metric] = read_scale(metric, score_columns[: len(people)], score_columns[len(people) :], scale, pair=pair)
         self._note_copies(scores)
-        labels, judgments = self._score_rows(scores, scales, ids)
+        probabilities = self._read_probabilities(scores, scales)
+        labels, judgments = self._score_rows(scores, scales, ids, probabilities)
         about = DatasetCard(
             id=self.name,
             source=self.options.source,
@@ -279,12 +281,37 @@ class RecordReader:
         self.columns[column.name] = replaced
         return replaced
 
+    def _read_probabilities(self, scores: Sequence[SideColumn], scales: Mapping[str, ReadScale]) -> list[str | None]:
+        """Return the judge's probabilities of all classes in each row, as JSON; None where they are none, with a note on how many."""
+        names = [name for name, role in self.roles.by_column.items() if role == "probability"]
+        judged = [score for score in scores if score.side == "judge"]
+        missing: list[str | None] = [None] * self.rows
+        if not names:
+            return missing
+        metric = (judged[0].metric or self.metric_name) if len(judged) == 1 and not self.roles.rows_are_scores else None
+        scale = scales.get(metric) if metric else None
+        points = {name: scale.points.get(cell_score(name.removeprefix(PROBABILITY)) or "") for name in names} if scale else {}
+        if scale is None or set(points.values()) != set(scale.scale.classes) or len(points) != len(scale.scale.classes):
+            self.notes.append(f"{', '.join(names)} are not read: they are no probabilities of the classes of one judge")
+            return missing
+        texts = list(missing)
+        for row, cells in enumerate(zip(*(self._read_cells(name) for name in names), strict=True)):
+            values = [cell_score(cell) if cell is not None else None for cell in cells]
+            stated = [value for value in values if isinstance(value, float)]
+            if len(stated) == len(names) and abs(sum(stated) - 1) <= SUM_TOLERANCE:
+                texts[row] = probabilities_text({str(points[name]): value for name, value in zip(names, stated, strict=True)})
+        if count := texts.count(None):
+            self.notes.append(f"{count} of {self.rows} rows have no probabilities that sum to 1 ({', '.join(names)})")
+        return texts
+
     def _score_rows(
-        self, scores: Sequence[SideColumn], scales: Mapping[str, ReadScale], ids: Sequence[str]
+        self, scores: Sequence[SideColumn], scales: Mapping[str, ReadScale], ids: Sequence[str], probabilities: Sequence[str | None]
     ) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
         """Return the columns of labels and of judgments. Raises ContentError with the places of people's cells that are no score."""
         labels: dict[str, list[Any]] = {name: [] for name in ("item_id", "annotator_id", "metric", "score")}
         judgments: dict[str, list[Any]] = {name: [] for name in ("item_id", "judge", "metric", "score")}
+        if any(probabilities):
+            judgments["probs"] = []
         people = list(dict.fromkeys(score.who for score in scores if score.side == "human"))
         names = {who: "person" if len(people) == 1 else f"person-{index}" for index, who in enumerate(people, start=1)}
         raters: dict[str, str] = {}
@@ -293,6 +320,7 @@ class RecordReader:
         faults: list[str] = []
         rows_seen: set[tuple[str, str, str]] = set()
         once = {score.column: len({*zip(ids, self.columns[score.column].cells, strict=True)}) == len({*ids}) for score in scores}
+        row: tuple[Any, ...]
         for score in scores:
             for index, cell in enumerate(self.columns[score.column].cells):
                 if cell is None or (value := cell_score(cell)) is None:
@@ -305,6 +333,7 @@ class RecordReader:
                 if side == "judge":
                     judge = str(who[index]) if in_rows else score.who
                     row = (ids[index], judge, metric, str(cell) if point is None else point)
+                    row += (probabilities[index],) if "probs" in judgments else ()
                 elif point is None:
                     described = scales[metric].scale.describe()
                     faults.append(f"{self.table.records[index].place(score.column)}: '{cell}' is not on the scale ({described})")

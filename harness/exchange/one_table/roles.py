@@ -18,9 +18,10 @@ from harness.content.column_words import column_words, name_parts
 from harness.content.judge_names import is_judge_name, judge_refusal
 from harness.content.tags import language_named
 from harness.errors import UsageError
-from harness.exchange.labels.cells import Column, cell_score
+from harness.exchange.labels.cells import PROBABILITY, Column, cell_score
 from harness.exchange.labels.mapping import ITEM_KEYS
 from harness.exchange.one_table.options import Role, TableOptions
+from harness.parse.probabilities import SUM_TOLERANCE
 from harness.text import one_line, quoted
 
 Side = Literal["human", "judge"]
@@ -183,6 +184,7 @@ class RoleFinder:
     def _set_aside(self) -> None:
         """Set aside what is about raters or the task, and what raters wrote."""
         words = column_words()
+        self.roles |= dict.fromkeys(self._find_probabilities(), "probability")
         for column in self._list_free():
             parts = set(name_parts(column.name))
             if column.nested:
@@ -197,6 +199,16 @@ class RoleFinder:
                 self.roles[column.name] = "system"
             elif parts & words.metadata and not column.is_text:
                 self.roles[column.name] = "unused"
+
+    def _find_probabilities(self) -> list[str]:
+        """Return the columns with a judge's probability of each class, such as p_pass and p_fail: in nearly every row they sum to 1."""
+        free = [column for column in self._list_free() if column.name.startswith(PROBABILITY)]
+        if len(free) < 2 or not all(isinstance(score, float) and 0 <= score <= 1 for column in free for score in column.scores):
+            return []
+        rows = [row for row in zip(*(column.cells for column in free), strict=True) if None not in row]
+        sums = [sum(float(cell_score(cell) or 0) for cell in row) for row in rows]
+        fitting = sum(abs(total - 1) <= SUM_TOLERANCE for total in sums)
+        return [column.name for column in free] if fitting and fitting > _MOSTLY * len(sums) else []
 
     def _has_pair(self, column: Column) -> bool:
         """Return whether another column of words is the same of the other text of a pair, as model_a is of model_b."""

@@ -11,13 +11,13 @@ from typing import Any
 import msgspec
 
 from harness.errors import ContentError
+from harness.exchange.labels.cells import PROBABILITY
 from harness.exchange.labels.table import SourceTable, flat, is_blank
 from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, Reader, ReadOptions, Rows, joined_ids
 from harness.exchange.scores.record_names import TABLE, RecordNames, member, preset, preset_of, presets, same_value
 from harness.model import Failure
 from harness.text import quoted
 
-_PROBABILITY = "p_"  # begins the name of a column with the probability of a class
 _USUAL_TEXTS = ("input", "prompt", "source", "passage", "output", "response", "text", "output_a", "output_b")
 
 
@@ -155,7 +155,7 @@ def _require_fields(names: RecordNames, fields: Collection[str], options: ReadOp
 
 def _find_probability_columns(fields: Iterable[str]) -> dict[str, str]:
     """Return the columns that hold the probability of a class, such as `p_pass` and `p_fail`, by class; none without two of them."""
-    columns = {name.removeprefix(_PROBABILITY): name for name in fields if name.startswith(_PROBABILITY) and name != _PROBABILITY}
+    columns = {name.removeprefix(PROBABILITY): name for name in fields if name.startswith(PROBABILITY) and name != PROBABILITY}
     return columns if len(columns) > 1 else {}
 
 

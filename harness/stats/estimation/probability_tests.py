@@ -17,12 +17,12 @@ _PROMISING = 0.2  # the p of a gain
 FALLS = "the more sure it is, the less often it is right"
 
 
-class Calibrated(NamedTuple):
+class CalibrationTests(NamedTuple):
     """Confidences held against rightness: the gap and Cox's line, with the p of each test.
 
-    `within`: of a gap of the margin or more in size; small where the gap is shown to be smaller. `beyond`: of a gap of at most the margin;
-    small where the gap is shown to be larger. `slope`: of a slope within its limits; small where it is shown to be outside. NaN where
-    undefined.
+    `within`: of a gap of the margin or more in size; small where the gap is shown to be smaller. `over`: of a gap of at most the margin;
+    small where the judge is shown to be too sure. `under`: the same where it is too timid. `slope`: of a slope within its limits; small
+    where it is shown to be outside. NaN where undefined.
     """
 
     gap: ConfidenceGap
@@ -33,15 +33,15 @@ class Calibrated(NamedTuple):
     slope: float
 
 
-def calibrated(confidence: ArrayLike, right: ArrayLike, groups: ArrayLike, margin: float) -> Calibrated:
+def calibration_tests(confidence: ArrayLike, right: ArrayLike, groups: ArrayLike, margin: float) -> CalibrationTests:
     """Return the tests of confidences (answers,) against `right`, with the gap's `margin` in units of probability.
 
-    >>> found = calibrated([0.9] * 400, ([1] * 9 + [0]) * 40, range(400), 0.05)
+    >>> found = calibration_tests([0.9] * 400, ([1] * 9 + [0]) * 40, range(400), 0.05)
     >>> round(found.within, 4), found.over, found.under
     (0.0021, 1.0, 1.0)
     """
     gap, line = confidence_gap(confidence, right, groups), cox_line(confidence, right, groups)
-    return Calibrated(gap, line, gap.p_within(margin), gap.p_above(margin), gap.p_below(-margin), line.p_outside)
+    return CalibrationTests(gap, line, gap.p_within(margin), gap.p_above(margin), gap.p_below(-margin), line.p_outside)
 
 
 class Refit(NamedTuple):
@@ -59,7 +59,7 @@ class Refit(NamedTuple):
 
     line: Platt
     values: Floats
-    tests: Calibrated
+    tests: CalibrationTests
     gain: float
     brier: float
     brier_constant: float
@@ -98,7 +98,7 @@ def refit(confidence: ArrayLike, right: ArrayLike, groups: ArrayLike, folds: Int
     loss, raw, without = ((each - y) ** 2 for each in (values, p, constant))
     gain = max(gain_test(before, loss, groups).p_above(0.0) for before in (raw, without))
     reason = FALLS if line.slope <= 0 else None
-    return Refit(line, values, calibrated(values, y, groups, margin), gain, float(loss.mean()), float(without.mean()), reason)
+    return Refit(line, values, calibration_tests(values, y, groups, margin), gain, float(loss.mean()), float(without.mean()), reason)
 
 
 def texts_needed(answers: int, error: float, gap: float, margin: float, alpha: float, power: float = 0.8) -> int | None:

@@ -12,10 +12,10 @@ import pytest
 
 import harness
 from harness.correction.options import ProbabilityOptions
-from harness.correction.probability_rule import PROBABILITY_VERDICTS, CellTests, decide_probabilities
+from harness.correction.probability_rule import PROBABILITY_VERDICTS, ProbabilityTests, decide_probabilities
 from harness.errors import UsageError, UseForbidden
 from harness.reports.sections.probabilities import headline, probabilities_section
-from harness.stats.estimation.probability_tests import calibrated, refit
+from harness.stats.estimation.probability_tests import calibration_tests, refit
 from tests.unit.correction.probability_folder import probability_folder
 
 HOLD, REFITTED, DO_NOT_HOLD, TOO_FEW = PROBABILITY_VERDICTS
@@ -154,29 +154,29 @@ def test_a_judge_that_says_what_one_person_says_is_not_accused() -> None:
     commonest = (rng.binomial(9, share) >= 5) * 1.0
     person = rng.binomial(9, share) / 9
     groups = np.arange(3000)
-    against = calibrated(share, commonest, groups, 0.05)
+    against = calibration_tests(share, commonest, groups, 0.05)
     assert against.under < 1e-6
-    [decided] = decide_probabilities([CellTests(against, calibrated(share, person, groups, 0.05), None)], 0.05)
+    [decided] = decide_probabilities([ProbabilityTests(against, calibration_tests(share, person, groups, 0.05), None)], 0.05)
     assert decided.verdict == TOO_FEW
-    [alone] = decide_probabilities([CellTests(against, against, None)], 0.05)
+    [alone] = decide_probabilities([ProbabilityTests(against, against, None)], 0.05)
     assert alone.verdict == DO_NOT_HOLD
 
 
 def test_the_level_is_shared_by_the_cells_of_a_family() -> None:
     rng = np.random.default_rng(0)
     p = rng.beta(60, 3, 150)
-    tests = calibrated(p, (np.arange(150) % 21 != 0) * 1.0, np.arange(150), 0.05)
+    tests = calibration_tests(p, (np.arange(150) % 21 != 0) * 1.0, np.arange(150), 0.05)
     assert 0.05 / 9 < tests.within <= 0.05
     alone, among = (
-        decide_probabilities([CellTests(tests, None, None)], 0.05),
-        decide_probabilities([CellTests(tests, None, None)] * 9, 0.05),
+        decide_probabilities([ProbabilityTests(tests, None, None)], 0.05),
+        decide_probabilities([ProbabilityTests(tests, None, None)] * 9, 0.05),
     )
     assert alone[0].verdict == HOLD and {one.verdict for one in among} == {TOO_FEW}
     assert math.isclose(among[0].within, 9 * tests.within)
 
 
 def test_cells_without_tests_have_too_few_labels() -> None:
-    [decided] = decide_probabilities([CellTests(None, None, None)], 0.05)
+    [decided] = decide_probabilities([ProbabilityTests(None, None, None)], 0.05)
     assert decided.verdict == TOO_FEW and math.isnan(decided.within)
 
 
@@ -185,8 +185,8 @@ def test_a_map_that_falls_is_refused() -> None:
     p = rng.uniform(0.55, 0.95, 2000)
     y = (rng.random(2000) > p) * 1.0
     groups = np.arange(2000)
-    tests = calibrated(p, y, groups, 0.05)
-    [decided] = decide_probabilities([CellTests(tests, tests, refit(p, y, groups, groups % 5, 0.05))], 0.05)
+    tests = calibration_tests(p, y, groups, 0.05)
+    [decided] = decide_probabilities([ProbabilityTests(tests, tests, refit(p, y, groups, groups % 5, 0.05))], 0.05)
     assert decided.verdict == DO_NOT_HOLD
 
 

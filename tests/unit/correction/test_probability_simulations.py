@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from harness.correction.probability_rule import PROBABILITY_VERDICTS, CellTests, decide_probabilities
+from harness.correction.probability_rule import PROBABILITY_VERDICTS, ProbabilityTests, decide_probabilities
 from harness.stats import calibration_error, group_folds
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.estimation.confidence_gap import confidence_gap, cox_line
 from harness.stats.estimation.probability_scores import squared_calibration_error
-from harness.stats.estimation.probability_tests import calibrated, refit
+from harness.stats.estimation.probability_tests import calibration_tests, refit
 
 HOLD, REFITTED, DO_NOT_HOLD, TOO_FEW = PROBABILITY_VERDICTS
 CELLS, ALPHA, MARGIN, PEOPLE = 9, 0.05, 0.05, 3
@@ -69,8 +69,8 @@ def verdicts(cells: list[Drawn], *, with_refit: bool = False) -> list[str]:
     tests = []
     for c, right, person, group in cells:
         fitted = refit(c, right, group, group_folds(group, 5), MARGIN) if with_refit else None
-        commonest = calibrated(c, right, group, MARGIN)
-        tests.append(CellTests(commonest, commonest if person is right else calibrated(c, person, group, MARGIN), fitted))
+        commonest = calibration_tests(c, right, group, MARGIN)
+        tests.append(ProbabilityTests(commonest, commonest if person is right else calibration_tests(c, person, group, MARGIN), fitted))
     return [decided.verdict for decided in decide_probabilities(tests, ALPHA)]
 
 

@@ -22,7 +22,7 @@ from harness.stats.estimation.probability_scores import (
     skill,
     squared_calibration_error,
 )
-from harness.stats.estimation.probability_tests import calibrated, refit, texts_needed
+from harness.stats.estimation.probability_tests import calibration_tests, refit, texts_needed
 
 
 def answers(n: int = 600, seed: int = 0, power: float = 1.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -177,9 +177,9 @@ def test_a_refit_helps_where_confidence_says_something_and_not_where_it_says_not
 
 def test_a_calibrated_judge_is_within_and_an_overconfident_one_beyond() -> None:
     p, y, groups = answers(2400)
-    assert calibrated(p, y, groups, 0.05).within < 0.01 < calibrated(p, y, groups, 0.05).over
+    assert calibration_tests(p, y, groups, 0.05).within < 0.01 < calibration_tests(p, y, groups, 0.05).over
     wrong = (np.random.default_rng(1).random(2400) < p - 0.15).astype(float)
-    found = calibrated(p, wrong, groups, 0.05)
+    found = calibration_tests(p, wrong, groups, 0.05)
     assert found.over < 1e-6 and found.within > 0.99 and found.under > 0.99
 
 
