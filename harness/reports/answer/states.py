@@ -1,0 +1,101 @@
+"""The three states of a question about a judge, and why one is unknown: the words of every page, picture and screen.
+
+A question is one metric in one language. JSON and tables of numbers keep the codes of verdicts; all that people read says *use*, *do not
+use* or *unknown*, and each unknown has its cause. Of constructed labels the states are *passes*, *fails* and *unknown*.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from harness.decide.verdicts import Verdict
+
+USE, CORRECTED, AGAINST, UNKNOWN = "use", "use corrected means only", "do not use", "unknown"
+PASSES, FAILS = "passes", "fails"
+_STATES = {"use": USE, "use corrected": CORRECTED, "do not use": AGAINST}
+
+LABEL_MORE = "label more"
+NO_HELP = "more labels will not help"
+ONE_PERSON = "one person a text"
+TOO_FEW = "too few texts"
+UNREADABLE = "most answers cannot be read"
+NO_PEOPLE = "no labels by people"
+CAUSES = (LABEL_MORE, NO_HELP, ONE_PERSON, TOO_FEW, UNREADABLE, NO_PEOPLE)
+"""Why a question is unknown, in the order in which pages show the causes."""
+
+STYLES = {USE: "good", PASSES: "good", AGAINST: "bad", FAILS: "bad", CORRECTED: "open", UNKNOWN: "open"}
+"""The style of each state; the order is that of counts."""
+
+
+def state_of(verdict: Verdict | Mapping[str, Any]) -> str:
+    """Return the state of a verdict, or of its flat object in JSON.
+
+    >>> state_of({"verdict": "too few labels", "controls": None}), state_of({"verdict": "no verdict", "controls": "passes"})
+    ('unknown', 'passes')
+    """
+    if controls := verdict["controls"]:
+        return controls if controls in (PASSES, FAILS) else UNKNOWN
+    return _STATES.get(verdict["verdict"], UNKNOWN)
+
+
+def cause_of(verdict: Verdict | Mapping[str, Any]) -> str:
+    """Return why a question is unknown, one of `CAUSES`; empty for the other states."""
+    if state_of(verdict) != UNKNOWN:
+        return ""
+    settled = verdict["k"] is not None and not verdict["more_than_k"]
+    return unknown_cause(verdict["verdict"], verdict["obstacles"], bool(verdict["k"]), settled, bool(verdict["controls"]))
+
+
+def unknown_cause(code: str, obstacles: Collection[str], needed: bool, settled: bool, controls: bool = False) -> str:
+    """Return the cause of an unknown question, one of `CAUSES`.
+
+    Args:
+        code: the code of its verdict.
+        obstacles: the names of its obstacles.
+        needed: whether more labels would settle it.
+        settled: whether their number is known.
+        controls: whether its labels are constructed.
+
+    >>> unknown_cause("too few labels", ["people"], True, True), unknown_cause("too few labels", ["people"], False, False)
+    ('label more', 'more labels will not help')
+    """
+    if "unread" in obstacles:
+        return UNREADABLE
+    if "annotators" in obstacles:
+        return ONE_PERSON
+    if code == "no verdict" and not controls:
+        return NO_PEOPLE
+    if needed:
+        return LABEL_MORE if settled else TOO_FEW
+    return TOO_FEW if "labels" in obstacles or controls else NO_HELP
+
+
+def cause_words(verdict: Verdict | Mapping[str, Any]) -> str:
+    """Return the cause with its number: `label 250 more`; empty where a question is not unknown."""
+    cause = cause_of(verdict)
+    return f"label {verdict['k']:,} more" if cause == LABEL_MORE else cause
+
+
+def state_words(verdict: Verdict | Mapping[str, Any]) -> str:
+    """Return a state with its cause: `use`, `do not use`, or `unknown: label 250 more`."""
+    cause = cause_words(verdict)
+    return f"{UNKNOWN}: {cause}" if cause else state_of(verdict)
+
+
+def count_states(verdicts: Iterable[Verdict | Mapping[str, Any]]) -> dict[str, int]:
+    """Return how many verdicts have each state, in the order of `STYLES`, without states that none has."""
+    counts = Counter(map(state_of, verdicts))
+    return {state: counts[state] for state in STYLES if counts[state]}
+
+
+def counted_states(verdicts: Iterable[Verdict | Mapping[str, Any]]) -> str:
+    """Return `3 use · 2 do not use · 25 unknown`."""
+    return " · ".join(f"{count:,} {state}" for state, count in count_states(verdicts).items())
+
+
+def count_causes(verdicts: Iterable[Verdict | Mapping[str, Any]]) -> dict[str, int]:
+    """Return how many unknown questions have each cause, in the order of `CAUSES`, without causes that none has."""
+    counts = Counter(map(cause_of, verdicts))
+    return {cause: counts[cause] for cause in CAUSES if counts[cause]}
