@@ -133,7 +133,7 @@ class VerdictInWords(NamedTuple):
             case "do not use":
                 return f"Do not use {where}: {reasons[0]}{among}.{as_if}"
             case "no verdict" if self.decision == UNREAD:
-                return f"No verdict, {where}: {reasons[0]}."
+                return f"Unknown, {where}: {reasons[0]}."
             case "no verdict":
                 why, missing = "one person scored each text. Next ('harness labels page' with --second)", "a second person's scores of"
                 texts = options.items if k is None else max(k.texts, options.items)
@@ -141,7 +141,7 @@ class VerdictInWords(NamedTuple):
                     why = "the data have one released score a text, not the scores of people behind it. Missing"
                     missing = "the scores of two annotators or more for"
                 return (
-                    f"No verdict, {where}: nobody to compare with; {why}: {missing} {texts} texts or more, {options.groups} of "
+                    f"Unknown, {where}: nobody to compare with; {why}: {missing} {texts} texts or more, {options.groups} of "
                     f"them independent. They show how far two people are apart; the judge is held against that.{as_if}"
                 )
             case _:
@@ -184,11 +184,9 @@ class VerdictInWords(NamedTuple):
             case "do not use":
                 return f"Do not use {where}, against {bar}: {reasons[0]}; it finds {shares}; {texts}{among}.{alone}"
             case _ if k is None:
-                return (
-                    f"Not shown, {where}, against {bar}: it finds {shares}; {texts}. At what was seen, more labels would not change this."
-                )
+                return f"Unknown, {where}, against {bar}: it finds {shares}; {texts}. At what was seen, more labels would not change this."
             case _:
-                return f"Too few labels, {where}, against {bar}: it finds {shares}; {texts}. Label {self._further_texts_words(k)}.{alone}"
+                return f"Unknown, {where}, against {bar}: it finds {shares}; {texts}. Label {self._further_texts_words(k)}.{alone}"
 
     def shares_words(self) -> str:
         """Return the shares of each class that the judge finds, with the limits that count."""
@@ -212,17 +210,17 @@ class VerdictInWords(NamedTuple):
     def _too_few_labels_sentence(self, reasons: Sequence[str]) -> str:
         where, k, why = self._judge_words, self.needed, "; ".join(reasons)
         if k is None:
-            return f"Not shown, {where}: {why}. At what was seen, more labels would not change this."
+            return f"Unknown, {where}: {why}. At what was seen, more labels would not change this."
         if not has_enough(self.tests.texts, self.options):
-            return f"Too few labels, {where}: {reasons[0]}. Label {k} more texts with two annotators each."
+            return f"Unknown, {where}: too few labels: {reasons[0]}. Label {k} more texts with two annotators each."
         if k.more_than:
-            return f"Too few labels, {where}: {why}. Even {k.texts:,} more would not suffice for a judge as good as people."
-        return f"Too few labels, {where}: {why}. Label {k} more texts; that suffices if the judge is as good as people."
+            return f"Unknown, {where}: {why}. Even {k.texts:,} more would not suffice for a judge as good as people."
+        return f"Unknown, {where}: {why}. Label {k} more texts; that suffices if the judge is as good as people."
 
     def _controls_sentence(self, reasons: Sequence[str]) -> str:
         if self.controls == "passes":
             return f"Passes the controls, {self._judge_words}: it is {self._base_words}. That is necessary, not sufficient."
-        return f"{'Fails' if self.controls == 'fails' else 'Not shown to pass'} the controls, {self._judge_words}: {'; '.join(reasons)}."
+        return f"{'Fails the controls' if self.controls == 'fails' else 'Unknown'}, {self._judge_words}: {'; '.join(reasons)}."
 
     def _sizes_words(self) -> str:
         """Return a further sentence where enough texts are in groups of different sizes; else empty."""

@@ -112,7 +112,7 @@ class CorrectedP(msgspec.Struct, frozen=True):
 
 
 class CellBounds(msgspec.Struct, frozen=True):
-    """Lower bounds of one cell; None where undefined.
+    """Bounds of one cell; None where undefined.
 
     Attributes:
         alone: of the gap to people, of one test at alpha.
@@ -121,9 +121,14 @@ class CellBounds(msgspec.Struct, frozen=True):
         perfect: that bound of a judge that agrees with people on every text just as they agree with each other. Where it is not above
             -margin, no such judge can be shown with so few texts. None without texts of two annotators.
         base: of the difference from the baseline, at the level of `gap`.
+        gap_upper, base_upper: upper bounds of the gap and of the difference from the baseline, each at the level that the correction of
+            "worse than people" and of "worse than the baseline" leaves to this cell. Where `gap_upper` is below
+            -margin, the judge is shown to be worse than people by more than the margin.
     """
 
     alone: float | None
     gap: float | None
     perfect: float | None
     base: float | None
+    gap_upper: float | None = None
+    base_upper: float | None = None

@@ -36,7 +36,7 @@ from harness.model import BY_PEOPLE, SIDE, Basis
 from harness.stats import benjamini_yekutieli, holm
 from harness.stats.core.arrays import Floats
 from harness.stats.core.many_cells import on_all_cores
-from harness.stats.intervals.judge_tests import lower_bounds, stacked
+from harness.stats.intervals.judge_tests import Bounds, lower_bounds, stacked, upper_bounds
 
 _CELLS_AT_ONCE = 64
 
@@ -58,7 +58,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
             needed.
         agreement: of the judge with people, of people with each other, and the gap between the two.
         baseline: the judge beside the majority baseline.
-        bounds: lower bounds of the gap and of the difference from the baseline.
+        bounds: lower and upper bounds of the gap and of the difference from the baseline.
         p, corrected: p of this cell alone, and after correction over the family.
         coverage: share of readable answers.
         answers: how many answers there are, and how many of them cannot be read.
@@ -158,6 +158,7 @@ _PATHS = {
         "gap": "agreement.gap",
         "guarded_bound": "bounds.alone",
         "family_bound": "bounds.gap",
+        "family_upper": "bounds.gap_upper",
         "perfect_bound": "bounds.perfect",
         "p_gap": "p.gap",
         "p_base": "p.base",
@@ -171,6 +172,7 @@ _PATHS = {
         "right": "baseline.right",
         "base_diff": "baseline.diff",
         "base_bound": "bounds.base",
+        "base_upper": "bounds.base_upper",
         "coverage": "coverage",
         "asked": "answers.asked",
         "unread": "answers.unread",
@@ -267,10 +269,12 @@ def _decide_family(tests: Sequence[CellTests], unread: Container[tuple[Any, ...]
     assessed = np.array([cell.basis == "bar" or has_enough(cell.texts, options) or cell.texts.labels not in BY_PEOPLE for cell in tests])
     use, level = _correct_over_family(tests, "use", assessed, options)
     next_level = _next_level(int((use <= options.alpha).sum()), len(tests), options)  # cells with too few labels are tested later
-    worse, base_worse, base = (_correct_over_family(tests, name, assessed, options)[0] for name in ("worse", "base_worse", "base"))
+    (worse, worse_level), (base_worse, base_worse_level), (base, _) = (
+        _correct_over_family(tests, name, assessed, options) for name in ("worse", "base_worse", "base")
+    )
     variation = np.array([cell.variation.p for cell in tests])
     one_class = _correct_p(np.where(assessed, np.nan_to_num(variation, nan=1.0), math.nan), options)[0]
-    bounds = _family_bounds(tests, options.alpha, level)
+    bounds = _family_bounds(tests, options.alpha, level, Bounds(worse_level, base_worse_level))
     for index, cell in enumerate(tests):
         q_use, q_worse, q_base, q_base_worse, q_one_class = (number(q[index]) for q in (use, worse, base, base_worse, one_class))
         corrected = CorrectedP(q_use, q_worse, q_base, q_base_worse, q_one_class, int(assessed.sum()))
@@ -278,8 +282,9 @@ def _decide_family(tests: Sequence[CellTests], unread: Container[tuple[Any, ...]
         yield _Decided(cell, corrected, next_level, bounds[index], tested, decide(tested, options))
 
 
-def _family_bounds(tests: Sequence[CellTests], alpha: float, level: Floats) -> list[CellBounds]:
-    """Return the bounds of each cell of a family; `level` (cells,) is what the correction leaves of alpha.
+def _family_bounds(tests: Sequence[CellTests], alpha: float, level: Floats, upper_level: Bounds) -> list[CellBounds]:
+    """Return the bounds of each cell of a family; `level` (cells,) is what the correction of *use* leaves of alpha, `upper_level` those of
+    "worse than people" and "worse than the baseline".
 
     They are computed at once for cells of about as many groups: short ones are filled up to the longest.
     """
@@ -290,7 +295,9 @@ def _family_bounds(tests: Sequence[CellTests], alpha: float, level: Floats) -> l
         sums, cap = stacked([tests[cell].sums for cell in cells.tolist()]), np.array([tests[cell].cap for cell in cells.tolist()])
         lower = lower_bounds(sums, cap, alpha, np.stack([np.full_like(level[cells], alpha), level[cells]]))
         perfect = sums._replace(gap=sums.gap._replace(y=np.zeros_like(sums.gap.y)))
-        bounds[cells] = np.column_stack((lower.gap[0], lower.gap[1], lower_bounds(perfect, cap, alpha, level[cells]).gap, lower.base[1]))
+        upper = upper_bounds(sums, cap, alpha, Bounds(upper_level.gap[cells], upper_level.base[cells]))
+        perfect_gap = lower_bounds(perfect, cap, alpha, level[cells]).gap
+        bounds[cells] = np.column_stack((lower.gap[0], lower.gap[1], perfect_gap, lower.base[1], upper.gap, upper.base))
     return [CellBounds(*map(number, row)) for row in bounds.tolist()]
 
 

@@ -80,8 +80,8 @@ class MatrixColumn:
 class VerdictMatrix:
     """Squares by row and column. `rows_are` is `judge`, `condition` or, in one language, `question`: then judges are the columns.
 
-    `axis` says what the numbers are: there is one in each square that holds one verdict. `condition` is how judges were asked.
-    `reasons` are what is shown against judges whose number is no reason.
+    `axis` says what the numbers are: there is one in each square that holds one verdict, of one against a judge the number that decided,
+    which its words name. `condition` is how judges were asked.
     """
 
     rows_are: str
@@ -89,7 +89,6 @@ class VerdictMatrix:
     columns: tuple[MatrixColumn, ...]
     rows: tuple[VerdictRow, ...]
     condition: str = ""
-    reasons: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from harness.judge_atlas.quality_answers import (
     answers_by_quality,
     wrong_uses,
 )
+from harness.reports.answer.states import ONE_PERSON, UNREADABLE, against_words, unknown_cause
 from harness.reports.answer_parts import SIGNS, Answer, Card, NextStep, joined
 from harness.reports.tables.numbers import counted, difference, percent, points, whole_points
 
@@ -224,9 +225,7 @@ def _quality_cards(atlas: Atlas, quality: QualityAnswer) -> Iterator[Card]:
         causes = [cause if len(by_cause) == 1 else f"{joined(metrics)}: {cause}" for cause, metrics in by_cause.items()]
         unfit = max(unknown, key=lambda metric: metric.unfit)
         n_judges = len({row.judge for row in unfit.rows})
-        unfit_judges = (
-            f"; {unfit.unfit} of {counted(n_judges, 'judge')} {'is' if unfit.unfit == 1 else 'are'} shown unfit" if unfit.unfit else ""
-        )
+        unfit_judges = f"; do not use {unfit.unfit} of {counted(n_judges, 'judge')}" if unfit.unfit else ""
         head = f"unknown of {unknown[0].best.judge}" if len(judges) == 1 else "unknown"
         yield _card(quality, unknown, "open", head, f"{unfit_judges}.", "; ".join(causes))
 
@@ -247,23 +246,16 @@ def _name(quality: QualityAnswer, metrics: Sequence[MetricAnswer], most: int = _
 
 def reason_words(row: AtlasRow, number: Callable[[float], str] = points) -> str:
     """Return what is shown against a judge, with the number that decided, as `number` writes it."""
-    clauses = {
-        "worse": f"{number(-(row.gap or 0))} below people",
-        "base_worse": f"{number(-(row.over_constant or 0))} below a constant answer",
-        "below_bar": "below the bar",
-        "constant": "one class for nearly all texts",
-        "failures": "many answers cannot be read",
-    }
-    return joined([words for name, words in clauses.items() if name in row.obstacles.split()] or ["shown unfit"])
+    return joined(against_words(row.obstacles.split(), row.gap, row.over_constant, number) or [AGAINST])
 
 
 def cause_words(row: AtlasRow) -> str:
     """Return why it is unknown whether a judge may be used, with what would tell it."""
-    if row.verdict == NO_VERDICT:
-        return "most answers cannot be read" if "unread" in row.obstacles.split() else "one score a text, so people cannot be compared"
     if row.needed:
-        return f"label {row.needed:,} more texts"
-    return "too few texts, far more labels are needed" if row.verdict == "too few labels" else "more labels will hardly help"
+        return f"label {row.needed:,} more"
+    if row.verdict == NO_VERDICT:
+        return UNREADABLE if "unread" in row.obstacles.split() else ONE_PERSON
+    return unknown_cause(row.verdict, row.obstacles.split(), needed=row.verdict == "too few labels", settled=False)
 
 
 def metric_words(metric: str) -> str:

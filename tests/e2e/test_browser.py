@@ -449,7 +449,7 @@ def test_the_first_screen_of_a_study_answers_for_every_language_and_the_page_is_
     bottom = "all => Math.max(...all.map(e => e.getBoundingClientRect().bottom))"
     with opened(browser, pariksha, width=width, height=height) as shown:
         answers = " ".join(shown.page.inner_text(".answers").split())
-        assert "Use it in" in answers and "Do not use it in" in answers and "Not known yet in" in answers
+        assert "Use it in" in answers and "Do not use it in" in answers and "Unknown" in answers
         assert "label about" in shown.page.inner_text(".next") and shown.page.locator(".view:not([hidden]) .next a[data-show]").count() == 2
         assert len(shown.page.query_selector_all(".view:not([hidden]) .rows tbody tr")) == 30
         assert shown.page.eval_on_selector_all("h1, .view:not([hidden]) > .answers, .view:not([hidden]) .next", bottom) <= height

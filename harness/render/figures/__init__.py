@@ -69,7 +69,7 @@ def _figures(report_json: Mapping[str, Any]) -> Iterator[tuple[str, Callable[...
     sections = report_json.get("ablations", {})
     verdicts = [Verdict.from_flat(row) for row in report_json.get("verdicts", ())]
     if judged_sides(verdicts):
-        yield "verdicts", partial(draw_answer, verdicts, signature)
+        yield "verdicts", partial(draw_answer, verdicts, signature, name=report_json.get("title", ""))
     for section, (name, draw) in _SECTIONS.items():
         if section in sections:
             baselines = {row["language"]: row["baseline"] for row in report_json.get("summaries", ()) if row.get("baseline") is not None}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from harness.render.figures.style import GROUNDS, SMALL, VERDICTS, Drawn, Figure
 from harness.render.verdicts import judged_sides, square_text
 from harness.reports.answer.build_answer import build_answer
 from harness.reports.answer.groups import axis_reach, beside_people, groups_of
+from harness.reports.answer.states import cause_words, deciding, state_of
 from harness.reports.answer.words import difference_words, shown_value, style_of
 from harness.reports.answer_parts import SIGNS, Answer, MatrixColumn, VerdictMatrix, VerdictRow, VerdictSquare
 from harness.reports.comparison import DecidedComparison
@@ -20,10 +23,11 @@ from harness.reports.tables.numbers import counted, difference, signed
 from harness.reports.tables.titles import metric_words
 from harness.text import terminal_safe
 
-_LEGEND = {"good": "shown for the judge", "open": "not shown", "bad": "shown against it"}
+_LEGEND = {"good": "use", "bad": "do not use", "open": "unknown"}
 _WORDS = (
-    "{title}. {axis} in percentage points. A line goes to the lower bound that the verdict uses, with an arrow where it leaves the "
-    "picture; the band is the margin. Full and blue: shown for the judge. Full and brown: shown against it. Hollow: not shown.{left}"
+    "{title}. {axis} in percentage points. A line goes from the lower to the upper limit, adjusted for all tests, with an arrow where it "
+    "leaves the picture; the side that decided is bold. The band is the margin. Full and blue: use. Full and brown: do not use. Hollow: "
+    "unknown.{left}"
 )
 _LINE = 0.17  # inches of a row
 _MOST_COLUMNS = 10  # metrics side by side
@@ -31,12 +35,16 @@ _AROUND = 1.6  # inches above and below the rows
 _MOST_ROWS = int((style.MOST_INCHES - _AROUND) / _LINE)
 
 
-def draw_answer(verdicts: Sequence[Verdict], signature: str, options: FigureOptions = FigureOptions()) -> Drawn | None:
-    """Return the figure of an answer; None without a verdict on a judge. It is 8 inches high at most, and says what it leaves out."""
+def draw_answer(verdicts: Sequence[Verdict], signature: str, options: FigureOptions = FigureOptions(), name: str = "") -> Drawn | None:
+    """Return the figure of an answer; None without a verdict on a judge. It is 8 inches high at most, and says what it leaves out.
+
+    `name` is that of the data, which the title begins with.
+    """
     sides = judged_sides(verdicts)
     if not sides:
         return None
     answer = build_answer(sides)
+    answer = replace(answer, title=f"{terminal_safe(name)}: {answer.title}" if name else answer.title)
     if len(sides) > 1:
         first, *other_matrices = answer.matrices
         return _draw_matrix(answer, first, len(other_matrices), signature, options)
@@ -52,8 +60,9 @@ def _by_language_and_metric(verdicts: Sequence[Verdict], options: FigureOptions)
     metrics = list(dict.fromkeys(verdict["metric"] for verdict in verdicts))
     by_place = {}
     for verdict in verdicts:
-        part = (style_of(verdict), SIGNS[style_of(verdict)], verdict.answer)
-        square = VerdictSquare((part,), difference(shown_value(verdict, people)), "", {})
+        against = style_of(verdict) == "bad" and not verdict.controls
+        words, value = deciding(verdict) if against else (cause_words(verdict) or state_of(verdict), shown_value(verdict, people))
+        square = VerdictSquare(((style_of(verdict), SIGNS[style_of(verdict)], words),), difference(value), "", {})
         by_place[verdict["language"], verdict["metric"]] = square
     rows = (
         VerdictRow(options.shown_name("language", tag), "", tuple(by_place.get((tag, metric)) for metric in metrics))
@@ -99,13 +108,18 @@ def _name(verdict: Verdict, all_verdicts: Sequence[Verdict], options: FigureOpti
 
 
 def _draw_mark(panel: Any, line: int, verdict: Verdict, people: bool, reach: float) -> None:
-    value, bound = shown_value(verdict, people) or 0.0, verdict.bounds.gap if people else verdict.bounds.base
-    colour = VERDICTS[style_of(verdict)]
-    if bound is not None:
-        panel.plot([max(bound, -reach), value], [line, line], color=colour, linewidth=1.1, zorder=2)
-        if bound < -reach:
-            panel.plot([-reach], [line], linestyle="", marker="<", markersize=4, color=colour, zorder=3)
-    panel.plot([value], [line], linestyle="", **_dot(style_of(verdict)), zorder=3)
+    value, look = shown_value(verdict, people) or 0.0, style_of(verdict)
+    bounds = verdict.bounds
+    limits = (bounds.gap, bounds.gap_upper) if people else (bounds.base, bounds.base_upper)
+    decides = look != "bad" or deciding(verdict)[1] == value
+    for limit, side, arrow in zip(limits, ("good", "bad"), "<>", strict=True):
+        if limit is None:
+            continue
+        width = 2.4 if decides and side == look else 0.9
+        panel.plot([min(max(limit, -reach), reach), value], [line, line], color=VERDICTS[look], linewidth=width, zorder=2)
+        if abs(limit) > reach:
+            panel.plot([math.copysign(reach, limit)], [line], linestyle="", marker=arrow, markersize=4, color=VERDICTS[look], zorder=3)
+    panel.plot([value], [line], linestyle="", **_dot(look), zorder=3)
 
 
 def _dot(look: str) -> dict[str, Any]:
@@ -130,11 +144,14 @@ def _draw_matrix(answer: Answer, matrix: VerdictMatrix, other_conditions: int, s
         _label(panel, matrix, len(rows))
         omitted = f" {counted(len(matrix.rows) - len(rows), 'row')} did not fit." if len(matrix.rows) > len(rows) else ""
         condition = f" Asked with {matrix.condition}; {counted(other_conditions, 'other condition')} left out." if other_conditions else ""
-        number = f" Number: {matrix.axis}, in percentage points." if matrix.axis else " Number: metrics."
-        key = f"{SIGNS['good']} shown for the judge, {SIGNS['bad']} against it, {SIGNS['open']} not shown."
-        odd = f" {SIGNS['bad']} beside a number near or above 0: {', or '.join(matrix.reasons)}." if matrix.reasons else ""
+        number = (
+            f" Number: {matrix.axis}, in percentage points; beside {SIGNS['bad']} the number that decided."
+            if matrix.axis
+            else " Number: metrics."
+        )
+        key = f"{SIGNS['good']} use, {SIGNS['bad']} do not use, {SIGNS['open']} unknown."
         said = " ".join(sentence for _, sentence in answer.sentences)
-        words = f"{said} {key}{number}{odd}{condition}{omitted}"
+        words = f"{said} {key}{number}{condition}{omitted}"
         return style.finish_with_legend(figure, panel, answer.title, words, signature, options, Legend(headed=True))
 
 
@@ -155,7 +172,7 @@ def write_answer(comparison: DecidedComparison, path: Path, options: FigureOptio
     """Draw the answer of a comparison into a file. Raises UsageError where it has no verdict, and as `form_of` does."""
 
     def draw(file_options: FigureOptions) -> Drawn:
-        drawn = draw_answer(comparison.verdicts, comparison.signature, file_options)
+        drawn = draw_answer(comparison.verdicts, comparison.signature, file_options, comparison.source)
         if drawn is None:
             raise UsageError("there is no verdict on a judge to draw; --figure-kind shares draws the class shares")
         return drawn

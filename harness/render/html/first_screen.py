@@ -17,12 +17,12 @@ from harness.render.sides import side_of
 from harness.render.verdicts import judged_sides
 from harness.reports.answer.build_answer import build_answer
 from harness.reports.answer.groups import axis_reach, beside_people, groups_of
+from harness.reports.answer.states import against_words, cause_words, deciding, state_of, state_words
 from harness.reports.answer.steps import LabelPages
 from harness.reports.answer.words import (
     annotators_of,
     difference_words,
     place_of,
-    reason_against,
     shown_value,
     side_names,
     style_of,
@@ -117,15 +117,17 @@ def verdict_list(verdicts: Sequence[Verdict], pairs: PairRows = MappingProxyType
 def _drawn(verdict: Verdict, people: bool, reach: float, name: str, pairs: PairRows) -> DrawnVerdict:
     value, style = shown_value(verdict, people), style_of(verdict)
     texts = counted(verdict.texts.labelled, "text")
-    words = f"{place_of(verdict)}: {verdict.answer}, {difference(value)}"
+    words = f"{place_of(verdict)}: {state_words(verdict)}, {difference(value)}"
     drawn = None
     if value is not None and (verdict.agreement.gap if people else verdict.baseline.diff) is not None:
         perfect = verdict.bounds.perfect  # the bound of a judge that agrees just as people do
         shows_nothing = people and perfect is not None and perfect <= -verdict.margin and style == "open"
         tick = perfect if shows_nothing else None
         words += "; with so few texts not even a judge that agrees just as people do would be shown" if tick is not None else ""
-        bound = verdict.bounds.gap if people else verdict.bounds.base
-        drawn = gap_track(value, bound, verdict.margin if people else None, reach, style, words, tick)
+        limits = (verdict.bounds.gap, verdict.bounds.gap_upper) if people else (verdict.bounds.base, verdict.bounds.base_upper)
+        words += f"; limits {difference(limits[0])} and {difference(limits[1])}" if None not in limits else ""
+        decides = style != "bad" or deciding(verdict)[1] == value
+        drawn = gap_track(value, limits, verdict.margin if people else None, reach, style, words, tick, decides)
     row = pairs.get((verdict["language"], verdict["metric"]))
     below = _drawn_pairs(verdict, row) if row and row["sensitivity"] is not None else None
     agreed = verdict.agreement
@@ -150,11 +152,10 @@ def _drawn_pairs(verdict: Verdict, row: PairRow) -> DrawnVerdict:
 
 def _reason(verdict: Verdict) -> str:
     """Return the verdict, and why: what is shown against the judge, or how many labels would settle it."""
-    if style_of(verdict) == "bad":
-        return reason_against(verdict)
-    if style_of(verdict) == "open" and verdict.needed:
-        return f"label {verdict.needed} more"
-    return "as good as people" if verdict.answer == "use" else verdict.answer
+    if style_of(verdict) == "bad" and not verdict.controls:
+        reasons = against_words(verdict.words.obstacles, verdict.agreement.gap, verdict.baseline.diff)
+        return reasons[0] if reasons else state_of(verdict)
+    return "as good as people" if verdict.answer == "use" else cause_words(verdict) or state_of(verdict)
 
 
 _ALL = "all"

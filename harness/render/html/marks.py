@@ -74,22 +74,36 @@ def _at(value: float) -> str:
     return f"{_INSET + (100 - 2 * _INSET) * min(max(value, 0.0), 1.0):.2f}%"
 
 
-def gap_track(
-    value: float, bound: float | None, margin: float | None, reach: float, style: str, words: str, tick: float | None = None
-) -> Markup:
-    """Return a difference on a line from -reach to reach: a dot, a line to its lower bound, and a band from -margin to 0.
+Limits = tuple[float | None, float | None]
+"""The lower and the upper limit of a difference, None where it has none."""
 
-    An arrow ends the line where it leaves the picture. `tick` marks a further place. The dot is full where `style` is `good` (blue) or
-    `bad` (brown), and hollow where nothing is shown; `words` say the same.
+
+def gap_track(
+    value: float,
+    limits: Limits,
+    margin: float | None,
+    reach: float,
+    style: str,
+    words: str,
+    tick: float | None = None,
+    decides: bool = True,
+) -> Markup:
+    """Return a difference on a line from -reach to reach: a dot, a line between its limits, and a band from -margin to 0.
+
+    The side that decided is bold: the lower one of `good`, the upper one of `bad`, unless `decides` is False, as another number did. An
+    arrow ends the line where it leaves the picture. `tick` marks a further place. The dot is full where `style` is `good` (blue) or `bad`
+    (brown), and hollow where nothing is shown; `words` say the same.
     """
     band, over = [], []
     if margin is not None:
         band_left, right = (_INSET + (100 - 2 * _INSET) * (max(end, -reach) + reach) / (2 * reach) for end in (-margin, 0.0))
         band = [Markup('<rect class="margin" x="{:.2f}%" width="{:.2f}%" y="0" height="100%"/>').format(band_left, right - band_left)]
-    if bound is not None:
-        over.append(line(f"gap {style} reach", _beside_zero(bound, reach), _beside_zero(value, reach)))
-        if bound < -reach:
-            over.append(placed(_beside_zero(bound, reach), Markup('<path class="gap {} leaves" d="M-7 0L2-5V5Z"/>').format(style)))
+    for limit, side, arrow in zip(limits, ("good", "bad"), ("M-7 0L2-5V5Z", "M7 0L-2-5V5Z"), strict=True):
+        if limit is not None:
+            kind = "deciding" if decides and side == style else "reach"
+            over.append(line(f"gap {style} {kind}", _beside_zero(limit, reach), _beside_zero(value, reach)))
+            if abs(limit) > reach:
+                over.append(placed(_beside_zero(limit, reach), Markup('<path class="gap {} leaves" d="{}"/>').format(style, arrow)))
     if tick is not None:
         over.append(line("limit", _beside_zero(tick, reach), _beside_zero(tick, reach), "20%", "80%"))
     dot = placed(_beside_zero(value, reach), Markup('<circle class="gap {}" r="5.5"/>').format(style))

@@ -66,7 +66,7 @@ def build_answer(sides: Sides, pages: LabelPages = LabelPages()) -> Answer:
 
 
 def _title_of_one_judge(sides: Sides) -> str:
-    """Return the title of one judge: for how many questions it may be used (under any condition), or that nothing is known yet."""
+    """Return the title of one judge: for how many questions it may be used (under any condition), or that nothing is known."""
     verdicts = [verdict for side in sides for verdict in side]
     judge, several_conditions = verdicts[0]["judge"], len(sides) > 1
     by_question: dict[object, list[Verdict]] = {}
@@ -76,21 +76,23 @@ def _title_of_one_judge(sides: Sides) -> str:
     if unread := unread_title(verdicts):
         return unread
     if nobody_to_compare(verdicts):
-        return f"Nobody can know yet whether {judge} may be used"
+        return f"It is unknown whether {judge} may be used: one person scored each text"
     against = sum(all(style_of(verdict) == "bad" for verdict in question_verdicts) for question_verdicts in by_question.values())
     questions = "the only question" if total == 1 else f"all {total} questions"
     for answer, words in _MAY.items():
         if count := sum(any(verdict.answer == answer for verdict in question_verdicts) for question_verdicts in by_question.values()):
             but = f", not for {against}" if against and count < total else ""
+            left = total - count - against
+            unknown = f"{';' if but else ','} {left} {'is' if left == 1 else 'are'} unknown" if left and len(sides) == 1 else ""
             condition = " under one condition or more" if several_conditions else ""
-            return f"{judge} {words} for {questions if count == total else f'{count} of {total} questions'}{condition}{but}"
+            return f"{judge} {words} for {questions if count == total else f'{count} of {total} questions'}{condition}{but}{unknown}"
     however = _HOWEVER if several_conditions else ""
     if not against:
-        return f"It is not known yet whether {judge} {'passes the controls' if verdicts[0].controls else 'may be used'}{however}"
+        return f"It is unknown whether {judge} {'passes the controls' if verdicts[0].controls else 'may be used'}{however}"
     if verdicts[0].controls:
         return f"{judge} fails the controls for {questions if against == total else f'{against} of {total} questions'}{however}"
-    no_use = f"{judge} is shown fit for none of {counted(total, 'question')}"
-    return f"{f'Do not use {judge}' if against == total else no_use}{however}"
+    some = f" for {against} of {total} questions; {total - against} {'is' if total - against == 1 else 'are'} unknown"
+    return f"Do not use {judge}{'' if against == total else some}{however}"
 
 
 def _title_of_several_judges(verdicts: Sequence[Verdict]) -> str:
@@ -103,7 +105,7 @@ def _title_of_several_judges(verdicts: Sequence[Verdict]) -> str:
     which = "Which judge" if len(names) > 1 else f"Which recording of {names.pop()}"
     if verdicts[0].controls:
         return f"{which} passes the controls?{_none_words(verdicts)}"
-    return f"{which} may score {where}?{' Nobody can know yet' if nobody_to_compare(verdicts) else _none_words(verdicts)}"
+    return f"{which} may score {where}?{' Unknown: one person scored each text' if nobody_to_compare(verdicts) else _none_words(verdicts)}"
 
 
 def unread_title(verdicts: Sequence[Verdict]) -> str:

@@ -1,4 +1,4 @@
-"""The groups of an answer: what to use, what not to use, and what is not known."""
+"""The groups of an answer: what to use, what not to use, and what is unknown."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from harness.content.tags import english_name
 from harness.decide.class_shares import ClassShare, mostly_missed, words_of_share
 from harness.decide.verdicts import Verdict
 from harness.judges import note_of
+from harness.reports.answer.states import CAUSES, UNKNOWN, cause_of, cause_words, count_causes, deciding, state_of
 from harness.reports.answer.words import (
     Sides,
     bar_words,
@@ -15,7 +16,6 @@ from harness.reports.answer.words import (
     judge_of,
     nobody_to_compare,
     place_of,
-    reason_against,
     second_person_texts,
     setting,
     shares_words,
@@ -38,7 +38,8 @@ _NONE_OF_ONE = {"do not use": "Do not use {}", "fails the controls": "{} fails t
 _FEW_METRICS = 2  # of a language that are named in a sentence about several languages
 _MOST_LANGUAGES = 8  # that a sentence names
 _FEW_JUDGES = 3  # that have a card each
-_MOST = 0.5  # of judges: with more of them shown unfit, an open question says so
+_FEW_UNKNOWN = 3  # questions that the card of what is unknown names
+_MOST = 0.5  # of judges: with more of them not to be used, an open question says so
 
 
 def cards_of_one(verdicts: Sequence[Verdict]) -> Iterator[Card]:
@@ -46,19 +47,29 @@ def cards_of_one(verdicts: Sequence[Verdict]) -> Iterator[Card]:
     for answer, words in GROUPS.items():
         if matching := [verdict for verdict in verdicts if verdict.answer == answer]:
             yield Card(style_of(matching[0]), words, f"{_name_places(matching, verdicts)}.", _describe_certainty(matching))
-    unclear = [verdict for verdict in verdicts if verdict.answer not in GROUPS]
+    unknown = [verdict for verdict in verdicts if state_of(verdict) == UNKNOWN]
     if nobody_to_compare(verdicts):
         yield from _cards_without_people([verdicts], [""])
-    elif len(unclear) == len(verdicts):
-        at_bar = all(verdict.basis == "bar" for verdict in verdicts)
-        goal = f"to find {bar_words(verdicts)}" if at_bar else "to be as good as people"
-        goal = "to pass the controls" if verdicts[0].controls else goal
-        if at_bar and len(verdicts) == 1:
-            yield Card("open", "Not known yet", f"It is not shown {goal}, and not shown to find less.", _describe_certainty(verdicts))
-            return
-        yield Card("open", "Not known yet", f"In no language is it shown {goal}, and in none to be worse.")
-    elif unclear:
-        yield Card("open", "Not known yet", f"{_name_unclear_places(unclear, verdicts)}.")
+    elif unknown:
+        note = _describe_certainty(unknown) if len(verdicts) == 1 and verdicts[0].basis == "bar" else ""
+        yield _unknown_card(unknown, len(verdicts), note)
+
+
+def _unknown_card(unknown: Sequence[Verdict], total: int, note: str = "") -> Card:
+    """Return the card of what is unknown: the questions where they are few, else their number, and how many have each cause."""
+    causes = count_causes(unknown)
+    if len(unknown) == total == 1:
+        text = f"{place_of(unknown[0])}: {cause_words(unknown[0])}."
+        return Card("open", "Unknown", text, note)
+    if len(unknown) <= _FEW_UNKNOWN:
+        by_cause: dict[str, list[str]] = {}
+        for verdict in unknown:
+            by_cause.setdefault(cause_words(verdict), []).append(place_of(verdict))
+        text = "; ".join(f"{joined(places)}: {cause}" for cause, places in by_cause.items())
+        return Card("open", "Unknown", f"{text}.", note)
+    number = f"all {total} questions" if len(unknown) == total else f"{len(unknown)} of {total} questions"
+    counted_causes = "; ".join(f"{cause}: {count}" for cause, count in causes.items())
+    return Card("open", "Unknown", f"{number}.", f"{counted_causes[0].upper()}{counted_causes[1:]}. {note}".strip())
 
 
 def missing_cards(verdicts: Sequence[Verdict]) -> Iterator[Card]:
@@ -96,7 +107,7 @@ def note_cards(judges: Iterable[str]) -> Iterator[Card]:
 
 
 def cards_of_several(sides: Sides, names: Mapping[int, str]) -> Iterator[Card]:
-    """Yield the cards of several judges or conditions: which one may be used for a question, where none may, and what is not known.
+    """Yield the cards of several judges or conditions: which one may be used for a question, where none may, and what is unknown.
 
     Of several that may be used for a question, the one that may be used for most questions is named, then the one with the best gap.
     """
@@ -122,10 +133,10 @@ def cards_of_several(sides: Sides, names: Mapping[int, str]) -> Iterator[Card]:
     if remaining:
         if len(judges) > 1:
             note = _note_unfit_judges(remaining)
-        else:  # the condition that is shown unfit for most questions
+        else:  # the condition that must not be used for most questions
             bad, worst = max(((sum(style_of(verdict) == "bad" for verdict in side), side) for side in sides), key=lambda count: count[0])
-            note = f"{names[id(worst[0])]} is shown unfit for {bad} of {counted(len(questions), 'question')}." if bad else ""
-        yield Card("open", "Not known yet", f"{_name_places([group[0] for group in remaining.values()], questions)}.", note)
+            note = f"Do not use {names[id(worst[0])]} for {bad} of {counted(len(questions), 'question')}." if bad else ""
+        yield _unknown_card([_most_open(group) for group in remaining.values()], len(questions), note)
 
 
 def _best_judge_cards(
@@ -189,15 +200,20 @@ def _range_words(texts: Sequence[str]) -> str:
 
 
 def _join_reasons(verdicts: Sequence[Verdict]) -> str:
-    """Return what is shown against judges: `up to 75 points below people, or below the baseline`; empty where labels are constructed.
+    """Return what is shown against judges: `up to 75 points below people, or 12 points below a constant answer`; empty where labels are
+    constructed.
 
     A judge that is not behind people by much may have another reason, without which its number would contradict the verdict.
     """
     compared = [verdict for verdict in verdicts if verdict.agreement.gap is not None and not verdict.controls]
     worst = min((verdict.agreement.gap for verdict in compared if verdict.agreement.gap is not None), default=0.0)
-    behind = [f"up to {points(-worst)} below people"] if whole_points(worst) < 0 else []
-    reasons = [reason_against(verdict) for verdict in compared if style_of(verdict) == "bad" and "worse" not in verdict.words.obstacles]
-    return ", or ".join([*behind, *dict.fromkeys(reasons)])
+    reasons = {"below people": -worst} if whole_points(worst) < 0 else {}
+    for verdict in compared:
+        if style_of(verdict) == "bad" and "worse" not in verdict.words.obstacles:
+            words, number = deciding(verdict)
+            reasons[words] = max(reasons.get(words, 0.0), -(number or 0.0))
+    several = len(compared) > 1
+    return ", or ".join(f"{'up to ' if several else ''}{points(number)} {words}" if number else words for words, number in reasons.items())
 
 
 def _describe_extent(by_question: Sequence[Sequence[Verdict]]) -> str:
@@ -210,14 +226,18 @@ def _describe_extent(by_question: Sequence[Sequence[Verdict]]) -> str:
     return f"{extent}, however they are asked" if conditions > 1 else extent
 
 
+def _most_open(group: Sequence[Verdict]) -> Verdict:
+    """Return the unknown verdict of a question that the fewest labels would settle; of several judges the first."""
+    unknown = [verdict for verdict in group if state_of(verdict) == UNKNOWN] or list(group)
+    return min(unknown, key=lambda verdict: (CAUSES.index(cause_of(verdict) or CAUSES[-1]), verdict.settled_by or 0))
+
+
 def _note_unfit_judges(remaining: Mapping[tuple[str, str], Sequence[Verdict]]) -> str:
-    """Return the open question for which most judges are shown unfit; empty where there is none."""
+    """Return the open question for which most judges must not be used; empty where there is none."""
     for group in remaining.values():
         bad = sum(style_of(verdict) == "bad" for verdict in group)
         if bad > _MOST * len(group) and len({judge_of(verdict) for verdict in group}) == len(group):
-            return (
-                f"{metric_words(group[0]['metric'])} in {english_name(group[0]['language'])}: {bad} of {len(group)} judges are shown unfit."
-            )
+            return f"{place_of(group[0])}: do not use {bad} of {len(group)} judges."
     return ""
 
 
@@ -268,19 +288,6 @@ def _compare_with_constant(value: float, interval: bool) -> str:
         return f"as {'close' if interval else 'often equal'} to the labels"
     words = ("farther from", "closer to") if interval else ("less often equal to", "more often equal to")
     return f"{points(abs(value))} {words[value >= 0]} the labels"
-
-
-def _name_unclear_places(unclear: Sequence[Verdict], verdicts: Sequence[Verdict]) -> str:
-    """Return where nothing is shown: `in Odia and Tamil, nor for the other metrics of the languages above`."""
-    if len({verdict["language"] for verdict in verdicts}) == 1:
-        return _name_places(unclear, verdicts)
-    above = {verdict["language"] for verdict in verdicts if verdict.answer in GROUPS}
-    tags = dict.fromkeys(verdict["language"] for verdict in unclear if verdict["language"] not in above)
-    metrics_above = any(verdict["language"] in above for verdict in unclear)
-    if not tags:
-        return "for the other metrics of these languages"
-    languages = f"in {joined([english_name(tag) for tag in tags]) if len(tags) <= _MOST_LANGUAGES else f'{len(tags)} languages'}"
-    return f"{languages}, nor for the other metrics of the languages above" if metrics_above else languages
 
 
 def _name_places(chosen: Sequence[Verdict], verdicts: Sequence[Verdict]) -> str:

@@ -1,4 +1,4 @@
-"""The verdicts on one judge in groups: what to use, what not to use, what more labels would tell, and the others."""
+"""The verdicts on one judge in groups: what to use, what not to use, and what is unknown, by its cause."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from harness.decide.verdicts import Verdict
+from harness.reports.answer.states import CAUSES, CORRECTED, cause_of, state_of
 from harness.reports.answer.words import shown_value, style_of
 
 
 @dataclass(frozen=True)
 class VerdictGroup:
-    """Verdicts of one kind under a heading; `says_little` where nothing is shown, and more labels would not help."""
+    """Verdicts of one kind under a heading; `says_little` where they are unknown."""
 
     heading: str
     style: str
@@ -21,26 +22,25 @@ class VerdictGroup:
 
 
 def groups_of(verdicts: Sequence[Verdict], people: bool) -> Iterator[VerdictGroup]:
-    """Yield the verdicts for the judge (best first), against it (worst first), those that few labels would settle, and the others."""
+    """Yield the verdicts for the judge (best first), against it (worst first), and the unknown ones by their cause."""
 
     def value(verdict: Verdict) -> float:
         return shown_value(verdict, people) or 0.0
 
     by_style = {style: [v for v in verdicts if style_of(v) == style] for style in ("good", "bad", "open")}
-    settled = [v for v in by_style["open"] if v.settled_by]
-    corrected = [v for v in by_style["open"] if v.answer == "use corrected"]
-    unsettled = [v for v in by_style["open"] if v not in settled and v not in corrected]
     controls = verdicts[0].controls
     groups = (
         ("good", "It passes the controls" if controls else "Use it", sorted(by_style["good"], key=value, reverse=True)),
-        ("open", "Use it with corrected means only", corrected),
+        ("open", "Use it with corrected means only", [v for v in by_style["open"] if state_of(v) == CORRECTED]),
         ("bad", "It fails the controls" if controls else "Do not use it", sorted(by_style["bad"], key=value)),
-        ("open", "More labels would tell", sorted(settled, key=lambda verdict: verdict.settled_by or 0)),
-        ("open", "Not shown either way", sorted(unsettled, key=value, reverse=True)),
     )
     for style, heading, group_verdicts in groups:
         if group_verdicts:
-            yield VerdictGroup(heading, style, tuple(group_verdicts), group_verdicts is groups[-1][2])
+            yield VerdictGroup(heading, style, tuple(group_verdicts))
+    for cause in CAUSES:
+        if unknown := [v for v in by_style["open"] if cause_of(v) == cause]:
+            unknown.sort(key=lambda verdict: (verdict.settled_by or 0, -value(verdict)))
+            yield VerdictGroup(f"Unknown: {cause}", "open", tuple(unknown), says_little=True)
 
 
 def beside_people(verdicts: Sequence[Verdict]) -> bool:

@@ -8,12 +8,12 @@ from typing import Any
 
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
+from harness.reports.answer.states import cause_words, deciding, state_of, state_words
 from harness.reports.answer.words import (
     Sides,
     condition_words,
     difference_words,
     judge_of,
-    reason_against,
     shown_value,
     side_names,
     style_of,
@@ -22,8 +22,8 @@ from harness.reports.answer_parts import SIGNS, MatrixColumn, VerdictMatrix, Ver
 from harness.reports.tables.numbers import counted, difference, percent
 from harness.reports.tables.titles import metric_words
 
-_HEADINGS = {"good": "A judge may stand in for people", "open": "Not known yet", "bad": "No judge may be used"}
-_PASSES = {"good": "A judge passes the controls", "open": "Not known yet", "bad": "No judge passes the controls"}
+_HEADINGS = {"good": "A judge may stand in for people", "open": "Unknown", "bad": "No judge may be used"}
+_PASSES = {"good": "A judge passes the controls", "open": "Unknown", "bad": "No judge passes the controls"}
 _SAME = "each judge's plainest condition"
 
 
@@ -86,21 +86,14 @@ def _build_matrix(sides: Sides, names: Sequence[str]) -> VerdictMatrix:
             styles = [style_of(verdict) for verdict in side] if len(metrics) > 1 else []
             counts = tuple((style, SIGNS[style], styles.count(style)) for style in ("good", "bad", "open") if styles)
             columns.append(MatrixColumn(name, counts))
-        reasons = _reasons_beside_numbers(verdicts, people)
-        return VerdictMatrix("question", axis, tuple(columns), tuple(_head_groups(grouped)), reasons=reasons)
+        return VerdictMatrix("question", axis, tuple(columns), tuple(_head_groups(grouped)))
     rows = []
     for name, side in named_sides:
         by_language = ([verdict for verdict in side if verdict["language"] == tag] for tag in languages)
         squares = tuple(_build_square(in_language, alone, people) if in_language else None for in_language in by_language)
         rows.append(VerdictRow(name, "", squares))
     language_columns = tuple(MatrixColumn(english_name(tag), ()) for tag in languages)
-    return VerdictMatrix(kind, axis, language_columns, tuple(rows), reasons=_reasons_beside_numbers(verdicts, people) if alone else ())
-
-
-def _reasons_beside_numbers(verdicts: Sequence[Verdict], people: bool) -> tuple[str, ...]:
-    """Return what is shown against judges whose number beside people is no reason, as of one that agrees more than people do."""
-    odd = (verdict for verdict in verdicts if people and style_of(verdict) == "bad" and "worse" not in verdict.words.obstacles)
-    return tuple(dict.fromkeys(reason_against(verdict) for verdict in odd))
+    return VerdictMatrix(kind, axis, language_columns, tuple(rows))
 
 
 def _head_groups(rows: Sequence[VerdictRow]) -> Iterator[VerdictRow]:
@@ -146,12 +139,18 @@ def _question_row(verdicts: Sequence[Verdict], sides: Sides, people: bool) -> Ve
 
 
 def _build_square(verdicts: Sequence[Verdict], alone: bool, people: bool) -> VerdictSquare:
-    """Return the verdict on one metric, `alone`, or how many labels would settle it; of several, how many have a verdict of each kind."""
+    """Return the verdict on one metric, `alone`, with its reason or cause and its number; of several, how many have a verdict of each kind.
+
+    The number of a verdict against a judge is the one that decided.
+    """
     first, styles = verdicts[0], [style_of(verdict) for verdict in verdicts]
-    words = "; ".join(f"{metric_words(verdict['metric'])}: {verdict.answer}" for verdict in verdicts)
+    words = "; ".join(f"{metric_words(verdict['metric'])}: {state_words(verdict)}" for verdict in verdicts)
     show = {name: value for name, value in first.key.items() if value is not None and (alone or name != "metric")}
     parts = tuple((style, sign, str(styles.count(style))) for style, sign in SIGNS.items() if style in styles)
+    number = ""
     if alone:
-        parts = ((styles[0], SIGNS[styles[0]], f"label {first.settled_by:,} more" if first.settled_by else first.answer),)
-    number = difference(shown_value(first, people)) if alone else ""
+        against = style_of(first) == "bad" and not first.controls
+        reason, value = deciding(first) if against else (cause_words(first) or state_of(first), shown_value(first, people))
+        parts = ((styles[0], SIGNS[styles[0]], reason),)
+        number = "" if value is None and against else difference(value)
     return VerdictSquare(parts, number, f"{english_name(first['language'])}: {words}", show)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
 from harness.reports.answer.cards import copied_cards, note_cards
+from harness.reports.answer.states import cause_words
 from harness.reports.answer.words import setting, style_of
 from harness.reports.answer_parts import Answer, Sentence, joined, plain_cards
 from harness.reports.tables.numbers import counted, percent
@@ -73,10 +74,8 @@ def _write_title(judges: Sequence[str], verdicts: Sequence[Verdict], *, closed: 
     if may:
         return f"{judges[0]} may be used for {may} of {counted(total, 'question')}"
     if not against:
-        return f"It is not known yet whether {judges[0]} may be used"
-    return (
-        f"Do not use {judges[0]}" if against == total and closed else f"{judges[0]} is shown fit for none of {counted(total, 'question')}"
-    )
+        return f"It is unknown whether {judges[0]} may be used"
+    return f"Do not use {judges[0]}" + ("" if against == total and closed else f" for {against} of {counted(total, 'question')}")
 
 
 def _language_sentences(verdicts: Sequence[Verdict], head: str, about: Mapping[int, str]) -> Iterator[Sentence]:
@@ -87,11 +86,11 @@ def _language_sentences(verdicts: Sequence[Verdict], head: str, about: Mapping[i
         remaining = [verdict for verdict in remaining if verdict.answer != answer]
         if matching:
             yield style_of(matching[0]), f"{head}: {words} {_name_qualities(matching, verdicts, about)}."
-    without_people = [verdict for verdict in remaining if "annotators" in verdict.words.obstacles]
-    if unclear := [verdict for verdict in remaining if verdict not in without_people]:
-        yield "open", f"{head}: not known yet for {_name_qualities(unclear, verdicts, about)}."
-    if without_people:
-        yield "open", f"{head}: no second annotator to compare with for {_name_qualities(without_people, verdicts, about)}."
+    by_cause: dict[str, list[Verdict]] = {}
+    for verdict in remaining:
+        by_cause.setdefault(cause_words(verdict), []).append(verdict)
+    for cause, unknown in by_cause.items():
+        yield "open", f"{head}: unknown for {_name_qualities(unknown, verdicts, about)} ({cause})."
 
 
 def _name_qualities(chosen: Sequence[Verdict], verdicts: Sequence[Verdict], about: Mapping[int, str]) -> str:

@@ -7,10 +7,11 @@ use* or *unknown*, and each unknown has its cause. Of constructed labels the sta
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from harness.decide.verdicts import Verdict
+from harness.reports.tables.numbers import points
 
 USE, CORRECTED, AGAINST, UNKNOWN = "use", "use corrected means only", "do not use", "unknown"
 PASSES, FAILS = "passes", "fails"
@@ -24,6 +25,15 @@ UNREADABLE = "most answers cannot be read"
 NO_PEOPLE = "no labels by people"
 CAUSES = (LABEL_MORE, NO_HELP, ONE_PERSON, TOO_FEW, UNREADABLE, NO_PEOPLE)
 """Why a question is unknown, in the order in which pages show the causes."""
+
+_AGAINST = {
+    "worse": "{gap} below people",
+    "base_worse": "{over_constant} below a constant answer",
+    "below_bar": "below the bar",
+    "constant": "one class for nearly all texts",
+    "failures": "many answers cannot be read",
+}
+"""What is shown against a judge, by the name of the obstacle, with the number that decided."""
 
 STYLES = {USE: "good", PASSES: "good", AGAINST: "bad", FAILS: "bad", CORRECTED: "open", UNKNOWN: "open"}
 """The style of each state; the order is that of counts."""
@@ -99,3 +109,27 @@ def count_causes(verdicts: Iterable[Verdict | Mapping[str, Any]]) -> dict[str, i
     """Return how many unknown questions have each cause, in the order of `CAUSES`, without causes that none has."""
     counts = Counter(map(cause_of, verdicts))
     return {cause: counts[cause] for cause in CAUSES if counts[cause]}
+
+
+def against_words(
+    obstacles: Collection[str], gap: float | None, over_constant: float | None, number: Callable[[float], str] = points
+) -> list[str]:
+    """Return what is shown against a judge, the deciding reason first, each with its number as `number` writes it.
+
+    >>> against_words(["base_worse"], 0.11, -0.12)
+    ['12 points below a constant answer']
+    """
+    numbers = {"gap": number(-(gap or 0.0)), "over_constant": number(-(over_constant or 0.0))}
+    return [words.format(**numbers) for name, words in _AGAINST.items() if name in obstacles]
+
+
+def deciding(verdict: Verdict | Mapping[str, Any]) -> tuple[str, float | None]:
+    """Return why a judge must not be used, in words without a number, and the number that decided; None where it was none.
+
+    >>> deciding({"obstacles": ("base_worse",), "gap": 0.11, "base_diff": -0.12})
+    ('below a constant answer', -0.12)
+    """
+    obstacles = verdict["obstacles"]
+    name = next((name for name in _AGAINST if name in obstacles), "")
+    words = _AGAINST.get(name, AGAINST).split("} ")[-1]
+    return words, {"worse": verdict["gap"], "base_worse": verdict["base_diff"]}.get(name)

@@ -10,7 +10,6 @@ from harness.decide.class_shares import words_of_bar, words_of_share
 from harness.decide.verdicts import Verdict
 from harness.model import SAMPLING, Variant, axis_words, parse_variant
 from harness.reports.tables.numbers import percent
-from harness.reports.tables.obstacles import OBSTACLES
 from harness.reports.tables.titles import metric_words
 
 Sides = Sequence[Sequence[Verdict]]
@@ -62,14 +61,6 @@ def shown_value(verdict: Verdict | Mapping[str, Any], people: bool) -> float | N
     """Return judge minus people, or minus a constant where `people` is False or labels are constructed; None where it is undefined."""
     value: float | None = verdict["gap"] if people and not verdict["controls"] else verdict["base_diff"]
     return value
-
-
-def reason_against(verdict: Verdict) -> str:
-    """Return what is shown against a judge, in few words; its answer where nothing is.
-
-    Beside a number that is no reason, as of a judge that agrees more than people do, this is what a reader needs.
-    """
-    return next((short for name in verdict.words.obstacles if (short := OBSTACLES[name].short)), verdict.answer)
 
 
 def place_of(verdict: Verdict) -> str:

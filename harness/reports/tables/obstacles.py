@@ -1,4 +1,4 @@
-"""Obstacles to a use, by the names that verdicts have: its code in tables, the meaning of the code, and few words for answers."""
+"""Obstacles to a use, by the names that verdicts have: its code in tables, and the meaning of the code."""
 
 from __future__ import annotations
 
@@ -6,22 +6,19 @@ from typing import NamedTuple
 
 
 class Obstacle(NamedTuple):
-    """`short` is empty for a test that is only not passed."""
-
     code: str
     meaning: str
-    short: str = ""
 
 
 OBSTACLES = {
-    "worse": Obstacle("<P", "worse than people by more than the margin, which is shown", "worse than people"),
+    "worse": Obstacle("<P", "worse than people by more than the margin, which is shown"),
     "people": Obstacle("<P?", "not ruled out to be worse than people by more than the margin"),
-    "base_worse": Obstacle("<C", "worse than one constant answer, which is shown", "below the baseline"),
+    "base_worse": Obstacle("<C", "worse than one constant answer, which is shown"),
     "baseline": Obstacle("<C?", "not shown to be better than one constant answer"),
-    "constant": Obstacle("=1", "the judge gives one class to nearly all texts", "one class for nearly all texts"),
-    "failures": Obstacle("!R", "too many answers cannot be read", "many answers cannot be read"),
-    "unread": Obstacle("!!", "most answers cannot be read, so nothing is known of the judge", "most answers cannot be read"),
-    "below_bar": Obstacle("<B", "finds less of a class than the bar asks for, which is shown", "below the bar"),
+    "constant": Obstacle("=1", "the judge gives one class to nearly all texts"),
+    "failures": Obstacle("!R", "too many answers cannot be read"),
+    "unread": Obstacle("!!", "most answers cannot be read, so nothing is known of the judge"),
+    "below_bar": Obstacle("<B", "finds less of a class than the bar asks for, which is shown"),
     "bar": Obstacle("<B?", "not shown to find as much of every class as the bar asks for"),
     "coverage": Obstacle("!R?", "too few readable answers"),
     "copied": Obstacle("=P", "the judge's score is a person's in every text, so that it may be a copy"),

@@ -215,7 +215,7 @@ def _come_together(baseline: GroupSums) -> NDArray[np.bool_]:
 
 
 class Bounds(NamedTuple):
-    """Lower bounds of the gap and of the difference from the baseline, (...); NaN with fewer than two groups."""
+    """Bounds of the gap and of the difference from the baseline, (...); NaN with fewer than two groups."""
 
     gap: Floats
     base: Floats
@@ -240,6 +240,25 @@ def lower_bounds(sums: JudgeSums, cap: ArrayLike, alpha: float, level: ArrayLike
         return bounds
     plain = _bounds(sums, math.inf, alpha)
     return Bounds(*(np.where(is_capped, np.minimum(*limits), limits[0])[()] for limits in zip(bounds, plain, strict=True)))
+
+
+def upper_bounds(sums: JudgeSums, cap: ArrayLike, alpha: float, level: Bounds) -> Bounds:
+    """The larger of two bounds, as `lower_bounds` is the smaller: by the one-sided t-tests of "worse than people" and "than the baseline".
+
+    A gap is shown to be below -margin wherever its bound is. A difference that is shown to be below 0 has its bound below 0; "worse than
+    the baseline" needs its guarded test beside (`p_values`). `level` has one for each of the two, as each is corrected by itself.
+
+    >>> sums = judge_sums([0.1] * 70, [0.0, 1.0] * 35, range(70))
+    >>> [round(float(each), 3) for each in upper_bounds(sums, math.inf, 0.05, Bounds(0.05 / 45, 0.05))]
+    [0.1, 0.6]
+    """
+    capped = sums.capped(cap)
+    bounds = [-mean_of_sums(part._replace(y=-part.y)).lower_bound(part_level) for part, part_level in zip(capped, level, strict=True)]
+    is_capped = np.isfinite(cap)
+    if is_capped.any():
+        plain = (-mean_of_sums(part._replace(y=-part.y)).lower_bound(alpha) for part in sums)
+        bounds = [np.where(is_capped, np.maximum(*limits), limits[0]) for limits in zip(bounds, plain, strict=True)]
+    return Bounds(*(bound[()] for bound in bounds))
 
 
 def _bounds(sums: JudgeSums, cap: ArrayLike, level: ArrayLike) -> Bounds:

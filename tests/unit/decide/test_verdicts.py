@@ -344,3 +344,19 @@ def test_few_cases_of_the_rarest_class_are_said_where_they_are_few(make_recordin
     [judged] = align([make_recording(labels, majority(labels), scales=two)], MeasureOptions()).tables
     [tests] = cell_tests(judged, False, DEFAULT)
     assert tests.few_rare_cases is few
+
+
+def test_the_upper_bound_is_below_the_margin_exactly_where_a_judge_is_shown_to_be_worse(
+    make_recording: MakeRecording, judged: Callable[..., Any]
+) -> None:
+    rng = np.random.default_rng(9)
+    labels = labels_of(rng, 120)
+    answers = [
+        judged(item, int((score + (rng.random() < wrong)) % 3), temperature=wrong)
+        for wrong in (0.1, 0.2, 0.3, 0.5, 0.8)
+        for item, score in majority(labels).items()
+    ]
+    found = verdicts([make_recording(labels, answers)], MeasureOptions(), DecisionOptions(family="all"))
+    shown = [verdict["family_upper"] < -verdict.margin for verdict in found]
+    assert shown == [verdict["q_worse"] <= 0.05 for verdict in found] and len(set(shown)) == 2
+    assert all(verdict["family_bound"] < verdict["gap"] < verdict["family_upper"] for verdict in found)

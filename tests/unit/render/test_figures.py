@@ -386,7 +386,11 @@ def test_the_answer_is_drawn_as_the_page_draws_it(tmp_path: Path, verdict: Calla
 
 
 def test_the_answer_of_several_judges_is_their_matrix(tmp_path: Path, verdict: Callable[..., dict[str, Any]]) -> None:
-    several = [verdict(judge="a"), verdict(judge="b", verdict="do not use", gap=-0.3), verdict(judge="a", metric="style")]
+    several = [
+        verdict(judge="a"),
+        verdict(judge="b", verdict="do not use", gap=-0.3, obstacles=("worse",)),
+        verdict(judge="a", metric="style"),
+    ]
     draw_figures({"signatures": {}, "by_metric": [], "ablations": {}, "verdicts": several}, tmp_path)
     shown = drawn_texts(tmp_path, "verdicts.svg")
     assert {"a", "b", "quality", "style", "✓ +2", "✗ −30", "–"} <= set(shown)

@@ -128,7 +128,7 @@ def test_a_pipe_has_an_answer_of_six_lines_and_no_line_is_wider_than_asked_for(
     assert said == shlex.split(f"{pages.command} --lang cs --metrics output_content_quality --next 40 --out pages"), (
         "a shell reads one command"
     )
-    for piece in ("'As good as people' means", "Not known yet", "they settle it if"):
+    for piece in ("'As good as people' means", "Unknown", "they settle it if"):
         assert piece in " ".join(text.split()), "what has no room above stands below"
 
 

@@ -80,14 +80,14 @@ def test_metrics_are_named_and_counted_where_their_answers_differ() -> None:
     gone, bad, unknown = sentences(shown)
     assert gone[1].startswith("harm, 1 of 3 metrics: use gpt for insult, which is no longer served (insult in one:")
     assert bad == ("bad", "harm, 1 of 3 metrics: do not use gpt for bias (bias 12 points below a constant answer).")
-    assert unknown == ("open", "harm, 1 of 3 metrics: unknown of gpt for self harm (label 250 more texts).")
+    assert unknown == ("open", "harm, 1 of 3 metrics: unknown of gpt for self harm (label 250 more).")
     lead = "In Japanese, use gpt (no longer served) for 1 of 3 metrics of harm (insult); use no judge for 1 of 3 metrics of harm (bias); "
     assert shown.lead == lead + "unknown: 1 of 3 metrics of harm (self harm)."
     lines = {line["metric"]: (line["verdict"], line["because"]) for line in evidence(every, every.rows, TODAY)}
     assert lines == {
         "insult": ("use", ""),
         "bias": ("do not use", "12 below a constant answer"),
-        "self harm": ("unknown", "label 250 more texts"),
+        "self harm": ("unknown", "label 250 more"),
     }
 
 
@@ -107,13 +107,13 @@ def test_of_several_judges_the_closest_one_says_why_none_may_be_used() -> None:
     assert sentence == ("harm: use no judge (even the closest judge: insult 15 points below people and 5 points below a constant answer).")
     every = atlas(row(gap=-0.3, **worse), row(judge="open", verdict="not shown", gap=-0.1))
     [(style, sentence)] = sentences(language_answer(every, "ja", every.rows, TODAY))
-    assert style == "open" and sentence == "harm: unknown; 1 of 2 judges is shown unfit (more labels will hardly help)."
+    assert style == "open" and sentence == "harm: unknown; do not use 1 of 2 judges (more labels will not help)."
 
 
 def test_where_nobody_can_be_compared_with_that_is_said_and_no_agreement_is_shown() -> None:
     every = atlas(row(closeness=True, over_constant=-0.02, **ALONE))
     [(style, sentence)] = sentences(language_answer(every, "ja", every.rows, TODAY))
-    assert style == "open" and sentence == "harm: unknown of gpt (one score a text, so people cannot be compared)."
+    assert style == "open" and sentence == "harm: unknown of gpt (one person a text)."
     line = evidence(every, every.rows, TODAY)[0]
     assert line["judge agrees"] == line["people agree"] == line["difference"] == line["as if"] == "–" and line["over a constant"] == "−2"
     [(_, sentence)] = sentences(language_answer(atlas(row(obstacles="unread", **ALONE)), "ja", (row(obstacles="unread", **ALONE),), TODAY))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -54,15 +55,17 @@ def test_languages_are_grouped_by_verdict(make_verdict: MakeVerdict, use: MakeVe
     assert words(made) == [
         "Use it in Telugu and Hindi (task quality).",
         "Do not use it in Czech.",
-        "Not known yet for the other metrics of these languages.",
+        "Unknown: Hindi (style): more labels will not help.",
     ]
 
 
 def test_languages_of_which_nothing_is_shown_are_named(use: MakeVerdict, unclear: MakeVerdict) -> None:
     first, last = words(screen(use(language="te"), unclear(language="te", metric="style"), unclear(language="ja")))
     assert first == "Use it in Telugu (task quality)."
-    assert last == "Not known yet in Japanese, nor for the other metrics of the languages above."
-    assert words(screen(use(), unclear(language="ja"), unclear(language="de")))[1] == "Not known yet in Japanese and German."
+    assert last == "Unknown: Telugu (style) and Japanese (task quality): more labels will not help."
+    many = screen(use(), *(unclear(language=tag, k=k) for tag, k in (("ja", 90), ("de", 60), ("fr", None), ("it", None))))
+    assert words(many)[1] == "Unknown: 4 of 5 questions."
+    assert many.cards[1].note == "Label more: 2; more labels will not help: 2."
 
 
 def test_each_language_has_its_own_answer_and_the_correction_stays(use: MakeVerdict, make_verdict: MakeVerdict) -> None:
@@ -81,13 +84,13 @@ def test_each_language_has_its_own_answer_and_the_correction_stays(use: MakeVerd
 
 def test_several_judges_have_a_matrix(make_verdict: MakeVerdict, use: MakeVerdict, unclear: MakeVerdict) -> None:
     found = screen(use(judge="one"), unclear(judge="one", language="ja"), make_verdict(judge="two", gap=-0.3))
-    assert words(found) == ["Use one in Czech.", "Not known yet in Japanese."]
+    assert words(found) == ["Use one in Czech.", "Unknown: Japanese (task quality): more labels will not help."]
     assert [step.text for step in found.steps] == ["read judgments of Czech (task quality) – two"]
     [matrix] = found.matrices
     assert matrix.rows_are == "judge" and matrix.axis == "judge − people"
     (czech, japanese), (other, nothing) = (row.squares for row in matrix.rows)
     assert czech and (czech.parts, czech.number) == ((("good", "✓", "use"),), "+5") and japanese and japanese.parts[0][0] == "open"
-    assert matrix.rows[1].name == "two" and other and (other.parts, other.number) == ((("bad", "✗", "do not use"),), "−30")
+    assert matrix.rows[1].name == "two" and other and (other.parts, other.number) == ((("bad", "✗", "below people"),), "−30")
     assert nothing is None and other.show["judge"] == "two" and other.show["language"] == "cs"
 
 
@@ -102,13 +105,13 @@ def test_in_one_language_questions_are_grouped_and_judges_are_columns(
     assert words(found) == [
         "Use a for task quality.",
         "Use no judge for style: up to 20 points below people, shown for all 4.",
-        "Not known yet for tone.",
+        "Unknown: Czech (tone): label 60 more.",
     ]
     [matrix] = found.matrices
     assert matrix.rows_are == "question" and [column.name for column in matrix.columns] == list("abcd")
     assert [(row.group, row.name) for row in matrix.rows] == [
         ("A judge may stand in for people", "task quality"),
-        ("Not known yet", "tone"),
+        ("Unknown", "tone"),
         ("No judge may be used", "style"),
     ]
     assert matrix.columns[0].counts == (("good", "✓", 1), ("bad", "✗", 1), ("open", "○", 1))
@@ -128,7 +131,7 @@ def test_of_several_languages_and_metrics_a_square_counts_them(use: MakeVerdict,
 
 def test_the_plainest_condition_comes_first(unclear: MakeVerdict) -> None:
     found = screen(unclear(variant="joint"), unclear(variant="single", temperature=0.7), unclear(variant="single"))
-    assert found.title == "It is not known yet whether openai/one may be used, however it is asked"
+    assert found.title == "It is unknown whether openai/one may be used, however it is asked"
     [matrix] = found.matrices
     names = ["one metric a call, temperature 0", "one metric a call, temperature 0.7", "all metrics in one call, temperature 0"]
     assert [column.name for column in matrix.columns] == names == [one.name for one in found.answers]
@@ -145,19 +148,19 @@ def test_judges_with_several_conditions_have_a_chooser(use: MakeVerdict, unclear
 
 def test_nothing_shown_is_said_once(unclear: MakeVerdict) -> None:
     assert words(screen(unclear(), unclear(language="ja"))) == [
-        "Not known yet: In no language is it shown to be as good as people, and in none to be worse."
+        "Unknown: Czech (task quality) and Japanese (task quality): more labels will not help."
     ]
 
 
 def test_the_title_says_what_was_found_of_one_judge(use: MakeVerdict, unclear: MakeVerdict, make_verdict: MakeVerdict) -> None:
     assert screen(use(judge="gpt")).title == "gpt may be used for the only question"
-    assert screen(use(judge="gpt"), unclear(judge="gpt", metric="style")).title == "gpt may be used for 1 of 2 questions"
+    assert screen(use(judge="gpt"), unclear(judge="gpt", metric="style")).title == "gpt may be used for 1 of 2 questions, 1 is unknown"
     both = screen(use(judge="gpt"), make_verdict(judge="gpt", metric="style"))
     assert both.title == "gpt may be used for 1 of 2 questions, not for 1"
     assert screen(use(verdict="use corrected")).title == "openai/one may be used with corrected means only for the only question"
     assert screen(make_verdict()).title == "Do not use openai/one"
-    assert screen(make_verdict(), unclear(language="ja")).title == "openai/one is shown fit for none of 2 questions"
-    assert screen(unclear()).title == "It is not known yet whether openai/one may be used"
+    assert screen(make_verdict(), unclear(language="ja")).title == "Do not use openai/one for 1 of 2 questions; 1 is unknown"
+    assert screen(unclear()).title == "It is unknown whether openai/one may be used"
     controls = make_verdict(verdict="no verdict", controls="fails", obstacles=("constant",), gap=None, family_bound=None)
     assert screen(controls).title == "openai/one fails the controls for the only question"
     assert words(screen(controls)) == ["It fails the controls in Czech."]
@@ -202,25 +205,34 @@ def test_rows_are_grouped_by_verdict_and_say_why(make_verdict: MakeVerdict, use:
     assert [(group.sign, group.heading, [row.name for row in group.rows], group.folded) for group in found.groups] == [
         ("✓", "Use it", ["Telugu · style", "Telugu · Task quality"], False),
         ("✗", "Do not use it", ["Czech · Task quality"], False),
-        ("○", "More labels would tell", ["Italian · Task quality", "German · Task quality"], False),
-        ("○", "Not shown either way", ["French · Task quality"], True),
+        ("○", "Unknown: label more", ["Italian · Task quality", "German · Task quality"], True),
+        ("○", "Unknown: more labels will not help", ["French · Task quality"], True),
     ]
     bad = found.groups[1].rows[0]
-    assert (bad.note, bad.number) == ("worse than people · 40 texts", "−20") and found.groups[2].rows[
+    assert (bad.note, bad.number) == ("20 points below people · 40 texts", "−20") and found.groups[2].rows[
         0
-    ].note == "label about 60 more · 40 texts"
+    ].note == "label 60 more · 40 texts"
     assert bad.drawn and 'class="gap bad"' in bad.drawn and "Czech (task quality): do not use, −20" in bad.drawn
 
 
 def test_a_track_keeps_its_band_and_its_dot_on_the_axis() -> None:
     assert (axis_reach([]), axis_reach([0.31]), axis_reach([-2.0])) == (0.2, 0.4, 1.0)
-    drawn = str(gap_track(0.1, -0.9, 0.1, 0.2, "good", "<b>"))
+    drawn = str(gap_track(0.1, (-0.9, 0.15), 0.1, 0.2, "good", "<b>"))
     assert "<b>" not in drawn and "&lt;b&gt;" in drawn
     assert 'x1="3.00%"' in drawn and 'class="margin" x="26.50%" width="23.50%"' in drawn
-    assert "leaves" in drawn and "leaves" not in str(gap_track(0.1, -0.1, 0.1, 0.2, "good", "w")), (
+    assert "leaves" in drawn and "leaves" not in str(gap_track(0.1, (-0.1, 0.15), 0.1, 0.2, "good", "w")), (
         "an arrow where the line leaves the picture"
     )
-    assert "margin" not in str(gap_track(0.1, None, None, 0.2, "open", "w"))
+    assert "margin" not in str(gap_track(0.1, (None, None), None, 0.2, "open", "w"))
+
+
+@pytest.mark.parametrize(("style", "deciding"), [("good", ["-0.1"]), ("bad", ["0.15"]), ("open", [])])
+def test_the_side_of_the_line_that_decided_is_bold(style: str, deciding: list[str]) -> None:
+    """A judge is used because of its lower limit, and not used because of its upper one: the line shows both."""
+    drawn = str(gap_track(0.1, (-0.1, 0.15), 0.1, 0.2, style, "w"))
+    ends = dict(zip(re.findall(r'class="gap \w+ (\w+)" x1="([\d.]+)%"', drawn), ("-0.1", "0.15"), strict=True))
+    assert len(ends) == 2 and [end for (kind, _), end in ends.items() if kind == "deciding"] == deciding
+    assert "deciding" not in str(gap_track(0.1, (-0.1, 0.15), 0.1, 0.2, style, "w", decides=False)), "another number decided"
 
 
 def test_without_a_second_annotator_the_rows_show_a_constant_and_say_so(make_verdict: MakeVerdict) -> None:

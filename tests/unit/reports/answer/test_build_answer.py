@@ -40,19 +40,19 @@ def test_of_several_judges_the_one_for_most_questions_is_named(make_verdict: Mak
 
 def test_a_question_that_one_judge_leaves_open_is_not_closed_by_another(make_verdict: MakeVerdict) -> None:
     bad, open_, worse = [make_verdict(judge="bad")], [make_verdict(judge="open", **UNCLEAR)], [make_verdict(judge="worse")]
-    assert sentences(bad, open_) == ["Not known yet in Czech."]
+    assert sentences(bad, open_) == ["Unknown: Czech (task quality): more labels will not help."]
     assert sentences(bad, worse) == ["Use no judge in Czech: up to 20 points below people, shown for both."]
 
 
 def test_a_card_gives_the_reason_beside_a_number_that_is_none(make_verdict: MakeVerdict) -> None:
     """A judge that agrees as people do and is still below the baseline would seem to contradict its verdict."""
     odd = {"gap": 0.11, "obstacles": ("base_worse",)}
-    below = "below the baseline"
+    below = "5 points below a constant answer"
     assert sentences([make_verdict(judge="one", **odd)], [make_verdict(judge="two", **odd)]) == [
-        f"Use no judge in Czech: {below}, shown for both."
+        f"Use no judge in Czech: up to {below}, shown for both."
     ]
     mixed = [make_verdict(metric="a", obstacles=("worse",)), make_verdict(metric="b", **odd)]
-    assert build_answer([mixed]).cards[0].note == f"Up to 20 points below people, or {below}; 40 texts each."
+    assert build_answer([mixed]).cards[0].note == f"Up to 20 points below people, or up to {below}; 40 texts each."
 
 
 def test_the_title_of_several_judges_says_that_there_is_none(make_verdict: MakeVerdict) -> None:
@@ -74,7 +74,7 @@ def test_headings_of_a_matrix_of_one_condition_say_so(make_verdict: MakeVerdict)
         for variant in ("single", "joint")
     ]
     [single, _] = build_answer(sides).matrices
-    assert [row.group for row in single.rows] == ["Not known yet, asked this way", "No judge may be used, asked this way"]
+    assert [row.group for row in single.rows] == ["Unknown, asked this way", "No judge may be used, asked this way"]
 
 
 def test_conditions_of_one_judge_are_named_in_plain_words(make_verdict: MakeVerdict) -> None:
@@ -83,7 +83,7 @@ def test_conditions_of_one_judge_are_named_in_plain_words(make_verdict: MakeVerd
     assert answer.title == "openai/one may be used for the only question under one condition or more"
     assert answer.cards[0].sentence == "Use openai/one (all metrics in one call) in Czech."
     half = build_answer([[make_verdict(variant="single", **UNCLEAR)], [make_verdict(variant="joint")]])
-    assert half.cards[0].note == "openai/one (all metrics in one call) is shown unfit for 1 of 1 question."
+    assert half.cards[0].note == "Do not use openai/one (all metrics in one call) for 1 of 1 question."
     other = [[make_verdict(judge="two", variant="Prompt 3", temperature=t, **USE)] for t in (0.0, 0.7)]
     assert "Use two (temperature 0) in Czech." in sentences(*other, [make_verdict(judge="three")])
     never = build_answer([[make_verdict(variant=name)] for name in ("single", "joint")])
@@ -96,7 +96,7 @@ def test_without_second_scores_an_answer_says_why_what_is_known_and_what_to_do(m
     settings = "margin=0.1 alpha=0.05 correction=holm family=judge items=40 groups=25"
     near, far = ([make_verdict(judge=name, base_diff=diff, settings=settings, **alone)] for name, diff in (("near", 0.02), ("far", -0.15)))
     answer = build_answer([near, far], LabelPages("harness labels page set --fields source,output", {"cs": 60.0}))
-    assert answer.title == "Which judge may score Czech texts? Nobody can know yet" and not answer.sure
+    assert answer.title == "Which judge may score Czech texts? Unknown: one person scored each text" and not answer.sure
     why, known, todo = answer.cards
     assert why.sentence.startswith("Why no answer: No judge can be held against how far people agree")
     assert "near is 2 points more often equal to the labels (the best here), far is 15 points less often equal" in known.sentence
@@ -104,14 +104,14 @@ def test_without_second_scores_an_answer_says_why_what_is_known_and_what_to_do(m
     [step] = answer.steps
     assert step.text == "make the pages for a second person (about 40 min for 40 texts)"
     assert step.command == "harness labels page set --fields source,output --lang cs --second --next 40 --annotators 1 --out pages"
-    assert build_answer([near]).title == "Nobody can know yet whether near may be used"
+    assert build_answer([near]).title == "It is unknown whether near may be used: one person scored each text"
 
 
 def test_many_languages_are_counted(make_verdict: MakeVerdict) -> None:
     tags = ("cs", "ja", "de", "fr", "es", "it", "pl", "nl", "sv")
     bad, open_ = [make_verdict(language=tag) for tag in tags], [make_verdict(language=tag, **UNCLEAR) for tag in tags]
     assert sentences([*bad, make_verdict(language="en", **USE)])[1] == "Do not use it in 9 languages (9 questions)."
-    assert sentences([*open_, make_verdict(language="en", **USE)])[1] == "Not known yet in 9 languages."
+    assert sentences([*open_, make_verdict(language="en", **USE)])[1] == "Unknown: 9 of 10 questions."
 
 
 def test_corrected_means_say_what_a_label_counts(make_verdict: MakeVerdict) -> None:
@@ -144,9 +144,9 @@ def test_how_sure_an_answer_is_comes_from_the_thresholds_of_the_verdicts(make_ve
 def test_lines_have_the_command_of_the_next_step(make_verdict: MakeVerdict) -> None:
     found = list(answer_lines([make_verdict(**UNCLEAR | {"k": 60}), make_verdict(language="ja", **USE)]))
     lines = [line.full_text for line in found]
-    assert found[0].style == "title" and lines[0] == "openai/one may be used for 1 of 2 questions" and len(lines) <= 6
+    assert found[0].style == "title" and lines[0] == "openai/one may be used for 1 of 2 questions, 1 is unknown" and len(lines) <= 6
     assert any(line.startswith("✓ Use it in Japanese. At worst 35 points less than people") for line in lines), "with the card's note"
-    assert "○ Not known yet in Czech." in lines
+    assert "○ Unknown: Czech (task quality): label 60 more." in lines
     assert "they settle it if the judge is as good as people" in lines[-1]
     assert lines[-1].endswith("harness labels page DATA --lang cs --metrics task_quality --next 60 --out pages")
 

@@ -31,7 +31,7 @@ def test_boards_asked_together_have_one_answer_by_language_and_by_what_people_as
         ("good", "Czech: use it for harm."),
         ("good", "Japanese: use it for preference."),
         ("bad", "Japanese: do not use it for harm (insult, violent content)."),
-        ("open", "Japanese: not known yet for harm (self-harm)."),
+        ("open", "Japanese: unknown for harm (self-harm) (more labels will not help)."),
         ("open", "Japanese: no verdict for translation: its scores stand beside people's by order alone."),
     )
     assert "over the tests of a judge on one board" in answer.sure
@@ -40,8 +40,8 @@ def test_boards_asked_together_have_one_answer_by_language_and_by_what_people_as
 def test_what_boards_leave_open_is_not_called_unfit(make_verdict: MakeVerdict) -> None:
     order = BoardVerdicts((), {}, (("ja", "openai/one", "fluency"),))
     for boards, title in (
-        ([order], "It is not known yet whether openai/one may be used"),
-        ([BoardVerdicts((make_verdict(),), {}), order], "openai/one is shown fit for none of 1 question"),
+        ([order], "It is unknown whether openai/one may be used"),
+        ([BoardVerdicts((make_verdict(),), {}), order], "Do not use openai/one for 1 of 1 question"),
         ([BoardVerdicts((make_verdict(),), {})], "Do not use openai/one"),
     ):
         answer = answer_of_boards(boards)
@@ -54,4 +54,7 @@ def test_several_judges_on_boards_are_named(make_verdict: MakeVerdict) -> None:
         [BoardVerdicts((make_verdict(judge="a", **USE), make_verdict(judge="b", **UNCLEAR)), {"task_quality": "summary"})]
     )
     assert answer is not None
-    assert [sentence for _, sentence in answer.sentences] == ["Czech, a: use it for summary.", "Czech, b: not known yet for summary."]
+    assert [sentence for _, sentence in answer.sentences] == [
+        "Czech, a: use it for summary.",
+        "Czech, b: unknown for summary (more labels will not help).",
+    ]
