@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -14,10 +15,22 @@ from harness.content.tags import english_name
 from harness.data.named_folders import how_to_get
 from harness.engines import Settings, check_engine
 from harness.errors import MissingData
-from harness.model import Message
+from harness.model import Item, Message
 from harness.offensive import hides_texts, shown
 from harness.row_files import to_json
-from harness.runs import CostEstimate, RunSpec, absent_cards, added, estimate_cost, open_judges, planned_calls, prepare, price_for_engine
+from harness.runs import (
+    CostEstimate,
+    RunSpec,
+    absent_cards,
+    added,
+    age_note,
+    estimate_cost,
+    estimate_tokens_per_character,
+    open_judges,
+    planned_calls,
+    prepare,
+    price_for_engine,
+)
 from harness.text import terminal_safe
 
 _FIRST_LINES = 6  # of a message, where not all prompts are shown
@@ -28,15 +41,17 @@ class DryRun(msgspec.Struct, frozen=True):
 
     judges: list[dict[str, Any]]
     prompts: dict[str, Sequence[Message]]
+    languages: list[dict[str, Any]]  # the same by language and judge, with the tokens that a character of the texts takes
 
     def as_json(self, spec: dict[str, Any]) -> str:
         """One object for programs; `spec` has the flags as a specification file holds them."""
-        return to_json({"spec": spec, "judges": self.judges, "prompts": self.prompts})
+        return to_json({"spec": spec, "judges": self.judges, "languages": self.languages, "prompts": self.prompts})
 
     def text(self, width: int, verbose: bool) -> str:
         """For the terminal: the beginning of one prompt, cut to `width` columns; whole prompts of all kinds where it is `verbose`."""
         prompt_lines = self._list_prompts() if verbose else self._cut_first_prompt(width)
-        return "".join(f"{line}\n" for line in (*prompt_lines, *map(spending, self.judges)))
+        by_language = language_lines(self.languages) if len({row["language"] for row in self.languages}) > 1 else []
+        return "".join(f"{line}\n" for line in (*prompt_lines, *by_language, *map(spending, self.judges), *age_lines(self.judges)))
 
     def _list_prompts(self) -> Iterator[str]:
         for kind, messages in self.prompts.items():
@@ -64,16 +79,46 @@ def plan_of(spec: RunSpec, settings: Settings, *, show_texts: bool = False) -> D
     hidden = hides_texts([prepared.data.about], show_texts)
     judges = open_judges(spec, prepared)
     check_engine(settings, judges)
-    rows = []
+    rows, by_language = [], []
     prompts: dict[str, Sequence[Message]] = {}
+    rates = tokens_per_character(prepared.data.items)
     for judge, calls in zip(judges, planned_calls(prepared, judges).values(), strict=True):
-        estimate = estimate_cost(calls, price_for_engine(judge.identity, settings))
-        rows.append({"judge": judge.identity.name, **msgspec.structs.asdict(estimate)})
+        price = price_for_engine(judge.identity, settings)
+        rows.append({"judge": judge.identity.name, **msgspec.structs.asdict(estimate_cost(calls, price))})
+        for tag, part in calls.by_language().items():
+            estimate = msgspec.structs.asdict(estimate_cost(part, price))
+            by_language.append({"language": tag, "judge": judge.identity.name, **estimate, "tokens_per_character": rates[tag]})
         for call in calls:
             query = call.query
             kind = f"{query.item.language} {query.item.task} {'+'.join(query.metrics)} {query.condition.variant}"
             prompts.setdefault(kind, [Message(message.role, shown(message.content, hidden)) for message in call.prompt.messages])
-    return DryRun(rows, prompts)
+    return DryRun(rows, prompts, by_language)
+
+
+def tokens_per_character(items: Iterable[Item]) -> dict[str, float | None]:
+    """About how many tokens a character of the texts takes, by language."""
+    by_language: dict[str, list[Item]] = {}
+    for item in items:
+        by_language.setdefault(item.language, []).append(item)
+    return {tag: estimate_tokens_per_character(language_items) for tag, language_items in by_language.items()}
+
+
+def language_lines(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """A line for each language and judge: calls, tokens, price, and what a character of the texts takes. Other scripts take more tokens."""
+    several = len({row["judge"] for row in rows}) > 1
+    lines = [[_name_row(row, "language", several), *_format_calls_and_cost(row), _format_rate(row)] for row in rows]
+    return columns([[terminal_safe(cell) for cell in line] for line in lines])
+
+
+def _format_rate(row: dict[str, Any]) -> str:
+    rate = row.get("tokens_per_character")
+    return "" if rate is None else f"about {rate:.2f} tokens a character of the texts"
+
+
+def age_lines(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Return a line on the age of the prices, where one of them is old."""
+    note = age_note([row["price"].as_of for row in rows if row["price"]], datetime.now(UTC).date())
+    return [note] if note else []
 
 
 class CollectionDryRun(msgspec.Struct, frozen=True):
@@ -93,10 +138,11 @@ class CollectionDryRun(msgspec.Struct, frozen=True):
     def text(self) -> str:
         """For the terminal: a line for each board and language, then each judge's calls and price."""
         several = len(self.judges) > 1
-        lines = [[_name_row(row, "board", several), *_format_calls_and_cost(row)] for row in self.boards]
-        lines += [[_name_row(row, "language", several), *_format_calls_and_cost(row)] for row in self.languages]
+        lines = [[_name_row(row, "board", several), *_format_calls_and_cost(row), ""] for row in self.boards]
+        lines += [[_name_row(row, "language", several), *_format_calls_and_cost(row), _format_rate(row)] for row in self.languages]
         table = columns([[terminal_safe(cell) for cell in line] for line in lines])
-        return "".join(f"{line}\n" for line in (terminal_safe(self.title), *table, *map(spending, self.judges), *self._list_absent()))
+        printed = (terminal_safe(self.title), *table, *map(spending, self.judges), *age_lines(self.judges), *self._list_absent())
+        return "".join(f"{line}\n" for line in printed)
 
     def _list_absent(self) -> Iterator[str]:
         yield from self.absent
@@ -132,6 +178,7 @@ def plan_of_collection(
     boards: list[dict[str, Any]] = []
     languages: dict[tuple[str, str], CostEstimate] = {}
     judges: dict[str, CostEstimate] = {}
+    texts: list[Item] = []
     for spec in specs:
         if spec.board in absent:
             continue
@@ -149,10 +196,15 @@ def plan_of_collection(
             judges[name] = added(judges.get(name), estimate)
             for tag, usage in calls.by_language().items():
                 languages[tag, name] = added(languages.get((tag, name)), estimate_cost(usage, price))
+        texts += prepared.data.items
+    rates = tokens_per_character(texts)
     return CollectionDryRun(
         title,
         boards,
-        [{"language": tag, "judge": name, **msgspec.structs.asdict(usage)} for (tag, name), usage in sorted(languages.items())],
+        [
+            {"language": tag, "judge": name, **msgspec.structs.asdict(usage), "tokens_per_character": rates[tag]}
+            for (tag, name), usage in sorted(languages.items())
+        ],
         [{"judge": name, **msgspec.structs.asdict(usage)} for name, usage in judges.items()],
         [*absent_boards, *left_out],
         calls_of_absent,

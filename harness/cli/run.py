@@ -30,7 +30,19 @@ from harness.offensive import refuse_in_repository
 from harness.reports.answer.several_boards import BoardVerdicts, answer_of_boards
 from harness.reports.run_report import Report, only_languages
 from harness.row_files import to_json, to_toml, write_atomic
-from harness.runs import RunResult, RunSpec, Together, absent_cards, askable_boards, board_specs, reopen, run_record, run_together
+from harness.runs import (
+    RunResult,
+    RunSpec,
+    Together,
+    absent_cards,
+    askable_boards,
+    board_specs,
+    people_times,
+    reopen,
+    run_costs,
+    run_record,
+    run_together,
+)
 from harness.runs import run as run_spec
 from harness.store import Store
 from harness.text import terminal_safe
@@ -43,6 +55,8 @@ def run(arguments: Run) -> int:
 
         return run_cascaded(arguments, spec, settings)
     library = Library(*spec.content)
+    if arguments.wage:
+        people_times(spec.data, library)
     if spec.board in library.collection_files:
         return _run_collection(library, spec, settings, arguments)
     if arguments.dry_run:
@@ -209,7 +223,7 @@ def report(arguments: ShowReport) -> int:
         from harness.row_files import write_atomic
 
         refuse_in_repository(page, result.prepared.data.about)
-        write_atomic(page, report_page(result, decided), private=True)
+        write_atomic(page, report_page(result, decided, arguments.wage), private=True)
         print(page)
     elif form:
         sys.stdout.write(_format_report(decided, form))
@@ -250,14 +264,16 @@ class Output(NamedTuple):
     every: bool = False
     signature: bool = False
     langs: tuple[str, ...] = ()
+    wage: float | None = None
 
 
 def _read_output(arguments: Any, *, quiet: bool = False, langs: Sequence[str] = ()) -> Output:
-    return Output(arguments.json, quiet, arguments.by_task, arguments.all, arguments.signature, tuple(langs))
+    return Output(arguments.json, quiet, arguments.by_task, arguments.all, arguments.signature, tuple(langs), arguments.wage)
 
 
 def show(result: RunResult, output: Output, decision: DecisionOptions | None = None) -> Report:
     """Write the run's derived files, print its report (unless it is quiet) and return it; `decision` has the thresholds."""
+    from harness.render.costs import cost_sentences, language_cost_lines
     from harness.render.files import write_files
     from harness.render.sections import print_sections
     from harness.render.terminal import dim_lines, print_report, print_whole
@@ -268,8 +284,9 @@ def show(result: RunResult, output: Output, decision: DecisionOptions | None = N
     report = only_languages(report, output.langs) if output.langs else report
     if output.quiet:
         return report
+    costs = run_costs(result, output.wage)
     if output.as_json:
-        sys.stdout.write(to_json(report.as_json()))
+        sys.stdout.write(to_json(report.as_json() | ({"costs": costs} if output.wage else {})))
     elif result.prepared.data.sealed:
         from harness.render.terminal import print_sealed
 
@@ -281,6 +298,8 @@ def show(result: RunResult, output: Output, decision: DecisionOptions | None = N
             print_sections(report.ablations)
         else:
             print_whole(lambda width: dim_lines([terminal_safe(_describe_more(report))]))
+        if costs.people or costs.priced_on:
+            print_whole(lambda width: dim_lines(map(terminal_safe, (*cost_sentences(costs), *language_cost_lines(costs)))))
     if not output.as_json:
         if part := _describe_part_of_board(result):
             print(f"\n{part}", file=sys.stderr)

@@ -93,3 +93,18 @@ def read_second_spans(path: Path, items: Mapping[str, Any]) -> SecondSpans:
     if (spans.codes == NO_VALUE).any():
         raise ContentError("no 'spans'; write [] if the person marked no error", path, first_line(rows, spans.codes == NO_VALUE))
     return SecondSpans(rows["item_id"], rows["annotator_id"], spans)
+
+
+def reading_seconds(folder: Path) -> list[tuple[str, str, float]]:
+    """`(item_id, annotator_id, seconds)` of each text that a person labelled on a page; empty without `seen.jsonl`.
+
+    Practice, damaged texts and skipped ones are left out. Raises ContentError with `file:line` for a row that is none.
+    """
+    path, readings = folder / "seen.jsonl", []
+    for line, row in read_rows(path) if path.is_file() else ():
+        try:
+            if row["role"] == "label" and "skip" not in row:
+                readings.append((str(row["item_id"]), str(row["annotator_id"]), float(row["seconds"])))
+        except (KeyError, TypeError, ValueError) as err:
+            raise ContentError(f"not a text that somebody saw ({err}); import the pages' results again", path, line) from None
+    return readings

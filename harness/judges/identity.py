@@ -62,9 +62,16 @@ def traits_of(judge: object) -> JudgeTraits:
     return msgspec.structs.replace(traits, decides=traits_of(name).decides) if traits.is_replay else traits
 
 
-def is_at_openai(identity: JudgeIdentity) -> bool:
-    """Return True if OpenAI itself serves the model, so that its list prices hold."""
-    return identity.provider in ("openai", "decisions") and "endpoint" not in identity.settings
+OPENAI_HOST = "api.openai.com"
+
+
+def serving_host(identity: JudgeIdentity) -> str | None:
+    """Return the host that is asked for the model, whose list prices hold; None for a judge that is no model at an endpoint.
+
+    >>> serving_host(JudgeIdentity("openai", "m")), serving_host(JudgeIdentity("openai", "m", {"endpoint": "api.anthropic.com"}))
+    ('api.openai.com', 'api.anthropic.com')
+    """
+    return str(identity.settings.get("endpoint", OPENAI_HOST)) if identity.provider in ("openai", "decisions") else None
 
 
 def split_label(name: str) -> tuple[str, str | None]:

@@ -14,17 +14,28 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from harness.runs.asking import CostEstimate, Watcher, estimate_cost, price_for_engine
     from harness.runs.collection_run import Together, absent_cards, added, askable_boards, board_specs, run_together
+    from harness.runs.costs import PeopleCost, RunCosts, people_times, run_costs
     from harness.runs.decision_models import refuse_unfit_judges
     from harness.runs.derivation import ReadingRules, derive_judgments, read_metrics, reply_failures
     from harness.runs.evidence import Evidence, JudgeWords, read_evidence
     from harness.runs.generate import Generated, GenerateSpec, WriterSummary, generate_outputs, planned_writing
     from harness.runs.live_rows import LiveRow, LiveRows
-    from harness.runs.plan import CallIds, Plan, PlannedCalls, call_ids, estimate_text_usage, estimate_usage, hex_ids, make_plan
+    from harness.runs.plan import (
+        CallIds,
+        Plan,
+        PlannedCalls,
+        call_ids,
+        estimate_text_usage,
+        estimate_tokens_per_character,
+        estimate_usage,
+        hex_ids,
+        make_plan,
+    )
     from harness.runs.preparation import Prepared, choose_languages, choose_names, prepare
-    from harness.runs.prices import Price, price_by_name, price_of
+    from harness.runs.prices import Price, age_note, price_by_name, price_of
     from harness.runs.protocol import AskedQuestions, RunProtocol
     from harness.runs.reask import AskAgain, ask_again
-    from harness.runs.record import run_place, run_record
+    from harness.runs.record import date_asked, run_place, run_record
     from harness.runs.run_completeness import RunAnswers, Spent, keep_report, kept_report
     from harness.runs.runner import RunResult, collect_batches, of_judge, open_judges, planned_calls, reopen, reopen_judge, run
     from harness.runs.shown_items import SYSTEM_KEYS
@@ -36,16 +47,20 @@ _NAMES = {
     "reask": ("AskAgain", "ask_again"),
     "run_completeness": ("RunAnswers", "Spent", "keep_report", "kept_report"),
     "asking": ("CostEstimate", "Watcher", "estimate_cost", "price_for_engine"),
+    "costs": ("PeopleCost", "RunCosts", "people_times", "run_costs"),
     "decision_models": ("refuse_unfit_judges",),
     "derivation": ("ReadingRules", "derive_judgments", "read_metrics", "reply_failures"),
     "evidence": ("Evidence", "JudgeWords", "read_evidence"),
     "generate": ("Generated", "GenerateSpec", "WriterSummary", "generate_outputs", "planned_writing"),
     "live_rows": ("LiveRow", "LiveRows"),
-    "plan": ("CallIds", "Plan", "PlannedCalls", "call_ids", "estimate_text_usage", "estimate_usage", "hex_ids", "make_plan"),
+    "plan": (
+        *("CallIds", "Plan", "PlannedCalls", "call_ids", "estimate_text_usage", "estimate_tokens_per_character", "estimate_usage"),
+        *("hex_ids", "make_plan"),
+    ),
     "preparation": ("Prepared", "choose_languages", "choose_names", "prepare"),
-    "prices": ("Price", "price_by_name", "price_of"),
+    "prices": ("Price", "age_note", "price_by_name", "price_of"),
     "protocol": ("AskedQuestions", "RunProtocol"),
-    "record": ("run_place", "run_record"),
+    "record": ("date_asked", "run_place", "run_record"),
     "runner": ("RunResult", "collect_batches", "of_judge", "open_judges", "planned_calls", "reopen", "reopen_judge", "run"),
     "shown_items": ("SYSTEM_KEYS",),
     "sources": ("first_items", "load_board"),

@@ -408,6 +408,17 @@ def _estimate_tokens(text: str) -> int:
     return round(ascii_characters / _CHARACTERS_PER_TOKEN) + len(text) - ascii_characters
 
 
+def estimate_tokens_per_character(items: Iterable[Item]) -> float | None:
+    """About how many tokens a character of the items' texts takes; None without texts.
+
+    >>> texts = {"en": "A good text.", "ja": "良い文。"}
+    >>> estimate_tokens_per_character([Item(tag, tag, "t", fields={"output": text}) for tag, text in texts.items()])
+    0.4375
+    """
+    texts = [value for item in items for value in item.fields.values() if isinstance(value, str) and value]
+    return sum(map(_estimate_tokens, texts)) / sum(map(len, texts)) if texts else None
+
+
 def estimate_usage(call: Call) -> Usage:
     """About how many tokens a call takes."""
     return Usage(prompt_tokens=estimate_prompt_tokens(call.prompt), completion_tokens=estimate_answer_tokens(call.query, call.prompt))

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from datetime import date
 from functools import cache
 from pathlib import Path
 
 import msgspec
 
 from harness.errors import ContentError, refuse_pipe, unreadable
-from harness.judges.identity import asked_model, is_at_openai, traits_of
+from harness.judges.identity import OPENAI_HOST, asked_model, serving_host, traits_of
 from harness.model import JudgeIdentity, Usage
 
 
 class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """US dollars for a million tokens, as published on the date `as_of`.
+    """US dollars for a million tokens, as published on the date `as_of` (`2026-06-04`, or `2026-06`).
 
     `cached` is the price of prompt tokens that the provider has in its cache; None: the same as for other prompt tokens. `batch` is the
-    share of the price that the provider charges for batches.
+    share of the price that the provider charges for batches. `host` serves the model at this price, and `source` says where the price
+    was read.
     """
 
     input: float
@@ -24,6 +27,8 @@ class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     as_of: str
     cached: float | None = None
     batch: float = 0.5
+    host: str = OPENAI_HOST
+    source: str = ""
 
     def cost(self, usage: Usage) -> float:
         """US dollars for these tokens; reasoning tokens are part of the completion tokens.
@@ -45,12 +50,32 @@ class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return msgspec.structs.replace(self, input=self.input * self.batch, output=self.output * self.batch, cached=None)
 
 
+OLD_DAYS = 90
+"""Older prices are named as old: providers change theirs several times a year."""
+
+
+def age_note(dates: Iterable[str], today: date) -> str:
+    """Say how old the oldest of these prices is, if that is more than 90 days; else return an empty text.
+
+    A month counts from its first day. Raises ValueError for a text that is no date.
+
+    >>> age_note(["2026-04", "always"], date(2026, 11, 29))
+    'the oldest price is 242 days old: check it, and name your own with --prices FILE'
+    >>> age_note(["2026-10-07"], date(2026, 11, 29))
+    ''
+    """
+    known = [date.fromisoformat(text if len(text) > len("2026-04") else f"{text}-01") for text in dates if text != "always"]
+    days = max(((today - day).days for day in known), default=0)
+    return f"the oldest price is {days} days old: check it, and name your own with --prices FILE" if days > OLD_DAYS else ""
+
+
 def price_of(identity: JudgeIdentity, price_file: Path | None = None) -> Price | None:
-    """The price of a judge: nothing for a model on this machine, the list price for a model at OpenAI, None if no price is known.
+    """The price of a judge: nothing for a model on this machine, the list price at the provider that is asked, None if no price is known.
 
     Args:
         identity: the judge.
-        price_file: a TOML file with the user's own prices, by model (at OpenAI) or by judge (`openai/<model>`, at any endpoint).
+        price_file: a TOML file with the user's own prices, by model (at its `host`, by default OpenAI) or by judge (`openai/<model>`,
+            at any endpoint).
 
     Raises:
         ContentError: if `price_file` cannot be read.
@@ -62,9 +87,8 @@ def price_of(identity: JudgeIdentity, price_file: Path | None = None) -> Price |
             return own_prices[name]
     if traits_of(identity).is_free:
         return Price(0, 0, "always")
-    if is_at_openai(identity):
-        return (prices() | own_prices).get(model)
-    return None
+    price = (prices() | own_prices).get(model)
+    return price if price and price.host == serving_host(identity) else None
 
 
 def price_by_name(judge: str, price_file: Path | None = None) -> Price | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -92,6 +93,18 @@ def _what_it_is(path: Path) -> str:
 def run_record(out: Path, name: str) -> dict[str, Any] | None:
     """Return the content of a run's run.json; None where it is absent or cannot be read."""
     return _read(out / "runs" / name / "run.json")
+
+
+def date_asked(record: Mapping[str, Any]) -> str:
+    """Return the day (UTC) when the run's first calls were asked, as 2026-11-22; empty where its run.json does not say.
+
+    >>> date_asked({"sessions": [{"started": 1790000000.0}]}), date_asked({"sessions": [{"started": "x"}]}), date_asked({})
+    ('2026-09-21', '', '')
+    """
+    try:
+        return datetime.fromtimestamp(record["sessions"][0]["started"], UTC).date().isoformat()
+    except (KeyError, IndexError, TypeError, ValueError, OverflowError, OSError):
+        return ""
 
 
 def _read(path: Path) -> dict[str, Any] | None:

@@ -31,13 +31,18 @@ _NOTE = "answers.json"
 
 
 class Spent(msgspec.Struct):
-    """The usage of one judge in one language: calls, tokens (and the part of them in batches) and seconds; and its failures by name."""
+    """The usage of one judge in one language: calls, tokens (and the part of them in batches) and seconds; and its failures by name.
+
+    `tokens_per_character` is how many prompt tokens a further character of the judged texts takes, by least squares among the calls that
+    ask the same; None where no tokens are reported, or no two texts differ in length.
+    """
 
     calls: int = 0
     usage: Usage = Usage()
     seconds: float = 0.0
     failures: dict[str, int] = {}
     batched: Usage = Usage()
+    tokens_per_character: float | None = None
 
     def add(self, reply: Reply) -> None:
         self.calls += 1
@@ -54,6 +59,9 @@ class ReplyForms:
         self._text_fields: Counter[str] = Counter()
         self._stored_cut = 0
         self._lengths: dict[str, dict[int, list[int]]] = {}  # language -> prompt tokens as reported -> characters of the texts
+        self._sums: dict[
+            str, dict[tuple[object, ...], list[int]]
+        ] = {}  # language -> question -> n, Σx, Σy, Σx², Σxy; x characters, y tokens
 
     def add(self, query: Query, reply: Reply) -> None:
         """Count a reply."""
@@ -63,6 +71,15 @@ class ReplyForms:
         if reply.usage.prompt_tokens:
             length = sum(len(value) for value in query.item.fields.values() if isinstance(value, str))
             self._lengths.setdefault(query.item.language, {}).setdefault(reply.usage.prompt_tokens, []).append(length)
+            question, x, y = (query.item.task, query.metrics, query.condition), length, reply.usage.prompt_tokens
+            sums = self._sums.setdefault(query.item.language, {}).setdefault(question, [0] * 5)
+            sums[:] = map(add, sums, (1, x, y, x * x, x * y))
+
+    def tokens_per_character(self, language: str) -> float | None:
+        """Return the slope of prompt tokens on characters of the texts, within questions; see `Spent`."""
+        sums = self._sums.get(language, {}).values()
+        spread = sum(xx - x * x / n for n, x, _, xx, _ in sums)
+        return round(sum(xy - x * y / n for n, x, y, _, xy in sums) / spread, 4) if spread > 1e-9 else None
 
     def warnings(self, judge: str) -> Iterator[str]:
         """Return what was counted, a sentence each."""
@@ -227,6 +244,8 @@ def _read_judge(
         answers.spans[name] = dict(spans)
     if reasoning:
         answers.reasoning[name] = dict(reasoning)
+    for language, costs in spent.items():
+        costs.tokens_per_character = forms.tokens_per_character(language)
     answers.spent[name] = dict(sorted(spent.items()))
     answers.warnings += forms.warnings(name)
 

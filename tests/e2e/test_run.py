@@ -223,6 +223,26 @@ def test_a_dry_run_prices_a_model_whose_price_is_known(cli: Cli) -> None:
     )
 
 
+def test_a_plan_says_what_a_character_takes_in_each_language(cli: Cli) -> None:
+    done = cli("run", "--langs", "cs,ja", "--judge", "openai/gpt-4o-2024-08-06", "--dry-run", "--json")
+    rates = {row["language"]: row["tokens_per_character"] for row in json.loads(done.out)["languages"]}
+    assert 0.25 < rates["cs"] < rates["ja"] <= 1
+
+
+def test_people_cost_what_their_pages_recorded(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    folder = write_translations(tmp_path / "data")
+    command_line = ("run", "--data", folder, "--judge", "baseline/constant-best", "--out", tmp_path / "out", "--wage", "18")
+    refused = cli(*command_line)
+    assert refused.code != 0 and "--wage needs the time that people took" in refused.err and not (tmp_path / "out").exists()
+    items = [json.loads(line)["item_id"] for line in (folder / "items.jsonl").read_text("utf-8").splitlines()]
+    rows = [{"item_id": item, "annotator_id": "eva", "role": "label", "seconds": 40.0} for item in items]
+    (folder / "seen.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    assert "took 40 seconds a text" in " ".join(cli(*command_line).out.split())
+    page = cli("report", "--out", tmp_path / "out", "--wage", "18", "--html", tmp_path / "page.html")
+    assert page.code == 0 and "1,000 texts cost 200.00 for one person" in (tmp_path / "page.html").read_text("utf-8")
+
+
 def test_an_export_replays_to_the_same_numbers(ask: Cli, cli: Cli, endpoint: Any, out: Path, tmp_path: Path) -> None:
     original = json.loads(ask("--json").out)
     asked = len(endpoint.requests)

@@ -28,6 +28,7 @@ from harness.cli.commands.shared import (
     ScoresFlags,
     ShowTextsFlags,
     SpeedFlags,
+    WageFlags,
 )
 from harness.decide.options import DecisionOptions
 from harness.exchange.one_table.options import TableOptions
@@ -120,6 +121,7 @@ class RunNow(Command, recorded=False):
 class Run(
     JsonFlags,
     RowsFlags,
+    WageFlags,
     ShowTextsFlags,
     OutFlags,
     BudgetFlags,
@@ -182,7 +184,7 @@ class Compare(FormsFlags, FiguresFlags, RowsFlags, OutFlags, DecisionsFlags, Com
 
 
 @command("run:report", first="by_task html json langs settings figures out")
-class ShowReport(OutFlags, FormsFlags, RowsFlags, DecisionsFlags, FiguresFlags):
+class ShowReport(OutFlags, FormsFlags, RowsFlags, DecisionsFlags, FiguresFlags, WageFlags):
     """Flags of `harness report`.
 
     harness report

@@ -77,6 +77,13 @@ class PricesFlags(Command, group="speed and limits (they change no number)"):
     """your own prices (TOML); they take precedence over list prices"""
 
 
+class WageFlags(Command, group="how much is shown", recorded=False):
+    """Flags of several commands: wage."""
+
+    wage: Annotated[PositiveNumber | None, Flag(metavar="DOLLARS")] = None
+    """what a person earns in an hour: say what people's labels cost beside the calls, by the seconds that labelling pages recorded"""
+
+
 class CardFlags(Command, group="which judgments and labels count"):
     """Flags of several commands: card."""
 

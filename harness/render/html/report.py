@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import Any
 
@@ -21,6 +20,7 @@ from harness.measure.judged_table import JudgedTable
 from harness.measure.options import of_rule
 from harness.measure.recorded_run import recording
 from harness.model import SAMPLING, Failure
+from harness.render.costs import cost_sentences
 from harness.render.html.ablations import ablation_figures, difference_grid, dose_grids, preference_grid, row_links
 from harness.render.html.answer import (
     DrawnTable,
@@ -48,7 +48,7 @@ from harness.reports.sections.section_registry import all_sections
 from harness.reports.shown_sections import ShownSection, sections_legend, shown_sections
 from harness.reports.tables.numbers import UNDEFINED, counted, percent
 from harness.reports.tables.text_table import Heading, TextTable
-from harness.runs import DEFAULT_BOARD, RunAnswers, RunProtocol, RunResult, read_evidence
+from harness.runs import DEFAULT_BOARD, RunAnswers, RunCosts, RunProtocol, RunResult, date_asked, read_evidence, run_costs
 
 SCRIPTS = (
     "views.js",
@@ -65,8 +65,11 @@ _MANY_ROWS = 24  # a longer table is folded away
 _FEW_ROWS = 3  # the same of tables that few readers need
 
 
-def report_page(result: RunResult, report: Report) -> str:
-    """One self-contained page of a run and its report. Deterministic, except for the date and the cost, which run.json has."""
+def report_page(result: RunResult, report: Report, wage: float | None = None) -> str:
+    """One self-contained page of a run and its report. Deterministic, except for the date and the cost, which run.json has.
+
+    `wage` is what people earn in an hour: the page then says what their labels cost beside the calls. Raises as `run_costs`.
+    """
     protocol = result.protocol
     source = recording(result.judgments, result.prepared.data, result.prepared.training, report.run)
     judged = table_of_all(source, of_rule(protocol.rule.majority, protocol.rule.annotators))
@@ -81,6 +84,7 @@ def report_page(result: RunResult, report: Report) -> str:
     study_sections, ablations = ([row for row in sections if (row.name in standalone) is is_study] for is_study in (True, False))
     path = result.folder / "run.json"
     record = read_record(path.read_bytes()) if path.is_file() else {}
+    costs = run_costs(result, wage)
     unreadable = failure_shares(report.failures)
     annotators = result.prepared.data.labels.max_annotators
     two_people = two_people_sentence(report.by_metric)
@@ -104,8 +108,8 @@ def report_page(result: RunResult, report: Report) -> str:
         failures_by_condition=unreadable and failures_table(unreadable),
         failure_key=failure_key(unreadable) if unreadable else [],
         failures=failure_table(result.answers, _counts(result)),
-        cost=cost_table(result.answers, record),
-        cost_sentence=cost_sentence(record),
+        cost=cost_table(result.answers, costs),
+        cost_sentences=list(cost_sentences(costs)),
         command=command_of(protocol, library.board(protocol.texts.board) if protocol.texts.board else None),
         command_notes=command_notes(protocol),
         signatures=list(report.signatures.items()),
@@ -264,32 +268,21 @@ def failure_table(answers: RunAnswers, judged: Mapping[tuple[str, str], int]) ->
     return _count_table(("judge", "language"), ("judgments", "unreadable", "share", *(kind.replace("_", " ") for kind in kinds)), rows)
 
 
-def cost_table(answers: RunAnswers, record: Mapping[str, Any]) -> TextTable:
+def cost_table(answers: RunAnswers, costs: RunCosts) -> TextTable:
     """Calls, tokens, seconds and dollars by judge and language. The dollars come from run.json, which has the prices."""
     rows = []
-    for judge, by in answers.spent.items():
-        for language, spent in by.items():
-            money = record.get("spent", {}).get(judge, {}).get(language, {}).get("cost")
-            usage = spent.usage
-            tokens = (usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens, usage.reasoning_tokens)
-            seconds = f"{1000 * spent.seconds / spent.calls:.1f}" if spent.calls else "–"
-            dollars = "unknown" if money is None else f"{money:.4f}"
-            rows.append([judge, language, *map(grouped_digits, (spent.calls, *tokens)), f"{spent.seconds:.1f}", seconds, dollars])
-    counts = ("calls", "prompt tokens", "of them cached", "answer tokens", "of them reasoning")
-    return _count_table(("judge", "language"), (*counts, "seconds", "seconds per 1,000", "US dollars"), rows)
-
-
-def cost_sentence(record: Mapping[str, Any]) -> str:
-    """Return the whole cost in a sentence, with the date of the prices."""
-    prices = record.get("prices", {})
-    dates = [price["as_of"] for price in prices.values() if price]
-    costs = [part.get("cost") for by in record.get("spent", {}).values() for part in by.values()]
-    if not costs:
-        return "The cost is not on record."
-    if None in costs:
-        return "At least one judge has no known price. Give your own prices with --prices FILE when you run it."
-    dated = sorted({date for date in dates if date != "always"})
-    return f"In all {sum(costs):.4f} US dollars" + (f", at prices of {', '.join(dated)}." if dated else "; these judges are free.")
+    for cost in costs.judges:
+        spent = answers.spent[cost.judge][cost.language]
+        usage = spent.usage
+        tokens = (usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens, usage.reasoning_tokens)
+        seconds = f"{1000 * spent.seconds / spent.calls:.1f}" if spent.calls else "–"
+        rate = "–" if cost.tokens_per_character is None else f"{cost.tokens_per_character:.2f}"
+        money = ["unknown" if amount is None else f"{amount:.4f}" for amount in (cost.dollars, cost.per_thousand)]
+        numbers = [*map(grouped_digits, (spent.calls, *tokens)), rate, f"{spent.seconds:.1f}", seconds, *money]
+        rows.append([cost.judge, cost.language, *numbers])
+    counts = ("calls", "prompt tokens", "of them cached", "answer tokens", "of them reasoning", "tokens per character of the texts")
+    money_headings = ("seconds", "seconds per 1,000", "US dollars", "US dollars per 1,000 texts")
+    return _count_table(("judge", "language"), (*counts, *money_headings), rows)
 
 
 def read_record(data: bytes) -> dict[str, Any]:
@@ -299,18 +292,6 @@ def read_record(data: bytes) -> dict[str, Any]:
     except msgspec.DecodeError:
         return {}
     return record if isinstance(record, dict) else {}
-
-
-def date_asked(record: Mapping[str, Any]) -> str:
-    """Return the day (UTC) when the run's first calls were asked, as 2026-11-22; empty where its run.json does not say.
-
-    >>> date_asked({"sessions": [{"started": 1790000000.0}]}), date_asked({"sessions": [{"started": "x"}]}), date_asked({})
-    ('2026-09-21', '', '')
-    """
-    try:
-        return datetime.fromtimestamp(record["sessions"][0]["started"], UTC).date().isoformat()
-    except (KeyError, IndexError, TypeError, ValueError, OverflowError, OSError):
-        return ""
 
 
 def failures_table(failures: FailureShares) -> DrawnTable:

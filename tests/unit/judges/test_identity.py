@@ -11,7 +11,7 @@ import pytest
 import harness
 from harness.judges import JudgeOptions, JudgeTraits, kinds, open_judge, traits_of
 from harness.judges.base import Judge, rate_limit_status_of
-from harness.judges.identity import is_at_openai
+from harness.judges.identity import OPENAI_HOST, serving_host
 from harness.judges.rate_limits import RateLimitStatus
 from harness.model import JudgeIdentity
 
@@ -59,9 +59,9 @@ def test_the_rate_limit_status_is_read_under_its_earlier_name_too(name: str) -> 
 
 
 def test_list_prices_hold_at_openai_alone() -> None:
-    assert is_at_openai(JudgeIdentity("openai", "m"))
-    assert not is_at_openai(JudgeIdentity("openai", "m", {"endpoint": "127.0.0.1"}))
-    assert not is_at_openai(JudgeIdentity("acme", "m"))
+    assert serving_host(JudgeIdentity("openai", "m")) == OPENAI_HOST
+    assert serving_host(JudgeIdentity("openai", "m", {"endpoint": "127.0.0.1"})) == "127.0.0.1"
+    assert serving_host(JudgeIdentity("acme", "m")) is None
 
 
 def comparisons(tree: ast.Module) -> Iterator[int]:

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import re
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
 
 from harness.errors import ContentError
+from harness.judges.identity import OPENAI_HOST
 from harness.model import JudgeIdentity, Usage
 from harness.runs import Price, price_of
-from harness.runs.prices import prices
+from harness.runs.prices import age_note, prices
 
 ELSEWHERE = {"endpoint": "host"}
 
 
 def test_a_known_model_at_its_own_endpoint_has_a_price() -> None:
     for name, price in prices().items():
-        assert price_of(JudgeIdentity("openai", name)) == price
+        settings = {} if price.host == OPENAI_HOST else {"endpoint": price.host}
+        assert price_of(JudgeIdentity("openai", name, settings)) == price
         assert price_of(JudgeIdentity("openai", name, ELSEWHERE)) is None
 
 
@@ -34,9 +37,15 @@ def test_what_runs_here_costs_nothing(provider: str) -> None:
 def test_every_price_says_when_it_was_published_and_what_comes_from_a_cache_is_cheaper() -> None:
     assert prices()
     for price in prices().values():
-        assert re.fullmatch(r"20\d\d-\d\d", price.as_of) and price.input > 0
+        assert re.fullmatch(r"20\d\d-\d\d(-\d\d)?", price.as_of) and price.input > 0 and price.source
         assert price.cached is None or 0 < price.cached < price.input
         assert price.output == 0 or price.input <= price.output  # what a decision model answers is free
+
+
+@pytest.mark.parametrize(("days", "old"), [(89, False), (90, False), (91, True)])
+def test_prices_of_more_than_ninety_days_ago_are_called_old(days: int, old: bool) -> None:
+    today = date(2026, 11, 29)
+    assert bool(age_note([str(today - timedelta(days)), "always"], today)) is old
 
 
 def test_cached_tokens_are_priced_for_themselves_and_reasoning_as_answers() -> None:

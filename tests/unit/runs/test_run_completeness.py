@@ -115,6 +115,14 @@ def test_tokens_seconds_and_failures_are_summed_by_language(run: Run) -> None:
     }
 
 
+def test_the_tokens_of_a_further_character_are_found_from_texts_of_different_length(run_of: Callable[..., Run]) -> None:
+    run = run_of(a="x" * 100, b="x" * 300)
+    run.answer(**{name: msgspec.structs.replace(GOOD, usage=Usage(tokens)) for name, tokens in (("a", 500), ("b", 550), ("c", 70))})
+    spent = run.collect().spent["openai/one"]
+    assert spent["en"].tokens_per_character == 0.25
+    assert spent["cs"].tokens_per_character is None  # one text
+
+
 def test_what_has_not_changed_is_not_read_again(run: Run) -> None:
     run.answer(a=GOOD)
     first, written = run.collect(), run.written
