@@ -73,14 +73,10 @@ if TYPE_CHECKING:
     from harness.stats.estimation.calibration import (
         brier_score,
         calibration_error,
-        corp_decomposition,
         cross_fitted,
-        debiased_interval,
-        fit_isotonic,
         fit_platt,
         group_folds,
         log_loss,
-        recalibrated,
         reliability_curve,
     )
     from harness.stats.estimation.labelled_summary import (
@@ -231,14 +227,10 @@ _NAMES = {
     "estimation.calibration": (
         "brier_score",
         "calibration_error",
-        "corp_decomposition",
         "cross_fitted",
-        "debiased_interval",
-        "fit_isotonic",
         "fit_platt",
         "group_folds",
         "log_loss",
-        "recalibrated",
         "reliability_curve",
     ),
     "estimation.labelled_summary": (

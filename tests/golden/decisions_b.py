@@ -22,7 +22,9 @@ from harness.stats.core.rows import count_classes
 from harness.stats.core.statistic import item_credits
 from harness.stats.core.tables import aggregate
 from harness.stats.estimation import calibration, sampling_plan
-from harness.stats.estimation.calibration import CalibrationError, corp_decomposition
+from harness.stats.estimation.calibration import CalibrationError
+from harness.stats.estimation.map_quality import brier_parts
+from harness.stats.estimation.number_map import isotonic_points
 from harness.stats.estimation.prediction_powered import combine_estimates, prediction_powered_mean
 from harness.stats.intervals.cluster_mean import cluster_mean
 from harness.stats.intervals.paired import hits
@@ -57,20 +59,21 @@ def check_confidence(case: Case, _: Path) -> None:
     p, y, bins = case["inputs"]["probability"], case["inputs"]["agrees"], case["inputs"].get("bins")
     curve = calibration.reliability_curve(p, y, bins, min_bin=1)
     rows = zip(curve.n, curve.confidence, curve.share, strict=True)
+    corp = brier_parts(np.column_stack([1 - np.asarray(p), p]), np.eye(2)[np.asarray(y, int)])  # of two classes: each part twice
     found: dict[str, Any] = {
         **_errors(calibration.calibration_error(p, y, bins, min_bin=1)),
         "diagram": [{"n": n, "mean_predicted": mean, "share": share} for n, mean, share in rows],
         "brier": calibration.brier_score(p, y),
         "log_loss": calibration.log_loss(p, y),
-        "corp_brier": asdict(corp_decomposition(p, y)),
+        "corp_brier": {"score": calibration.brier_score(p, y), **{name: part / 2 for name, part in corp.items()}},
     }
     compare(found, case)
 
 
 def check_recalibration(case: Case, _: Path) -> None:
     p, y, fold = (np.asarray(case["inputs"][name]) for name in ("probability", "agrees", "fold"))
-    fits: dict[str, Callable[..., calibration.Recalibrator]] = {
-        "isotonic": calibration.fit_isotonic,
+    fits: dict[str, Callable[..., Any]] = {
+        "isotonic": lambda a, b: lambda q: np.interp(q, *isotonic_points(a, b)),
         "platt_plain": calibration.fit_platt,
         "platt_sklearn": lambda a, b: calibration.fit_platt(a, b, softened=True),
     }

@@ -189,7 +189,17 @@ def bell_mccaffrey(size: ArrayLike, times: ArrayLike = 1.0, correlation: float =
     alike = largest - smallest <= _ALIKE * largest
     if not alike.all():
         with np.errstate(divide="ignore", invalid="ignore"):
-            unequal = _freedom_of_sizes(n, m, correlation)
+            h = n / np.vecdot(n, m)[..., None]
+            w = correlation + (1 - correlation) / np.where(n > 0, n, 1.0)
+            a, u = h * h / (1 - h), h * w
+            a = np.where(m > 0, a, 0.0)
+            q = np.vecdot(h * u, m)[..., None]
+            ma = m * a
+            a0, a1, a2 = ma.sum(axis=-1), np.vecdot(ma, u), np.vecdot(ma, u * u)
+            expected = np.vecdot(ma, w - 2 * u + q)
+            diagonal = np.vecdot(ma * a, w * (w + 2 * (q - 2 * u)))
+            q = q[..., 0]
+            unequal = np.asarray(power(expected, 2) / (diagonal + q * q * a0 * a0 + 2 * a0 * a2 + 2 * a1 * a1 - 4 * q * a0 * a1))
     else:
         unequal = groups
     return np.asarray(np.where(groups < 2, math.nan, np.where(alike, groups - 1, unequal)))
@@ -203,20 +213,6 @@ def _by_size(size: ArrayLike, times: ArrayLike) -> tuple[Floats, Floats]:
         m = m @ (size_index[:, None] == np.arange(len(n))).astype(np.float64)
     n, m = np.broadcast_arrays(n, m)
     return n, m
-
-
-def _freedom_of_sizes(n: Floats, m: Floats, r: float) -> Floats:
-    h = n / np.vecdot(n, m)[..., None]
-    w = r + (1 - r) / np.where(n > 0, n, 1.0)
-    a, u = h * h / (1 - h), h * w
-    a = np.where(m > 0, a, 0.0)
-    q = np.vecdot(h * u, m)[..., None]
-    ma = m * a
-    a0, a1, a2 = ma.sum(axis=-1), np.vecdot(ma, u), np.vecdot(ma, u * u)
-    expected = np.vecdot(ma, w - 2 * u + q)
-    diagonal = np.vecdot(ma * a, w * (w + 2 * (q - 2 * u)))
-    q = q[..., 0]
-    return np.asarray(power(expected, 2) / (diagonal + q * q * a0 * a0 + 2 * a0 * a2 + 2 * a1 * a1 - 4 * q * a0 * a1))
 
 
 def freedom_of_tests(size: ArrayLike, times: ArrayLike = 1.0, variance: ClusterVariance = "cr2") -> Floats:

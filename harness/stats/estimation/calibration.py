@@ -1,11 +1,10 @@
-"""Calibration of confidences: reliability curve, calibration errors, Brier score with its parts, log loss, and cross-fitted recalibration.
+"""Calibration of confidences: reliability curve, calibration errors, Brier score, log loss, and cross-fitted recalibration by Platt's map.
 
 A confidence p is calibrated if, of the answers given with p, the share p is right. The plain binned error is biased upward: a perfectly
 calibrated judge has an expected calibration error of about 0.14 with 60 answers in 10 bins. Show it only beside the debiased square.
 
-Maps are fitted on other groups than those they are applied to. Platt's map needs the fewest labels and is the default below
-`ISOTONIC_FROM` answers. Isotonic regression follows any rising curve, but with a few hundred answers its error is about three times
-as large.
+Maps are fitted on other groups than those they are applied to. Platt's map needs the fewest labels: isotonic regression follows any rising
+curve, but with a few hundred answers its error is about three times as large.
 """
 
 from __future__ import annotations
@@ -17,10 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.options import RESAMPLES
 from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index, same_shape
-from harness.stats.estimation.number_map import isotonic_points
-from harness.stats.intervals.intervals import MIN_GROUPS, Interval, no_interval, t_quantile
 from harness.stats.intervals.regression import fit_logistic, logistic
 
 CUT = 1e-6
@@ -145,52 +141,6 @@ def _debiased(n: Floats, p: Floats, y: Floats) -> Floats:
     return np.asarray((n * ((p / filled - share) ** 2 - noise)).sum(axis=-1) / n.sum(axis=-1))
 
 
-def debiased_interval(
-    confidence: ArrayLike,
-    right: ArrayLike,
-    groups: ArrayLike,
-    bins: int | None = 10,
-    *,
-    min_bin: int = MIN_BIN,
-    seed: int = 0,
-    resamples: int = RESAMPLES,
-) -> Interval:
-    """Interval of the debiased squared calibration error: standard error by the cluster bootstrap, Student's t with G - 1 df.
-
-    Groups are resampled and the bins are kept. In a calibrated judge the bootstrap sees more error than there is, so the interval is wide
-    rather than narrow. Its lower end may be negative, as the estimate may be.
-
-    Args:
-        confidence, right, bins, min_bin: as `reliability_curve`.
-
-    Returns:
-        `Interval`; none with fewer than 8 groups, or with a bin of a single answer.
-
-    Raises:
-        ShapeError, ValueError: as `reliability_curve`, and for groups of another length.
-
-    >>> rng = np.random.default_rng(0)
-    >>> p = rng.random(400)
-    >>> found = debiased_interval(p, rng.random(400) < p**2, np.arange(400) // 4)
-    >>> found.lo > 0, found.groups
-    (True, 100)
-    """
-    p, y = checked(confidence, right)
-    group = as_index(groups, len(p), "groups")
-    count = int(group.max(initial=-1)) + 1
-    error = calibration_error(p, y, bins, min_bin=min_bin)
-    if count < MIN_GROUPS or math.isnan(error.debiased):
-        return no_interval(count, None if count < MIN_GROUPS else error.reason)
-    cell = group * error.bins + reliability_curve(p, y, bins, min_bin=min_bin).bin
-    size = count * error.bins
-    sums = np.concatenate([np.bincount(cell, w, size).reshape(count, error.bins) for w in (np.ones(len(p)), p, y)], axis=1)
-    draws = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), resamples)
-    n, ps, ys = np.split(draws @ sums, 3, axis=1)
-    replicates = _debiased(n, ps, ys)
-    reach = float(np.nanstd(replicates[np.isfinite(replicates)], ddof=1)) * t_quantile(0.95, count - 1)
-    return Interval(error.debiased - reach, error.debiased + reach, "cluster bootstrap (t)", count, None, None)
-
-
 def brier_score(confidence: ArrayLike, right: ArrayLike) -> float:
     """Mean (p - y)², in [0, 1]; NaN without answers.
 
@@ -216,39 +166,6 @@ def log_loss(confidence: ArrayLike, right: ArrayLike) -> float:
     return float(-np.mean(y * np.log(p) + (1 - y) * np.log1p(-p))) if len(p) else math.nan
 
 
-@dataclass(frozen=True, slots=True)
-class CorpDecomposition:
-    """Brier's `score` = `miscalibration` - `discrimination` + `uncertainty`; the last three are 0 or more. NaN without answers."""
-
-    score: float
-    miscalibration: float
-    discrimination: float
-    uncertainty: float
-
-
-def corp_decomposition(confidence: ArrayLike, right: ArrayLike) -> CorpDecomposition:
-    """Brier's score = MCB - DSC + UNC, without bins: what is lost by miscalibration, won by discrimination, and uncertain anyway.
-
-    Confidences are recalibrated by isotonic regression on the same answers. MCB is what the score loses against the recalibrated ones,
-    DSC what these gain against the overall share, UNC the score of that share, y (1 - y). MCB is biased upward: a calibrated
-    judge has about 0.03 of Brier's score with 60 answers and 0.007 with 600.
-
-    Args and errors as `reliability_curve`.
-
-    Reference: Dimitriadis, Gneiting & Jordan (2021), CORP.
-
-    >>> found = corp_decomposition([0.2, 0.4, 0.6, 0.8], [0, 1, 0, 1])
-    >>> round(found.miscalibration, 3), found.discrimination, found.uncertainty
-    (0.075, 0.125, 0.25)
-    """
-    p, y = np.asarray(confidence, np.float64), np.asarray(right, np.float64)
-    raw = brier_score(p, y)
-    if not len(p):
-        return CorpDecomposition(math.nan, math.nan, math.nan, math.nan)
-    recalibrated, constant = brier_score(np.interp(p, *isotonic_points(p, y)), y), brier_score(np.full(len(p), y.mean()), y)
-    return CorpDecomposition(raw, raw - recalibrated, constant - recalibrated, constant)
-
-
 def checked(confidence: ArrayLike, right: ArrayLike) -> tuple[Floats, Floats]:
     """Return both as arrays. Raises ShapeError for other lengths, ValueError for numbers outside [0, 1] and NaN."""
     p, y = np.asarray(confidence, np.float64), np.asarray(right, np.float64)
@@ -257,10 +174,6 @@ def checked(confidence: ArrayLike, right: ArrayLike) -> tuple[Floats, Floats]:
         if not ((values >= 0) & (values <= 1)).all():
             raise ValueError(f"{name} must lie between 0 and 1; found {values[~((values >= 0) & (values <= 1))][0]}")
     return p, y
-
-
-ISOTONIC_FROM = 500
-"""Fewest answers from which isotonic regression is considered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,20 +185,6 @@ class Platt:
 
     def __call__(self, confidence: ArrayLike) -> Floats:
         return logistic(self.intercept + self.slope * logit(confidence))
-
-
-@dataclass(frozen=True, slots=True)
-class Isotonic:
-    """A rising function: the fitted `share` at each `confidence`, straight lines between them, constant beyond."""
-
-    confidence: Floats
-    share: Floats
-
-    def __call__(self, confidence: ArrayLike) -> Floats:
-        return np.asarray(np.interp(np.asarray(confidence, np.float64), self.confidence, self.share))
-
-
-Recalibrator = Platt | Isotonic
 
 
 def logit(confidence: ArrayLike) -> Floats:
@@ -333,17 +232,6 @@ def _separated(p: Floats, y: Floats) -> bool:
     return bool(wrong.max() <= right.min() or right.max() <= wrong.min())
 
 
-def fit_isotonic(confidence: ArrayLike, right: ArrayLike) -> Isotonic:
-    """Isotonic regression of right on confidence. It makes exact 0 and 1, whose log loss is large. Args and errors as `fit_platt`.
-
-    Reference: Zadrozny & Elkan (2002).
-
-    >>> fit_isotonic([0.2, 0.4, 0.6], [1, 0, 1])([0.3, 0.5, 0.9]).tolist()
-    [0.5, 0.75, 1.0]
-    """
-    return Isotonic(*isotonic_points(*_answers(confidence, right)))
-
-
 def _answers(confidence: ArrayLike, right: ArrayLike) -> tuple[Floats, Floats]:
     p, y = np.asarray(confidence, np.float64), np.asarray(right, np.float64)
     reliability_curve(p, y, bins=None)  # checks both
@@ -381,19 +269,19 @@ def group_folds(groups: ArrayLike, folds: int = 5, *, seed: int = 0) -> Ints:
 
 
 def cross_fitted(
-    confidence: ArrayLike, right: ArrayLike, folds: ArrayLike, fit: Callable[[ArrayLike, ArrayLike], Recalibrator] = fit_platt
+    confidence: ArrayLike, right: ArrayLike, folds: ArrayLike, fit: Callable[[Floats, Floats], Callable[[Floats], Floats]] = fit_platt
 ) -> Floats:
     """Recalibrated confidences, each from a map that was fitted on the other folds.
 
     Args:
         confidence, right: as `fit`.
         folds: (answers,) fold codes, from `group_folds`.
-        fit: `fit_platt`, `fit_isotonic`, or any function of (confidence, right) that returns a map.
+        fit: `fit_platt`, or any function of (confidence, right) that returns a map.
 
     Raises:
         ValueError: with a single fold.
 
-    >>> cross_fitted([0.9] * 8, [1, 1, 1, 0] * 2, [0, 0, 0, 0, 1, 1, 1, 1], fit_isotonic).round(3).tolist()[::4]
+    >>> cross_fitted([0.9] * 8, [1, 1, 1, 0] * 2, [0, 0, 0, 0, 1, 1, 1, 1]).round(3).tolist()[::4]
     [0.75, 0.75]
     """
     p, y, fold = np.asarray(confidence, np.float64), np.asarray(right), np.asarray(folds)
@@ -406,22 +294,3 @@ def cross_fitted(
     for held_out in chosen:
         out[fold == held_out] = fit(p[fold != held_out], y[fold != held_out])(p[fold == held_out])
     return out
-
-
-def recalibrated(confidence: ArrayLike, right: ArrayLike, folds: ArrayLike) -> tuple[Floats, str]:
-    """Cross-fitted confidences by the map that suits the number of answers, and its name, "platt" or "isotonic".
-
-    Below `ISOTONIC_FROM` answers it is Platt's. From there on it is isotonic regression where its cross-fitted Brier score is lower.
-
-    Args and errors as `cross_fitted`.
-
-    >>> rng = np.random.default_rng(0)
-    >>> p = rng.random(600)
-    >>> recalibrated(p, rng.random(600) < p, np.arange(600) % 5)[1]
-    'platt'
-    """
-    platt = cross_fitted(confidence, right, folds, fit_platt)
-    if len(platt) < ISOTONIC_FROM:
-        return platt, "platt"
-    isotonic = cross_fitted(confidence, right, folds, fit_isotonic)
-    return (isotonic, "isotonic") if brier_score(isotonic, right) < brier_score(platt, right) else (platt, "platt")

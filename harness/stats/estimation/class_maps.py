@@ -235,7 +235,15 @@ class _Fit:
             (cuts, effects), loss = candidate, better
         self.cuts, self.effects = cuts, np.zeros_like(self.effects)
         self.effects[columns] = effects
-        return self._map(sd_v, sd_u, loss, design @ effects)
+        first = len(self.effects) - 2 * self.languages
+        v, u = self.effects[first:].reshape(2, self.languages)
+        score = float(self.effects[0]) if self.with_score else 0.0
+        cuts = np.full(self.classes - 1, REACH)
+        cuts[: self.used[0]] = -REACH
+        for cut, low, high in zip(self.cuts, self.used[:-1], self.used[1:], strict=True):
+            cuts[low:high] = cut
+        laplace = -loss - self._half_log_det(design @ effects, sd_v, sd_u)
+        return OrdinalMap(cuts, score, v, u, sd_v, sd_u, -loss, laplace, self.effects[int(self.with_score) : first])
 
     def _design(self, sd_v: float, sd_u: float) -> tuple[Floats, Floats, Ints]:
         """(rows, effects) what each effect is multiplied with, the penalty of each, and the places of the effects that are free."""
@@ -282,17 +290,6 @@ class _Fit:
         hessian[m:, m:] = (design * weighted.sum(axis=1)[:, None]).T @ design
         hessian[np.diag_indices(len(hessian))] += np.r_[np.full(m, _RIDGE), penalty + _RIDGE]
         return gradient, hessian
-
-    def _map(self, sd_v: float, sd_u: float, loss: float, eta: Floats) -> OrdinalMap:
-        first = len(self.effects) - 2 * self.languages
-        v, u = self.effects[first:].reshape(2, self.languages)
-        score = float(self.effects[0]) if self.with_score else 0.0
-        cuts = np.full(self.classes - 1, REACH)
-        cuts[: self.used[0]] = -REACH
-        for cut, low, high in zip(self.cuts, self.used[:-1], self.used[1:], strict=True):
-            cuts[low:high] = cut
-        laplace = -loss - self._half_log_det(eta, sd_v, sd_u)
-        return OrdinalMap(cuts, score, v, u, sd_v, sd_u, -loss, laplace, self.effects[int(self.with_score) : first])
 
     def _half_log_det(self, eta: Floats, sd_v: float, sd_u: float) -> float:
         """log|H|/2 over the effects of languages that are free, plus L log of each spread; 0 where there are none."""

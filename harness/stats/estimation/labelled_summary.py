@@ -167,7 +167,17 @@ def correct_with_summary(
         raise ValueError("scores of new items have no gaps; give failures a fixed value")
     new = cluster_mean(f, groups)
     reason = TOO_FEW_LABELS if math.isnan(summary.variance_label) else TOO_FEW_SCORES if math.isnan(new.error) else None
-    lam = _chosen_lam(summary, f, new) if lam is None else lam
+    if lam is None:
+        # The lam of the smallest variance in [0, 1]; 0 for a constant judge, and without new items.
+        if not new.n:
+            lam = 0.0
+        else:
+            n, total = summary.n, summary.n + new.n
+            _, products, squares = np.add(summary.spread.between, summary.spread.within)
+            shift = (new.mean - summary.mean_judge) ** 2 * n * new.n / total
+            of_items = float(squares + ((f - new.mean) ** 2).sum() + shift) / max(total - 1, 1)
+            covariance, variance = float(products) / max(n, 1), of_items * (1 + n / new.n)
+            lam = float(np.clip(covariance / variance, 0.0, 1.0)) if variance > _ROUNDING**2 * max(1.0, new.mean**2) else 0.0
     value = summary.mean_label + lam * (new.mean - summary.mean_judge)
     residual = max(0.0, summary.variance_label - 2 * lam * summary.covariance + lam**2 * summary.variance_judge)
     variance = residual + (lam * new.error) ** 2
@@ -179,18 +189,6 @@ def correct_with_summary(
         interval = share_interval(value, error, freedom, summary.groups, summary.n + new.n, level)
     effective = summary.n * summary.variance_label / variance if variance > 0 else float(summary.n) if variance == 0 else math.nan
     return SummaryCorrected(value, error, freedom, interval, lam, new.n, new.mean, residual, effective, reason)
-
-
-def _chosen_lam(summary: LabelledSummary, f: Floats, new: ClusterMean) -> float:
-    """The lam of the smallest variance in [0, 1]; 0 for a constant judge, and without new items."""
-    if not new.n:
-        return 0.0
-    n, total = summary.n, summary.n + new.n
-    _, products, squares = np.add(summary.spread.between, summary.spread.within)
-    shift = (new.mean - summary.mean_judge) ** 2 * n * new.n / total
-    of_items = float(squares + ((f - new.mean) ** 2).sum() + shift) / max(total - 1, 1)
-    covariance, variance = float(products) / max(n, 1), of_items * (1 + n / new.n)
-    return float(np.clip(covariance / variance, 0.0, 1.0)) if variance > _ROUNDING**2 * max(1.0, new.mean**2) else 0.0
 
 
 def _freedom(summary: LabelledSummary, new: ClusterMean, lam: float, labelled: float, judged: float) -> float:

@@ -233,11 +233,24 @@ def _stacked(alike: Sequence[JudgeSums]) -> JudgeSums:
 def _search(cell: CellToPlan, margin: float, power: float, resamples: int, seed: int) -> Generator[JudgeSums, Floats, MoreLabels]:
     """Gives resamples, and is sent their p."""
     seen = cell.seen
-    reason = _no_plan(seen, margin)
+    # The reason why there is no plan.
+    if not seen.gap.units or not seen.baseline.units:
+        reason: str | None = NO_ITEMS
+    elif seen.gap.mean <= -margin:
+        reason = NO_NUMBER
+    else:
+        reason = None if seen.baseline.mean > 0 else NOT_BETTER
     if reason:
         return MoreLabels(None, None, math.nan, reason)
     items, total = round(seen.gap.units), float(seen.gap.times.sum())
-    seen = _with_lost_item(seen) if items < FEW else _moved(seen, seen.gap.times / total)
+    if items < FEW:
+        # With a further group: a part of an item that the judge lost against people, as a few items do not show how often that happens.
+        gap, baseline = seen
+        times = np.append(gap.times, UNSEEN)
+        lost = GroupSums(np.append(gap.y, -1.0), np.append(gap.size, 1.0), times)
+        seen = JudgeSums(lost, GroupSums(np.append(baseline.y, 0.0), np.append(baseline.size, 0.0), times))
+    else:
+        seen = _moved(seen, seen.gap.times / total)
     least = max(items, cell.least_items, math.ceil(cell.least_groups * items / total))
     steps = max(0, math.floor(math.log((items + LIMIT) / least, GROWTH))) if least <= items + LIMIT else -1
     sizes = [math.ceil(least * GROWTH**step) for step in range(steps + 1)]
@@ -303,27 +316,10 @@ def _moved(sums: JudgeSums, share: Floats) -> JudgeSums:
     return sums._replace(gap=gap._replace(y=gap.y - mean[..., None] * gap.size))
 
 
-def _with_lost_item(sums: JudgeSums) -> JudgeSums:
-    """With a further group: a part of an item that the judge lost against people, as a few items do not show how often that happens."""
-    gap, baseline = sums
-    times = np.append(gap.times, UNSEEN)
-    lost = GroupSums(np.append(gap.y, -1.0), np.append(gap.size, 1.0), times)
-    return JudgeSums(lost, GroupSums(np.append(baseline.y, 0.0), np.append(baseline.size, 0.0), times))
-
-
 def _drawn(sums: JudgeSums, draws: ArrayLike) -> JudgeSums:
     """The same groups, each as often as it was drawn in every resample: draws (resamples, groups)."""
     times = np.asarray(draws, np.float64)
     return JudgeSums(*(group_sums._replace(times=times) for group_sums in sums))
-
-
-def _no_plan(seen: JudgeSums, margin: float) -> str | None:
-    """Return the reason why there is no plan."""
-    if not seen.gap.units or not seen.baseline.units:
-        return NO_ITEMS
-    if seen.gap.mean <= -margin:
-        return NO_NUMBER
-    return None if seen.baseline.mean > 0 else NOT_BETTER
 
 
 USUAL_RULE: Rule = partial(use_p, margin=0.1, alpha=0.05)

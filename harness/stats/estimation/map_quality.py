@@ -163,16 +163,15 @@ def mean_calibration_error(score: ArrayLike, mean: ArrayLike, groups: ArrayLike,
     covariance = deviation.T @ deviation * (count / max(count - 1, 1))
     w = n / len(x)
     squared = float(w @ (gap**2 - np.diag(covariance)))
-    ci = _error_interval(squared, np.sqrt(np.outer(w, w)) * covariance, t_quantile(0.95, count - 1)) if count >= MIN_GROUPS else None
+    if count >= MIN_GROUPS:
+        # The squares that lie within `t` of their own standard errors, as roots: the variance at a square s is 4 s v + 2 tr(WVWV). v is
+        # the variance along the gaps. Their direction is not known well, so v is that of the worst one, what the bins have in common.
+        weighted = np.sqrt(np.outer(w, w)) * covariance
+        t = t_quantile(0.95, count - 1)
+        along, noise = float(np.linalg.eigvalsh(weighted)[-1]), float((weighted**2).sum())
+        middle = squared + 2 * t**2 * along
+        reach = t * math.sqrt(max(4 * along * squared + 4 * t**2 * along**2 + 2 * noise, 0.0))
+        ci = math.sqrt(max(middle - reach, 0.0)), math.sqrt(max(middle + reach, 0.0))
+    else:
+        ci = None
     return MeanCalibrationError(squared, math.sqrt(max(squared, 0.0)), ci, len(n))
-
-
-def _error_interval(squared: float, weighted: Floats, t: float) -> tuple[float, float]:
-    """The squares that lie within `t` of their own standard errors, as roots: the variance at a square s is 4 s v + 2 tr(WVWV).
-
-    v is the variance along the gaps. Their direction is not known well, so v is that of the worst one, what the bins have in common.
-    """
-    along, noise = float(np.linalg.eigvalsh(weighted)[-1]), float((weighted**2).sum())
-    middle = squared + 2 * t**2 * along
-    reach = t * math.sqrt(max(4 * along * squared + 4 * t**2 * along**2 + 2 * noise, 0.0))
-    return math.sqrt(max(middle - reach, 0.0)), math.sqrt(max(middle + reach, 0.0))

@@ -312,7 +312,13 @@ def _variance(sample: _Sample, residual: Floats, scores: Floats, kind: ClusterVa
         return labels.variance, labels.freedom
     judged = _Part.of(scores, codes[~labelled], kind)
     if np.isin(codes[labelled], codes[~labelled]).any():
-        return _clustered_influence(labels, judged)
+        # The same where groups have labelled and unlabelled items: the two terms of a group belong to one influence.
+        groups = np.union1d(labels.groups, judged.groups)
+        influence = np.zeros((len(groups), labels.influence.shape[1]))
+        for part in (labels, judged):
+            influence[np.searchsorted(groups, part.groups)] += part.influence
+        variance = (influence**2).sum(axis=0)
+        return np.where(np.isnan(labels.variance), math.nan, variance), min(labels.freedom, len(groups) - 1.0)
     if sample.codes is None:
         return labels.variance + judged.variance, labels.freedom
     v, u = float(labels.variance.sum()), float(judged.variance.sum())
@@ -340,16 +346,6 @@ class _Part(NamedTuple):
         influence = sums * np.sqrt(leverage(size, variance=kind))[:, None] / len(values)
         free = interval_freedom(values, index) if kind == "cr2" else len(groups) - 1.0
         return cls((influence**2).sum(axis=0), free, groups, influence)
-
-
-def _clustered_influence(labels: _Part, judged: _Part) -> tuple[Floats, float]:
-    """The same where groups have labelled and unlabelled items: the two terms of a group belong to one influence."""
-    groups = np.union1d(labels.groups, judged.groups)
-    influence = np.zeros((len(groups), labels.influence.shape[1]))
-    for part in (labels, judged):
-        influence[np.searchsorted(groups, part.groups)] += part.influence
-    variance = (influence**2).sum(axis=0)
-    return np.where(np.isnan(labels.variance), math.nan, variance), min(labels.freedom, len(groups) - 1.0)
 
 
 def label_correlation(a: Floats, b: Floats) -> float:

@@ -160,7 +160,13 @@ def shrink(
     y, s = np.asarray(estimate, np.float64), np.asarray(error, np.float64)
     large_sample, common = freedom is None, floored_between(y, s)
     degrees = np.full(len(y), math.inf) if freedom is None else np.asarray(freedom, np.float64)
-    distance, reach = _from_others(y, s, within)
+    # The distance of each estimate from the others, in standard errors of a new language, and how far it may lie.
+    distance, reach = np.empty(len(y)), np.zeros(len(y))
+    for index in range(len(y)):
+        other_estimates, errors = np.delete(y, index), np.delete(s, index)
+        rest = floored_between(other_estimates, errors)
+        distance[index] = (y[index] - rest.fitted[0]) / math.sqrt(s[index] ** 2 + rest.tau2 + rest.fitted_error[0] ** 2)
+        reach[index] = farthest(upper_between(other_estimates, errors), within) if within else 0.0
     shrinkage = _shrinkage(
         s, common.tau2, common.fitted_error, reach, degrees, t_quantile(level, math.inf if large_sample else len(y) - 1), level
     )
@@ -203,17 +209,6 @@ def farthest(between: BetweenVariance, within: float) -> float:
     1.41
     """
     return within * math.sqrt(between.tau2 + float(between.fitted_error[0]) ** 2)
-
-
-def _from_others(y: Floats, s: Floats, within: float) -> tuple[Floats, Floats]:
-    """Return the distance of each estimate from the others, in standard errors of a new language, and how far it may lie."""
-    distance, reach = np.empty(len(y)), np.zeros(len(y))
-    for index in range(len(y)):
-        other_estimates, errors = np.delete(y, index), np.delete(s, index)
-        rest = floored_between(other_estimates, errors)
-        distance[index] = (y[index] - rest.fitted[0]) / math.sqrt(s[index] ** 2 + rest.tau2 + rest.fitted_error[0] ** 2)
-        reach[index] = farthest(upper_between(other_estimates, errors), within) if within else 0.0
-    return distance, reach
 
 
 def mixed_errors(error: ArrayLike, labels: ArrayLike) -> Floats:

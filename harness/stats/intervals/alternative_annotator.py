@@ -176,7 +176,15 @@ def _compared_with_annotators(cell: LabelledByAnnotators, rule: AnnotatorRule) -
     compared = []
     for annotator in range(values.shape[1]):
         rows = usable & rated[:, annotator]
-        d = _differences(values[rows], scores[rows], annotator, cell.scoring)
+        # D of the (items,) that `annotator` labelled: 1 where he represents the other columns better than the judge, else 0 or -1. A
+        # missing score of the judge is lost. Losses are numbers of labels or sums of squares, so that ties are not decided by rounding.
+        labels = values[rows]
+        judge = scores[rows]
+        other_labels = np.delete(labels, annotator, axis=1)
+        human, machine = (_loss(rating, other_labels, cell.scoring) for rating in (labels[:, annotator], judge))
+        machine = np.where(np.isnan(judge), math.inf, machine)
+        tie = _TIE * np.maximum(1.0, human)
+        d = np.where(machine > human + tie, 1.0, np.where(machine < human - tie, -1.0, 0.0))
         compared.append(AnnotatorDifferences(d, *(None if group_codes is None else group_codes[rows] for group_codes in codes)))
     return compared
 
@@ -231,18 +239,6 @@ def _lost(d: Floats, groups: ArrayLike | None) -> GroupSums:
 def _as_values(labels: ArrayLike, scoring: Scoring) -> Floats:
     values = np.asarray(labels, np.float64)
     return np.where(values < 0, np.nan, values) if scoring == "accuracy" else values
-
-
-def _differences(labels: Floats, judge: Floats, annotator: int, scoring: Scoring) -> Floats:
-    """d of the (items,) that `annotator` labelled: 1 where he represents the other columns better than the judge, else 0 or -1.
-
-    A missing score of the judge is lost. Losses are numbers of labels or sums of squares, so that ties are not decided by rounding.
-    """
-    other_labels = np.delete(labels, annotator, axis=1)
-    human, machine = (_loss(rating, other_labels, scoring) for rating in (labels[:, annotator], judge))
-    machine = np.where(np.isnan(judge), math.inf, machine)
-    tie = _TIE * np.maximum(1.0, human)
-    return np.where(machine > human + tie, 1.0, np.where(machine < human - tie, -1.0, 0.0))
 
 
 def _loss(value: Floats, other_labels: Floats, scoring: Scoring) -> Floats:

@@ -175,21 +175,18 @@ def resample(cells: Sequence[CellSums], draws: Draws) -> Resampled:
         table[:, starts[1] : starts[1] + units] = (total - cell.sums).T
         table[:, starts[2] : starts[2] + items] = (total - cell.items[:items]).T
         for weights in draws.weights_for(cell) if units else ():
-            _product(weights, cell.sums, table[:, starts[3] : starts[3] + len(weights)])
+            # (weights @ sums).T, in pieces too small for a threaded BLAS to wake its threads: that costs 100 times the product.
+            out = table[:, starts[3] : starts[3] + len(weights)]
+            step = _SINGLE // max(cell.sums.size, 1)
+            step = step if step >= 4 else len(weights)
+            for start in range(0, len(weights), step):
+                np.matmul(cell.sums.T, weights[start : start + step].T.astype(np.float64), out=out[:, start : start + step])
             starts[3] += len(weights)
     return Resampled(table.T, len(cells), widths)
 
 
 def _ends(cells: int, widths: Sequence[int]) -> list[int]:
     return [cells * end for end in accumulate(widths)]
-
-
-def _product(weights: Counts, sums: Floats, out: Floats) -> None:
-    """(weights @ sums).T, in pieces too small for a threaded BLAS to wake its threads: that costs 100 times the product."""
-    step = _SINGLE // max(sums.size, 1)
-    step = step if step >= 4 else len(weights)
-    for start in range(0, len(weights), step):
-        np.matmul(sums.T, weights[start : start + step].T.astype(np.float64), out=out[:, start : start + step])
 
 
 FEW_UNCOMMON = "too few rare cases for an interval"

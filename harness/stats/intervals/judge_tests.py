@@ -194,18 +194,18 @@ class JudgeMeans(NamedTuple):
 def judge_means(sums: JudgeSums, cap: ArrayLike = math.inf, variance: ClusterVariance = "cr2") -> JudgeMeans:
     """The means, with no group that counts for more than `cap` gaps."""
     gap, baseline = sums.capped(cap)
-    worst = _worst(baseline) if variance == "cr2" else None
+    if variance == "cr2":
+        # None where every text is a group of its own: then no cases of a rare class come together.
+        if not _come_together(baseline).any():
+            worst: GuardedMean | None = None
+        else:
+            items, groups = np.vecdot(baseline.size, baseline.times), np.vecdot(baseline.size > 0, baseline.times)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                unseen = np.maximum(1.0, _UNSEEN * items / groups)
+            worst = guarded_mean(baseline._replace(y=-baseline.y), lost=unseen)
+    else:
+        worst = None
     return JudgeMeans(guarded_mean(sums.gap, cap, variance), mean_of_sums(gap, variance), mean_of_sums(baseline, variance), worst)
-
-
-def _worst(baseline: GroupSums) -> GuardedMean | None:
-    """None where every text is a group of its own: then no cases of a rare class come together."""
-    if not _come_together(baseline).any():
-        return None
-    items, groups = np.vecdot(baseline.size, baseline.times), np.vecdot(baseline.size > 0, baseline.times)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        unseen = np.maximum(1.0, _UNSEEN * items / groups)
-    return guarded_mean(baseline._replace(y=-baseline.y), lost=unseen)
 
 
 def _come_together(baseline: GroupSums) -> NDArray[np.bool_]:

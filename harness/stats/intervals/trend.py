@@ -141,30 +141,24 @@ def fit_line(
         name: sorted({text for point, stratum in zip(points, strata, strict=True) if stratum == name for text in point}) for name in strata
     }
     fewest = min(map(len, texts.values()))
-    interval = no_interval(fewest) if fewest < MIN_GROUPS else _interval(points, strata, texts, seed, resamples, level)
+    if fewest < MIN_GROUPS:
+        interval = no_interval(fewest)
+    else:
+        rng = np.random.default_rng(seed)
+        times = {name: rng.multinomial(len(codes), np.full(len(codes), 1 / len(codes)), resamples) for name, codes in texts.items()}
+        sums = [
+            times[name] @ np.array([point.get(text, np.zeros(4)) for text in texts[name]])
+            for point, name in zip(points, strata, strict=True)
+        ]
+        slopes, _ = least_squares(*_coordinates(np.stack(sums, axis=1)))
+        defined = slopes[np.isfinite(slopes)]
+        groups = min(map(len, texts.values()))
+        if len(defined) < (1 - _MOST_UNDEFINED) * resamples:
+            interval = no_interval(groups, "undefined in many resamples")
+        else:
+            lo, hi = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
+            interval = Interval(float(lo), float(hi), "cluster bootstrap (percentile)", groups, None, None)
     return Line(float(slope), float(intercept), interval, len(points))
-
-
-def _interval(
-    points: Sequence[Mapping[str, Floats]],
-    strata: Sequence[str],
-    texts: Mapping[str, Sequence[str]],
-    seed: int,
-    resamples: int,
-    level: float,
-) -> Interval:
-    rng = np.random.default_rng(seed)
-    times = {name: rng.multinomial(len(codes), np.full(len(codes), 1 / len(codes)), resamples) for name, codes in texts.items()}
-    sums = [
-        times[name] @ np.array([point.get(text, np.zeros(4)) for text in texts[name]]) for point, name in zip(points, strata, strict=True)
-    ]
-    slopes, _ = least_squares(*_coordinates(np.stack(sums, axis=1)))
-    defined = slopes[np.isfinite(slopes)]
-    groups = min(map(len, texts.values()))
-    if len(defined) < (1 - _MOST_UNDEFINED) * resamples:
-        return no_interval(groups, "undefined in many resamples")
-    lo, hi = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
-    return Interval(float(lo), float(hi), "cluster bootstrap (percentile)", groups, None, None)
 
 
 def _coordinates(sums: Floats) -> tuple[Floats, Floats]:
@@ -203,7 +197,11 @@ def logit_rise(
     >>> logit_rise([0, 0], [1, 0], range(2)).reason
     'one condition is never seen'
     """
-    x, other, codes = _common(first, second, groups)
+    # Both measurements and the number of the group, of the items that have both.
+    a, b, codes = np.asarray(first, np.float64), np.asarray(second, np.float64), np.asarray(groups)
+    same_shape(first=a, second=b, groups=codes)
+    shared = ~(np.isnan(a) | np.isnan(b))
+    x, other, codes = a[shared], b[shared], np.unique(codes[shared], return_inverse=True)[1]
     if not len(x):
         return Estimated(math.nan, 0, no_interval(0), math.nan, "no overlap")
     shares = float(x.mean()), float(other.mean())
@@ -220,14 +218,6 @@ def logit_rise(
     lo = value - _added(middle[1] - below, upper - middle[0], r)
     hi = value + _added(above - middle[1], middle[0] - lower, r)
     return Estimated(value, len(x), Interval(lo, hi, _METHOD, share_intervals[0].groups, None, None), math.nan, None)
-
-
-def _common(first: ArrayLike, second: ArrayLike, groups: ArrayLike) -> tuple[Floats, Floats, NDArray[np.intp]]:
-    """Both measurements and the number of the group, of the items that have both."""
-    a, b, codes = np.asarray(first, np.float64), np.asarray(second, np.float64), np.asarray(groups)
-    same_shape(first=a, second=b, groups=codes)
-    shared = ~(np.isnan(a) | np.isnan(b))
-    return a[shared], b[shared], np.unique(codes[shared], return_inverse=True)[1]
 
 
 def _logit(share: float) -> float:

@@ -149,7 +149,12 @@ def compare_rates(hit: ArrayLike, language: ArrayLike, groups: ArrayLike, langua
     share = np.divide(np.bincount(where, y, languages), n, out=np.full(languages, math.nan), where=n > 0)
     empty, nan = np.full(languages, math.nan), math.nan
     p_groups = _p_by_groups(y, where, group, n) if n.all() else nan
-    reason = _undefined(share, groups, languages)
+    if np.isnan(share).any():
+        reason: str | None = "a language has no items"
+    elif ((share == 0) | (share == 1)).any():
+        reason = "a language agrees always or never"
+    else:
+        reason = "too few independent texts" if groups <= languages else None
     if reason:
         return RateComparison(share, n, per_language, empty, empty, nan, languages - 1, nan, nan, p_groups, reason)
     from scipy.special import chdtrc, fdtrc
@@ -184,14 +189,6 @@ def _p_by_groups(y: Floats, where: Ints, group: Ints, n: Ints) -> float:
     design[0] = 1
     information = share * (1 - share) * (design * n) @ design.T
     return cluster_score_test(design @ squares @ design.T, design @ score, information, np.arange(len(n)) > 0, int(group.max()) + 1).p
-
-
-def _undefined(share: Floats, groups: int, languages: int) -> str | None:
-    if np.isnan(share).any():
-        return "a language has no items"
-    if ((share == 0) | (share == 1)).any():
-        return "a language agrees always or never"
-    return "too few independent texts" if groups <= languages else None
 
 
 @dataclass(frozen=True, slots=True)

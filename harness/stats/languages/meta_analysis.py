@@ -82,7 +82,18 @@ def meta_analysis(estimate: ArrayLike, variance: ArrayLike, *, level: float = 0.
 
     fixed = 1 / v
     q = float(fixed @ (x - float(fixed @ x / fixed.sum())) ** 2)
-    tau2 = _between(x, v) if q > k - 1 else 0.0  # the moment estimator would be negative
+    if q > k - 1:
+        # Tau² above 0 for Q > k - 1, at which the weighted sum of squares is k - 1, by Newton steps.
+        tau2 = 0.0  # from below every step stays below: the sum of squares is convex in tau²
+        for _ in range(_STEPS):
+            w = 1 / (v + tau2)
+            centred = x - w @ x / w.sum()
+            step = float((w @ centred**2 - len(x) + 1) / (w**2 @ centred**2))
+            tau2 += step
+            if step <= _PRECISION * tau2:
+                break
+    else:
+        tau2 = 0.0
     w = 1 / (v + tau2)
     mean, se = float(w @ x / w.sum()), math.sqrt(1 / float(w.sum()))
     se_hksj = math.sqrt(float(w @ (x - mean) ** 2) / (k - 1) / float(w.sum()))
@@ -102,19 +113,6 @@ def meta_analysis(estimate: ArrayLike, variance: ArrayLike, *, level: float = 0.
         weights,
         None,
     )
-
-
-def _between(x: Floats, v: Floats) -> float:
-    """tau² above 0 for Q > k - 1, at which the weighted sum of squares is k - 1, by Newton steps."""
-    tau2 = 0.0  # from below every step stays below: the sum of squares is convex in tau²
-    for _ in range(_STEPS):
-        w = 1 / (v + tau2)
-        centred = x - w @ x / w.sum()
-        step = float((w @ centred**2 - len(x) + 1) / (w**2 @ centred**2))
-        tau2 += step
-        if step <= _PRECISION * tau2:
-            break
-    return tau2
 
 
 def _tau2_at(x: Floats, v: Floats, q: float) -> float:

@@ -71,15 +71,6 @@ def bradley_terry(first: ArrayLike, second: ArrayLike, share: ArrayLike, systems
     count = int(cluster.max(initial=-1)) + 1
     if not len(won):
         return _undefined(systems, NO_COMPARISON)
-    return _fit(first_system, other, won, systems, cluster, count)
-
-
-def _undefined(systems: int, reason: str, n: int = 0, groups: int = 0) -> BradleyTerry:
-    nothing = np.full(systems, np.nan)
-    return BradleyTerry(nothing, nothing, nothing, (np.nan, np.nan, np.nan), n, groups, reason, reason, reason)
-
-
-def _fit(first_system: Ints, other: Ints, won: Floats, systems: int, cluster: Ints, count: int) -> BradleyTerry:
     contrasts = np.vstack([np.eye(systems - 1), -np.ones(systems - 1)])  # the strengths' sum is 0
     design = np.column_stack([contrasts[first_system] - contrasts[other], np.ones(len(won))])
     position_known = np.linalg.matrix_rank(design) > np.linalg.matrix_rank(design[:, :-1])
@@ -106,6 +97,11 @@ def _fit(first_system: Ints, other: Ints, won: Floats, systems: int, cluster: In
         interval_reason=TOO_FEW if count < MIN_GROUPS else NO_VARIATION if np.isnan(low[:-1]).all() else None,
         position_reason=None if position_known else NO_POSITION,
     )
+
+
+def _undefined(systems: int, reason: str, n: int = 0, groups: int = 0) -> BradleyTerry:
+    nothing = np.full(systems, np.nan)
+    return BradleyTerry(nothing, nothing, nothing, (np.nan, np.nan, np.nan), n, groups, reason, reason, reason)
 
 
 def fit_choices(design: Floats, won: Floats, cluster: Ints | None):  # type: ignore[no-untyped-def]  # statsmodels has no types

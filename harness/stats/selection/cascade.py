@@ -113,7 +113,7 @@ def joint_cascade(
     start = items_needed(START_ERRORS, alpha, delta)
     tested: list[CascadeStep] = []
     for thresholds in equal_path(sure) if path is None else path:
-        taken = _taken(sure, thresholds)
+        taken = np.asarray(answered_by(sure, thresholds) == np.arange(len(sure))[:, None])
         accepted, wrong = _any(taken), _any(taken & (correct < 1))
         if not tested and bound.count(accepted) < start:
             continue
@@ -146,7 +146,10 @@ def split_cascade(
     [[0.2, 0.0], [0.2, 0.6]]
     """
     sure, correct, index = _labelled(confidence, right, groups)
-    tests, path = ~_part(index, CHOOSING, seed), None
+    # A mask of the items in a random share of the groups; the same for the same seed.
+    codes = np.unique(index)
+    drawn = np.random.default_rng(seed).permutation(codes)[: round(CHOOSING * len(codes))]
+    tests, path = ~np.isin(index, drawn), None
     counted = len(np.unique(index[tests])) if promise.units == "one_per_group" else tests.sum()
     if counted < ENOUGH * items_needed(START_ERRORS, promise.alpha, promise.delta):
         tests |= True
@@ -206,13 +209,6 @@ def _lowest(confidence: Floats, accepted: Flags) -> float:
     return float(confidence[accepted].min(initial=math.inf))
 
 
-def _part(groups: Ints, share: float, seed: int) -> Flags:
-    """Return a mask of the items in a random share of the groups; the same for the same seed."""
-    codes = np.unique(groups)
-    drawn = np.random.default_rng(seed).permutation(codes)[: round(share * len(codes))]
-    return np.isin(groups, drawn)
-
-
 def _labelled(confidence: Sequence[ArrayLike], right: Sequence[ArrayLike], groups: ArrayLike | None) -> tuple[Floats, Floats, Ints]:
     """Confidence and agreement (judges, texts) and group codes of the texts with a label; a text without groups is its own."""
     sure, correct = np.asarray(confidence, np.float64), np.asarray(right, np.float64)
@@ -257,11 +253,6 @@ def votes_so_far(answers: ArrayLike) -> Floats:
     """
     codes = np.asarray(answers, np.int64)
     return np.where(codes[-1] < 0, math.nan, (codes == codes[-1]).mean(axis=0))
-
-
-def _taken(confidence: Floats, thresholds: Sequence[float]) -> Flags:
-    """(judges, texts) of whose answer is taken."""
-    return np.asarray(answered_by(confidence, thresholds) == np.arange(len(confidence))[:, None])
 
 
 class _Bound:

@@ -198,7 +198,12 @@ def margin_score_p(differences: ArrayLike, groups: ArrayLike, margin: float) -> 
         return 0.5 * math.erfc(z / math.sqrt(2))
     from scipy.special import stdtr
 
-    effect, freedom = _design_effect(d, groups, size)
+    # The design effect, and the degrees of freedom of the variance by group.
+    by_group, independent = cluster_mean(d, groups), cluster_mean(d)
+    if not independent.error:
+        effect, freedom = float(size @ size) / float(size.sum()), by_group.freedom
+    else:
+        effect, freedom = max(1.0, (by_group.error / independent.error) ** 2), by_group.freedom
     return float(stdtr(freedom, -z / math.sqrt(effect)))
 
 
@@ -206,14 +211,6 @@ def _likeliest_losses(won: int, lost: int, n: int, margin: float) -> float:
     """The share of losses with the largest likelihood if the share of wins is smaller by the margin."""
     linear = (2 * n - won + lost) * margin + won + lost
     return (linear + math.sqrt(linear**2 - 8 * n * lost * margin * (1 + margin))) / (4 * n)
-
-
-def _design_effect(differences: Floats, groups: ArrayLike, size: Floats) -> tuple[float, float]:
-    """The design effect, and the degrees of freedom of the variance by group."""
-    by_group, independent = cluster_mean(differences, groups), cluster_mean(differences)
-    if not independent.error:
-        return float(size @ size) / float(size.sum()), by_group.freedom
-    return max(1.0, (by_group.error / independent.error) ** 2), by_group.freedom
 
 
 def level_of_use(alpha: float, use: int) -> float:

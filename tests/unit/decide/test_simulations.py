@@ -20,14 +20,12 @@ from harness.stats import (
     acceptance_threshold,
     brier_score,
     cross_fitted,
-    fit_isotonic,
     fit_platt,
     group_folds,
     holm,
     log_loss,
     prediction_powered_class_shares,
     prediction_powered_mean,
-    recalibrated,
 )
 from harness.stats.core.arrays import Floats
 from harness.stats.core.groups import ClusterVariance, GroupSums, effective_groups
@@ -549,11 +547,10 @@ MOST_LOST = {n: limit for n, limit, _ in RECALIBRATED}
 
 
 class Recalibrated(NamedTuple):
-    """Cross-fitted Brier score and log loss less the raw ones, mean over repetitions, and of isotonic regression."""
+    """Brier score and log loss of confidences cross-fitted by Platt's map less the raw ones, mean over repetitions."""
 
     loss: float
     log_loss: float
-    isotonic: float
 
 
 def worse_by(n: int, truth: str, repetitions: int) -> Recalibrated:
@@ -563,11 +560,8 @@ def worse_by(n: int, truth: str, repetitions: int) -> Recalibrated:
         p = rng.beta(3, 1.5, n)
         right = (rng.random(n) < (logistic(0.5 * logit(p) - 0.3) if truth == TOO_SURE else p)) * 1.0
         folds = group_folds(np.arange(n), 5, seed=number)
-        corrected, raw = recalibrated(p, right, folds)[0], brier_score(p, right)
-        isotonic = cross_fitted(p, right, folds, fit_isotonic)
-        found.append(
-            (brier_score(corrected, right) - raw, log_loss(corrected, right) - log_loss(p, right), brier_score(isotonic, right) - raw)
-        )
+        corrected = cross_fitted(p, right, folds, fit_platt)
+        found.append((brier_score(corrected, right) - brier_score(p, right), log_loss(corrected, right) - log_loss(p, right)))
     return Recalibrated(*map(float, np.mean(found, axis=0)))
 
 
@@ -702,11 +696,11 @@ def accepted_table() -> Iterator[str]:
 
 
 def recalibrated_table() -> Iterator[str]:
-    yield "| judge | answers | Brier score changes by | allowed | log loss by | Brier score by isotonic regression |"
-    yield "| --- | --- | --- | --- | --- | --- |"
+    yield "| judge | answers | Brier score changes by | allowed | log loss by |"
+    yield "| --- | --- | --- | --- | --- |"
     for n, limit, truth in RECALIBRATED:
         found = worse_by(n, truth, 200)
-        yield f"| {truth} | {n} | {found.loss:+.4f} | {limit:+.4f} | {found.log_loss:+.4f} | {found.isotonic:+.4f} |"
+        yield f"| {truth} | {n} | {found.loss:+.4f} | {limit:+.4f} | {found.log_loss:+.4f} |"
 
 
 TABLES: tuple[Table, ...] = (
