@@ -19,6 +19,7 @@ _TAG = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 Score = int | float | str
 Split = Literal["test", "dev"]
 Basis = Literal["people", "bar"]  # what a verdict rests on: how far people agree, or a bar where one person labelled each text
+ProbabilityVerdict = Literal["hold", "hold after refit", "do not hold", "too few labels"]
 Source = Literal["native", "people", "constructed", "model"]  # "people": whether they are native speakers is not stated
 BY_PEOPLE: frozenset[str] = frozenset({"native", "people"})  # sources on which verdicts are made
 AnnotatorKind = Literal["persistent", "positional", "anonymous", "aggregate"]

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 
 from harness.boards.examined_submission import ScoredSubmission
 from harness.content import Board
+from harness.correction.options import ProbabilityOptions
+from harness.correction.probabilities import CellProbabilities, probabilities_of_table
 from harness.data.judgments import Judgments
+from harness.decide.options import DecisionOptions
 from harness.decide.sentences import unread_sentence
-from harness.decide.verdicts import Verdict, verdicts
+from harness.decide.verdicts import Verdict, verdicts_of_tables
 from harness.judges import traits_of
 from harness.measure.answer_counts import AnswerCounts, count_all_answers
+from harness.measure.compare import align
 from harness.measure.options import POOLED, of_rule
 from harness.measure.rankings.ranked import RankedJudge, Ranking, RankingInput
 from harness.measure.rankings.ranking import rank
 from harness.measure.recorded_run import recording
-from harness.model import parse_variant
+from harness.model import BY_PEOPLE, parse_variant
 from harness.runs import Prepared, Spent, price_of
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 
 class Spending(msgspec.Struct, frozen=True):
@@ -79,6 +83,7 @@ class Overall(msgspec.Struct, frozen=True):
     beats_baseline: int  # languages in which it is shown to beat the majority baseline
     tested: int  # languages in which this can be tested
     verdicts: dict[str, int]  # how many of its cells, language × metric, have each verdict
+    probabilities: dict[str, int] = {}  # the same of the verdicts on its probabilities; empty for a judge without any
 
 
 class Standings(msgspec.Struct, frozen=True):
@@ -100,11 +105,13 @@ class Standings(msgspec.Struct, frozen=True):
     tables: tuple[Ranking, ...]
     overall: tuple[Overall, ...]
     verdicts: tuple[Verdict, ...]  # of each submission by itself: another one changes none of them
+    probabilities: tuple[CellProbabilities, ...] = ()  # of each submission that has some, as `harness probabilities` says
 
     def as_json(self) -> dict[str, Any]:
         """One object for programs, unrounded."""
         fields: dict[str, Any] = msgspec.to_builtins(self)
-        return fields | {"verdicts": [verdict.flat() for verdict in self.verdicts]}
+        flat = {"verdicts": self.verdicts, "probabilities": self.probabilities}
+        return fields | {name: [cell.flat() for cell in cells] for name, cells in flat.items()}
 
     @property
     def unread(self) -> list[str]:
@@ -147,7 +154,7 @@ def standings(board: Board, prepared: Prepared, entries: Sequence[ScoredSubmissi
         unranked=[judge for judge, entry in by_id.items() if traits_of(entry.card.identity).is_baseline],
         on_label_scale=[judge for judge, entry in by_id.items() if entry.card.recorded],
     )
-    decided = {judge: _verdicts(board, prepared, judge, judgments[judge]) for judge in by_id}
+    decided = {judge: _decide(board, prepared, judge, judgments[judge]) for judge in by_id}
     return Standings(
         schema_version=SCHEMA_VERSION,
         board=protocol.texts.source,
@@ -164,7 +171,8 @@ def standings(board: Board, prepared: Prepared, entries: Sequence[ScoredSubmissi
         judges=tuple(_contender(judge, entry, prepared) for judge, entry in by_id.items()),
         tables=tables,
         overall=tuple(_overall(decided, variants, protocol.texts.languages, tables)),
-        verdicts=tuple(verdict for ranked_judgments in decided.values() for verdict in ranked_judgments),
+        verdicts=tuple(verdict for of_judge in decided.values() for verdict in of_judge.verdicts),
+        probabilities=tuple(cell for of_judge in decided.values() for cell in of_judge.probabilities),
     )
 
 
@@ -175,12 +183,26 @@ def ranking_input(board: Board, prepared: Prepared, judgments: Mapping[str, Judg
     return RankingInput(prepared.data, prepared.training, judgments, rule, *cells, protocol.questions.repeats, board.rank_by)
 
 
-def _verdicts(board: Board, prepared: Prepared, judge: str, judgments: Judgments) -> list[Verdict]:
-    source = recording(judgments, prepared.data, prepared.training, judge)
+class DecidedJudge(NamedTuple):
+    """What is said of one submission by itself: verdicts on its scores, and on its probabilities where it has some."""
+
+    verdicts: list[Verdict]
+    probabilities: list[CellProbabilities]
+
+
+def _decide(board: Board, prepared: Prepared, judge: str, judgments: Judgments) -> DecidedJudge:
+    source, rule = recording(judgments, prepared.data, prepared.training, judge), of_rule(board.majority, board.annotators)
     if not len(source.judgments) or prepared.data.sealed:
-        return []
-    board_verdicts = verdicts([source], of_rule(board.majority, board.annotators))
-    return [msgspec.structs.replace(verdict, key=verdict.key | {"judge": judge}) for verdict in board_verdicts]
+        return DecidedJudge([], [])
+    aligned = align([source], rule)
+    cells = probabilities_of_table(aligned.tables[0], ProbabilityOptions())[0] if prepared.data.about.source in BY_PEOPLE else []
+    return DecidedJudge(
+        [
+            msgspec.structs.replace(verdict, key=verdict.key | {"judge": judge})
+            for verdict in verdicts_of_tables(aligned, rule, DecisionOptions())
+        ],
+        [msgspec.structs.replace(cell, key=cell.key | {"judge": judge}) for cell in cells],
+    )
 
 
 def entries_by_id(entries: Sequence[ScoredSubmission]) -> dict[str, ScoredSubmission]:
@@ -196,8 +218,8 @@ def entries_by_id(entries: Sequence[ScoredSubmission]) -> dict[str, ScoredSubmis
 
 
 def _ranking_columns(judgments: Judgments) -> Judgments:
-    """Judgments without the columns that ranks do not need: the justifications of a hundred judges take much memory."""
-    columns = {column: judgments.columns[column] for column in Judgments.COLUMNS}
+    """Judgments without the columns that nothing here needs: the justifications of a hundred judges take much memory."""
+    columns = {column: judgments.columns[column] for column in (*Judgments.COLUMNS, "confidence", "probs")}
     return Judgments(**columns)
 
 
@@ -248,7 +270,7 @@ def _spending(entry: ScoredSubmission, spent: Spent, judgments: int) -> Spending
 
 
 def _overall(
-    decided: Mapping[str, Sequence[Verdict]], variants: Sequence[str], languages: Sequence[str], tables: Sequence[Ranking]
+    decided: Mapping[str, DecidedJudge], variants: Sequence[str], languages: Sequence[str], tables: Sequence[Ranking]
 ) -> list[Overall]:
     """Every judge over all languages, sorted by mean; judges without a mean come last."""
     rows: dict[tuple[str, str], Mapping[str, RankedJudge]] = {
@@ -257,14 +279,14 @@ def _overall(
     overall = []
     for variant in variants:
         variant_rows = [
-            _overall_row(judge, variant, {tag: rows.get((variant, tag), {}).get(judge) for tag in languages}, verdicts)
-            for judge, verdicts in decided.items()
+            _overall_row(judge, variant, {tag: rows.get((variant, tag), {}).get(judge) for tag in languages}, of_judge)
+            for judge, of_judge in decided.items()
         ]
         overall += sorted(variant_rows, key=lambda row: (row.mean is None, -(row.mean or 0.0), row.judge))
     return overall
 
 
-def _overall_row(judge: str, variant: str, rows: Mapping[str, RankedJudge | None], verdicts: Sequence[Verdict]) -> Overall:
+def _overall_row(judge: str, variant: str, rows: Mapping[str, RankedJudge | None], of_judge: DecidedJudge) -> Overall:
     values = {tag: row.value if row and not row.unread else None for tag, row in rows.items()}
     defined = {tag: value for tag, value in values.items() if value is not None}
     complete = bool(defined) and len(defined) == len(values)
@@ -279,5 +301,6 @@ def _overall_row(judge: str, variant: str, rows: Mapping[str, RankedJudge | None
         worst_language=worst,
         beats_baseline=sum(tested),
         tested=len(tested),
-        verdicts=dict(sorted(Counter(verdict.answer for verdict in verdicts if verdict["variant"] == variant).items())),
+        verdicts=dict(sorted(Counter(verdict.answer for verdict in of_judge.verdicts if verdict["variant"] == variant).items())),
+        probabilities=dict(sorted(Counter(cell.verdict for cell in of_judge.probabilities if cell.key["variant"] == variant).items())),
     )

@@ -70,6 +70,7 @@ class JudgeCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     `families` are the model families that it shares with the systems whose texts it judges. `exposure` says whether it may have been
     trained on the board's data. `replies_sha256` is the hash of the uncompressed replies. A card of recorded scores has `scores_sha256`
     instead, and `origin`: where they come from, and under which licence. `part` is what it covers, where that is not the whole board.
+    `token_probabilities` says that the probabilities of the answers' tokens were requested beside the answers: the prompts are the board's.
     """
 
     name: str
@@ -89,6 +90,7 @@ class JudgeCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     status: Literal["submitted", "verified", "recorded"] = "submitted"
     verified: VerificationRecord | None = None
     part: Part | None = None
+    token_probabilities: bool = False
 
     @property
     def ranked(self) -> bool:
@@ -249,4 +251,6 @@ def card_text(card: JudgeCard) -> str:
     for name in ("replies_sha256", "scores_sha256", "origin"):
         if not fields[name]:
             del fields[name]
+    if not card.token_probabilities:
+        del fields["token_probabilities"]
     return to_toml(fields)

@@ -84,6 +84,7 @@ def _read_entry(
     if not (complaint or card.recorded):
         try:
             expected = expected.for_judge(card.identity)
+            expected = expected.with_token_probabilities() if card.token_probabilities else expected
         except UsageError as err:
             complaint = str(err)
     is_baseline = not card.recorded and traits_of(card.identity).is_baseline

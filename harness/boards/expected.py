@@ -14,7 +14,7 @@ from harness.errors import UsageError
 from harness.judges import traits_of
 from harness.judges.base import JudgeOptions
 from harness.judges.baselines import BaselineJudge, open_judge
-from harness.model import Item, JudgeIdentity, Query, Reply, Scale
+from harness.model import Condition, Item, JudgeIdentity, Query, Reply, Scale
 from harness.runs import CallIds, Plan, Prepared, ReadingRules, call_ids, hex_ids
 
 
@@ -45,6 +45,7 @@ class ExpectedCalls(msgspec.Struct, frozen=True):
     rules: ReadingRules
     item_numbers: Mapping[str, int] = {}  # of each item, among those of its language and task in the order of the data, from 0
     decision_prompts: tuple[str, ...] = ()  # ids of the prompts of decision models; none where these cannot be asked
+    token_probabilities: bool = False  # whether those of the answers' tokens are requested too, which changes the calls and no prompt
 
     def for_judge(self, identity: JudgeIdentity) -> ExpectedCalls:
         """The calls as a judge is asked them: decision models have prompts of their own. Raises UsageError where it cannot be asked."""
@@ -58,6 +59,13 @@ class ExpectedCalls(msgspec.Struct, frozen=True):
             max_output_tokens=array("I", bytes(4 * len(self.queries))),
             rows=tuple(msgspec.structs.replace(row, prompt_id=prompt_id) for row, prompt_id in rows),
         )
+
+    def with_token_probabilities(self) -> ExpectedCalls:
+        """The same calls, with the probabilities of the answers' tokens. The queries stay those of the board, and so do the judgments."""
+        conditions = {query.condition: str(with_probabilities(query.condition)) for query in self.queries}
+        pairs = zip(self.queries, self.rows, strict=True)
+        rows = tuple(msgspec.structs.replace(row, condition=conditions[query.condition]) for query, row in pairs)
+        return msgspec.structs.replace(self, rows=rows, token_probabilities=True)
 
     def of_part(self, languages: Collection[str], limit: int | None) -> ExpectedCalls:
         """The calls about some languages (empty: all), and the first `limit` items of each language and task (None: all)."""
@@ -78,7 +86,10 @@ class ExpectedCalls(msgspec.Struct, frozen=True):
 
     def call_ids(self, identity: JudgeIdentity) -> CallIds:
         """The call that answers each query, for one judge."""
-        return call_ids(identity, self.queries, (row.prompt_id for row in self.rows), self.max_output_tokens, self.seed)
+        queries: Iterable[Query] = self.queries
+        if self.token_probabilities:
+            queries = (msgspec.structs.replace(query, condition=with_probabilities(query.condition)) for query in self.queries)
+        return call_ids(identity, queries, (row.prompt_id for row in self.rows), self.max_output_tokens, self.seed)
 
     def queries_by_call(self, identity: JudgeIdentity) -> dict[str, list[int]]:
         """`{call id: numbers of the queries that it answers}`, in ascending order."""
@@ -86,6 +97,11 @@ class ExpectedCalls(msgspec.Struct, frozen=True):
         for number, call_id in enumerate(hex_ids(self.call_ids(identity))):
             numbers.setdefault(call_id, []).append(number)
         return numbers
+
+
+def with_probabilities(condition: Condition, requested: bool = True) -> Condition:
+    """Return a condition in which the probabilities of the answers' tokens are requested, or are not."""
+    return msgspec.structs.replace(condition, variant=msgspec.structs.replace(condition.variant, probabilities=requested))
 
 
 def expected_calls(prepared: Prepared) -> ExpectedCalls:

@@ -16,7 +16,7 @@ import msgspec
 from harness.boards.board import SUBMISSIONS, whole_board
 from harness.boards.card import CARD, JudgeCard, Part, card_complaints, folder_complaint, quote, read_card, slug, write_card
 from harness.boards.examined_submission import examine
-from harness.boards.expected import Baselines, ExpectedCalls, expected_calls
+from harness.boards.expected import Baselines, ExpectedCalls, expected_calls, with_probabilities
 from harness.boards.problems import FILE, FOLDER, kind_of
 from harness.boards.recorded import RECORDED, RecordedJudgments, identity_of, refuse_several_answers, score_lines
 from harness.boards.replies import REPLIES, SCORES, ReplyRow, compress_lines
@@ -78,7 +78,7 @@ def submit(result: RunResult, out: Path, board: str, about: SubmitterStatement, 
     identities = _choose_judges(result.protocol, judges, about)
     data = Path(result.protocol.texts.data) if result.protocol.texts.data else None
     prepared = whole_board(board, tuple(map(Path, result.protocol.texts.content)), data)
-    _refuse_offensive(prepared)
+    _refuse_offensive(prepared, identities)
     _refuse_differences(result, prepared, identities, part=about.part)
     _refuse_unread(result.judgments, identities)
     parent = _submissions_folder(library, spec, about.into)
@@ -87,6 +87,9 @@ def submit(result: RunResult, out: Path, board: str, about: SubmitterStatement, 
         raise UsageError("two judges would get the same folder; submit them one by one with --judge and --name")
     part = _part_of(result.protocol, prepared.protocol) if about.part else None
     expected = expected_calls(prepared)
+    asked, board_conditions = result.protocol.questions.conditions, prepared.protocol.questions.conditions
+    if not set(board_conditions) <= set(asked):
+        expected = expected.with_token_probabilities()
     with Store.reading(out) as store:
         return [_write(identity, folders[identity.name], expected, prepared, store, about, part) for identity in identities]
 
@@ -106,9 +109,9 @@ def _part_of(run: RunProtocol, board: RunProtocol) -> Part | None:
     return Part(languages, run.texts.limit) if languages or run.texts.limit else None
 
 
-def _refuse_offensive(prepared: Prepared) -> None:
-    """Raw replies quote the texts, and a submission is meant to be published."""
-    if hides_texts([prepared.data.about]):
+def _refuse_offensive(prepared: Prepared, identities: Sequence[JudgeIdentity]) -> None:
+    """Refuse judges that write: raw replies quote the texts, and a submission is meant to be published. Decision models write nothing."""
+    if hides_texts([prepared.data.about]) and not all(traits_of(identity).decides for identity in identities):
         raise UsageError(
             f"the texts of '{prepared.data.about.id}' are extremely offensive, and a submission's raw replies may quote them; nothing was "
             "written. 'harness board record' writes scores without words"
@@ -205,6 +208,9 @@ def _refuse_differences(result: RunResult, prepared: Prepared, identities: Seque
 def differences(result: RunResult, board: RunProtocol, *, part: bool = False) -> Iterator[str]:
     """Every difference between a run and the board's protocol, one sentence each; of a `part`, not what it leaves out."""
     run = result.protocol
+    if not any(condition in run.questions.conditions for condition in board.questions.conditions):  # token probabilities change no prompt
+        plain = tuple(with_probabilities(condition, requested=False) for condition in run.questions.conditions)
+        run = msgspec.structs.replace(run, questions=msgspec.structs.replace(run.questions, conditions=plain))
     run_texts, board_texts = run.texts, board.texts
     if run_texts.source != board_texts.source:
         yield f"it is a run of {quote(run_texts.source)}"
@@ -323,9 +329,30 @@ def _write(
     part: Part | None,
 ) -> WrittenSubmission:
     covered = (expected.of_part(part.languages, part.limit) if part else expected).for_judge(identity)
-    lines = list(jsonl_lines(_rows(identity, covered, store)))
-    card = _card(identity, expected, about, replies_sha256=_digest(lines), part=part)
+    rows = list(_rows(identity, covered, store))
+    if hides_texts([prepared.data.about]):
+        _refuse_quotations(rows, prepared)
+    lines = list(jsonl_lines(rows))
+    card = _card(identity, expected, about, replies_sha256=_digest(lines), part=part, token_probabilities=expected.token_probabilities)
     return _write_folder(folder, card, REPLIES, lines, prepared, expected)
+
+
+_QUOTATION = 20  # characters of a text that no answer holds by chance, as a single word may
+
+
+def _refuse_quotations(rows: Sequence[ReplyRow], prepared: Prepared) -> None:
+    """Raise UsageError where a reply repeats a text that it is about: an endpoint may send back what it was sent."""
+    for row in rows:
+        item = prepared.data.by_id[row.item_id]
+        try:
+            answer = msgspec.json.encode(msgspec.json.decode(row.reply.text)).decode()
+        except (msgspec.DecodeError, RecursionError):
+            answer = row.reply.text
+        texts = [str(item.fields.get(name, "")).strip() for name in prepared.library.task(item.task).fields]
+        if any(len(text) >= _QUOTATION and text in f"{answer}\n{row.reply.refusal or ''}" for text in texts):
+            raise UsageError(
+                f"a reply of {row.judge} about item '{row.item_id}' repeats its text, which is not to be published; nothing was written"
+            )
 
 
 def _write_folder(

@@ -130,6 +130,10 @@ def verify(board: str, submission: str, watcher: Watcher, settings: Settings, op
         raise UsageError(f"{folder.name} holds recorded scores without raw replies; nothing can be verified, so it stays 'recorded'")
     if card.part is not None:
         raise UsageError(f"{folder.name} covers a part of the board ({card.part.words}); only whole submissions are verified")
+    if card.token_probabilities:
+        raise UsageError(
+            f"{folder.name} holds token probabilities, which are not asked for again; submit the board's own variant to be verified"
+        )
     environment, seed_of_calls = Environment(os.environ), prepared.protocol.questions.seed
     judge = reopen_judge(
         card.identity,

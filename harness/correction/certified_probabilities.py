@@ -10,9 +10,9 @@ import numpy as np
 
 from harness.correction.options import ProbabilityOptions
 from harness.correction.probabilities import CellProbabilities, probabilities_of_table
-from harness.correction.probability_rule import REFITTED, ProbabilityVerdict
+from harness.correction.probability_rule import REFITTED
 from harness.measure.judged_table import JudgedTable
-from harness.model import JudgeCondition
+from harness.model import JudgeCondition, ProbabilityVerdict
 from harness.stats.core.arrays import Floats
 from harness.stats.estimation.calibration import Platt
 

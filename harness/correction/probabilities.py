@@ -22,13 +22,13 @@ from harness.correction.probability_rule import (
     TOO_FEW,
     DecidedProbabilities,
     ProbabilityTests,
-    ProbabilityVerdict,
     decide_probabilities,
 )
 from harness.measure.cells import bounds, number, sort_key
 from harness.measure.compare import Recording, align
 from harness.measure.judged_table import JudgedTable
 from harness.measure.options import MeasureOptions
+from harness.model import ProbabilityVerdict
 from harness.stats import Interval, calibration_error, group_folds, meta_analysis, proportion_interval, reliability_curve
 from harness.stats.core.arrays import Floats
 from harness.stats.estimation.map_quality import brier_losses

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
 import numpy as np
 
+from harness.model import ProbabilityVerdict
 from harness.stats import holm
 from harness.stats.core.arrays import Floats
 from harness.stats.estimation.probability_tests import CalibrationTests, Refit
 
-ProbabilityVerdict = Literal["hold", "hold after refit", "do not hold", "too few labels"]
 HOLD, REFITTED, DO_NOT_HOLD, TOO_FEW = PROBABILITY_VERDICTS = get_args(ProbabilityVerdict)
 CUTS = (0.5, 0.8, 0.9, 0.95)
 """The confidences from which on answers are usually accepted."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -24,7 +25,7 @@ from harness.render.verdicts import column_widths, lines_of
 from harness.reports.answer_parts import SIGNS
 from harness.reports.tables.column import COEFFICIENT, Column, ColumnFormat, Row, TableName
 from harness.reports.tables.columns import COLUMNS, columns_in
-from harness.reports.tables.numbers import UNDEFINED, counted
+from harness.reports.tables.numbers import UNDEFINED, counted, probability_counts
 from harness.reports.tables.text_table import Heading, TextTable, tabulate
 from harness.reports.tables.titles import metric_words
 from harness.text import terminal_safe
@@ -64,7 +65,7 @@ def ranking_table(standings: Standings, ranking: Ranking) -> TextTable:
     """One table of a language: judges in their ranks, and people where several native annotators labelled."""
     judges = [standings.judge(ranked.judge) for ranked in ranking.rows]
     pairs = zip(ranking.rows, judges, strict=True)
-    rows = [_ranking_row(standings.rank_by, ranked, judge, ranking.language) for ranked, judge in pairs]
+    rows = [_ranking_row(standings, ranking, ranked, judge) for ranked, judge in pairs]
     if ranking.people:
         rows.append({"judge": PEOPLE, "human_loo": ranking.people.value, "human_loo_ci": ranking.people.value_ci})
     faint = [*(judge.baseline for judge in judges), *([True] if ranking.people else [])]
@@ -110,8 +111,11 @@ def _statistic(name: str) -> Column:
     return replace(column, interval=False, signs=False, same_as="")
 
 
-def _ranking_row(rank_by: str, ranked: RankedJudge, judge: Contender, language: str) -> Row:
+def _ranking_row(standings: Standings, ranking: Ranking, ranked: RankedJudge, judge: Contender) -> Row:
     """One judge as a flat row, under the names of the registry."""
+    rank_by, place = standings.rank_by, {"judge": judge.id, "variant": ranking.variant, "language": ranking.language}
+    place |= {} if ranking.metric == POOLED else {"metric": ranking.metric}
+    believed = Counter(cell.verdict for cell in standings.probabilities if place.items() <= cell.key.items())
     statistics = {name: value for name, value in ranked.statistics.items() if name != rank_by}
     row: dict[str, Any] = statistics | {
         "rank": ranked.rank,
@@ -131,7 +135,9 @@ def _ranking_row(rank_by: str, ranked: RankedJudge, judge: Contender, language: 
         "status": judge.status,
         "open_weights": judge.open_weights,
         "exposure": judge.exposure,
-        **_spending(judge.spending.get(language)),
+        "probabilities": believed["hold"] if believed else None,
+        "probabilities_text": probability_counts(believed) if ranking.metric == POOLED else "".join(believed),
+        **_spending(judge.spending.get(ranking.language)),
     }
     if ranked.matched:
         matched = ranked.matched
@@ -193,6 +199,8 @@ def _overall_row(overall: Overall, judge: Contender, written: ColumnFormat) -> R
         "beats_baseline": overall.beats_baseline,
         "beats_baseline_text": f"{overall.beats_baseline} of {overall.tested}" if overall.tested else UNDEFINED,
         "verdicts": None if judge.baseline else overall.verdicts,
+        "probabilities": overall.probabilities.get("hold", 0) if overall.probabilities else None,
+        "probabilities_text": probability_counts(overall.probabilities),
         **{f"in_{tag}": value for tag, value in overall.by_language.items()},
     }
 
