@@ -31,8 +31,7 @@ from harness.measure.options import MeasureOptions
 from harness.model import ProbabilityVerdict
 from harness.stats import Interval, calibration_error, group_folds, meta_analysis, proportion_interval, reliability_curve
 from harness.stats.core.arrays import Floats
-from harness.stats.estimation.map_quality import brier_losses
-from harness.stats.estimation.probability_scores import (
+from harness.stats.estimation.calibration import (
     Skill,
     frequencies_elsewhere,
     least_brier,
@@ -41,6 +40,7 @@ from harness.stats.estimation.probability_scores import (
     skill,
     squared_calibration_error,
 )
+from harness.stats.estimation.map_quality import brier_losses
 from harness.stats.estimation.probability_tests import CalibrationTests, calibration_tests, refit, texts_needed
 
 NO_PROBABILITIES = (

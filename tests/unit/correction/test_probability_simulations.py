@@ -13,9 +13,8 @@ from scipy.special import ndtr
 from harness.correction.probability_rule import PROBABILITY_VERDICTS, ProbabilityTests, decide_probabilities
 from harness.stats import calibration_error, group_folds
 from harness.stats.core.arrays import Floats, Ints
-from harness.stats.estimation.confidence_gap import confidence_gap, cox_line
-from harness.stats.estimation.probability_scores import squared_calibration_error
-from harness.stats.estimation.probability_tests import calibration_tests, refit
+from harness.stats.estimation.calibration import squared_calibration_error
+from harness.stats.estimation.probability_tests import calibration_tests, confidence_gap, cox_line, refit
 
 HOLD, REFITTED, DO_NOT_HOLD, TOO_FEW = PROBABILITY_VERDICTS
 CELLS, ALPHA, MARGIN, PEOPLE = 9, 0.05, 0.05, 3

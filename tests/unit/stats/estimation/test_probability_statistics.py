@@ -12,9 +12,7 @@ from sklearn.metrics import brier_score_loss
 from sklearn.metrics import log_loss as log_loss_of_sklearn
 
 from harness.stats.core.arrays import ShapeError
-from harness.stats.estimation.confidence_gap import confidence_gap, cox_line
-from harness.stats.estimation.map_quality import brier_losses
-from harness.stats.estimation.probability_scores import (
+from harness.stats.estimation.calibration import (
     frequencies_elsewhere,
     least_brier,
     log_losses,
@@ -22,7 +20,8 @@ from harness.stats.estimation.probability_scores import (
     skill,
     squared_calibration_error,
 )
-from harness.stats.estimation.probability_tests import calibration_tests, refit, texts_needed
+from harness.stats.estimation.map_quality import brier_losses
+from harness.stats.estimation.probability_tests import calibration_tests, confidence_gap, cox_line, refit, texts_needed
 
 
 def answers(n: int = 600, seed: int = 0, power: float = 1.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
