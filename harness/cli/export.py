@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
 
 def promptfoo_judge(arguments: ExportPromptfooJudge) -> int:
-    from harness.exchange.judges.promptfoo_files import write_promptfoo_judge
-    from harness.exchange.judges.promptfoo_judge import AssertionConfig
+    from harness.exchange.judges.promptfoo_judge import AssertionConfig, write_promptfoo_judge
 
     if bool(arguments.metrics) == bool(arguments.prompt):
         raise UsageError("name the metrics with --metric, or a prompt of your own with --prompt")

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from harness.content import Library
-from harness.content.judge_names import is_judge_name, judge_refusal
+from harness.content.column_words import is_judge_name, judge_refusal
 from harness.content.problems import scale_complaints
 from harness.content.scale_text import parse_scale
 from harness.content.specs import DatasetCard

@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, get_args
 
-from harness.content.column_words import column_words
-from harness.content.judge_names import is_judge_name
+from harness.content.column_words import column_words, is_judge_name
 from harness.content.specs import ROLES, LabelMapping, ScoreColumn
 from harness.errors import ContentError
 from harness.exchange.labels.cells import column_of_table

@@ -14,8 +14,7 @@ from typing import Any, get_args
 import msgspec
 
 from harness.content import Library
-from harness.content.column_words import column_words, name_parts
-from harness.content.judge_names import is_judge_name, judge_refusal
+from harness.content.column_words import column_words, is_judge_name, judge_refusal, name_parts
 from harness.content.specs import DatasetCard, LabelMapping
 from harness.content.tags import choose_from, suggest
 from harness.data.dataset import own_words, rubric_scales

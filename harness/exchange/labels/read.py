@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from harness.errors import ContentError, UsageError, unreadable
-from harness.exchange.labels import argilla, filled_sheet, hub, label_studio, records
+from harness.exchange.labels import argilla, hub, label_studio, records, sheet
 from harness.exchange.labels.delimited import read_delimited
-from harness.exchange.labels.survey_headers import without_names_in_rows
-from harness.exchange.labels.table import SourceTable
+from harness.exchange.labels.table import SourceTable, is_blank
 from harness.exchange.labels.xlsx import OLD_EXCEL, open_book, read_xlsx
 
 KINDS = ("csv", "tsv", "xlsx", "sheet", "jsonl", "json", "parquet", "hf", "label-studio", "argilla")
@@ -27,7 +28,6 @@ KIND_BY_SUFFIX = {
     ".parquet": "parquet",
 }
 
-
 _KINDS_OF_OPTIONS = {
     "sheet": ("xlsx",),
     "encoding": ("csv", "tsv"),
@@ -35,6 +35,11 @@ _KINDS_OF_OPTIONS = {
     "revision": ("hf",),
     "split": ("hf",),
 }
+
+_ROWS_OF_NAMES = 3  # at most, below the names of the columns
+_IMPORT_ID = re.compile(r"\s*\{\s*['\"]ImportId['\"]")
+_RESPONSE_ID = re.compile(r"R_\w+")
+_RESPONSE_COLUMN = "ResponseId"
 
 
 class SourceOptions(msgspec.Struct, frozen=True):
@@ -71,9 +76,9 @@ def read_source(
     if kind == "xlsx":
         return without_names_in_rows(read_xlsx(path, options.sheet, options.header_row))
     if kind == "sheet":
-        if not filled_sheet.is_sheet(open_book(path)):
+        if not sheet.is_sheet(open_book(path)):
             raise ContentError("not a sheet that 'harness labels export' made: its hidden sheet is missing", path)
-        return filled_sheet.read_sheet(path, annotator)
+        return sheet.read_sheet(path, annotator)
     if kind in ("csv", "tsv"):
         return without_names_in_rows(read_delimited(path, options.encoding, "\t" if kind == "tsv" else None, options.header_row))
     if kind in ("jsonl", "parquet"):
@@ -102,7 +107,7 @@ def _detect_kind(source: str, path: Path) -> str:
     if kind is None:
         raise UsageError(f"{path}: unknown kind of file; pass --from; choose from: {', '.join(KINDS)}")
     if kind == "xlsx":
-        return "sheet" if filled_sheet.is_sheet(open_book(path)) else "xlsx"
+        return "sheet" if sheet.is_sheet(open_book(path)) else "xlsx"
     first = records.first_object(records.load_json(path)) if kind == "json" else {}
     return "label-studio" if label_studio.is_export(first) else "argilla" if argilla.is_record(first) else kind
 
@@ -116,3 +121,30 @@ def _guess_kind(path: Path) -> str | None:
     if start.startswith(OLD_EXCEL):
         raise ContentError("an old Excel workbook (.xls), or one with a password; save it as .xlsx without one", path)
     return "xlsx" if start.startswith(b"PK\x03\x04") else "parquet" if start.startswith(b"PAR1") else None
+
+
+def without_names_in_rows(table: SourceTable) -> SourceTable:
+    """Return a table without rows that hold the texts and ids of questions in place of answers.
+
+    They are known by the ids that Qualtrics imports, or, where somebody has taken these out, by a first row in which the column of the
+    response's id holds no id.
+    """
+    names = next((index for index, record in enumerate(table.records[:_ROWS_OF_NAMES]) if _are_import_ids(record.cells)), None)
+    count = names + 1 if names is not None else _count_rows_before_ids([record.cells.get(_RESPONSE_COLUMN) for record in table.records])
+    if not count or count == len(table.records):
+        return table
+    first, last = table.records[0], table.records[count - 1]
+    rows = f"{first.place()} is" if count == 1 else f"{first.place()} to {last.number} are"
+    return table._replace(
+        records=table.records[count:], notes=[*table.notes, f"{rows} Qualtrics' texts and ids of the questions, no answers"]
+    )
+
+
+def _are_import_ids(cells: dict[str, Any]) -> bool:
+    filled = [cell for cell in cells.values() if not is_blank(cell)]
+    return bool(filled) and all(isinstance(cell, str) and _IMPORT_ID.match(cell) for cell in filled)
+
+
+def _count_rows_before_ids(ids: list[Any]) -> int:
+    are_ids = [isinstance(value, str) and _RESPONSE_ID.fullmatch(value) is not None for value in ids]
+    return 1 if len(are_ids) > 1 and not are_ids[0] and all(are_ids[1:]) and not is_blank(ids[0]) else 0

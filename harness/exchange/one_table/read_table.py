@@ -17,9 +17,9 @@ from harness.exchange.labels.plain_exports import with_plain_names
 from harness.exchange.labels.read import KIND_BY_SUFFIX, SourceOptions, read_source
 from harness.exchange.labels.table import Record, SourceTable, columns_of, flat, is_blank
 from harness.exchange.one_table.options import Role, TableOptions
-from harness.exchange.one_table.recoding import recoded_columns
 from harness.exchange.one_table.records import RecordReader, TableRecords
 from harness.exchange.one_table.roles import RoleFinder, TableRoles, find_roles
+from harness.exchange.one_table.scales import recoded_columns
 from harness.text import normalised_id, one_line
 
 _NO_TABLES = ("run.json", "report.json")  # of a run's folder

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 from rich.cells import cell_len
 
-from harness.content.judge_names import is_judge_name
+from harness.content.column_words import is_judge_name
 from harness.content.scale_text import parse_scale
 from harness.content.specs import DatasetCard
 from harness.content.tags import language_named, tag_of_cell

@@ -14,8 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from harness.content.column_words import column_words, name_parts
-from harness.content.judge_names import is_judge_name, judge_refusal
+from harness.content.column_words import column_words, is_judge_name, judge_refusal, name_parts
 from harness.content.tags import language_named
 from harness.errors import UsageError
 from harness.exchange.labels.cells import PROBABILITY, Column, cell_score

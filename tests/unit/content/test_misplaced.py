@@ -13,7 +13,7 @@ from harness.content.misplaced import key_line
 from harness.content.specs import Board, DatasetCard, LabelMapping, Pack, Rubric, Task, read_spec
 from harness.errors import ContentError
 from harness.exchange.scores.import_options import ScoreMappingFile
-from harness.exchange.scores.record_names import RecordNames
+from harness.exchange.scores.score_records import RecordNames
 from harness.gate.policy import Policy
 from harness.judges import Panel
 from harness.prompts.custom_prompt import OwnPrompt

@@ -19,8 +19,7 @@ from harness.errors import HarnessError
 from harness.exchange.labels.mapping import parse_scales
 from harness.exchange.scores.external_scores import ReadOptions
 from harness.exchange.scores.import_options import ScoreImportOptions
-from harness.exchange.scores.read import read_scores
-from harness.exchange.scores.score_import import import_scores
+from harness.exchange.scores.score_import import import_scores, read_scores
 
 FILES = Path(__file__).parents[1] / "files"
 MUTATIONS = 25  # of each file
