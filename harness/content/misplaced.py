@@ -47,12 +47,7 @@ def wrong_key(content: Mapping[str, Any], kind: type) -> WrongKey | None:
 
 def key_line(text: str, trail: Trail) -> int | None:
     """Return the line of a key in a TOML text; the line of the nearest table around it where it has none of its own (an inline table)."""
-    lines = _lines_of_keys(text)
-    return next((lines[trail[:end]] for end in range(len(trail), 0, -1) if trail[:end] in lines), None)
-
-
-def _lines_of_keys(text: str) -> dict[Trail, int]:
-    """Return the first line of each key. Lines within texts of several lines are left out."""
+    # The first line of each key. Lines within texts of several lines are left out.
     lines: dict[Trail, int] = {}
     table: Trail = ()
     quoted = False
@@ -65,7 +60,7 @@ def _lines_of_keys(text: str) -> dict[Trail, int]:
             lines.setdefault(table, number)
         elif setting := _SETTING.match(line):
             lines.setdefault((*table, *_parts(setting[1])), number)
-    return lines
+    return next((lines[trail[:end]] for end in range(len(trail), 0, -1) if trail[:end] in lines), None)
 
 
 def _parts(dotted: str) -> Trail:

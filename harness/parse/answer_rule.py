@@ -14,7 +14,7 @@ from harness.parse.normalisation import answer_of, normalised
 from harness.parse.prose import is_refusal
 from harness.parse.values import MAX_CHOICE_CHARACTERS, Reading, agreed_reading, clean, failed_reading, read_choice
 from harness.parse.vocabulary import Vocabulary
-from harness.patterns import SECONDS, Pattern, SlowPattern, pattern_of
+from harness.patterns import SECONDS, SlowPattern, pattern_of
 
 MAX_RULE_CHARACTERS = 2**16  # of a reply that a pattern of the user is tried on
 MOST_SLOW_ANSWERS = 20
@@ -82,18 +82,14 @@ def _find_values(text: str, rule: AnswerRule) -> list[str]:
     """Return the values that a rule finds. Raises SlowPattern if its pattern does not end on this text, UsageError for most texts."""
     if rule.kind == REGEX:
         pattern = pattern_of(rule.detail)
-        _refuse_slow(pattern)
+        if pattern.slow >= MOST_SLOW_ANSWERS and 2 * pattern.slow > pattern.tried:
+            raise UsageError(
+                f"the pattern regex:{pattern.source} needed more than {SECONDS:g} s for each of {pattern.slow} answers of {pattern.tried}; "
+                r"write it without a repeat inside a repeat: (?:\w+\s*)+ is slow, [\w\s]+ is not. All answers so far are kept"
+            )
         return [match[1] for match in pattern.find_all(text) if match[1] is not None]
     values = (_find_member(pairs, rule.detail.split(".")) for pairs in extract_json(text).objects)
     return [value if isinstance(value, str) else to_json_text(value) for value in values if value is not None]
-
-
-def _refuse_slow(pattern: Pattern) -> None:
-    if pattern.slow >= MOST_SLOW_ANSWERS and 2 * pattern.slow > pattern.tried:
-        raise UsageError(
-            f"the pattern regex:{pattern.source} needed more than {SECONDS:g} s for each of {pattern.slow} answers of {pattern.tried}; "
-            r"write it without a repeat inside a repeat: (?:\w+\s*)+ is slow, [\w\s]+ is not. All answers so far are kept"
-        )
 
 
 def _find_member(pairs: object, keys: list[str]) -> object:

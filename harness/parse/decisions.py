@@ -59,7 +59,21 @@ def read_decisions(text: str, scales: Mapping[str, Scale], variant: Variant) -> 
         data = json.loads(text, object_pairs_hook=_make_object)
     except (ValueError, RecursionError):
         return dict.fromkeys(scales, Reading(None, Failure.NOT_JSON, None, None))
-    answers = _group_by_name(data, tuple(scales))
+    # The answers by the name of their question. Those of a list without names are in the order of the questions.
+    names = tuple(scales)
+    answers: dict[str, list[Any]] = {}
+    pairs: Iterable[tuple[Any, Any]] = ()
+    if isinstance(data, dict):
+        pairs = data.pairs if isinstance(data, _Repeated) else data.items()
+    elif isinstance(data, list):
+        objects = [answer for answer in data if isinstance(answer, dict)]
+        stated = [answer.get("name") for answer in objects]
+        if not any(isinstance(name, str) for name in stated):
+            stated = list(names) if len(objects) == len(data) == len(names) else []
+        pairs = zip(stated, objects, strict=False)
+    for name, answer in pairs:
+        if isinstance(name, str):
+            answers.setdefault(name, []).append(answer)
     return {metric: _read(answers.get(metric, []), scale, variant) for metric, scale in scales.items()}
 
 
@@ -77,53 +91,32 @@ def read_recorded_decision(answer: Mapping[str, Any], scale: Scale, words: Mappi
     if answer.get("type") == "refusal":
         return Reading(None, Failure.REFUSED, raw, None)
     names = {str(score): str(score) for score in scale.classes} | {word: str(score) for word, score in words.items()}
-    stated = _read_recorded_options(answer, names, scale)
+    # The name of each option with what stands as its probability; empty where the answer has none.
+    true: Any = next((answer[name] for name in ("noul", "probability") if name in answer), None)
+    if _is_probability(true):
+        if not {"true", "false"} <= names.keys() and len(scale.classes) == 2:
+            false_name, true_name = typed_question(scale, Variant()).names
+            stated = [(false_name, 1 - true), (true_name, true)]
+        else:
+            stated = [("false", 1 - true), ("true", true)]
+    else:
+        listed = answer.get("probs", answer.get("probabilities"))
+        if isinstance(listed, Mapping):
+            stated = [(str(name), p) for name, p in listed.items()]
+            positions = [name for name, _ in stated]
+        else:
+            objects = [option for option in listed if isinstance(option, Mapping)] if isinstance(listed, list) else []
+            stated = [(str(option.get("label", option.get("value"))), option.get("probability")) for option in objects]
+            positions = [str(option.get("value")) for option in objects]
+        by_place = _KINDS.get(str(answer.get("type"))) == "levels" and sorted(positions) == sorted(map(str, range(len(scale.classes))))
+        if by_place and (isinstance(listed, Mapping) or not {name for name, _ in stated} <= names.keys()):
+            stated = [(str(scale.classes[int(position)]), p) for position, (_, p) in zip(positions, stated, strict=True)]
     if not stated:
         return Reading(None, Failure.BAD_PROBABILITIES, raw, None)
     if any(name not in names for name, _ in stated):
         return Reading(None, Failure.OFF_SCALE, raw, None)
     reading = _read([{"probs": _make_object([(names[name], p) for name, p in stated])}], scale, Variant())
     return msgspec.structs.replace(reading, raw_choice=raw) if reading.failure else reading
-
-
-def _read_recorded_options(answer: Mapping[str, Any], names: Mapping[str, str], scale: Scale) -> list[tuple[str, Any]]:
-    """Return the name of each option with what stands as its probability; empty where the answer has none."""
-    true: Any = next((answer[name] for name in ("noul", "probability") if name in answer), None)
-    if _is_probability(true):
-        if not {"true", "false"} <= names.keys() and len(scale.classes) == 2:
-            false_name, true_name = typed_question(scale, Variant()).names
-            return [(false_name, 1 - true), (true_name, true)]
-        return [("false", 1 - true), ("true", true)]
-    listed = answer.get("probs", answer.get("probabilities"))
-    if isinstance(listed, Mapping):
-        stated = [(str(name), p) for name, p in listed.items()]
-        positions = [name for name, _ in stated]
-    else:
-        objects = [option for option in listed if isinstance(option, Mapping)] if isinstance(listed, list) else []
-        stated = [(str(option.get("label", option.get("value"))), option.get("probability")) for option in objects]
-        positions = [str(option.get("value")) for option in objects]
-    by_place = _KINDS.get(str(answer.get("type"))) == "levels" and sorted(positions) == sorted(map(str, range(len(scale.classes))))
-    if by_place and (isinstance(listed, Mapping) or not {name for name, _ in stated} <= names.keys()):
-        stated = [(str(scale.classes[int(position)]), p) for position, (_, p) in zip(positions, stated, strict=True)]
-    return stated
-
-
-def _group_by_name(data: Any, names: Sequence[str]) -> dict[str, list[Any]]:
-    """Return the answers by the name of their question. Those of a list without names are in the order of the questions."""
-    answers: dict[str, list[Any]] = {}
-    pairs: Iterable[tuple[Any, Any]] = ()
-    if isinstance(data, dict):
-        pairs = data.pairs if isinstance(data, _Repeated) else data.items()
-    elif isinstance(data, list):
-        objects = [answer for answer in data if isinstance(answer, dict)]
-        stated = [answer.get("name") for answer in objects]
-        if not any(isinstance(name, str) for name in stated):
-            stated = list(names) if len(objects) == len(data) == len(names) else []
-        pairs = zip(stated, objects, strict=False)
-    for name, answer in pairs:
-        if isinstance(name, str):
-            answers.setdefault(name, []).append(answer)
-    return answers
 
 
 def _read(answers: Sequence[Any], scale: Scale, variant: Variant) -> Reading:

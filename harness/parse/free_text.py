@@ -110,7 +110,10 @@ def _may_be_meant(raw: str, scale: Scale) -> bool:
 def _find_candidates(text: str, scale: Scale, vocabulary: Vocabulary) -> Iterator[_Candidate]:
     """Yield the numbers of a text that may be scores, or the classes that it names, in order."""
     names = tuple(c for c in scale.classes if isinstance(c, str))
-    alone = _find_alone_in_line(text, scale, vocabulary)
+    # Choices that stand alone in the first or last line of a text or are its first sentence, as they are written.
+    lines = [line for line in text.strip().splitlines() if line.strip()] or [""]
+    readings = [read_bare_choice(line, scale, vocabulary) for line in {lines[0], lines[-1]}]
+    alone = {folded(reading.raw_choice) for reading in readings if reading is not None and reading.raw_choice is not None}
     if names:
         said = {
             folded(choice.raw) for choice in find_announced_choices(text, scale, vocabulary) if choice.alone and not choice.other
@@ -147,13 +150,6 @@ def _find_candidates(text: str, scale: Scale, vocabulary: Vocabulary) -> Iterato
 def _is_sure(choice: AnnouncedChoice, scale: Scale) -> bool:
     """Return True if an announced number is no end of the scale ("the highest score is 2"), unless it is surely the score."""
     return choice.sure or to_number(choice.raw) not in [to_number(str(end)) for end in ends_of(scale) if end is not None]
-
-
-def _find_alone_in_line(text: str, scale: Scale, vocabulary: Vocabulary) -> set[str]:
-    """Return choices that stand alone in the first or last line of a text or are its first sentence, as they are written."""
-    lines = [line for line in text.strip().splitlines() if line.strip()] or [""]
-    readings = [read_bare_choice(line, scale, vocabulary) for line in {lines[0], lines[-1]}]
-    return {folded(reading.raw_choice) for reading in readings if reading is not None and reading.raw_choice is not None}
 
 
 def _without_ends_in_brackets(text: str, scale: Scale) -> str:

@@ -88,7 +88,9 @@ def _extract(text: str, opens: re.Pattern[str]) -> ExtractedJson:
         for repair in (_repair, _repair_quotations) if opens is _OPEN else (_repair_quotations,):
             try:
                 source, end, cut = repair(text, opening.start())
-                pairs = _load(source)
+                loaded = json.loads(source, strict=False, object_pairs_hook=JsonPairs, parse_int=Number, parse_float=Number)
+                assert isinstance(loaded, JsonPairs)  # the source begins with a brace
+                pairs = loaded
                 break
             except ValueError:
                 continue
@@ -113,12 +115,6 @@ def to_json_text(value: object) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(map(to_json_text, value)) + "]"
     return json.dumps(value, ensure_ascii=False)
-
-
-def _load(source: str) -> JsonPairs:
-    loaded = json.loads(source, strict=False, object_pairs_hook=JsonPairs, parse_int=Number, parse_float=Number)
-    assert isinstance(loaded, JsonPairs)  # the source begins with a brace
-    return loaded
 
 
 def _repair(text: str, start: int) -> tuple[str, int, bool]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from harness.model import Scale, Token
 from harness.parse.reasoning import answer_tokens
@@ -35,7 +35,20 @@ def score_probabilities(tokens: Sequence[Token], scales: Mapping[str, Scale], *,
     text = "".join(token.text for token in tokens)
     probabilities = {}
     for metric, scale in scales.items():
-        start = _score_start_of(metric, text, scales) if joint else _find_last_score(text)
+        if joint:
+            # The start of a metric's score in a joint answer: the first score after its name and before the name of the next metric.
+            name = _compile_member(metric).search(text)
+            if name is None:
+                start: int | None = None
+            else:
+                next_names = (_compile_member(other).search(text, name.end()) for other in scales if other != metric)
+                end = min((match.start() for match in next_names if match), default=len(text))
+                score = _SCORE.search(text, name.end(), end)
+                start = score.end() if score else None
+        else:
+            # The start of the score in an answer about one metric. A justification may quote the form, so the last match counts.
+            starts = [match.end() for match in _SCORE.finditer(text)]
+            start = starts[-1] if starts else None
         if start is None or scale.kind == "interval":
             continue
         if probs := _read_class_probabilities(_find_token(tokens, start), scale, text[start:]):
@@ -63,23 +76,6 @@ def entropy(probs: Mapping[str, float]) -> float:
     1.0
     """
     return -sum(p * math.log2(p) for p in probs.values() if p > 0) + 0.0
-
-
-def _find_last_score(text: str) -> int | None:
-    """Return the start of the score in an answer about one metric. A justification may quote the form, so the last match counts."""
-    starts = [match.end() for match in _SCORE.finditer(text)]
-    return starts[-1] if starts else None
-
-
-def _score_start_of(metric: str, text: str, metrics: Iterable[str]) -> int | None:
-    """Return the start of a metric's score in a joint answer: the first score after its name and before the name of the next metric."""
-    name = _compile_member(metric).search(text)
-    if name is None:
-        return None
-    next_names = (_compile_member(other).search(text, name.end()) for other in metrics if other != metric)
-    end = min((match.start() for match in next_names if match), default=len(text))
-    score = _SCORE.search(text, name.end(), end)
-    return score.end() if score else None
 
 
 def _compile_member(metric: str) -> re.Pattern[str]:

@@ -23,7 +23,7 @@ from harness.data.labels import Labels
 from harness.errors import StoreError, UsageError
 from harness.judges import traits_of
 from harness.judges.models import cache_folder
-from harness.model import Call, Condition, Item, JudgeIdentity, Judgment, Reply, Scale, Variant, parse_variant
+from harness.model import Call, Condition, Item, JudgeIdentity, Judgment, Reply, Variant, parse_variant
 from harness.parse import vocabulary_of
 from harness.prompts import OwnPrompt, PromptTemplates, decision_program_hash, is_english, load_own_prompt
 from harness.prompts.custom_prompt import LANGUAGE
@@ -71,11 +71,6 @@ class Instrument:
         self._own: dict[str, OwnPrompt] = dict([load_own_prompt(spec.prompt)]) if spec.prompt else {}
         self._task = None if self._own else _task(spec, self._library)
         self.metric = next((prompt.metric for prompt in self._own.values()), spec.metric or "")
-        self.scale = self._scale()
-        self.condition = Condition(self._parse_variant(), float(spec.temperature))
-        self._templates = PromptTemplates(TemplateFolder())
-
-    def _scale(self) -> Scale:
         stated = next((prompt.scale for prompt in self._own.values()), None)
         if stated is None and self._own and self.metric not in self._library.rubric_files:
             raise UsageError(
@@ -84,7 +79,9 @@ class Instrument:
         scale = stated or self._library.rubric(self.metric).scale
         if self._own and (problem := next(iter(self._own.values())).problem_with(scale, ())):
             raise UsageError(f"the prompt {problem}")
-        return scale
+        self.scale = scale
+        self.condition = Condition(self._parse_variant(), float(spec.temperature))
+        self._templates = PromptTemplates(TemplateFolder())
 
     def _parse_variant(self) -> Variant:
         if self._own:

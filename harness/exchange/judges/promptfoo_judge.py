@@ -19,7 +19,7 @@ from harness.errors import HarnessError, JudgeError, UsageError
 from harness.exchange.judges.instrument import Instrument, InstrumentSpec, value_at
 from harness.exchange.scores.score_metadata import KEY, about_judgment
 from harness.judges import Judge, JudgeOptions, NoReply, open_judge, traits_of
-from harness.model import Call, Judgment, Reply, Scale
+from harness.model import Call, Reply, Scale
 from harness.row_files import escape_controls, write_together
 
 ATTEMPTS = 4  # of one call; promptfoo stops an assertion that takes longer than its own limit
@@ -91,7 +91,25 @@ def get_assert(output: str, context: Mapping[str, Any], folder: Path = Path()) -
     word counts 1 if it is the best one, else 0. Without a score, promptfoo has to show a 0: `metadata.graderError` says that it is none.
     """
     try:
-        return _grade_output(output, context, _read_config(context, folder))
+        config = _read_config(context, folder)
+        instrument = _instrument(config.instrument)
+        variables = context.get("vars") or {}
+        values = {"vars": variables, "metadata": (context.get("test") or {}).get("metadata") or {}}
+        language = str(value_at(config.language, values))
+        item_id = str(variables.get("item_id") or (context.get("test") or {}).get("description") or "item")
+        item = instrument.item(item_id, language, variables, output, str(context.get("prompt") or ""))
+        judge = open_judge(config.judge, config.judge_options(os.environ))
+        call = instrument.call(item, judge.identity)
+        reply = asyncio.run(_ask(judge, call))
+        judgment = instrument.read(call, reply, judge.identity)
+        about = about_judgment(judgment, instrument.signature(judge.identity, judgment.language), item)
+        about[KEY] |= {"reply": reply.text, "finish_reason": reply.finish_reason, "refusal": reply.refusal}
+        if judgment.score is None:
+            return _without_score(f"no score ({judgment.failure}): {reply.text or reply.refusal or ''}", about)
+        score = judgment.score
+        number = float(score == instrument.scale.best) if isinstance(score, str) else score
+        reason = judgment.justification or f"{judgment.judge} gave {score}"
+        return {"pass": True, "score": number, "reason": reason, "metadata": about}
     except HarnessError as err:
         return _without_score(f"no score: {err}", {})
 
@@ -103,24 +121,6 @@ def _read_config(context: Mapping[str, Any], folder: Path) -> AssertionConfig:
         raise UsageError(f"the config of the assertion is wrong: {err}") from None
     paths = {name: path and str(folder / path) for name, path in (("prompt", config.prompt), ("content", config.content))}
     return msgspec.structs.replace(config, **paths)
-
-
-def _grade_output(output: str, context: Mapping[str, Any], config: AssertionConfig) -> dict[str, Any]:
-    instrument = _instrument(config.instrument)
-    variables = context.get("vars") or {}
-    values = {"vars": variables, "metadata": (context.get("test") or {}).get("metadata") or {}}
-    language = str(value_at(config.language, values))
-    item_id = str(variables.get("item_id") or (context.get("test") or {}).get("description") or "item")
-    item = instrument.item(item_id, language, variables, output, str(context.get("prompt") or ""))
-    judge = open_judge(config.judge, config.judge_options(os.environ))
-    call = instrument.call(item, judge.identity)
-    reply = asyncio.run(_ask(judge, call))
-    judgment = instrument.read(call, reply, judge.identity)
-    about = about_judgment(judgment, instrument.signature(judge.identity, judgment.language), item)
-    about[KEY] |= {"reply": reply.text, "finish_reason": reply.finish_reason, "refusal": reply.refusal}
-    if judgment.score is None:
-        return _without_score(f"no score ({judgment.failure}): {reply.text or reply.refusal or ''}", about)
-    return _report_score(judgment, instrument.scale, about)
 
 
 async def _ask(judge: Judge, call: Call) -> Reply:
@@ -144,13 +144,6 @@ async def _ask(judge: Judge, call: Call) -> Reply:
                 await asyncio.sleep(wait)
     finally:
         await judge.stop()
-
-
-def _report_score(judgment: Judgment, scale: Scale, about: dict[str, Any]) -> dict[str, Any]:
-    score = judgment.score
-    number = float(score == scale.best) if isinstance(score, str) else score
-    reason = judgment.justification or f"{judgment.judge} gave {score}"
-    return {"pass": True, "score": number, "reason": reason, "metadata": about}
 
 
 def _without_score(reason: str, about: dict[str, Any]) -> dict[str, Any]:

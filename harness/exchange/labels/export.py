@@ -18,7 +18,6 @@ from harness.errors import UsageError
 from harness.exchange.labels.label_studio import interface, task_rows
 from harness.exchange.labels.sections import Selection, TaskSection, make_sections, rubric_in, section_in, selected_items
 from harness.exchange.labels.sheet import make_sheet, title_of
-from harness.model import Item
 from harness.offensive import refuse_in_repository
 from harness.row_files import escape_controls, to_csv, to_json, to_jsonl, write_atomic, write_parquet, write_together
 from harness.text import without_controls
@@ -61,15 +60,6 @@ def export_labels(
         write = _write_sheet if kind == "sheet" else _write_label_studio
         files = write(to, sections, data, library, selected)
         return ExportSummary(kind, files, sum(len(section.items) for section in sections), 0)
-    rows = _make_rows(data, items, metrics)
-    {"csv": _write_csv, "jsonl": _write_jsonl, "parquet": _write_parquet}[kind](to, rows)
-    return ExportSummary(kind, (to,), len({row["item_id"] for row in rows}), len(rows))
-
-
-# Tables
-
-
-def _make_rows(data: Dataset, items: Iterable[Item], metrics: Iterable[str]) -> list[dict[str, Any]]:
     items_by_id = {item.item_id: item for item in items}
     wanted_metrics = set(metrics)
     rows: list[dict[str, Any]] = []
@@ -78,7 +68,11 @@ def _make_rows(data: Dataset, items: Iterable[Item], metrics: Iterable[str]) -> 
             rows.append({name: getattr(item, name) for name in _OF_ITEM} | msgspec.structs.asdict(label))
     if not rows:
         raise UsageError("there are no labels of these languages, tasks and metrics to export")
-    return rows
+    {"csv": _write_csv, "jsonl": _write_jsonl, "parquet": _write_parquet}[kind](to, rows)
+    return ExportSummary(kind, (to,), len({row["item_id"] for row in rows}), len(rows))
+
+
+# Tables
 
 
 def _write_csv(to: Path, rows: list[dict[str, Any]]) -> None:

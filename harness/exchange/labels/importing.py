@@ -114,9 +114,26 @@ class _LabelImport:
         self.given = read_given_items(options.items, mapping, library) if options.items else GivenItems({})
         target.require_same_items(self.given.rows)
         self.rubrics = rubric_scales(library)
-        self.scales = self._find_scales()
+        source_scales = self.table.about.get("scales", {})
+        scales = {**self.rubrics, **source_scales, **self.given.scales, **self.target.items.scales, **self.mapping.metrics}
+        self.target.require_same_scales(scales)
+        for name in self.mapping.flip:
+            if name in scales:
+                require_flippable(name, scales[name])
+        self.scales = scales
         self.plan = self._plan()
-        self.rows = self._start_rows()
+        # The known items. Rows may add new ones, but not with --items, and with items in the folder only with --append.
+        item_rows = {**self.target.items.rows, **self.given.rows}
+        located = all(name in self.plan.columns or self.mapping.constant(name) is not None for name in ("language", "task"))
+        closed = bool(self.options.items or self.options.second_round) or (bool(item_rows) and not (self.options.append and located))
+        if not closed and not located:
+            raise UsageError(
+                f"the language and task of the items of {self.source} are unknown; give --language and --task, or --column "
+                "language=COLUMN and task=COLUMN, or the items with --items"
+            )
+        if not closed and not item_rows:
+            self._refuse_without_texts()
+        self.rows = ItemRows(item_rows, self.mapping, self.library, closed=closed)
         self.pseudonyms = target.pseudonyms(options.salt_file, keep=options.keep_annotators)
         self.labels: list[dict[str, Any]] = []
         self.refused: list[RefusedRow] = []
@@ -131,15 +148,6 @@ class _LabelImport:
 
     # Preparing
 
-    def _find_scales(self) -> dict[str, Scale]:
-        source_scales = self.table.about.get("scales", {})
-        scales = {**self.rubrics, **source_scales, **self.given.scales, **self.target.items.scales, **self.mapping.metrics}
-        self.target.require_same_scales(scales)
-        for name in self.mapping.flip:
-            if name in scales:
-                require_flippable(name, scales[name])
-        return scales
-
     def _plan(self) -> ColumnPlan:
         task_names = self.library.task_files
         tasks = [self.mapping.task] if self.mapping.task in task_names else task_names
@@ -147,51 +155,34 @@ class _LabelImport:
         mapping = self.given.mapping_of_labels(self.mapping, self.table.columns)
         plan = make_column_plan(self.table, mapping, self.scales, texts, self._place, scored=not self.options.unlabelled)
         if not self.options.partly and self.table.kind not in _KINDS_WITH_USERS:
-            self._refuse_unread_scores(plan)
+            # Refuse a column of scores that nothing is read from: somebody's scores would be lost in silence.
+            read = {
+                *plan.columns.values(),
+                *plan.texts.values(),
+                *(wide.column for wide in plan.wide),
+                *self.mapping.drop,
+                *self.mapping.id_from,
+            }
+            words = column_words()
+            unread = [
+                name
+                for name in self.table.columns
+                if name not in read
+                and not (words.metadata & set(name_parts(name)) or words.in_name("reason", name) or words.in_name("group", name))
+                and column_of_table(self.table, name).looks_like_scores
+            ]
+            if unread:
+                holds = "holds scores" if len(unread) == 1 else "hold scores"
+                raise UsageError(
+                    f"{quoted(unread)} {holds}, and nothing is read from them: name people's columns with --wide-annotators or "
+                    f"--wide-metrics, import a judge's with 'harness import', or leave out what does not matter: --drop '{unread[0]}'"
+                )
         return plan
-
-    def _refuse_unread_scores(self, plan: ColumnPlan) -> None:
-        """Raise UsageError for a column of scores that nothing is read from: somebody's scores would be lost in silence."""
-        read = {
-            *plan.columns.values(),
-            *plan.texts.values(),
-            *(wide.column for wide in plan.wide),
-            *self.mapping.drop,
-            *self.mapping.id_from,
-        }
-        words = column_words()
-        unread = [
-            name
-            for name in self.table.columns
-            if name not in read
-            and not (words.metadata & set(name_parts(name)) or words.in_name("reason", name) or words.in_name("group", name))
-            and column_of_table(self.table, name).looks_like_scores
-        ]
-        if unread:
-            holds = "holds scores" if len(unread) == 1 else "hold scores"
-            raise UsageError(
-                f"{quoted(unread)} {holds}, and nothing is read from them: name people's columns with --wide-annotators or --wide-metrics, "
-                f"import a judge's with 'harness import', or leave out what does not matter: --drop '{unread[0]}'"
-            )
 
     @property
     def _place(self) -> str:
         first = next(iter(self.table.records), None)
         return first.head.rstrip(":!") if first and first.letters else self.source
-
-    def _start_rows(self) -> ItemRows:
-        """The known items. Rows may add new ones, but not with --items, and with items in the folder only with --append."""
-        item_rows = {**self.target.items.rows, **self.given.rows}
-        located = all(name in self.plan.columns or self.mapping.constant(name) is not None for name in ("language", "task"))
-        closed = bool(self.options.items or self.options.second_round) or (bool(item_rows) and not (self.options.append and located))
-        if not closed and not located:
-            raise UsageError(
-                f"the language and task of the items of {self.source} are unknown; give --language and --task, or --column "
-                "language=COLUMN and task=COLUMN, or the items with --items"
-            )
-        if not closed and not item_rows:
-            self._refuse_without_texts()
-        return ItemRows(item_rows, self.mapping, self.library, closed=closed)
 
     def _refuse_without_texts(self) -> None:
         if self.mapping.task not in self.library.task_files:
@@ -216,7 +207,11 @@ class _LabelImport:
                     self._find_item(entry)
             else:
                 self._import_label(entry)
-        self._refuse_unused_names()
+        # Refuse a metric name that no label has: it is a typing error, and its change would silently not happen.
+        for flag, names in (("--rename", self.mapping.rename), ("--flip", self.mapping.flip), ("--category", self.mapping.categories)):
+            for name in names:
+                if name not in self.names:
+                    raise UsageError(f"{flag} {name}: {self.source} has no label of this metric.{choose_from(sorted(self.names), name)}")
         self.languages = self.rows.settle_languages()
         if self.judges:
             raise UsageError(judge_refusal([*self.judges], f"say that it is a person: --human '{next(iter(self.judges))}'"))
@@ -235,7 +230,14 @@ class _LabelImport:
     def _import_label(self, label: SourceLabel) -> None:
         annotator_id: str | None = None
         try:
-            annotator_id = self._name_annotator(label.annotator)
+            if label.annotator is None and self.mapping.annotators == "aggregate":
+                annotator_id = "aggregate"
+            else:
+                name = id_text(label.annotator, "annotator")
+                if self.label_source != "model" and name not in self.mapping.human and is_judge_name(name):
+                    self.judges[name] = None
+                annotator_id = self.pseudonyms.pseudonym_for(name)
+                self.people[annotator_id].add(str(label.annotator).strip())
             metric = id_text(label.metric, "metric")
             if metric in self.mapping.drop:
                 self.dropped += 1
@@ -250,20 +252,16 @@ class _LabelImport:
                         f"'{source}' is no source of a label; the column named with --column source= holds one of: {sources}"
                     )
                 row["source"] = source
-            self._refuse_repeated(label, row)
+            key = (row["item_id"], row["annotator_id"], row["metric"])
+            if key in self.seen:
+                location, score = self.seen[key]
+                same = "with the same score" if score == row["score"] else f"with {score!r}, not {row['score']!r}"
+                who = "" if label.annotator is not None or self.mapping.annotator else NAME_THE_ANNOTATOR
+                raise UnreadableScore(f"{key[1]} already scored '{key[2]}' of '{key[0]}' {same} in {location}{who}")
+            self.seen[key] = (label.place, row["score"])
             self.labels.append(row)
         except UnreadableScore as error:
             self.refused.append(self._make_refusal(label, annotator_id, str(error)))
-
-    def _name_annotator(self, value: Any) -> str:
-        if value is None and self.mapping.annotators == "aggregate":
-            return "aggregate"
-        name = id_text(value, "annotator")
-        if self.label_source != "model" and name not in self.mapping.human and is_judge_name(name):
-            self.judges[name] = None
-        annotator_id = self.pseudonyms.pseudonym_for(name)
-        self.people[annotator_id].add(str(value).strip())
-        return annotator_id
 
     def _find_item(self, label: SourceLabel | BlankCell) -> str:
         value = label.item_id
@@ -286,28 +284,12 @@ class _LabelImport:
             raise UnreadableScore(f"'{label.score}' is mapped to {score!r}, which is not on the scale of '{metric}' ({scale.describe()})")
         return reverse_score(score, scale) if metric in self.mapping.flip else score
 
-    def _refuse_repeated(self, label: SourceLabel, row: dict[str, Any]) -> None:
-        key = (row["item_id"], row["annotator_id"], row["metric"])
-        if key in self.seen:
-            location, score = self.seen[key]
-            same = "with the same score" if score == row["score"] else f"with {score!r}, not {row['score']!r}"
-            who = "" if label.annotator is not None or self.mapping.annotator else NAME_THE_ANNOTATOR
-            raise UnreadableScore(f"{key[1]} already scored '{key[2]}' of '{key[0]}' {same} in {location}{who}")
-        self.seen[key] = (label.place, row["score"])
-
     def _make_refusal(self, label: SourceLabel, annotator_id: str | None, reason: str) -> RefusedRow:
         """A refusal that is safe to share: the cells that were read, with the pseudonym of the annotator."""
         cells = {role: label.record.cells.get(column) for role, column in self.plan.columns.items()}
         cells_read = {**cells, "item_id": label.item_id, "metric": label.metric, "score": label.score, "annotator_id": annotator_id}
         row = {name: _to_json_value(value) for name, value in cells_read.items() if value is not None}
         return RefusedRow(label.place, reason, row)
-
-    def _refuse_unused_names(self) -> None:
-        """Raise UsageError for a metric name that no label has: it is a typing error, and its change would silently not happen."""
-        for flag, names in (("--rename", self.mapping.rename), ("--flip", self.mapping.flip), ("--category", self.mapping.categories)):
-            for name in names:
-                if name not in self.names:
-                    raise UsageError(f"{flag} {name}: {self.source} has no label of this metric.{choose_from(sorted(self.names), name)}")
 
     # Writing
 
@@ -317,7 +299,12 @@ class _LabelImport:
         own_scales = {name: scale for name, scale in self._select_used_scales().items() if self.rubrics.get(name) != scale}
         kind: AnnotatorKind = self.mapping.annotators or ("persistent" if self.table.kind in _KINDS_WITH_USERS else "anonymous")
         about = updated_about(self.target, self.mapping, self.given.about, kind, own_scales, notes)
-        items = self._select_items()
+        # The items of the folder after the import; of the bundled items, only the labelled ones.
+        if self.options.items != "bundled":
+            items = self.rows.rows
+        else:
+            labelled = {row["item_id"] for row in self.labels} | self.target.items.rows.keys()
+            items = {name: row for name, row in self.rows.rows.items() if name in labelled}
         shorten_paths = partial(without_paths, paths=[Path(self.source)] if Path(self.source).exists() else [])
         tables: dict[str, list[Any]] = {
             "items": [row for name, row in items.items() if name not in self.target.items.rows],
@@ -350,13 +337,6 @@ class _LabelImport:
     def _select_used_scales(self) -> dict[str, Scale]:
         wanted = self.mapping.metrics if self.options.unlabelled else {}  # nobody has scored yet, and the folder says what will be
         return {**wanted, **{row["metric"]: self.scales[row["metric"]] for row in self.labels}}
-
-    def _select_items(self) -> dict[str, dict[str, Any]]:
-        """The items of the folder after the import; of the bundled items, only the labelled ones."""
-        if self.options.items != "bundled":
-            return self.rows.rows
-        labelled = {row["item_id"] for row in self.labels} | self.target.items.rows.keys()
-        return {name: row for name, row in self.rows.rows.items() if name in labelled}
 
     def _scrub_refusal(self, refusal: RefusedRow) -> RefusedRow:
         scrub, reason = self.pseudonyms.scrub, refusal.reason

@@ -18,7 +18,7 @@ from harness.errors import ContentError, UsageError
 from harness.exchange.labels.columns_of_source import NO_ITEM_ID, ColumnPlan, find_columns
 from harness.exchange.labels.read import read_source
 from harness.exchange.labels.scores import UnreadableScore, id_text
-from harness.exchange.labels.table import Record, SourceTable, Unreadable, is_blank
+from harness.exchange.labels.table import Record, Unreadable, is_blank
 from harness.model import Item, Scale
 from harness.parse.language import other_language_of
 from harness.row_files import find_table, read_rows
@@ -57,7 +57,17 @@ def read_given_items(source: str, mapping: LabelMapping, library: Library) -> Gi
         return items_of_folder(folder, library)
     table = read_source(source)
     rows = ItemRows({}, mapping, library, closed=False)
-    plan = _plan_items(table, mapping, source)
+    # Find the columns of a table of items: by the mapping, then by usual names. The rest are fields unless texts are named.
+    if missing := [column for column in mapping.texts.values() if column not in table.columns]:
+        raise ContentError(f"'{missing[0]}' is not a column; the columns are: {', '.join(table.columns)}", source)
+    column_of_role = {
+        role: column for role, column in mapping.named_columns.items() if column in table.columns and role in ("item_id", *_ITEM_ROLES)
+    }
+    roles = [role for role in ("item_id", *_ITEM_ROLES) if mapping.constant(role) is None]
+    columns, _ = find_columns(table, column_of_role, roles, mapping.texts.values())
+    if "item_id" not in columns:
+        raise ContentError(f"{NO_ITEM_ID} (the columns are: {', '.join(table.columns)})", source)
+    plan = ColumnPlan(columns, (), mapping.texts or {name: name for name in table.columns if name not in columns.values()}, {})
     for record in table.records:
         try:
             rows.require(mapping.item_prefix + id_text(record.cells.get(plan.columns["item_id"]), "item id"), record, plan)
@@ -78,20 +88,6 @@ def item_row(item: Item) -> dict[str, Any]:
     """An item as a row of items.jsonl."""
     row = {name: value for name, value in msgspec.structs.asdict(item).items() if name != "fields" and value is not None}
     return row | item.fields
-
-
-def _plan_items(table: SourceTable, mapping: LabelMapping, source: str) -> ColumnPlan:
-    """Find the columns of a table of items: by the mapping, then by usual names. The rest are fields unless texts are named."""
-    if missing := [column for column in mapping.texts.values() if column not in table.columns]:
-        raise ContentError(f"'{missing[0]}' is not a column; the columns are: {', '.join(table.columns)}", source)
-    column_of_role = {
-        role: column for role, column in mapping.named_columns.items() if column in table.columns and role in ("item_id", *_ITEM_ROLES)
-    }
-    roles = [role for role in ("item_id", *_ITEM_ROLES) if mapping.constant(role) is None]
-    columns, _ = find_columns(table, column_of_role, roles, mapping.texts.values())
-    if "item_id" not in columns:
-        raise ContentError(f"{NO_ITEM_ID} (the columns are: {', '.join(table.columns)})", source)
-    return ColumnPlan(columns, (), mapping.texts or {name: name for name in table.columns if name not in columns.values()}, {})
 
 
 class ItemRows:
@@ -142,7 +138,14 @@ class ItemRows:
             if not is_blank(value):
                 row[role] = id_text(value, role)
         if "language" in row:
-            row["language"] = self._read_tag(row["language"])
+            text = row["language"]
+            try:
+                tag = tags.tag_of_cell(text)
+            except UsageError as err:
+                raise UnreadableScore(str(err)) from None
+            if tag != text:
+                self.tags[text] = tag
+            row["language"] = tag
         for field, column in plan.texts.items():
             value = record.cells.get(column)
             if isinstance(value, Unreadable):
@@ -152,15 +155,6 @@ class ItemRows:
             else:
                 row[field] = value if isinstance(value, (str, int, float, list, dict)) else str(value)
         return row
-
-    def _read_tag(self, text: str) -> str:
-        try:
-            tag = tags.tag_of_cell(text)
-        except UsageError as err:
-            raise UnreadableScore(str(err)) from None
-        if tag != text:
-            self.tags[text] = tag
-        return tag
 
     def settle_languages(self) -> list[str]:
         """Write the new items of one language under one tag, and return a sentence on each language that has several.

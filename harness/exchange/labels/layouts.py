@@ -59,7 +59,12 @@ def one_record_per_item(table: SourceTable, pattern: str, location: str) -> Sour
     `pattern` is a regular expression with the group `item`, and `metric` where there are several; `place` is that of the header. Raises
     UsageError for a pattern that cannot be, ContentError if no column matches.
     """
-    names = _compile_pattern(pattern)
+    try:
+        names = Pattern(pattern)
+    except ValueError as err:
+        raise UsageError(f"--wide-items {pattern}: {err}") from None
+    if "item" not in names.names or names.names - {"item", "metric"}:
+        raise UsageError(rf"--wide-items {pattern}: name the item's part, such as \[(?P<item>[^]]+)\] (?P<metric>.+)")
     try:
         matches = {column: match for column in table.columns if (match := names.full_match(column))}
     except SlowPattern:
@@ -81,16 +86,6 @@ def one_record_per_item(table: SourceTable, pattern: str, location: str) -> Sour
             records.append(Record(cells, record.number, record.head, letters, tail))
     columns = ["item_id", *(["metric"] if "metric" in names.names else []), "score", *shared_columns]
     return table._replace(columns=columns, records=records)
-
-
-def _compile_pattern(pattern: str) -> Pattern:
-    try:
-        names = Pattern(pattern)
-    except ValueError as err:
-        raise UsageError(f"--wide-items {pattern}: {err}") from None
-    if "item" not in names.names or names.names - {"item", "metric"}:
-        raise UsageError(rf"--wide-items {pattern}: name the item's part, such as \[(?P<item>[^]]+)\] (?P<metric>.+)")
-    return names
 
 
 def is_potato(rows: Sequence[Mapping[str, Any]]) -> bool:

@@ -91,7 +91,19 @@ def make_pairs(
     for name in sorted({item.task for item in items} - tasks.keys()):
         raise UsageError(f"no pairwise task has pairs_of = '{name}'; add one with --content (docs/studies.md).{choose_from(tasks, name)}")
     wanted = _choose_system(against, {str(item.system) for item in items})
-    means = _compute_mean_scores(data, equal) if equal else {}
+    if equal:
+        # `{item_id: mean of people's scores}` on a metric.
+        scores: defaultdict[str, list[float]] = defaultdict(list)
+        if equal.metric not in data.labels.metric.used:
+            raise UsageError(f"no label is on the metric '{equal.metric}'.{choose_from(data.labels.metric.used, equal.metric)}")
+        for label in data.labels:
+            if label.metric == equal.metric:
+                if isinstance(label.score, str):
+                    raise UsageError(f"the scores of '{equal.metric}' are names, which have no mean; --equal needs a metric with numbers")
+                scores[label.item_id].append(float(label.score))
+        means = {name: sum(item_scores) / len(item_scores) for name, item_scores in scores.items()}
+    else:
+        means = {}
     rows: list[dict[str, Any]] = []
     left_out: Counter[str] = Counter()
     for first, other in _find_candidates(items, data.about.segment, wanted):
@@ -165,19 +177,6 @@ def _choose_system(against: str, systems: set[str]) -> str | None:
     if not same:
         raise UsageError(f"no item has the system '{against}'.{choose_from(sorted(systems), against)}")
     return same[0]
-
-
-def _compute_mean_scores(data: Dataset, equal: EqualScores) -> Mapping[str, float]:
-    """`{item_id: mean of people's scores}` on a metric."""
-    scores: defaultdict[str, list[float]] = defaultdict(list)
-    if equal.metric not in data.labels.metric.used:
-        raise UsageError(f"no label is on the metric '{equal.metric}'.{choose_from(data.labels.metric.used, equal.metric)}")
-    for label in data.labels:
-        if label.metric == equal.metric:
-            if isinstance(label.score, str):
-                raise UsageError(f"the scores of '{equal.metric}' are names, which have no mean; --equal needs a metric with numbers")
-            scores[label.item_id].append(float(label.score))
-    return {name: sum(item_scores) / len(item_scores) for name, item_scores in scores.items()}
 
 
 def _describe_difference(first: Item, other: Item, means: Mapping[str, float], tolerance: float) -> str:

@@ -39,7 +39,15 @@ def with_plain_names(table: SourceTable) -> SourceTable:
         return _read_promptfoo(table, outputs, _read_cell_of_output)
     if names >= {*_LANGFUSE} and names & {*_LANGFUSE_ITEMS}:
         return _read_langfuse(table)
-    return _label_studio(table) if names >= {*_LABEL_STUDIO} else table
+    if names >= {*_LABEL_STUDIO}:
+        # The rows without what the program notes of each annotation; a rating in JSON is its number.
+        facts = {"annotation_id", "created_at", "updated_at", "lead_time"}
+        records = []
+        for record in table.records:
+            cells = {name: _strip_messages(cell) for name, cell in record.cells.items() if name not in facts}
+            records.append(record._replace(cells=cells))
+        return _with_rows(table, records, "Label Studio's table: what it notes of each annotation is left out")
+    return table
 
 
 def distinct_names(header: list[str]) -> list[str]:
@@ -118,16 +126,6 @@ def _read_langfuse(table: SourceTable) -> SourceTable:
     return _with_rows(
         table, records, "Langfuse's scores: ANNOTATION is people's, EVAL a judge's; of words, the number beside them is left out"
     )
-
-
-def _label_studio(table: SourceTable) -> SourceTable:
-    """Return the rows without what the program notes of each annotation; a rating in JSON is its number."""
-    facts = {"annotation_id", "created_at", "updated_at", "lead_time"}
-    records = []
-    for record in table.records:
-        cells = {name: _strip_messages(cell) for name, cell in record.cells.items() if name not in facts}
-        records.append(record._replace(cells=cells))
-    return _with_rows(table, records, "Label Studio's table: what it notes of each annotation is left out")
 
 
 def _strip_messages(cell: Any) -> Any:

@@ -36,34 +36,26 @@ def read_salt(path: Path, *, outside: Path) -> bytes:
     try:
         return _check_salt(path, path.read_bytes())
     except FileNotFoundError:
-        return _create_salt(path)
+        salt = secrets.token_bytes(_SALT_BYTES)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            # Write the whole salt or remove the file: half a salt would be refused by every import that follows.
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    file.write(salt.hex().encode() + b"\n")
+                    file.flush()
+                    os.fsync(handle)
+            except BaseException:
+                path.unlink(missing_ok=True)
+                raise
+        except FileExistsError:  # another import created it meanwhile
+            return _check_salt(path, path.read_bytes())
+        except OSError as err:
+            raise StoreError(f"the salt {path} cannot be written ({err.strerror or err}); choose another --salt-file") from None
+        return salt
     except OSError as err:
         raise AccessError(f"the salt {path} cannot be read ({err.strerror or err}); choose another --salt-file") from None
-
-
-def _create_salt(path: Path) -> bytes:
-    salt = secrets.token_bytes(_SALT_BYTES)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        _write_salt(path, handle, salt)
-    except FileExistsError:  # another import created it meanwhile
-        return _check_salt(path, path.read_bytes())
-    except OSError as err:
-        raise StoreError(f"the salt {path} cannot be written ({err.strerror or err}); choose another --salt-file") from None
-    return salt
-
-
-def _write_salt(path: Path, handle: int, salt: bytes) -> None:
-    """Write the whole salt or remove the file: half a salt would be refused by every import that follows."""
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(salt.hex().encode() + b"\n")
-            file.flush()
-            os.fsync(handle)
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
 
 
 def _check_salt(path: Path, data: bytes) -> bytes:

@@ -130,7 +130,12 @@ def without_names_in_rows(table: SourceTable) -> SourceTable:
     response's id holds no id.
     """
     names = next((index for index, record in enumerate(table.records[:_ROWS_OF_NAMES]) if _are_import_ids(record.cells)), None)
-    count = names + 1 if names is not None else _count_rows_before_ids([record.cells.get(_RESPONSE_COLUMN) for record in table.records])
+    if names is not None:
+        count = names + 1
+    else:
+        ids = [record.cells.get(_RESPONSE_COLUMN) for record in table.records]
+        are_ids = [isinstance(value, str) and _RESPONSE_ID.fullmatch(value) is not None for value in ids]
+        count = 1 if len(are_ids) > 1 and not are_ids[0] and all(are_ids[1:]) and not is_blank(ids[0]) else 0
     if not count or count == len(table.records):
         return table
     first, last = table.records[0], table.records[count - 1]
@@ -143,8 +148,3 @@ def without_names_in_rows(table: SourceTable) -> SourceTable:
 def _are_import_ids(cells: dict[str, Any]) -> bool:
     filled = [cell for cell in cells.values() if not is_blank(cell)]
     return bool(filled) and all(isinstance(cell, str) and _IMPORT_ID.match(cell) for cell in filled)
-
-
-def _count_rows_before_ids(ids: list[Any]) -> int:
-    are_ids = [isinstance(value, str) and _RESPONSE_ID.fullmatch(value) is not None for value in ids]
-    return 1 if len(are_ids) > 1 and not are_ids[0] and all(are_ids[1:]) and not is_blank(ids[0]) else 0

@@ -44,7 +44,12 @@ def read_score(value: Any, scale: Scale, categories: Mapping[str, Score] | None 
         raise UnreadableScore("the score is empty")
     if categories and (mapped := _find_category(value, categories)) is not None:
         return mapped
-    _refuse_other_types(value)
+    if isinstance(value, bool):
+        raise UnreadableScore(f"the truth value {str(value).upper()} where a score should be; map it with --category METRIC:{value}=SCORE")
+    if isinstance(value, (datetime.date, datetime.time, datetime.timedelta)):
+        raise UnreadableScore(f"{date_reason(value)} where a score should be")
+    if not isinstance(value, (int, float, str)):
+        raise UnreadableScore(f"{_name_of_type(value)} where one score should be")
     points = {(isinstance(point, str), point): point for number in _list_readings(value) for point in _find_points(number, scale)}
     if len(points) > 1:
         raise UnreadableScore(f"'{value}' may mean {' or '.join(map(str, points.values()))}; write it with a decimal point")
@@ -78,15 +83,6 @@ def _find_category(value: Any, categories: Mapping[str, Score]) -> Score | None:
     elif isinstance(value, float) and value.is_integer():
         text = str(int(value))
     return categories.get(text)
-
-
-def _refuse_other_types(value: Any) -> None:
-    if isinstance(value, bool):
-        raise UnreadableScore(f"the truth value {str(value).upper()} where a score should be; map it with --category METRIC:{value}=SCORE")
-    if isinstance(value, (datetime.date, datetime.time, datetime.timedelta)):
-        raise UnreadableScore(f"{date_reason(value)} where a score should be")
-    if not isinstance(value, (int, float, str)):
-        raise UnreadableScore(f"{_name_of_type(value)} where one score should be")
 
 
 def date_reason(value: Any) -> str:

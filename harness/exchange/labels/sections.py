@@ -64,8 +64,30 @@ def make_sections(data: Dataset, items: Sequence[Item], library: Library, select
 
 
 def _make_section(task: str, items: list[Item], data: Dataset, library: Library, selected: Selection) -> TaskSection:
-    metrics = _choose_metrics(task, items, data, library, selected)
-    ordered = _order_for_reading(items, selected.seed)
+    # The metrics of a task: the chosen ones, else those with labels, else those of the data, else those of the task. All items of the
+    # bundled data belong together, so they have the metrics of their task.
+    if selected.metrics is not None:
+        metrics = list(selected.metrics)
+    else:
+        of_task = [name for name in library.task(task).metrics if name in data.scales] if task in library.task_files else []
+        if of_task and not data.private:
+            metrics = of_task
+        else:
+            labelled = {metric for item in items for metric in data.labelled_metrics.get(item.item_id, ())}
+            in_order = dict.fromkeys((*of_task, *data.scales))
+            metrics = [name for name in in_order if name in labelled] or list(data.about.metrics) or of_task
+            if not metrics:
+                raise UsageError(
+                    f"the metrics of task '{task}' are unknown; name them with --metrics; choose from: {', '.join(data.scales)}"
+                )
+    # Order items by group, so that people read a shared text once. Within a group the order is random, so that it reveals nothing.
+    groups: dict[tuple[str, str], list[Item]] = {}
+    for item in items:
+        groups.setdefault((item.language, item.group), []).append(item)
+    ordered: list[Item] = []
+    for (language, group), group_items in groups.items():
+        random.Random(f"{selected.seed} {language} {group}").shuffle(group_items)
+        ordered += group_items
     if task in library.task_files:
         spec = library.task(task)
         fields = {name: field.title for name, field in spec.fields.items() if selected.fields is None or name in selected.fields}
@@ -98,36 +120,6 @@ def naming_languages(instruction: str, languages: Mapping[str, Sequence[str]], n
 def _list_tags(items: Sequence[Item], key: str) -> list[str]:
     """The languages that the items name under a key, each once, in the order of the items."""
     return list(dict.fromkeys(item.language if key == "language" else str(item.fields.get(key) or item.language) for item in items))
-
-
-def _choose_metrics(task: str, items: Sequence[Item], data: Dataset, library: Library, selected: Selection) -> list[str]:
-    """The metrics of a task: the chosen ones, else those with labels, else those of the data, else those of the task.
-
-    All items of the bundled data belong together, so they have the metrics of their task.
-    """
-    if selected.metrics is not None:
-        return list(selected.metrics)
-    of_task = [name for name in library.task(task).metrics if name in data.scales] if task in library.task_files else []
-    if of_task and not data.private:
-        return of_task
-    labelled = {metric for item in items for metric in data.labelled_metrics.get(item.item_id, ())}
-    in_order = dict.fromkeys((*of_task, *data.scales))
-    metrics = [name for name in in_order if name in labelled] or list(data.about.metrics) or of_task
-    if not metrics:
-        raise UsageError(f"the metrics of task '{task}' are unknown; name them with --metrics; choose from: {', '.join(data.scales)}")
-    return metrics
-
-
-def _order_for_reading(items: Sequence[Item], seed: int) -> list[Item]:
-    """Order items by group, so that people read a shared text once. Within a group the order is random, so that it reveals nothing."""
-    groups: dict[tuple[str, str], list[Item]] = {}
-    for item in items:
-        groups.setdefault((item.language, item.group), []).append(item)
-    ordered: list[Item] = []
-    for (language, group), group_items in groups.items():
-        random.Random(f"{seed} {language} {group}").shuffle(group_items)
-        ordered += group_items
-    return ordered
 
 
 # In the annotators' language, from `languages/<tag>/instructions.toml`, else in English

@@ -59,7 +59,18 @@ def make_sheet(
     hidden_sheet = _HiddenSheet(book, scales)
     sections = [section._replace(title=task_title(section, interface)) for section in sections]
     names = [_Worksheet(book, section, rubrics, interface.strings).write(annotator, hidden_sheet) for section in sections]
-    guide = _write_guide(book, sections, scales, rubrics, interface)
+    # Write the guide, and return the name of its sheet.
+    from openpyxl.styles import Alignment, Font
+
+    sheet = book.create_sheet(_make_title(interface.strings["sheet_title"], book.sheetnames))
+    sheet.column_dimensions["A"].width, sheet.column_dimensions["B"].width = 24, 110
+    for row, (heading, right, bold) in enumerate(_write_guide_rows(sections, scales, rubrics, interface), start=1):
+        for column, text in (("A", heading), ("B", right)):
+            cell = sheet[f"{column}{row}"]
+            _write(cell, text)
+            cell.alignment, cell.font = Alignment(wrap_text=True, vertical="top"), Font(bold=bold or column == "A")
+    _protect(sheet)
+    guide = str(sheet.title)
     hidden_sheet.finish(sections, names)
     book.move_sheet(MARKER, offset=len(book.sheetnames))
     book.move_sheet(guide, offset=1 - book.sheetnames.index(guide))
@@ -137,11 +148,41 @@ class _Worksheet:
         self._write_head(annotator)
         for row, item in enumerate(self.section.items, start=FIRST_ROW):
             self._write_item(row, item, hidden_sheet.add(item))
-        self._set_widths()
-        self._set_heights()
+        # Widths in which texts can be read: wider for longer ones, as a row can be only so high.
+        for name, letter in self.letters.items():
+            self.sheet.column_dimensions[letter].width = _WIDTHS.get(name, 13)
+        self.sheet.column_dimensions[self.letters["key"]].hidden = True
+        for name, letter in self.texts.items():
+            longest = max((_measure_width(str(item.fields.get(name) or "")) for item in self.section.items), default=0)
+            width = next(width for limit, width in ((40, 20), (600, 50), (1800, 80), (10**9, 110)) if longest <= limit)
+            self.sheet.column_dimensions[letter].width = width
+        # Heights in which the longest text of a row is seen whole, as far as a row can be so high.
+        rooms = {letter: max(1, int(self.sheet.column_dimensions[letter].width) - 2) for letter in self.texts.values()}
+        for row in range(FIRST_ROW, self.last_row + 1):
+            lines = 1
+            for letter, room in rooms.items():
+                cell_lines = str(self.sheet[f"{letter}{row}"].value or "").split("\n")
+                lines = max(lines, sum(-(-max(1, _measure_width(line)) // room) for line in cell_lines))
+            self.sheet.row_dimensions[row].height = min(_MAX_HEIGHT, _LINE_HEIGHT * lines + 4)
         if self.section.items:
-            self._count_progress()
-            self._add_drop_downs(hidden_sheet)
+            # A formula at the top: how many scores are chosen, of all; its words have places for `{done}` and `{total}`.
+            if letters := list(self.metrics.values()):
+                total = f"{len(letters) * len(self.section.items):,}"
+                before, after = self.words["progress"].replace("{total}", total).replace('"', "'").split("{done}")
+                chosen = f"COUNTA({letters[0]}{FIRST_ROW}:{letters[-1]}{self.last_row})"
+                self.sheet[PROGRESS_CELL].value = f'="{before}"&{chosen}&"{after}"'
+            from openpyxl.worksheet.datavalidation import DataValidation
+
+            for metric, letter in self.metrics.items():
+                scale = hidden_sheet.scales[metric]
+                if scale.kind == "interval":
+                    low, high = (-1e9 if scale.min is None else scale.min), (1e9 if scale.max is None else scale.max)
+                    rule = DataValidation(type="decimal", operator="between", formula1=f"{low:g}", formula2=f"{high:g}", allow_blank=True)
+                else:
+                    rule = DataValidation(type="list", formula1=f"={hidden_sheet.classes(metric)}", allow_blank=True)
+                rule.showErrorMessage, rule.errorTitle, rule.error = True, self.words["sheet_off_scale"], scale.describe()[:250]
+                rule.add(f"{letter}{FIRST_ROW}:{letter}{self.last_row}")
+                self.sheet.add_data_validation(rule)
         # On paper: as wide as the page, in landscape, with the headings on every page.
         sheet.page_setup.orientation, sheet.page_setup.paperSize = "landscape", sheet.PAPERSIZE_A4
         sheet.page_setup.fitToWidth, sheet.page_setup.fitToHeight = 1, 0
@@ -177,48 +218,6 @@ class _Worksheet:
             cell.alignment = Alignment(wrap_text=True, vertical="top", readingOrder=direction)
             if kind in ("metric", "comment"):
                 cell.protection, cell.fill = Protection(locked=False), self.answers
-
-    def _set_widths(self) -> None:
-        """Widths in which texts can be read: wider for longer ones, as a row can be only so high."""
-        for name, letter in self.letters.items():
-            self.sheet.column_dimensions[letter].width = _WIDTHS.get(name, 13)
-        self.sheet.column_dimensions[self.letters["key"]].hidden = True
-        for name, letter in self.texts.items():
-            longest = max((_measure_width(str(item.fields.get(name) or "")) for item in self.section.items), default=0)
-            width = next(width for limit, width in ((40, 20), (600, 50), (1800, 80), (10**9, 110)) if longest <= limit)
-            self.sheet.column_dimensions[letter].width = width
-
-    def _set_heights(self) -> None:
-        """Heights in which the longest text of a row is seen whole, as far as a row can be so high."""
-        rooms = {letter: max(1, int(self.sheet.column_dimensions[letter].width) - 2) for letter in self.texts.values()}
-        for row in range(FIRST_ROW, self.last_row + 1):
-            lines = 1
-            for letter, room in rooms.items():
-                cell_lines = str(self.sheet[f"{letter}{row}"].value or "").split("\n")
-                lines = max(lines, sum(-(-max(1, _measure_width(line)) // room) for line in cell_lines))
-            self.sheet.row_dimensions[row].height = min(_MAX_HEIGHT, _LINE_HEIGHT * lines + 4)
-
-    def _count_progress(self) -> None:
-        """A formula at the top: how many scores are chosen, of all; its words have places for `{done}` and `{total}`."""
-        if letters := list(self.metrics.values()):
-            total = f"{len(letters) * len(self.section.items):,}"
-            before, after = self.words["progress"].replace("{total}", total).replace('"', "'").split("{done}")
-            chosen = f"COUNTA({letters[0]}{FIRST_ROW}:{letters[-1]}{self.last_row})"
-            self.sheet[PROGRESS_CELL].value = f'="{before}"&{chosen}&"{after}"'
-
-    def _add_drop_downs(self, hidden_sheet: _HiddenSheet) -> None:
-        from openpyxl.worksheet.datavalidation import DataValidation
-
-        for metric, letter in self.metrics.items():
-            scale = hidden_sheet.scales[metric]
-            if scale.kind == "interval":
-                low, high = (-1e9 if scale.min is None else scale.min), (1e9 if scale.max is None else scale.max)
-                rule = DataValidation(type="decimal", operator="between", formula1=f"{low:g}", formula2=f"{high:g}", allow_blank=True)
-            else:
-                rule = DataValidation(type="list", formula1=f"={hidden_sheet.classes(metric)}", allow_blank=True)
-            rule.showErrorMessage, rule.errorTitle, rule.error = True, self.words["sheet_off_scale"], scale.describe()[:250]
-            rule.add(f"{letter}{FIRST_ROW}:{letter}{self.last_row}")
-            self.sheet.add_data_validation(rule)
 
 
 def task_title(section: TaskSection, interface: Interface) -> str:
@@ -269,23 +268,6 @@ def _protect(sheet: Any) -> None:
     """Protect cells against mistakes: without a password, and people may change widths and heights."""
     sheet.protection.sheet = True
     sheet.protection.formatColumns = sheet.protection.formatRows = sheet.protection.formatCells = False
-
-
-def _write_guide(
-    book: Any, sections: Sequence[TaskSection], scales: Mapping[str, Scale], rubrics: Mapping[str, Rubric], interface: Interface
-) -> str:
-    """Write the guide, and return the name of its sheet."""
-    from openpyxl.styles import Alignment, Font
-
-    sheet = book.create_sheet(_make_title(interface.strings["sheet_title"], book.sheetnames))
-    sheet.column_dimensions["A"].width, sheet.column_dimensions["B"].width = 24, 110
-    for row, (heading, right, bold) in enumerate(_write_guide_rows(sections, scales, rubrics, interface), start=1):
-        for column, text in (("A", heading), ("B", right)):
-            cell = sheet[f"{column}{row}"]
-            _write(cell, text)
-            cell.alignment, cell.font = Alignment(wrap_text=True, vertical="top"), Font(bold=bold or column == "A")
-    _protect(sheet)
-    return str(sheet.title)
 
 
 def _write_guide_rows(

@@ -28,7 +28,20 @@ def read_xlsx(path: Path, sheet: str | None = None, header_row: int | None = Non
     Raises ContentError for a file that is too large or not a workbook, UsageError for an unknown sheet.
     """
     book = open_book(path)
-    chosen, notes = _choose_sheet(book, path, sheet)
+    titles = [sheet.title for sheet in book.worksheets]
+    if sheet is not None:
+        if sheet not in titles:
+            raise UsageError(f"--sheet {sheet}: {path} has no such sheet; choose from: {', '.join(titles)}")
+        chosen, notes = book[sheet], []
+    else:
+        filled_sheets = [
+            sheet for sheet in book.worksheets if sheet.sheet_state == "visible" and any(True for _ in _read_filled_rows(sheet))
+        ]
+        if not filled_sheets:
+            raise ContentError("all sheets are empty; one of them needs a row with column names and rows below it", path)
+        first, *unread = filled_sheets
+        listed = ", ".join(sheet.title for sheet in unread)
+        chosen, notes = first, [f"the sheet '{first.title}' was read; choose another with --sheet ({listed})"] if unread else []
     cells = list(grid(chosen, path))
     if not cells:
         raise ContentError(f"the sheet '{chosen.title}' is empty; it needs a row with column names and rows below it", path)
@@ -39,7 +52,13 @@ def read_xlsx(path: Path, sheet: str | None = None, header_row: int | None = Non
         notes = [*notes, two_row_note(rows[0][0])]
         names, rows = joined, rows[1:]
     sheet_prefix = f"{path}:{chosen.title}!"
-    header = _read_header(names, f"{sheet_prefix}{header_number}")
+    # `{letter: name}` of the columns.
+    location = f"{sheet_prefix}{header_number}"
+    for value in names.values():
+        if isinstance(value, Unreadable):
+            raise ContentError(f"in the row of column names: {value.reason}", location)
+    header = {letter: str(value).strip() for letter, value in names.items()}
+    refuse_repeated(location, list(header.values()), None)
     records = [
         Record({header[k]: value for k, value in row.items() if k in header}, number, sheet_prefix, {n: k for k, n in header.items()})
         for number, row in rows
@@ -59,19 +78,8 @@ def open_book(path: Path) -> Any:
     """Open a workbook with its formulas. Raises ContentError for a file that is not a workbook or unpacks to more than the limit."""
     import openpyxl  # late: 0.2 s
 
-    _refuse_bombs(path)
-    try:
-        return openpyxl.load_workbook(io.BytesIO(path.read_bytes()))  # as bytes: given a path, openpyxl judges the file by its name
-    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError, IndexError, EOFError, OSError, SyntaxError) as err:
-        # openpyxl has no error of its own for a damaged file; the error of ElementTree is a SyntaxError
-        raise ContentError(f"not a readable Excel workbook ({type(err).__name__}: {err}); save it again as .xlsx", path) from None
-
-
-def _refuse_bombs(path: Path) -> None:
-    """Refuse small files that grow enormous: by unpacking, by XML entities, or by merged cells.
-
-    Every part is read once within its stated size, so that openpyxl meets no part whose size is false.
-    """
+    # Refuse small files that grow enormous: by unpacking, by XML entities, or by merged cells. Every part is read once within its stated
+    # size, so that openpyxl meets no part whose size is false.
     with open_archive(path, limits.MAX_BYTES, "Excel workbook") as archive:
         if archive.stated > limits.MAX_BYTES:
             stated, most = archive.stated >> 20, limits.MAX_BYTES >> 20
@@ -79,7 +87,22 @@ def _refuse_bombs(path: Path) -> None:
         for name in dict.fromkeys(archive.names):
             content = archive.read(name)
             if name.endswith((".xml", ".rels")):
-                _refuse_bad_part(path, name, content)
+                if _declares_type(content):
+                    raise ContentError(f"the part {name} declares a document type or entities, which no spreadsheet program does", path)
+                xml = content.replace(b"\0", b"")
+                from openpyxl.utils import range_boundaries
+
+                merged = 0
+                for match in re.finditer(rb"<(?:\w+:)?mergeCell\s[^>]*?ref\s*=\s*[\"']([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})", xml):
+                    first_column, top, right, bottom = range_boundaries(match[1].decode())
+                    merged += (right - first_column + 1) * (bottom - top + 1)
+                if merged > _MAX_MERGED_CELLS:  # openpyxl visits each of them
+                    raise ContentError(f"{merged} cells are merged, more than {_MAX_MERGED_CELLS}; unmerge them", path)
+    try:
+        return openpyxl.load_workbook(io.BytesIO(path.read_bytes()))  # as bytes: given a path, openpyxl judges the file by its name
+    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError, IndexError, EOFError, OSError, SyntaxError) as err:
+        # openpyxl has no error of its own for a damaged file; the error of ElementTree is a SyntaxError
+        raise ContentError(f"not a readable Excel workbook ({type(err).__name__}: {err}); save it again as .xlsx", path) from None
 
 
 class _Begun(Exception):
@@ -103,34 +126,6 @@ def _declares_type(xml: bytes) -> bool:
     with suppress(_Begun, expat.ExpatError, ValueError, LookupError):  # openpyxl refuses what is no XML
         parser.Parse(xml, True)
     return declares
-
-
-def _refuse_bad_part(path: Path, name: str, content: bytes) -> None:
-    if _declares_type(content):
-        raise ContentError(f"the part {name} declares a document type or entities, which no spreadsheet program does", path)
-    xml = content.replace(b"\0", b"")
-    from openpyxl.utils import range_boundaries
-
-    merged = 0
-    for match in re.finditer(rb"<(?:\w+:)?mergeCell\s[^>]*?ref\s*=\s*[\"']([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})", xml):
-        first_column, top, right, bottom = range_boundaries(match[1].decode())
-        merged += (right - first_column + 1) * (bottom - top + 1)
-    if merged > _MAX_MERGED_CELLS:  # openpyxl visits each of them
-        raise ContentError(f"{merged} cells are merged, more than {_MAX_MERGED_CELLS}; unmerge them", path)
-
-
-def _choose_sheet(book: Any, path: Path, name: str | None) -> tuple[Any, list[str]]:
-    titles = [sheet.title for sheet in book.worksheets]
-    if name is not None:
-        if name not in titles:
-            raise UsageError(f"--sheet {name}: {path} has no such sheet; choose from: {', '.join(titles)}")
-        return book[name], []
-    filled_sheets = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible" and any(True for _ in _read_filled_rows(sheet))]
-    if not filled_sheets:
-        raise ContentError("all sheets are empty; one of them needs a row with column names and rows below it", path)
-    first, *unread = filled_sheets
-    listed = ", ".join(sheet.title for sheet in unread)
-    return first, [f"the sheet '{first.title}' was read; choose another with --sheet ({listed})"] if unread else []
 
 
 def _read_filled_rows(sheet: Any) -> Iterator[list[Any]]:
@@ -158,7 +153,14 @@ def grid(sheet: Any, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         for cell in row:
             value: Any = merged.get((cell.row, cell.column), cell.value)
             if cell.data_type == "f" and not isinstance(value, Unreadable):
-                cached = _read_cached_values(path, sheet.title) if cached is None else cached
+                if cached is None:
+                    # The values that the formulas of a sheet had when the file was last saved, by coordinate. A formula without a stored
+                    # value is left out. A stored empty text is the value "": openpyxl gives it no value, but keeps its type.
+                    import openpyxl
+
+                    book = openpyxl.load_workbook(io.BytesIO(path.read_bytes()), data_only=True)
+                    stored = (cell for cell in book[sheet.title]._cells.values() if cell.value is not None or cell.data_type == "str")
+                    cached = {cell.coordinate: "" if cell.value is None else cell.value for cell in stored}
                 missing = f"the formula {_shorten_formula(cell.value)} has no stored value; open and save the file in a spreadsheet program"
                 value = cached.get(cell.coordinate, Unreadable(missing))
             if cell.data_type == "e" or (isinstance(value, str) and value in _ERRORS):
@@ -176,18 +178,6 @@ def _shorten_formula(formula: Any) -> str:
     return text if len(text) <= 40 else f"{text[:40]}…"
 
 
-def _read_cached_values(path: Path, title: str) -> dict[str, Any]:
-    """Return the values that the formulas of a sheet had when the file was last saved, by coordinate.
-
-    A formula without a stored value is left out. A stored empty text is the value "": openpyxl gives it no value, but keeps its type.
-    """
-    import openpyxl
-
-    book = openpyxl.load_workbook(io.BytesIO(path.read_bytes()), data_only=True)
-    stored = (cell for cell in book[title]._cells.values() if cell.value is not None or cell.data_type == "str")
-    return {cell.coordinate: "" if cell.value is None else cell.value for cell in stored}
-
-
 def _join_two_rows(names: dict[str, Any], below: dict[str, Any]) -> dict[str, Any] | None:
     """Return the names of columns whose header takes two rows; None where the second row is one of answers, or a cell is merged."""
     from openpyxl.utils import column_index_from_string, get_column_letter
@@ -197,13 +187,3 @@ def _join_two_rows(names: dict[str, Any], below: dict[str, Any]) -> dict[str, An
     letters = [get_column_letter(column) for column in range(1, 1 + max(map(column_index_from_string, (*names, *below))))]
     joined = two_row_names(*([str(row.get(letter, "")).strip() for letter in letters] for row in (names, below)))
     return dict(zip(letters, joined, strict=True)) if joined else None
-
-
-def _read_header(row: dict[str, Any], location: str) -> dict[str, str]:
-    """`{letter: name}` of the columns."""
-    for value in row.values():
-        if isinstance(value, Unreadable):
-            raise ContentError(f"in the row of column names: {value.reason}", location)
-    header = {letter: str(value).strip() for letter, value in row.items()}
-    refuse_repeated(location, list(header.values()), None)
-    return header

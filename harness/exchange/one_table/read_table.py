@@ -98,33 +98,30 @@ def _make_table(
 
 def _read(source: Any, notes: list[str]) -> SourceTable:
     if is_frame(source):
-        return _read_frame(source)
+        # A frame as a table. Rows are counted from 1.
+        frame = source
+        if hasattr(frame, "collect"):  # a query of Polars that has not run yet
+            frame = frame.collect()
+        if hasattr(frame, "to_pandas"):
+            frame = frame.to_pandas()
+        names = [str(name) for name in frame.columns]
+        if repeated := sorted({name for name in names if names.count(name) > 1}):
+            raise UsageError(f"the frame has several columns called '{repeated[0]}'; give each column its own name")
+        if not len(frame):
+            raise UsageError("the frame has no rows")
+        lists = [frame.iloc[:, number].tolist() for number in range(len(names))]
+        rows = [flat({name: _make_plain(cell) for name, cell in zip(names, row, strict=True)}) for row in zip(*lists, strict=True)]
+        records = [
+            Record({key: value for key, value in row.items() if not is_blank(value)}, number, "row ")
+            for number, row in enumerate(rows, start=1)
+        ]
+        return with_plain_names(SourceTable("frame", columns_of(rows), records))
     path = Path(source)
     options = SourceOptions()
     if path.suffix.lower() in _DELIMITED and path.is_file() and (encoding := likely_encoding(path)):
         notes.append(f"{path.name} is not UTF-8; it is read as {encoding}")
         options = SourceOptions(encoding=encoding)
     return with_plain_names(read_source(str(path), options))
-
-
-def _read_frame(frame: Any) -> SourceTable:
-    """Return a frame as a table. Rows are counted from 1."""
-    if hasattr(frame, "collect"):  # a query of Polars that has not run yet
-        frame = frame.collect()
-    if hasattr(frame, "to_pandas"):
-        frame = frame.to_pandas()
-    names = [str(name) for name in frame.columns]
-    if repeated := sorted({name for name in names if names.count(name) > 1}):
-        raise UsageError(f"the frame has several columns called '{repeated[0]}'; give each column its own name")
-    if not len(frame):
-        raise UsageError("the frame has no rows")
-    lists = [frame.iloc[:, number].tolist() for number in range(len(names))]
-    rows = [flat({name: _make_plain(cell) for name, cell in zip(names, row, strict=True)}) for row in zip(*lists, strict=True)]
-    records = [
-        Record({key: value for key, value in row.items() if not is_blank(value)}, number, "row ")
-        for number, row in enumerate(rows, start=1)
-    ]
-    return with_plain_names(SourceTable("frame", columns_of(rows), records))
 
 
 def _make_plain(cell: Any) -> Any:

@@ -65,7 +65,11 @@ class RecordReader:
         languages, seen = self._read_languages()
         items, row_of = self._make_items(ids, languages)
         scores = [score for score in self.roles.scores if self.columns[score.column].filled]
-        by_metric = self._split(scores)
+        # The columns of people's and of judges' scores by metric; of rows of scores, each part of the column by metric and side.
+        by_metric: dict[str, tuple[list[Column], list[Column]]] = {}
+        for score in scores:
+            for metric, side, cells in self._split_by_metric(score):
+                by_metric.setdefault(metric, ([], []))[side == "judge"].append(Column(score.column, cells))
         stated = self._read_stated_scales(by_metric)
         pair = "output_a" in self.roles.texts
         scales: dict[str, ReadScale] = {}
@@ -74,7 +78,20 @@ class RecordReader:
                 score_columns = [self._without_names(column) for column in (*people, *judges)] if pair else [*people, *judges]
                 scale = stated.get(metric) or stated.get("")
                 scales[metric] = read_scale(metric, score_columns[: len(people)], score_columns[len(people) :], scale, pair=pair)
-        self._note_copies(scores)
+        # Note columns of one side whose scores are equal in every text: one may be a copy of the other.
+        for index, first in enumerate(scores):
+            for second in scores[index + 1 :]:
+                if (first.side, first.metric) != (second.side, second.metric) or self.roles.rows_are_scores:
+                    continue
+                pairs = zip(self.columns[first.column].cells, self.columns[second.column].cells, strict=True)
+                scored_pairs = [
+                    (cell_score(first_score), cell_score(second_score))
+                    for first_score, second_score in pairs
+                    if first_score is not None and second_score is not None
+                ]
+                if len(scored_pairs) >= _MANY_EQUAL and all(first_score == second_score for first_score, second_score in scored_pairs):
+                    names = f"'{first.column}' and '{second.column}'"
+                    self.notes.append(f"{names} have the same score in all {len(scored_pairs):,} texts: one may be a copy of the other")
         probabilities = self._read_probabilities(scores, scales)
         labels, judgments = self._score_rows(scores, scales, ids, probabilities)
         about = DatasetCard(
@@ -225,14 +242,6 @@ class RecordReader:
                 raise ContentError(f"'{id_}' is {languages[row]} here and {languages[rows[id_]]} before; a text has one language", place)
         return items, rows
 
-    def _split(self, scores: Sequence[SideColumn]) -> dict[str, tuple[list[Column], list[Column]]]:
-        """Return the columns of people's and of judges' scores by metric; of rows of scores, each part of the column by metric and side."""
-        by_metric: dict[str, tuple[list[Column], list[Column]]] = {}
-        for score in scores:
-            for metric, side, cells in self._split_by_metric(score):
-                by_metric.setdefault(metric, ([], []))[side == "judge"].append(Column(score.column, cells))
-        return by_metric
-
     def _split_by_metric(self, score: SideColumn) -> Iterator[tuple[str, str, Sequence[Any]]]:
         """Yield (metric, side, cells) of a column of scores; one part, unless rows name the metric or who gave the score."""
         column = self.columns[score.column]
@@ -352,27 +361,7 @@ class RecordReader:
         if faults:
             more = f"\n         … and {len(faults) - _MOST_FAULTS} more" if len(faults) > _MOST_FAULTS else ""
             raise UsageError("people's scores that cannot be read:\n         " + "\n         ".join(faults[:_MOST_FAULTS]) + more)
-        self._note_gaps(labels, judgments)
-        return labels, judgments
-
-    def _note_copies(self, scores: Sequence[SideColumn]) -> None:
-        """Note columns of one side whose scores are equal in every text: one may be a copy of the other."""
-        for index, first in enumerate(scores):
-            for second in scores[index + 1 :]:
-                if (first.side, first.metric) != (second.side, second.metric) or self.roles.rows_are_scores:
-                    continue
-                pairs = zip(self.columns[first.column].cells, self.columns[second.column].cells, strict=True)
-                scored_pairs = [
-                    (cell_score(first_score), cell_score(second_score))
-                    for first_score, second_score in pairs
-                    if first_score is not None and second_score is not None
-                ]
-                if len(scored_pairs) >= _MANY_EQUAL and all(first_score == second_score for first_score, second_score in scored_pairs):
-                    names = f"'{first.column}' and '{second.column}'"
-                    self.notes.append(f"{names} have the same score in all {len(scored_pairs):,} texts: one may be a copy of the other")
-
-    def _note_gaps(self, labels: Mapping[str, list[Any]], judgments: Mapping[str, list[Any]]) -> None:
-        """Note texts that only one side scored."""
+        # Note texts that only one side scored.
         labelled, judged = (set(zip(rows["item_id"], rows["metric"], strict=True)) for rows in (labels, judgments))
         if not labelled & judged:
             raise UsageError("people and judge scored no text in common; nothing can be compared")
@@ -380,6 +369,7 @@ class RecordReader:
             self.notes.append(f"{missing:,} of {len(labelled):,} labelled texts have no score of a judge and are left out, as not asked")
         if missing := len(judged - labelled):
             self.notes.append(f"{missing:,} judged texts have no person's label")
+        return labels, judgments
 
     def _guess_annotator_kind(self) -> AnnotatorKind:
         people = {score.who for score in self.roles.scores if score.side == "human"}

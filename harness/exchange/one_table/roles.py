@@ -97,7 +97,9 @@ class RoleFinder:
         self.roles: dict[str, Role] = dict(settled or {})
         self.notes: list[str] = []
         stated = options.columns
-        self._refuse_absent(stated)
+        if absent := [name for name in stated if name not in self.columns]:
+            is_no = "is not a column" if len(absent) == 1 else "are not columns"
+            raise UsageError(f"{quoted(absent)} {is_no} of the table; its columns are: {', '.join(self.columns)}")
         for flag, names in (("--human", options.human), ("--judge", options.judge)):
             if texts := [name for name in names if self.columns[name].is_text]:
                 raise UsageError(f"{flag} {texts[0]}: {self._holds_texts(texts[0])}")
@@ -140,42 +142,33 @@ class RoleFinder:
         self._find_languages_and_texts()
         _, rater, scores = self._find_rows_of_scores()
         if not scores and "score" not in self.roles.values():
-            scores = self._find_columns_of_people()
+            # The columns of people's scores: those that look like scores, and a constant one between two others of its scale.
+            free, words = self._list_free(), column_words()
+            scored = [column for column in free if column.looks_like_scores and not words.in_name("group", column.name)]
+            names = list(self.columns)
+            ends = [names.index(column.name) for column in scored]
+            values = {score for column in scored for score in column.scores}
+            for column in free:
+                between = bool(ends) and min(ends) < names.index(column.name) < max(ends)
+                if column not in scored and between and column.may_be_scores and set(column.scores) <= values:
+                    scored.append(column)
+            scored.sort(key=lambda column: names.index(column.name))
+            sides = {column.name: None if column.name in self.options.human else side_of(column.name) for column in scored}
+            if judges := [name for name, side in sides.items() if side == "judge"]:
+                columns = ",".join(name for name in sides if name not in judges) or "COLUMNS"
+                flag = f"name people's columns alone: --wide-annotators {columns}; or "
+                raise UsageError(judge_refusal(judges, f"{flag}say that it is a person: --human '{judges[0]}'"))
+            people: dict[str, Side] = dict.fromkeys(sides, "human")
+            self._set_gold_aside(people)
+            by_name = [name for name in people if sides[name] == "human" or name in self.options.human]
+            if by_name and len(by_name) < len(people):
+                self._explain([name for name in people if name not in by_name], people)
+            self.roles |= dict(people)
+            scores = [SideColumn(name, "human", name, "") for name in people]
+            self._refuse_parts_of_one_answer(scores)
         self._find_keys(rater is not None or "annotator" in self.roles.values())
         by_column: dict[str, Role] = {name: self.roles.get(name, "unused") for name in self.columns}
         return TableRoles(by_column, tuple(scores), {}, None, rater, tuple(self.notes))
-
-    def _find_columns_of_people(self) -> list[SideColumn]:
-        """Return the columns of people's scores: those that look like scores, and a constant one between two others of its scale."""
-        free, words = self._list_free(), column_words()
-        scored = [column for column in free if column.looks_like_scores and not words.in_name("group", column.name)]
-        names = list(self.columns)
-        ends = [names.index(column.name) for column in scored]
-        values = {score for column in scored for score in column.scores}
-        for column in free:
-            between = bool(ends) and min(ends) < names.index(column.name) < max(ends)
-            if column not in scored and between and column.may_be_scores and set(column.scores) <= values:
-                scored.append(column)
-        scored.sort(key=lambda column: names.index(column.name))
-        sides = {column.name: None if column.name in self.options.human else side_of(column.name) for column in scored}
-        if judges := [name for name, side in sides.items() if side == "judge"]:
-            columns = ",".join(name for name in sides if name not in judges) or "COLUMNS"
-            flag = f"name people's columns alone: --wide-annotators {columns}; or "
-            raise UsageError(judge_refusal(judges, f"{flag}say that it is a person: --human '{judges[0]}'"))
-        people: dict[str, Side] = dict.fromkeys(sides, "human")
-        self._set_gold_aside(people)
-        by_name = [name for name in people if sides[name] == "human" or name in self.options.human]
-        if by_name and len(by_name) < len(people):
-            self._explain([name for name in people if name not in by_name], people)
-        self.roles |= dict(people)
-        scores = [SideColumn(name, "human", name, "") for name in people]
-        self._refuse_parts_of_one_answer(scores)
-        return scores
-
-    def _refuse_absent(self, names: Iterable[str]) -> None:
-        if absent := [name for name in names if name not in self.columns]:
-            is_no = "is not a column" if len(absent) == 1 else "are not columns"
-            raise UsageError(f"{quoted(absent)} {is_no} of the table; its columns are: {', '.join(self.columns)}")
 
     def _list_free(self) -> list[Column]:
         return [column for name, column in self.columns.items() if name not in self.roles and column.filled]

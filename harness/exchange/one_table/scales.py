@@ -67,11 +67,26 @@ def read_scale(metric: str, people: Sequence[Column], judges: Sequence[Column], 
         if matched := _match_verdicts(labelled, judged, people):
             return matched
         raise UsageError(_differ(metric, labelled, judged, judges))
-    read = (
-        _scale_of_words(labelled, judged, [*people, *judges])
-        if _are_words(labelled)
-        else _scale_of_numbers(metric, labelled, judged, [*people, *judges], judges)
-    )
+    if _are_words(labelled):
+        # A scale of words: people's, and those that a judge often says; of two, the better one is known by its word.
+        total = sum(judged.values())
+        words = [score for score in labelled if isinstance(score, str)]
+        words += [score for score in judged if isinstance(score, str) and score not in labelled and judged[score] > _RARE * total]
+        words += [
+            score for score in judged if score not in labelled and len(labelled) == 1 and score not in words and isinstance(score, str)
+        ]
+        spelling = _count_spellings([*people, *judges])
+        if len(words) == 2 and {_find_polarity(word) for word in words} == {True, False}:
+            words.sort(key=lambda word: bool(_find_polarity(word)))
+            classes = tuple(spelling[word] for word in words)
+            read = ReadScale(Scale(kind="ordinal", classes=classes, best=classes[1]), dict(zip(words, classes, strict=True)))
+        else:
+            words.sort()
+            read = ReadScale(
+                Scale(kind="nominal", classes=tuple(spelling[word] for word in words)), {word: spelling[word] for word in words}
+            )
+    else:
+        read = _scale_of_numbers(metric, labelled, judged, [*people, *judges], judges)
     if len({read.points[score] for score in labelled if score in read.points}) < 2:
         raise UsageError(
             f"people gave one class only on '{metric}': {_describe_scores(labelled)}; nothing shows what the judge does with the others"
@@ -143,21 +158,6 @@ def _count_spellings(columns: Sequence[Column]) -> dict[float | str, str]:
             if isinstance(score := cell_score(value), str):
                 spellings.setdefault(score, Counter())[str(value).strip()] += count
     return {score: counts.most_common(1)[0][0] for score, counts in spellings.items()}
-
-
-def _scale_of_words(labelled: Counter[float | str], judged: Counter[float | str], columns: Sequence[Column]) -> ReadScale:
-    """Return a scale of words: people's, and those that a judge often says; of two, the better one is known by its word."""
-    total = sum(judged.values())
-    words = [score for score in labelled if isinstance(score, str)]
-    words += [score for score in judged if isinstance(score, str) and score not in labelled and judged[score] > _RARE * total]
-    words += [score for score in judged if score not in labelled and len(labelled) == 1 and score not in words and isinstance(score, str)]
-    spelling = _count_spellings(columns)
-    if len(words) == 2 and {_find_polarity(word) for word in words} == {True, False}:
-        words.sort(key=lambda word: bool(_find_polarity(word)))
-        classes = tuple(spelling[word] for word in words)
-        return ReadScale(Scale(kind="ordinal", classes=classes, best=classes[1]), dict(zip(words, classes, strict=True)))
-    words.sort()
-    return ReadScale(Scale(kind="nominal", classes=tuple(spelling[word] for word in words)), {word: spelling[word] for word in words})
 
 
 def _scale_of_numbers(

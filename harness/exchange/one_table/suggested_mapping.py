@@ -131,7 +131,14 @@ class _Suggestion:
             return self._guess_scales(self._read_metrics_in_rows() or [self._name_metric()], [score])
         if not stated.scored_columns:
             if not names:
-                return self._guess_unscored()
+                # Guess the question about a table of texts: the metric that the user names, from 1 to 5 where its scale is not known.
+                metric = self._name_metric()
+                if metric not in self.known_metrics and metric not in self.given.metrics:
+                    scale = Scale(kind="ordinal", classes=(1, 2, 3, 4, 5), best=5)
+                    sentence = f"scale of '{metric}': 1 to 5, as nobody has scored yet (--scale {metric}=LOWEST..HIGHEST:best=SCORE)"
+                    self._guess(sentence, metrics={**self.given.metrics, metric: scale})
+                if numbers := [column.name for column in self._list_free() if column.is_numeric and column.repeats]:
+                    self._guess(f"no scores found; if {quoted(numbers)} hold people's scores: --wide-annotators {','.join(numbers)}")
             rated = self._find_column("annotator_id") is not None  # then a row is one person's
             if rated and len(names) == 1 and stated.metric is not None:
                 self._use("score", names[0], f"score: the column '{names[0]}'")
@@ -158,16 +165,6 @@ class _Suggestion:
         """Return whether columns have scales of their own: their highest scores are far from each other."""
         highest = [self.columns[name].numbers[-1] for name in names if self.columns[name].numbers]
         return len(highest) == len(names) and len(set(highest)) > 1 and max(highest) >= 2 * min(highest)
-
-    def _guess_unscored(self) -> None:
-        """Guess the question about a table of texts: the metric that the user names, from 1 to 5 where its scale is not known."""
-        metric = self._name_metric()
-        if metric not in self.known_metrics and metric not in self.given.metrics:
-            scale = Scale(kind="ordinal", classes=(1, 2, 3, 4, 5), best=5)
-            sentence = f"scale of '{metric}': 1 to 5, as nobody has scored yet (--scale {metric}=LOWEST..HIGHEST:best=SCORE)"
-            self._guess(sentence, metrics={**self.given.metrics, metric: scale})
-        if numbers := [column.name for column in self._list_free() if column.is_numeric and column.repeats]:
-            self._guess(f"no scores found; if {quoted(numbers)} hold people's scores: --wide-annotators {','.join(numbers)}")
 
     def _name_metric(self) -> str:
         """A name for what was scored, where nothing says it."""

@@ -69,15 +69,11 @@ def read_eval(path: Path) -> ExternalScores:
         header = decode(archive.read("header.json"), f"{path}:header.json")
         names = (name for name in archive.names if name.startswith("samples/") and name.endswith(".json"))
         samples = ((f"{path}:{name}", decode(archive.read(name), f"{path}:{name}")) for name in names)
-        return _read_scores(path, _read_header(header, f"{path}:header.json"), samples)
-
-
-def _read_header(content: Any, location: str) -> Mapping[str, Any]:
-    """Return what a log says of the evaluation. Raises ContentError for another form."""
-    about = content.get("eval") if isinstance(content, dict) else None
-    if not isinstance(about, dict):
-        raise ContentError("the header of a log has an object 'eval'", location)
-    return about
+        # What a log says of the evaluation. Raises ContentError for another form.
+        about = header.get("eval") if isinstance(header, dict) else None
+        if not isinstance(about, dict):
+            raise ContentError("the header of a log has an object 'eval'", f"{path}:header.json")
+        return _read_scores(path, about, samples)
 
 
 def _read_scores(path: Path, about: Mapping[str, Any], samples: Iterator[tuple[str, Any]]) -> ExternalScores:
@@ -156,7 +152,11 @@ def _read_sample(
             if isinstance(value, list):
                 notes["scores that are lists left out"] += 1
                 continue
-            failure = _read_failure(value, reason)
+            # NaN and null are no scores; Inspect itself counts a null in a dict as 0.
+            if value is None or value != value:
+                failure: Failure | None = _REASONS.get(reason or "", Failure.NOT_JSON if reason else Failure.MISSING)
+            else:
+                failure = None
             several = metric != name  # of one reply, which the parser of a single answer cannot read
             yield ExternalScore(**(judge | ({"reply": None} if several else {})), metric=metric, value=value, failure=failure)
         if len(history) > 1:
@@ -237,13 +237,6 @@ def _split_values(name: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield name, value
 
 
-def _read_failure(value: Any, reason: str | None) -> Failure | None:
-    """NaN and null are no scores; Inspect itself counts a null in a dict as 0."""
-    if value is None or value != value:
-        return _REASONS.get(reason or "", Failure.NOT_JSON if reason else Failure.MISSING)
-    return None
-
-
 def _find_last_reply(metadata: Mapping[str, Any]) -> dict[str, Any]:
     grading = metadata.get("grading") or []
     last = grading[-1] if isinstance(grading, list) and grading else {}
@@ -282,20 +275,16 @@ def _find_models_of_scorers(events: Any) -> dict[str, tuple[str, ...]]:
         if not isinstance(span, str):
             continue
         if kind == "span_begin":
-            _begin(event, span, scorer_of, models_of)
+            # A span inside that of a scorer belongs to this scorer.
+            name, parent = event.get("name"), event.get("parent_id")
+            if isinstance(parent, str) and parent in scorer_of:
+                scorer_of[span] = scorer_of[parent]
+            elif event.get("type") == "scorer" and isinstance(name, str):
+                scorer_of[span] = name
+                models_of[name] = {}
         elif kind == "model" and span in scorer_of and isinstance(event.get("model"), str):
             models_of[scorer_of[span]][event["model"]] = None
     return {name: tuple(models) for name, models in models_of.items()}
-
-
-def _begin(event: dict[str, Any], span: str, scorer_of: dict[Any, str], models: dict[str, dict[str, None]]) -> None:
-    """A span inside that of a scorer belongs to this scorer."""
-    name, parent = event.get("name"), event.get("parent_id")
-    if isinstance(parent, str) and parent in scorer_of:
-        scorer_of[span] = scorer_of[parent]
-    elif event.get("type") == "scorer" and isinstance(name, str):
-        scorer_of[span] = name
-        models[name] = {}
 
 
 READERS = {

@@ -74,7 +74,12 @@ def read_results(path: Path, rows: Iterable[tuple[str, Any]]) -> ExternalScores:
     several = len({(_label(row), str(row.get("promptIdx"))) for _, row in results}) > 1
     for location, row in results:
         try:
-            fields = _read_fields(row)
+            case = row.get("testCase") or {}
+            output = (row.get("response") or {}).get("output")
+            metadata = row.get("metadata") or case.get("metadata") or {}
+            nested = {"vars": row.get("vars") or {}, "metadata": metadata, "provider": row.get("provider") or {}}
+            text = output if output is None or isinstance(output, str) else to_json(output)
+            fields = {**flat(nested), "description": case.get("description"), "testIdx": row.get("testIdx"), "response.output": text}
             key = to_json([row.get("vars"), row.get("promptIdx"), _label(row), row.get("testIdx") if not row.get("vars") else None])
             graded = row.get("gradingResult") or {}
             components = graded.get("componentResults") or []
@@ -95,15 +100,6 @@ def read_results(path: Path, rows: Iterable[tuple[str, Any]]) -> ExternalScores:
         raise ContentError("no assertion was graded by a model or a person; there is nothing to import", path)
     texts = read_texts if len(read_texts) != 1 else {"output": next(iter(read_texts.values()))}  # what decision models read
     return ExternalScores("promptfoo", scores, [f"{count} {what} left out" for what, count in left_out.items()], texts or _TEXTS)
-
-
-def _read_fields(row: Mapping[str, Any]) -> dict[str, Any]:
-    case = row.get("testCase") or {}
-    output = (row.get("response") or {}).get("output")
-    metadata = row.get("metadata") or case.get("metadata") or {}
-    nested = {"vars": row.get("vars") or {}, "metadata": metadata, "provider": row.get("provider") or {}}
-    text = output if output is None or isinstance(output, str) else to_json(output)
-    return {**flat(nested), "description": case.get("description"), "testIdx": row.get("testIdx"), "response.output": text}
 
 
 def _label(row: Mapping[str, Any]) -> str:

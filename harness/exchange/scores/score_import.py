@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import zipfile
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -114,7 +114,20 @@ class _ScoreImport:
 
     def __init__(self, paths: Sequence[Path], foreign: ExternalScores, to: Path, options: ScoreImportOptions, library: Library) -> None:
         self.paths, self.foreign, self.folder, self.options, self.library = paths, foreign, to, options, library
-        self.before = _read_target(to, library, append=options.append)
+        # The items of the folder before the import. Raises UsageError for a file, and for judgments without `append`.
+        if to.exists() and not to.is_dir():
+            raise UsageError(f"--to {to} is a file; name a folder")
+        if not to.is_dir():
+            self.before = GivenItems({})
+        else:
+            if find_table(to, "judgments") is not None and not options.append:
+                raise UsageError(f"{to} already holds judgments; pass --append to add to them, or choose another --to")
+            tables = [name for name in ("items", "labels", "judgments") if (path := find_table(to, name)) and path.suffix == ".parquet"]
+            if tables:
+                raise UsageError(
+                    f"{to} holds {', '.join(tables)} as Parquet, which cannot be added to; import into another folder with --items {to}"
+                )
+            self.before = items_of_folder(to, library) if find_table(to, "items") else GivenItems({})
         mapping = LabelMapping(language=options.language, task=options.task or _TASK)
         items = read_given_items(options.items, mapping, library) if options.items else GivenItems({})
         item_rows = {**self.before.rows, **items.rows}
@@ -122,13 +135,36 @@ class _ScoreImport:
         self.plan = self._plan()
         self.scores = self._name_scores()
         self.rubrics = rubric_scales(library)
-        self.scales = self._find_scales({**self.rubrics, **items.scales, **self.before.scales, **options.scales})
+        # The scale of every metric. Raises UsageError once for all that are missing: a scale is never guessed.
+        scales = {**self.rubrics, **items.scales, **self.before.scales, **options.scales}
+        metrics = dict.fromkeys(str(score.metric) for score in self.scores if not score.unlabelled)
+        for name in self.options.scales:
+            if name not in metrics:
+                raise UsageError(f"--scale {name}: the files have no such metric; choose from: {', '.join(metrics)}")
+        missing = [name for name in metrics if name not in scales]
+        if missing:
+            listed = "; ".join(f"{name} ({self._describe_values(name)})" for name in missing)
+            first = missing[0]
+            raise UsageError(
+                f"no scale is known for: {listed}. Give each one (--scale {first}=0,1,2:best=2 or --scale {first}=0..1:best=1), "
+                f"map words to scores (--map C=1,P=0.5,I=0), or leave a metric out (--drop {first})"
+            )
+        self.scales = {name: scales[name] for name in metrics}
         self.vocabulary: Vocabulary = vocabulary_of(library)
         self.origin = items.about
         self.rows = ItemRows(item_rows, msgspec.structs.replace(mapping, task=options.task), library, closed=bool(item_rows))
-        self.stated = _find_stated_tasks(self.scores)
-        if not item_rows:
-            self._require_language()
+        # The task of every item of which the scores state one task only: `{item id: task}`.
+        tasks_by_item: defaultdict[str, set[str]] = defaultdict(set)
+        for score in self.scores:
+            if score.task is not None:
+                tasks_by_item[str(score.item)].add(score.task)
+        self.stated = {item: task for item, (task, *conflicting) in tasks_by_item.items() if not conflicting}
+        if not item_rows and self.options.language is None and not any(self._find_language(score) for score in self.scores):
+            fields = sorted({name for score in self.scores for name in score.fields})
+            raise UsageError(
+                f"the language of the items is unknown; give --language TAG for all, --language-from FIELD ({', '.join(fields[:20])}), "
+                "or the items with --items"
+            )
         keep = options.keep_annotators or not any(score.human for score in self.scores)
         self.pseudonyms = Pseudonyms.made_with(options.salt_file, outside=to, keep=keep)
         self.items_only: list[str] = []  # of texts that nobody scored
@@ -216,35 +252,11 @@ class _ScoreImport:
             parts["fields"] = {**score.fields, _FROM_PATTERN: groups["language"]}
         return parts
 
-    def _find_scales(self, scales: Mapping[str, Scale]) -> dict[str, Scale]:
-        """The scale of every metric. Raises UsageError once for all that are missing: a scale is never guessed."""
-        metrics = dict.fromkeys(str(score.metric) for score in self.scores if not score.unlabelled)
-        for name in self.options.scales:
-            if name not in metrics:
-                raise UsageError(f"--scale {name}: the files have no such metric; choose from: {', '.join(metrics)}")
-        missing = [name for name in metrics if name not in scales]
-        if missing:
-            listed = "; ".join(f"{name} ({self._describe_values(name)})" for name in missing)
-            first = missing[0]
-            raise UsageError(
-                f"no scale is known for: {listed}. Give each one (--scale {first}=0,1,2:best=2 or --scale {first}=0..1:best=1), "
-                f"map words to scores (--map C=1,P=0.5,I=0), or leave a metric out (--drop {first})"
-            )
-        return {name: scales[name] for name in metrics}
-
     def _describe_values(self, metric: str) -> str:
         with_value = [score for score in self.scores if score.metric == metric and not (score.failure or is_blank(score.value))]
         seen = dict.fromkeys(str(score.value) for score in with_value)
         values = ", ".join(list(seen)[:_MOST_VALUES]) + (", …" if len(seen) > _MOST_VALUES else "")
         return f"values in the file: {values}" if seen else "raw replies"
-
-    def _require_language(self) -> None:
-        if self.options.language is None and not any(self._find_language(score) for score in self.scores):
-            fields = sorted({name for score in self.scores for name in score.fields})
-            raise UsageError(
-                f"the language of the items is unknown; give --language TAG for all, --language-from FIELD ({', '.join(fields[:20])}), "
-                "or the items with --items"
-            )
 
     def _find_language(self, score: ExternalScore) -> str | None:
         """The language of a score's item: of the field that the user names, else of the usual field whose values are languages."""
@@ -260,7 +272,15 @@ class _ScoreImport:
         offensive = any(card and card.offensive for card in (self.origin, self.before.about))
         for score in self.scores:
             try:
-                item = self._import_item(score)
+                item = self.rows.known_id(id_text(score.item, "item id"))
+                cells = {**score.fields, _LANGUAGE: self._find_language(score)} if self.options.language is None else dict(score.fields)
+                cells[_TASK_CELL] = self.stated.get(item, _TASK)
+                plan = self.plan
+                if score.texts and item in self.stated:
+                    text_cells = {name: f"\x00text.{name}" for name in score.texts}  # cells of the texts that a score of ours states
+                    cells |= {text_cells[name]: text for name, text in score.texts.items()}
+                    plan = plan._replace(texts=text_cells | dict(self.options.texts))
+                self.rows.require(item, Record(cells, 0, score.place, {}, ""), plan)
                 if score.unlabelled or (score.human and score.failure in (None, Failure.MISSING) and is_blank(score.value)):
                     self.items_only.append(item)
                 else:
@@ -271,9 +291,26 @@ class _ScoreImport:
         unreadable = self.readings.unreadable(self.scales, self.paths)
         misfit = any(judge.misfit for judge in unreadable)
         writes = bool(self.judgments or self.labels) and (not (self.refused or misfit) or self.options.allow_refused)
-        notes = self._collect_notes()
+        notes = [
+            *self.foreign.notes,
+            *(f"{len(locations)} {what} ({self._list_first(locations)})" for what, locations in self.changes.items()),
+        ]
+        notes += [f"{self._count_not_blind()} {NOT_BLIND}"] if self._count_not_blind() else []
+        notes += [f"{len(self.items_only):,} texts have no score; they are items without a label"] if self.items_only else []
+        halves = sum("\ufffd" in str(value) for row in self.rows.rows.values() for value in row.values())
+        notes += [f"{halves} texts hold U+FFFD, where a character was cut in half or could not be read"] if halves else []
+        notes += self.languages
+        notes += [f"language '{text}' was read as '{tag}'" for text, tag in self.rows.tags.items()]
+        if self.refused and self.options.allow_refused:
+            notes.append(f"{len(self.refused)} scores were refused; refused.jsonl holds them")
         if writes:
-            self._write(notes)
+            used = {row["item_id"] for row in (*self.judgments, *self.labels)} | {*self.items_only} | self.before.rows.keys()
+            items = [row for name, row in self.rows.rows.items() if name not in self.before.rows and (name in used or self.options.items)]
+            scales = {name: self.scales[name] for name in {row["metric"] for row in (*self.judgments, *self.labels)}}
+            about = self._make_card([*(digest_note(self.foreign.kind, str(path)) for path in self.paths), *notes], scales)
+            refused = [{"place": without_paths(refusal.place, self.paths), "reason": refusal.reason} for refusal in self.refused]
+            new: dict[str, list[Any]] = {"items": items, "labels": self.labels, "judgments": self.judgments, "refused": refused}
+            add_rows(self.folder, new, about, self.library)
         return ScoreImportSummary(
             kind=self.foreign.kind,
             folder=self.folder,
@@ -287,18 +324,6 @@ class _ScoreImport:
             written=writes,
             unreadable=unreadable,
         )
-
-    def _import_item(self, score: ExternalScore) -> str:
-        item = self.rows.known_id(id_text(score.item, "item id"))
-        cells = {**score.fields, _LANGUAGE: self._find_language(score)} if self.options.language is None else dict(score.fields)
-        cells[_TASK_CELL] = self.stated.get(item, _TASK)
-        plan = self.plan
-        if score.texts and item in self.stated:
-            text_cells = {name: f"\x00text.{name}" for name in score.texts}  # cells of the texts that a score of ours states
-            cells |= {text_cells[name]: text for name, text in score.texts.items()}
-            plan = plan._replace(texts=text_cells | dict(self.options.texts))
-        self.rows.require(item, Record(cells, 0, score.place, {}, ""), plan)
-        return item
 
     def _add_label(self, score: ExternalScore, item: str) -> None:
         metric = str(score.metric)
@@ -375,34 +400,10 @@ class _ScoreImport:
     def _count_not_blind(self) -> int:
         return sum(row.get("blind") is False for row in self.labels)
 
-    def _collect_notes(self) -> list[str]:
-        notes = [
-            *self.foreign.notes,
-            *(f"{len(locations)} {what} ({self._list_first(locations)})" for what, locations in self.changes.items()),
-        ]
-        notes += [f"{self._count_not_blind()} {NOT_BLIND}"] if self._count_not_blind() else []
-        notes += [f"{len(self.items_only):,} texts have no score; they are items without a label"] if self.items_only else []
-        halves = sum("\ufffd" in str(value) for row in self.rows.rows.values() for value in row.values())
-        notes += [f"{halves} texts hold U+FFFD, where a character was cut in half or could not be read"] if halves else []
-        notes += self.languages
-        notes += [f"language '{text}' was read as '{tag}'" for text, tag in self.rows.tags.items()]
-        if self.refused and self.options.allow_refused:
-            notes.append(f"{len(self.refused)} scores were refused; refused.jsonl holds them")
-        return notes
-
     def _list_first(self, locations: Sequence[str]) -> str:
         """The first places, without the path of their file."""
         listed = ", ".join(without_paths(location, self.paths) for location in locations[:_MOST_PLACES])
         return listed + (", …" if len(locations) > _MOST_PLACES else "")
-
-    def _write(self, notes: Sequence[str]) -> None:
-        used = {row["item_id"] for row in (*self.judgments, *self.labels)} | {*self.items_only} | self.before.rows.keys()
-        items = [row for name, row in self.rows.rows.items() if name not in self.before.rows and (name in used or self.options.items)]
-        scales = {name: self.scales[name] for name in {row["metric"] for row in (*self.judgments, *self.labels)}}
-        about = self._make_card([*(digest_note(self.foreign.kind, str(path)) for path in self.paths), *notes], scales)
-        refused = [{"place": without_paths(refusal.place, self.paths), "reason": refusal.reason} for refusal in self.refused]
-        new: dict[str, list[Any]] = {"items": items, "labels": self.labels, "judgments": self.judgments, "refused": refused}
-        add_rows(self.folder, new, about, self.library)
 
     def _make_card(self, notes: Sequence[str], scales: Mapping[str, Scale]) -> DatasetCard:
         about, options = self.before.about, self.options
@@ -422,31 +423,6 @@ _LANGUAGE_FIELD = re.compile(r"(?:^|\.)(?:language|lang)$")
 def _find_language_fields(fields: Mapping[str, Any]) -> list[str]:
     """The fields that usually hold a language: metadata before variables, as these are often a word for the prompt."""
     return sorted((name for name in fields if _LANGUAGE_FIELD.search(name)), key=lambda name: ("metadata" not in name, name))
-
-
-def _find_stated_tasks(scores: Iterable[ExternalScore]) -> dict[str, str]:
-    """The task of every item of which the scores state one task only: `{item id: task}`."""
-    tasks_by_item: defaultdict[str, set[str]] = defaultdict(set)
-    for score in scores:
-        if score.task is not None:
-            tasks_by_item[str(score.item)].add(score.task)
-    return {item: task for item, (task, *conflicting) in tasks_by_item.items() if not conflicting}
-
-
-def _read_target(folder: Path, library: Library, *, append: bool) -> GivenItems:
-    """The items of the folder before the import. Raises UsageError for a file, and for judgments without `append`."""
-    if folder.exists() and not folder.is_dir():
-        raise UsageError(f"--to {folder} is a file; name a folder")
-    if not folder.is_dir():
-        return GivenItems({})
-    if find_table(folder, "judgments") is not None and not append:
-        raise UsageError(f"{folder} already holds judgments; pass --append to add to them, or choose another --to")
-    tables = [name for name in ("items", "labels", "judgments") if (path := find_table(folder, name)) and path.suffix == ".parquet"]
-    if tables:
-        raise UsageError(
-            f"{folder} holds {', '.join(tables)} as Parquet, which cannot be added to; import into another folder with --items {folder}"
-        )
-    return items_of_folder(folder, library) if find_table(folder, "items") else GivenItems({})
 
 
 def read_scores(paths: Sequence[Path], kind: str | None, options: ReadOptions) -> ExternalScores:
@@ -485,15 +461,11 @@ def _read(path: Path, kind: str | None, options: ReadOptions) -> ExternalScores 
             if read_archive := reader_of(name).read_archive:
                 return read_archive(path)
     if suffix in _TABLES:
-        return _read_table(path, kind, options)
+        read_table = reader_of(kind or OTHERS).read_table
+        if read_table is None:
+            raise UsageError(f"{path} is a table, which cannot be read as {kind}")
+        return read_table(path, read_source(str(path)), options)
     return _read_lines(path, kind, options) if suffix in _LINES else _read_json(path, kind, options)
-
-
-def _read_table(path: Path, kind: str | None, options: ReadOptions) -> ExternalScores:
-    read_table = reader_of(kind or OTHERS).read_table
-    if read_table is None:
-        raise UsageError(f"{path} is a table, which cannot be read as {kind}")
-    return read_table(path, read_source(str(path)), options)
 
 
 def _read_lines(path: Path, kind: str | None, options: ReadOptions) -> ExternalScores | _Part:

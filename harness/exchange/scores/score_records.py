@@ -146,7 +146,34 @@ def read_records(path: Path, rows: Sequence[tuple[str, Mapping[str, Any]]], name
             continue
         for metric in wide or (None,):
             about = names if metric is None else _select_column(names, metric)
-            score = _score(location, item, row, about)
+            kind = row.get(about.kind)
+            human = (
+                same_value(kind, about.people)
+                if not is_blank(kind)
+                else _find_first(row, about.who) is None and bool(_find_first(row, about.annotator))
+            )
+            value, error = _find_first(row, about.value), row.get(about.error)
+            if any(same_value(row.get(name), expected) for name, expected in about.truth.items()):
+                value = _read_truth(row, about)
+            if any(same_value(row.get(name), expected) for name, expected in about.unread.items()):
+                error = error or Failure.NOT_JSON
+            judge = _find_first(row, about.who)
+            if about.who_first and isinstance(judge, list) and judge:
+                judge = judge[0]
+            score = ExternalScore(
+                place=location,
+                item=item,
+                fields=row,
+                metric=_join_text(_find_first(row, about.metrics)),
+                value=value,
+                failure=_read_failure(value, error),
+                justification=_join_text(row.get(about.explanation)),
+                who=_join_text((_find_first(row, about.annotator) or judge) if human else judge),
+                human=human,
+                repeat=row.get(about.repeat),
+                variant=_join_text(row.get(about.variant)),
+                temperature=row.get(about.temperature),
+            )
             if probabilities and is_blank(score.value) and not score.human:
                 score = msgspec.structs.replace(
                     score, decision=_read_decision(row, probabilities), failure=_read_failure(1, row.get(names.error))
@@ -216,37 +243,6 @@ def _decode_text(value: str) -> str | None:
         return msgspec.json.decode(value, type=str)
     except msgspec.DecodeError:
         return None
-
-
-def _score(location: str, item: Any, row: Mapping[str, Any], names: RecordNames) -> ExternalScore:
-    kind = row.get(names.kind)
-    human = (
-        same_value(kind, names.people)
-        if not is_blank(kind)
-        else _find_first(row, names.who) is None and bool(_find_first(row, names.annotator))
-    )
-    value, error = _find_first(row, names.value), row.get(names.error)
-    if any(same_value(row.get(name), expected) for name, expected in names.truth.items()):
-        value = _read_truth(row, names)
-    if any(same_value(row.get(name), expected) for name, expected in names.unread.items()):
-        error = error or Failure.NOT_JSON
-    judge = _find_first(row, names.who)
-    if names.who_first and isinstance(judge, list) and judge:
-        judge = judge[0]
-    return ExternalScore(
-        place=location,
-        item=item,
-        fields=row,
-        metric=_join_text(_find_first(row, names.metrics)),
-        value=value,
-        failure=_read_failure(value, error),
-        justification=_join_text(row.get(names.explanation)),
-        who=_join_text((_find_first(row, names.annotator) or judge) if human else judge),
-        human=human,
-        repeat=row.get(names.repeat),
-        variant=_join_text(row.get(names.variant)),
-        temperature=row.get(names.temperature),
-    )
 
 
 def _read_truth(row: Mapping[str, Any], names: RecordNames) -> Any:
