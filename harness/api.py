@@ -184,6 +184,7 @@ def _compute_report(result: RunResult, decision: DecisionOptions) -> NotebookRep
         unreviewed_instructions=unreviewed_instructions(result),
         realised=result.realised,
         absent=result.absent,
+        examples=prepared.examples,
         native_data=prepared.library.native_data(result.protocol.texts.languages),
         study_facts=_study_facts(result),
     )

@@ -6,14 +6,18 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import chain, islice
-from typing import Any
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 import msgspec
+import numpy as np
 
 from harness.content.specs import Task
 from harness.data.dataset import Dataset
 from harness.errors import UsageError
 from harness.model import Item, Scale, Score
+
+EXAMPLE_BANDS = 5  # of numbers that have no classes: between the lowest and the highest score of the development items
 
 
 class Example(msgspec.Struct, frozen=True):
@@ -26,15 +30,28 @@ class Example(msgspec.Struct, frozen=True):
     constructed: bool
 
 
-_RankedItem = tuple[str, Item]  # a hash that decides the order, and the item
+class _ScoredItem(NamedTuple):
+    """A development item with the score that it is shown with. `rank` is a hash that decides the order."""
+
+    rank: str
+    item: Item
+    score: Score
+
+
+_rank_of = attrgetter("rank")
+_ByClass = Mapping[Score, Sequence[_ScoredItem]]
 
 
 class FewShotExamples:
     """Chooses the examples of a data set, by `seed`.
 
     For every class of a metric it takes the first `k` development items. A hash of seed, metric and item decides the order. Items of
-    groups that no other class has shown come first. The group of the item to be judged never appears. The score of an item with several
-    annotators is their unique mode. The chosen examples are sorted by the same hash, so that no class is always last.
+    groups that no other class has shown come first. The group of the item to be judged never appears. The chosen examples are sorted by
+    the same hash, so that no class is always last.
+
+    The score of an item with several annotators is their unique mode. On scales of numbers it is their mean: then `EXAMPLE_BANDS` bands of
+    equal width, between the lowest and the highest mean of the development items, stand for classes. Where people scored on another scale
+    than judges, the mean is shown as the class at its place between these two.
     """
 
     def __init__(self, training: Dataset, seed: int) -> None:
@@ -42,55 +59,79 @@ class FewShotExamples:
         self._seed = seed
 
     def choose(self, item: Item, task: Task, metric: str, scale: Scale, k: int) -> tuple[Example, ...]:
-        """Return the examples that precede `item`. Raises UsageError on an interval scale and without any labelled development item."""
-        if scale.kind == "interval":
-            raise UsageError(f"few-shot shows examples of every class; '{metric}' has no classes: its scale is an interval")
-        if metric in self._training.label_scales:
-            labelled_on = self._training.label_scale(metric).describe()
-            raise UsageError(f"few-shot shows scored texts; people scored '{metric}' on another scale, {labelled_on}: remove few-shot")
+        """Return the examples that precede `item`, at most `k` of each class of the scale, or of each band.
+
+        Raises UsageError without any labelled development item.
+        """
         by_class = self._items_by_class.get((item.language, item.task, metric), {})
         if not by_class:
             raise UsageError(
-                f"few-shot needs development items (split = dev) with labels on '{metric}' in {item.language}/{item.task}; there are none"
+                f"few-shot needs development items (split = dev) with labels on '{metric}' in {item.language}/{item.task}; there are none. "
+                "--examples DIR takes the labelled items of another data folder"
             )
-        chosen: list[tuple[str, Item, Score]] = []
-        for score in scale.classes:
-            ranked, chosen_groups = by_class.get(score, ()), {other.group for _, other, _ in chosen}
-            new = (entry for entry in ranked if entry[1].group not in chosen_groups and entry[1].group != item.group)
-            again = (entry for entry in ranked if entry[1].group in chosen_groups and entry[1].group != item.group)
-            chosen += [(rank, other, score) for rank, other in islice(chain(new, again), k)]
+        chosen: list[_ScoredItem] = []
+        for score in scale.classes or range(EXAMPLE_BANDS):
+            ranked = by_class.get(score, ())
+            chosen_groups = {other.item.group for other in chosen}
+            new = (entry for entry in ranked if entry.item.group not in chosen_groups and entry.item.group != item.group)
+            again = (entry for entry in ranked if entry.item.group in chosen_groups and entry.item.group != item.group)
+            chosen += islice(chain(new, again), k)
         return tuple(
             Example(other.item_id, metric, score, _example_texts(other, task, metric), (other.item_id, metric) in self._constructed)
-            for _, other, score in sorted(chosen, key=lambda entry: entry[0])
+            for _, other, score in sorted(chosen, key=_rank_of)
         )
 
     def classes_without_examples(self, language: str, task: str, metric: str, scale: Scale) -> tuple[Score, ...]:
-        """The classes that no development item has. Prompts do not show them, and the report says so."""
+        """The classes that no development item has. Prompts do not show them, and the report says so. Numbers have no classes."""
         by_class = self._items_by_class.get((language, task, metric), {})
         return tuple(score for score in scale.classes if score not in by_class)
 
     @cached_property
-    def _items_by_class(self) -> Mapping[tuple[str, str, str], Mapping[Score, Sequence[_RankedItem]]]:
-        """`{(language, task, metric): {class: [(rank, item)]}}`, in the order of ranks."""
-        items: dict[tuple[str, str, str], dict[Score, list[_RankedItem]]] = {}
-        for (item_id, metric), counts in self._label_counts().items():
+    def _items_by_class(self) -> Mapping[tuple[str, str, str], _ByClass]:
+        """`{(language, task, metric): {class or number of the band: items}}`, items in the order of ranks."""
+        scores: dict[tuple[str, str, str], list[tuple[Item, list[Score]]]] = {}
+        for (item_id, metric), labels in self._labels().items():
             item = self._training.by_id[item_id]
-            modes = [score for score, count in counts.items() if count == max(counts.values())]
-            if item.split == "dev" and len(modes) == 1:
-                rank = hashlib.sha256(f"{self._seed}\x1f{metric}\x1f{item_id}".encode()).hexdigest()
-                items.setdefault((item.language, item.task, metric), {}).setdefault(modes[0], []).append((rank, item))
-        for by_class in items.values():
-            for ranked in by_class.values():
-                ranked.sort(key=lambda entry: entry[0])
-        return items
+            if item.split == "dev":
+                scores.setdefault((item.language, item.task, metric), []).append((item, labels))
+        by_class: dict[tuple[str, str, str], _ByClass] = {}
+        for (language, task, metric), labelled in scores.items():
+            is_number = self._training.label_scale(metric).kind == "interval"
+            by_score = self._of_numbers(metric, labelled) if is_number else self._of_classes(metric, labelled)
+            by_class[language, task, metric] = {score: sorted(items, key=_rank_of) for score, items in by_score.items()}
+        return by_class
 
-    def _label_counts(self) -> dict[tuple[str, str], dict[Score, int]]:
-        """`{(item id, metric): {score: number of labels}}`."""
-        label_counts: dict[tuple[str, str], dict[Score, int]] = {}
+    def _of_classes(self, metric: str, labelled: Sequence[tuple[Item, list[Score]]]) -> dict[Score, list[_ScoredItem]]:
+        """Items by their unique mode."""
+        by_score: dict[Score, list[_ScoredItem]] = {}
+        for item, labels in labelled:
+            counts = {score: labels.count(score) for score in labels}
+            modes = [score for score, count in counts.items() if count == max(counts.values())]
+            if len(modes) == 1:
+                by_score.setdefault(modes[0], []).append(_ScoredItem(self._rank(metric, item), item, modes[0]))
+        return by_score
+
+    def _of_numbers(self, metric: str, labelled: Sequence[tuple[Item, list[Score]]]) -> dict[Score, list[_ScoredItem]]:
+        """Items by the band of their mean; on another scale than that of the judges, by the class at its place."""
+        means = [float(np.mean([float(label) for label in labels])) for _, labels in labelled]
+        lowest, width = min(means), (max(means) - min(means)) or 1.0
+        classes = self._training.scales[metric].classes
+        by_score: dict[Score, list[_ScoredItem]] = {}
+        for (item, _), mean in zip(labelled, means, strict=True):
+            place = (mean - lowest) / width
+            band: Score = classes[round(place * (len(classes) - 1))] if classes else min(int(place * EXAMPLE_BANDS), EXAMPLE_BANDS - 1)
+            by_score.setdefault(band, []).append(_ScoredItem(self._rank(metric, item), item, band if classes else float(f"{mean:.4g}")))
+        return by_score
+
+    def _rank(self, metric: str, item: Item) -> str:
+        return hashlib.sha256(f"{self._seed}\x1f{metric}\x1f{item.item_id}".encode()).hexdigest()
+
+    def _labels(self) -> dict[tuple[str, str], list[Score]]:
+        """`{(item id, metric): scores of its annotators}`."""
+        labels: dict[tuple[str, str], list[Score]] = {}
         for label in self._training.labels:
-            counts = label_counts.setdefault((label.item_id, label.metric), {})
-            counts[label.score] = counts.get(label.score, 0) + 1
-        return label_counts
+            labels.setdefault((label.item_id, label.metric), []).append(label.score)
+        return labels
 
     @cached_property
     def _constructed(self) -> frozenset[tuple[str, str]]:

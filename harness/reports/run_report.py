@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
@@ -27,7 +27,7 @@ from harness.model import CONDITION, ConditionRow, Failure, RealisedPerturbation
 from harness.reports.answer.steps import LabelPages, label_pages
 from harness.reports.sections.section import SectionInput
 from harness.reports.sections.section_registry import run_sections
-from harness.runs import RunAnswers, RunProtocol
+from harness.runs import SET_ASIDE, RunAnswers, RunProtocol
 from harness.text import short_repr
 
 SCHEMA_VERSION = 3
@@ -100,6 +100,7 @@ class AboutRun(msgspec.Struct, frozen=True):
         unreviewed, unreviewed_instructions: languages whose texts, or own instructions, no native reader has read.
         realised: the results of perturbations.
         absent: the classes without an example, by language, task and metric.
+        examples: the development items that examples were taken from; None: those of the data.
         native_data: the dataset cards with native labels, by language.
         study_facts: what the study of the run states beside judgments and protocol (`Study.facts`).
     """
@@ -109,6 +110,7 @@ class AboutRun(msgspec.Struct, frozen=True):
     unreviewed_instructions: Sequence[str] = ()
     realised: Sequence[RealisedPerturbation] = ()
     absent: Mapping[tuple[str, str, str], Sequence[Score]] = {}
+    examples: Dataset | None = None
     native_data: Mapping[str, Sequence[DatasetCard]] = {}
     study_facts: Mapping[str, Any] = {}
 
@@ -155,14 +157,19 @@ def report(
         left_out={judge: dict(calls) for judge, calls in answers.left_out.items() if calls},
         spans=dict(answers.spans),
         reasoning=dict(answers.reasoning),
-        few_shot=_describe_examples(protocol, training, about.absent),
+        few_shot=_describe_examples(protocol, about.examples or training, about.absent),
         ablations=run_sections(
             SectionInput(source, rule, about.realised, protocol.questions.metrics, protocol, about.study_facts),
             labelled=bool(comparable),
         ),
         unlabelled=data.sealed and protocol.texts.board is None,
         sealed=run_coverage(judgments, data) if data.sealed else (),
-        notes=(*answers.warnings, *(by_task.notes if by_task else ()), *(data.about.notes if protocol.texts.data else ())),
+        notes=(
+            *_origin_of_examples(protocol, about.examples),
+            *answers.warnings,
+            *(by_task.notes if by_task else ()),
+            *(data.about.notes if protocol.texts.data else ()),
+        ),
         failures=failures_by_condition(judgments),
         native_data={tag: tuple(card.id for card in cards) for tag, cards in native.items()},
         pages=label_pages(PurePath(protocol.texts.data).name, data) if protocol.texts.data else LabelPages(),
@@ -195,6 +202,16 @@ def _describe_examples(protocol: RunProtocol, training: Dataset, absent: Mapping
         {"language": lang, "task": task, "metric": metric, "classes": list(scores)} for (lang, task, metric), scores in absent.items()
     ]
     return {"constructed": constructed, "classes_without_example": without}
+
+
+def _origin_of_examples(protocol: RunProtocol, development: Dataset | None) -> Iterator[str]:
+    """Yield the sentence on examples from a development part that was drawn for this run."""
+    origin, plus, _ = protocol.wording.examples.partition("+")
+    if development is None or not plus:
+        return
+    items, groups = len(development.items), len({item.group for item in development.items})
+    aside = " Where every group would be judged, one in five is set aside for them: fewer texts are scored." if origin == SET_ASIDE else ""
+    yield f"The examples of few-shot come from {items:,} labelled texts of {groups:,} groups that no judge is asked about.{aside}"
 
 
 def run_coverage(judgments: Judgments, data: Dataset) -> tuple[RunCoverage, ...]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from harness.runs.costs import PeopleCost, RunCosts, people_times, run_costs
     from harness.runs.decision_models import refuse_unfit_judges
     from harness.runs.derivation import ReadingRules, derive_judgments, read_metrics, reply_failures
+    from harness.runs.development_part import SET_ASIDE
     from harness.runs.evidence import Evidence, JudgeWords, read_evidence
     from harness.runs.generate import Generated, GenerateSpec, WriterSummary, generate_outputs, planned_writing
     from harness.runs.live_rows import LiveRow, LiveRows
@@ -50,6 +51,7 @@ _NAMES = {
     "costs": ("PeopleCost", "RunCosts", "people_times", "run_costs"),
     "decision_models": ("refuse_unfit_judges",),
     "derivation": ("ReadingRules", "derive_judgments", "read_metrics", "reply_failures"),
+    "development_part": ("SET_ASIDE",),
     "evidence": ("Evidence", "JudgeWords", "read_evidence"),
     "generate": ("Generated", "GenerateSpec", "WriterSummary", "generate_outputs", "planned_writing"),
     "live_rows": ("LiveRow", "LiveRows"),

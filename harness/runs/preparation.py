@@ -29,6 +29,7 @@ from harness.prompts.templates import program_hash
 from harness.runs.asked_questions import asked_questions, instruction_versions, read_prompts, refuse_unsuitable
 from harness.runs.decision_models import problems_of_decisions, refuse_unfit_judges
 from harness.runs.derivation import ReadingRules
+from harness.runs.development_part import DevelopmentPart, development_part, needs_development_part
 from harness.runs.plan import Plan, PlanSources, make_plan
 from harness.runs.protocol import AskedJudges, AskedTexts, Majority, ReferenceRule, RunProtocol, WordingVersions
 from harness.runs.sources import first_items, load_board
@@ -172,8 +173,11 @@ def _prepare_board(spec: RunSpec, name: str, library: Library) -> Prepared:
     languages = choose_languages(spec, tags)
     source = load_board(board, library, languages, spec.data)
     tasks = choose_names(spec.tasks, board.tasks, "task")
-    items = first_items((item for item in source.items if item.task in tasks), spec.limit)
-    selected = SelectedTexts(source.everything, items, tasks, choose_names(spec.metrics, board.rubrics, "metric"), languages)
+    everything, part = source.everything, None
+    if needs_development_part(spec, board, everything):
+        part = development_part(everything, source.ever_judged, board.rubrics)
+    items = first_items((item for item in source.items if item.task in tasks and not _is_set_aside(item, part)), spec.limit)
+    selected = SelectedTexts(everything, items, tasks, choose_names(spec.metrics, board.rubrics, "metric"), languages, part)
     return _resolve_protocol(replace(spec, data=source.folder), library, selected, board)
 
 
@@ -206,12 +210,24 @@ def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
     usual = None if spec.metrics or not known_metrics else known_metrics
     metrics = tuple(usual or choose_names(spec.metrics, [*known_metrics, *comparable], "metric"))
     everything = with_compared_labels(everything, [comparable[name] for name in metrics if name in comparable])
-    items = [item for item in everything.items if item.language in languages and item.task in tasks and item.split == "test"]
+    part = None
+    if needs_development_part(spec, None, everything):
+        ever_judged = (item for item in everything.items if item.split == "test" and item.task in known_tasks)
+        part = development_part(everything, ever_judged, metrics)
+    items = [
+        item
+        for item in everything.items
+        if item.language in languages and item.task in tasks and item.split == "test" and not _is_set_aside(item, part)
+    ]
     if spec.unlabelled:
         asks = {task: (_askable(task, library) | _labelled(task, everything) | own_metrics) & frozenset(metrics) for task in tasks}
         everything = msgspec.structs.replace(everything, asks=asks)
-    selected = SelectedTexts(everything, first_items(items, spec.limit), tasks, metrics, languages)
+    selected = SelectedTexts(everything, first_items(items, spec.limit), tasks, metrics, languages, part)
     return _resolve_protocol(spec, library, selected)
+
+
+def _is_set_aside(item: Item, part: DevelopmentPart | None) -> bool:
+    return part is not None and item.item_id in part.set_aside
 
 
 def _refuse_unworded_metrics(folder: Path, data: Dataset, tasks: Sequence[Task]) -> NoReturn:
@@ -261,7 +277,8 @@ def _resolve_protocol(spec: RunSpec, library: Library, selected: SelectedTexts, 
     data = everything.only([item for item in selected.items if item.item_id in item_ids] if spec.only else selected.items)
     if not data.items:
         raise UsageError("there is nothing to judge: no item has these languages and tasks")
-    examples = _examples_of(spec, library)
+    part = selected.development
+    examples = part.data if part else _examples_of(spec, library)
     questions = asked_questions(spec, selected.metrics, data, board)
     variants = {condition.variant for condition in questions.conditions}
     known_tasks = [library.task(name) for name in selected.tasks if name in library.task_files]
@@ -273,7 +290,7 @@ def _resolve_protocol(spec: RunSpec, library: Library, selected: SelectedTexts, 
         rubrics={name: rubric.version for name, rubric in rubrics.items()},
         prompts=program_hash(),
         instructions=instruction_versions(spec, library, variants, selected.languages, [task.id for task in known_tasks], rubrics),
-        examples=(examples or everything).sha256[:12] if any(variant.shots for variant in variants) else "",
+        examples=(part.origin if part else (examples or everything).sha256[:12]) if any(variant.shots for variant in variants) else "",
         examples_from=str(spec.examples.resolve()) if spec.examples and examples else "",
     )
     rule = ReferenceRule(board.majority, board.annotators) if board else ReferenceRule()

@@ -401,7 +401,7 @@ def _prepare_stored(name: str, store: Store, out: Path) -> Prepared:
         study=protocol.texts.study,
         own_prompts=protocol.questions.own_prompts,
         own_rubrics=protocol.questions.own_rubrics,
-        variants=tuple(dict.fromkeys(worded)) if protocol.questions.own_prompts or protocol.questions.own_rubrics else None,
+        variants=tuple(dict.fromkeys(worded)),
         allow_unreviewed=True,
     )
     prepared = prepare(spec)

@@ -27,10 +27,14 @@ from harness.row_files import find_table
 
 
 class BoardSource(msgspec.Struct, frozen=True):
-    """A board's data, and those of its items that are judged. `folder` holds the data, unless they are in the packs."""
+    """A board's data, and those of its items that are judged. `folder` holds the data, unless they are in the packs.
+
+    `ever_judged` are the judged items of all languages of the data that are loaded, also of those that this run leaves out.
+    """
 
     everything: Dataset
     items: tuple[Item, ...]
+    ever_judged: tuple[Item, ...]
     folder: Path | None = None
 
 
@@ -50,13 +54,13 @@ def load_board(board: Board, library: Library, languages: Sequence[str], folder:
         raise UsageError(f"--data and --board exclude each other: the board '{board.id}' judges the items of the language packs")
     else:
         everything = load_bundled(library, languages, board)
-        source = BoardSource(everything, tuple(item for item in everything.items if item.task in board.tasks))
+        items = tuple(item for item in everything.items if item.task in board.tasks)
+        source = BoardSource(everything, items, items)
     listed = {tag: frozenset(ids) for tag, ids in board.items.items()}
-    items = tuple(
-        item
-        for item in source.items
-        if item.language in languages and (item.item_id in listed.get(item.language, ()) if listed else item.split == "test")
+    ever_judged = tuple(
+        item for item in source.items if (item.item_id in listed.get(item.language, ()) if listed else item.split == "test")
     )
+    items = tuple(item for item in ever_judged if item.language in languages)
     everything = source.everything
     if board.sealed is None:
         items = _with_annotators(items, everything.only(items), board)
@@ -68,7 +72,7 @@ def load_board(board: Board, library: Library, languages: Sequence[str], folder:
         for item in items:
             for problem in text_problems(item, library.task(item.task)) if asked_metrics.get(item.item_id) else ():
                 raise ContentError(problem, source.folder)
-    return BoardSource(everything, items, source.folder)
+    return BoardSource(everything, items, ever_judged, source.folder)
 
 
 def first_items(items: Iterable[Item], limit: int | None, key: Callable[[Item], object] = attrgetter("language", "task")) -> list[Item]:
@@ -108,7 +112,7 @@ def _from_folder(board: Board, data: BoardData, library: Library, data_folder: P
     items = tuple(msgspec.structs.replace(item, task=data.tasks.get(item.task, item.task)) for item in loaded.items)
     everything = msgspec.structs.replace(loaded, items=items, private=False)  # published texts need no consent
     judged = tuple(item for item in items if item.task in board.tasks and _is_judged(item, data))
-    return BoardSource(everything, judged, folder)
+    return BoardSource(everything, judged, judged, folder)
 
 
 def without_labels(data: Dataset, items: Sequence[Item]) -> Dataset:

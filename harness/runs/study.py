@@ -16,6 +16,7 @@ from harness.data import Dataset
 from harness.errors import UsageError
 from harness.model import Condition, Item
 from harness.plugins import load, registered
+from harness.runs.development_part import DevelopmentPart
 from harness.runs.protocol import RunProtocol
 from harness.runs.specification import RunSpec
 
@@ -23,13 +24,17 @@ GROUP = "harness.studies"
 
 
 class SelectedTexts(NamedTuple):
-    """The data of a run, the items that are asked about, and the names of their tasks, metrics and languages."""
+    """The data of a run, the items that are asked about, and the names of their tasks, metrics and languages.
+
+    `development` is the part of the data that examples are taken from; None: the development items of the data.
+    """
 
     data: Dataset
     items: Sequence[Item]
     tasks: tuple[str, ...]
     metrics: tuple[str, ...]
     languages: tuple[str, ...]
+    development: DevelopmentPart | None = None
 
 
 @dataclass(frozen=True)

@@ -205,14 +205,34 @@ def test_the_report_says_that_examples_are_constructed(ask: Cli) -> None:
     assert "The examples shown carry constructed labels." in ask(*ONE, "--variant", "fewshot:1").out
 
 
-def test_few_shot_without_development_items_is_refused(
+def test_few_shot_is_refused_where_all_labelled_texts_are_of_one_group(
     cli: Cli, endpoint: Any, data_folder: Callable[..., Path], out: Path, refused: Callable[..., None]
 ) -> None:
     done = cli(
         "run", "--data", data_folder("Les."), "--variant", "few-shot", "--judge", "openai/m", "--base-url", endpoint.url, "--out", out
     )
-    refused(done, 2, "few-shot needs development items (split = dev) with labels on 'task_quality' in cs/open_prompt")
+    refused(done, 2, "the labelled texts of cs/open_prompt are all of one group; --examples DIR takes the labelled items")
     assert endpoint.requests == []
+
+
+def test_data_without_development_items_set_a_fifth_of_their_groups_aside(
+    cli: Cli, endpoint: Any, data_folder: Callable[..., Path], out: Path, run_folder: RunFolder, judgments: Callable[[], Any]
+) -> None:
+    """No text is both an example and judged, under no variant; the report, its signature and a report of the stored run say the same."""
+    folder = data_folder(*(f"Les číslo {number}." for number in range(10)))
+    variants = ("--variant", "single", "--variant", "few-shot")
+    done = cli("run", "--data", folder, *variants, "--judge", "openai/m", "--base-url", endpoint.url, "--out", out, "--json")
+    assert done.code == 0, done.err
+    shown = [re.findall(r'"""\n(Les.*?)\n"""', request.body["messages"][-1]["content"]) for request in endpoint.requests]
+    examples, judged = {text for texts in shown for text in texts[:-1]}, {texts[-1] for texts in shown}
+    assert (len(examples), len(judged)) == (2, 8) and not examples & judged
+    assert {row["item_id"] for row in judgments()} == {f"i{text[10:-1]}" for text in judged}
+    report = json.loads(done.out)
+    assert "one in five is set aside" in report["notes"][0]
+    assert "|examples:set-aside+" in report["signatures"]["openai/m"]
+    again = cli("report", run_folder(out).name, "--out", out, "--json")
+    assert again.code == 0, again.err
+    assert json.loads(again.out)["signatures"] == report["signatures"]
 
 
 # Token probabilities

@@ -139,8 +139,10 @@ def test_where_all_are_tied_there_is_none(make_item: MakeItem, make_data: MakeDa
         chosen(data)
 
 
-def test_scores_that_were_made_with_the_text_are_marked(make_item: MakeItem, make_data: MakeData, chosen: Callable[..., Any]) -> None:
-    data = make_data([make_item("a", split="dev"), make_item("b", split="dev")], {})
+def test_scores_that_were_made_with_the_text_are_marked(
+    make_item: MakeItem, make_data: MakeData, chosen: Callable[..., Any], three: Scale
+) -> None:
+    data = make_data([make_item("a", split="dev"), make_item("b", split="dev")], {}, {"m": three, "n": three})
     labels = Labels.from_rows(
         [Label("a", "x", "m", 1, "constructed"), Label("b", "x", "m", 2, "native"), Label("b", "x", "n", 2, "constructed")]
     )
@@ -184,12 +186,34 @@ def test_without_development_items_few_shot_is_refused(make_item: MakeItem, make
         chosen(make_data([make_item("t")], {"t": 2}))
 
 
-def test_a_scale_without_classes_has_no_examples(make_item: MakeItem, make_data: MakeData, task: Task) -> None:
+# Numbers
+
+
+def test_numbers_are_shown_from_five_bands_as_the_mean_of_their_annotators(make_item: MakeItem, make_data: MakeData, task: Task) -> None:
+    unit = Scale(kind="interval", min=0, max=10)
+    items = [make_item(f"d{number}", split="dev") for number in range(10)]
+    labels = {(item.item_id, "m"): [number, number + 1] for number, item in enumerate(items)}  # means .5 to 9.5
+    few_shot = FewShotExamples(make_data(items, labels, {"m": unit}), 0)
+    scores = sorted(float(example.score) for example in few_shot.choose(make_item("asked"), task, "m", unit, 1))
+    assert [int((score - 0.5) / 9 * 5) for score in scores[:-1]] == [0, 1, 2, 3] and scores[-1] in (8.5, 9.5)
+    assert len(few_shot.choose(make_item("asked"), task, "m", unit, 8)) == 10
+    assert few_shot.classes_without_examples("en", "open_prompt", "m", unit) == ()
+
+
+def test_one_number_for_all_is_one_band(make_item: MakeItem, make_data: MakeData, task: Task) -> None:
     unit = Scale(kind="interval", min=0, max=1)
-    data = make_data([make_item("d", split="dev")], {"d": 0.5}, {"m": unit})
-    with pytest.raises(UsageError, match="few-shot shows examples of every class; 'm' has no classes: its scale is an interval"):
-        FewShotExamples(data, 0).choose(make_item("asked"), task, "m", unit, 2)
-    assert FewShotExamples(data, 0).classes_without_examples("en", "open_prompt", "m", unit) == ()
+    data = make_data([make_item(f"d{number}", split="dev") for number in range(3)], {f"d{n}": 0.5 for n in range(3)}, {"m": unit})
+    assert [example.score for example in FewShotExamples(data, 0).choose(make_item("asked"), task, "m", unit, 2)] == [0.5, 0.5]
+
+
+def test_numbers_on_another_scale_are_shown_as_the_class_at_their_place(make_item: MakeItem, make_data: MakeData, task: Task) -> None:
+    """People scored from 20 to 100 here, judges answer from 0 to 4: 20 is the lowest, 100 the highest class."""
+    classes, people = Scale(kind="ordinal", classes=(0, 1, 2, 3, 4)), Scale(kind="interval", min=0, max=100)
+    numbers = {"d0": 20, "d1": 38, "d2": 61, "d3": 80, "d4": 100}
+    data = make_data([make_item(name, split="dev") for name in numbers], numbers, {"m": classes})
+    few_shot = FewShotExamples(msgspec.structs.replace(data, label_scales={"m": people}), 0)
+    shown = {example.item_id: example.score for example in few_shot.choose(make_item("asked"), task, "m", classes, 1)}
+    assert shown == {"d0": 0, "d1": 1, "d2": 2, "d3": 3, "d4": 4}
 
 
 # In the prompt
