@@ -147,13 +147,14 @@ class ErrorSpan(msgspec.Struct, frozen=True, omit_defaults=True):
 class Variant(msgspec.Struct, frozen=True, order=True):
     """The form of a question: independent choices, of which the text form names those that are not the default."""
 
-    call: Literal["single", "joint"] = "single"
+    # Each metric in a call of its own, all in one call, or one after the other in one conversation, with the earlier questions and answers.
+    call: Literal["single", "joint", "conversation"] = "single"
     instructions: Literal["simple", "detailed"] = "simple"
     shots: int = 0  # how many scored examples of each class stand before the text
     justification: Literal["before", "after", "none"] = "before"  # where the reason stands in the answer
     # That of the instructions: english, own, or a tag (`in:ja`): then only items in it and in English are asked about, to compare both.
     language: str = "english"
-    metric_order: Literal["forward", "reversed"] = msgspec.field(default="forward", name="order")  # in which a joint call names them
+    metric_order: Literal["forward", "reversed"] = msgspec.field(default="forward", name="order")  # of a joint call or a conversation
     probabilities: bool = False  # whether those of the score's tokens are requested
     answer: Literal["json", "text", "spans"] = "json"  # the judge's own words; or the errors, quoted from the text, for a justification
     persona: bool = False  # a sentence about who judges stands before the instruction
@@ -195,7 +196,7 @@ def _variant_text(variant: Variant) -> str:
     tags += [f"reasons:{variant.reasons}"] if variant.reasons else []
     tags += [f"{OWN_RUBRIC}:{variant.rubric}"] if variant.rubric else []
     tags += [f"{LEVELS}:{variant.levels}"] if variant.levels else []
-    return "+".join([variant.call, *detailed, *shots, *(word for word in words if word not in ("joint", "detailed")), *tags])
+    return "+".join([variant.call, *detailed, *shots, *(word for word in words if word not in (variant.call, "detailed")), *tags])
 
 
 FEW_SHOT = "fewshot"
@@ -212,6 +213,7 @@ _TAGGED = {"in": "language", "reasons": "reasons"}  # words that a tag follows -
 VARIANT_WORDS: dict[str, tuple[str, Any]] = {
     "single": ("call", "single"),
     "joint": ("call", "joint"),
+    "conversation": ("call", "conversation"),
     "simple": ("instructions", "simple"),
     "detailed": ("instructions", "detailed"),
     "justify-first": ("justification", "before"),
@@ -288,12 +290,16 @@ def is_own_name(name: str) -> bool:
 
 def _clashes(variant: Variant) -> Iterator[str]:
     """Yield which axes of a variant do not go together."""
-    if variant.metric_order == "reversed" and variant.call != "joint":
-        yield "only a joint call names several metrics, in an order; write 'joint+reversed'"
+    if variant.metric_order == "reversed" and variant.call == "single":
+        yield "only a joint call and a conversation are about several metrics, in an order; write 'joint+reversed'"
     if (variant.question, variant.options, variant.levels) != ("scale", "forward", 0) and variant.answer != "json":
         yield "a decision model chooses among options and writes nothing; leave out 'text' or 'spans'"
-    if variant.rubric and (variant.call == "joint" or variant.language != "english"):
-        yield "a rubric of your own is about one metric, in the words of its file; leave out 'joint', 'own-language' and 'in'"
+    if variant.rubric and (variant.call != "single" or variant.language != "english"):
+        yield (
+            "a rubric of your own is about one metric, in the words of its file; leave out 'joint', 'conversation', 'own-language' and 'in'"
+        )
+    if variant.call == "conversation" and variant.shots:
+        yield "the examples of one metric would stand before the questions about all others; write 'single' or 'joint'"
     if variant.explain and variant.answer != "text":
         yield "only a text is followed by an explanation, JSON has a justification; write 'text+explain'"
     if variant.answer == "spans" and variant.call == "joint":
@@ -490,12 +496,16 @@ def _without_defaults(fields: dict[str, Any], later: dict[str, Any]) -> dict[str
 
 
 class Query(msgspec.Struct, frozen=True):
-    """One requested answer: one item, one metric (several in a joint call), one condition, one repeat."""
+    """One requested answer: one item, one metric (several in a joint call), one condition, one repeat.
+
+    `earlier` are the metrics that the same conversation was about before, in order; empty for its first turn, and for every other call.
+    """
 
     item: Item
     metrics: tuple[str, ...]
     condition: Condition
     repeat: int = 0
+    earlier: tuple[str, ...] = ()
 
 
 class Message(msgspec.Struct, frozen=True):

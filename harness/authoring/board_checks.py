@@ -27,9 +27,13 @@ def board_complaints(name: str, board: Board, content: ParsedContent) -> Complai
     yield from _frozen("language pack", board.packs, library.pack_files, _pack_versions(board, content))
     for variant in board.variants:
         try:
-            parse_variant(variant)
+            is_conversation = parse_variant(variant).call == "conversation"
         except ValueError as err:
             yield str(err), key_pattern("variants")
+            continue
+        if is_conversation:
+            message = f"'{variant}' repeats what a judge answered, so its calls differ by judge; a board asks 'single' or 'joint'"
+            yield message, key_pattern("variants")
     yield from _data_complaints(board, library)
     if board.items:
         for tag in board.languages:

@@ -42,11 +42,30 @@ def judging_program(lm: Any, spec: PromptSpec, texts: Mapping[str, str]) -> Any:
             lm += guidance.string(f"\n\n{metric_text(metric, spec)}")
         lm += guidance.string(f"\n\n{reminder(spec)}")
     with assistant():
-        if spec.variant.answer == "text":
-            lm += guidance.gen(name="answer", max_tokens=spec.max_tokens)
-        else:
-            lm += guidance.json(name="answer", schema=spec.schema, max_tokens=spec.max_tokens)
+        lm += answer_hole(spec)
     return lm
+
+
+@guidance(dedent=False)  # type: ignore[operator, untyped-decorator]
+def next_question_program(lm: Any, spec: PromptSpec, texts: Mapping[str, str]) -> Any:
+    """A later turn of a conversation: the texts that no earlier turn showed, one metric, and a hole. The task stands in the first turn."""
+    [metric] = spec.scales
+    with user():
+        for name in spec.text_names:
+            lm += guidance.string(f'{"".join(text_heading(name, spec))}\n"""\n')
+            lm += guidance.string(texts[name])
+            lm += guidance.string('\n"""\n\n')
+        lm += guidance.string(f"{metric_text(metric, spec)}\n\n{reminder(spec)}")
+    with assistant():
+        lm += answer_hole(spec)
+    return lm
+
+
+def answer_hole(spec: PromptSpec) -> Any:
+    """The hole for the answer: a text, or JSON with the schema of the spec."""
+    if spec.variant.answer == "text":
+        return guidance.gen(name="answer", max_tokens=spec.max_tokens)
+    return guidance.json(name="answer", schema=spec.schema, max_tokens=spec.max_tokens)
 
 
 def text_heading(name: str, spec: PromptSpec) -> tuple[str, str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -62,6 +62,15 @@ def prompt_hash(messages: tuple[Message, ...], schema: dict[str, Any]) -> str:
     return hashlib.sha256(msgspec.json.encode((messages, schema))).hexdigest()
 
 
+def conversation_prompt(turns: Sequence[PromptTemplate], answers: Sequence[str], item: Item) -> Prompt:
+    """Return the prompt of the last turn of a conversation: after each of the other turns stands its answer."""
+    messages = list(turns[0].fill(item).messages)
+    for answer, turn in zip(answers, turns[1:], strict=True):
+        messages += [Message("assistant", answer), *turn.fill(item).messages]
+    last = turns[-1]
+    return Prompt(prompt_hash(tuple(messages), last.schema), tuple(messages), last.schema, last.max_tokens)
+
+
 class TemplateStore(Protocol):
     """Keeps encoded templates by key."""
 
@@ -81,22 +90,23 @@ class PromptTemplates:
         self._program = program or program_hash()
         self._templates: dict[str, PromptTemplate] = {}
 
-    def template_for(self, spec: PromptSpec) -> PromptTemplate:
-        key = f"{self._program}:{spec.key}"
+    def template_for(self, spec: PromptSpec, *, next_question: bool = False) -> PromptTemplate:
+        """Return the template of a whole prompt, or with `next_question` that of a later turn of a conversation."""
+        key = f"{self._program}:{spec.key}" + (":next" if next_question else "")
         if key not in self._templates:
-            self._templates[key] = self._load(key) or self._render(key, spec)
+            self._templates[key] = self._load(key) or self._render(key, spec, next_question)
         return self._templates[key]
 
     def _load(self, key: str) -> PromptTemplate | None:
         encoded = self._store.get_template(key) if self._store else None
         return msgspec.json.decode(encoded, type=PromptTemplate) if encoded else None
 
-    def _render(self, key: str, spec: PromptSpec) -> PromptTemplate:
+    def _render(self, key: str, spec: PromptSpec, next_question: bool) -> PromptTemplate:
         if self._program != program_hash():
             raise UsageError(
                 "this run was made with another wording of the prompts, and its store does not have that wording; run it again"
             )
-        template = render_template(spec)
+        template = render_next_question(spec) if next_question else render_template(spec)
         if self._store:
             self._store.put_template(key, msgspec.json.encode(template))
         return template
@@ -107,6 +117,13 @@ def render_template(spec: PromptSpec) -> PromptTemplate:
     from harness.prompts.programs import judging_program  # late: guidance takes half a second
 
     return render_program(lambda texts: judging_program(spec, texts), (*spec.text_names, *map(source_of, spec.named_sources)))
+
+
+def render_next_question(spec: PromptSpec) -> PromptTemplate:
+    """Render the question of a later turn of a conversation."""
+    from harness.prompts.programs import next_question_program  # late: guidance takes half a second
+
+    return render_program(lambda texts: next_question_program(spec, texts), spec.text_names)
 
 
 def render_program(program: Callable[[Mapping[str, str]], Any], slots: Iterable[str]) -> PromptTemplate:

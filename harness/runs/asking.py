@@ -181,13 +181,17 @@ class JudgeSummary(msgspec.Struct):
     under_way: int = 0
     notes: list[str] = []
 
-    def end(self, outcome: Outcome, seconds: float) -> None:
-        """Take over how asking ended after these seconds."""
+    def add(self, outcome: Outcome, seconds: float) -> None:
+        """Add how asking ended after these seconds: once, or in a run with conversations turn by turn."""
         done = outcome.progress
-        self.asked, self.lost, self.retries, self.reasked = done.done, done.lost, done.retries, done.reasked
-        self.most_in_flight, self.notes, self.seconds = done.most_in_flight, done.notes, round(seconds, 3)
+        self.asked += done.done
+        self.lost += done.lost
+        self.retries += done.retries
+        self.reasked += done.reasked
+        self.most_in_flight, self.seconds = max(self.most_in_flight, done.most_in_flight), round(self.seconds + seconds, 3)
+        self.notes, self.batches = [*self.notes, *done.notes], {**self.batches, **outcome.batches}
         self.interrupted, self.stopped, self.last_loss = outcome.interrupted, outcome.stopped, outcome.last_loss
-        self.batches, self.under_way = outcome.batches, outcome.under_way
+        self.under_way = outcome.under_way
 
 
 def why_stopped(summaries: Sequence[JudgeSummary], otherwise: str = "") -> str:
@@ -203,29 +207,39 @@ def ask_judges(
     watcher: Watcher,
     replied: Callable[[], None] = lambda: None,
 ) -> tuple[list[JudgeSummary], Engine]:
-    """Ask every judge the calls that have no reply yet. `replied` is called after every reply.
+    """Ask every judge the calls that have no reply yet, turn by turn where there are conversations. `replied` is called after every reply.
 
     Returns how it went for each judge, and what the engine reports about itself.
     """
+    if plan.turns > 1:  # one budget for all turns
+        setting = setting._replace(settings=msgspec.structs.replace(setting.settings, shared_budget=setting.settings.budget))
     store, reading, settings, _ = setting
-    works, summaries = [], {}
-    for judge in judges:
-        calls, missing = calls_to_ask(judge, plan, setting)
-        price = price_for_engine(judge.identity, settings)
-        stored = len(calls) - len(missing)
-        if settings.batches != "collect":
-            watcher.planned(judge.identity, estimate_cost(missing, price), stored)
-        summaries[judge.identity.name] = JudgeSummary(judge.identity, stored)
-        if stored and (warning := _other_addresses(judge, store, stored)):
-            watcher.note(warning)
-        if len(missing):
-            if reading.rows is not None:
-                reading.rows.expect(judge.identity, missing)
-            works.append(_work(judge, (calls, missing), setting, price, openings.get(judge.identity.name)))
-    engine, start = Engine(settings.engine), time.perf_counter()
-    for work, outcome in zip(works, _ask_all(works, setting, watcher, replied) if works else (), strict=True):
-        summaries[work.judge.identity.name].end(outcome, time.perf_counter() - start)
-        engine = outcome.engine
+    summaries: dict[str, JudgeSummary] = {}
+    engine = Engine(settings.engine)
+    for turn in range(plan.turns):
+        works = []
+        for judge in judges:
+            calls, missing = calls_to_ask(judge, plan, setting)
+            price = price_for_engine(judge.identity, settings)
+            if turn == 0:
+                stored = len(calls) - len(missing)
+                if settings.batches != "collect":
+                    watcher.planned(judge.identity, estimate_cost(missing, price), stored)
+                summaries[judge.identity.name] = JudgeSummary(judge.identity, stored)
+                if stored and (warning := _other_addresses(judge, store, stored)):
+                    watcher.note(warning)
+                if len(missing) and reading.rows is not None:
+                    reading.rows.expect(judge.identity, missing)
+            of_turn = missing.of_turn(turn) if plan.turns > 1 else missing
+            if len(of_turn):
+                has_answered = len(missing) < len(calls)
+                works.append(_work(judge, calls, of_turn, has_answered, setting, price, openings.get(judge.identity.name)))
+        start = time.perf_counter()
+        for work, outcome in zip(works, _ask_all(works, setting, watcher, replied) if works else (), strict=True):
+            summaries[work.judge.identity.name].add(outcome, time.perf_counter() - start)
+            engine = outcome.engine
+        if any(summary.interrupted or summary.stopped for summary in summaries.values()):
+            break
     return list(summaries.values()), engine
 
 
@@ -274,15 +288,16 @@ def _asked_again(reading: ReplyReading, settings: Settings) -> Callable[[Call, R
 
 def _work(
     judge: Judge,
-    calls: tuple[PlannedCalls, PlannedCalls],
+    all_calls: PlannedCalls,
+    asked: PlannedCalls,
+    has_answered: bool,
     setting: AskingPlace,
     price: Price | None,
     opening: JudgeOpening | None,
 ) -> JudgeWork:
-    """The work of asking a judge; `calls` are all of them, and those that have no reply that counts."""
+    """The work of asking a judge some of its calls. `has_answered`: it has answered calls of this run before."""
     store, reading, settings, since = setting
     count, rows = reading.count_failures, reading.rows
-    all_calls, missing = calls
 
     def unreadable(call: Call, reply: Reply) -> int:
         if rows is not None:
@@ -296,8 +311,8 @@ def _work(
     needs_estimate = settings.limits.cost is not None or bool(settings.tpm)  # otherwise nothing uses the estimate
     return JudgeWork(
         judge,
-        missing,
-        answered_before=len(missing) < len(all_calls),
+        asked,
+        answered_before=has_answered,
         unreadable=unreadable,
         ask_again=_asked_again(reading, settings),
         tokens=estimate_usage if needs_estimate else lambda call: Usage(),

@@ -52,6 +52,8 @@ def _problems_of_condition(condition: Condition) -> Iterator[str]:
         yield "a prompt of your own asks for a text, and a decision model writes none; --rubric words its question"
     if variant.answer != "json" or variant.explain:
         yield f"the variant '{variant}' asks for a text, and a decision model writes none; leave out 'text', 'spans' and 'explain'"
+    if variant.call == "conversation":
+        yield f"the variant '{variant}' goes on in a conversation, and a decision model writes no answer; write 'single' or 'joint'"
     if variant.shots:
         yield f"the variant '{variant}' shows scored examples, which a decision model does not read; leave them out"
     if variant.persona or variant.reasons:

@@ -151,11 +151,13 @@ class _WritingRenderer:
         self._prompts = {language: _prompt(spec, sources.task, library, language) for language in {item.language for item in sources.items}}
         self._templates: dict[tuple[str, tuple[str, ...]], PromptTemplate] = {}
 
-    def template(self, query: Query, decides: bool) -> PromptTemplate:
+    def prompt(
+        self, query: Query, item: Item, decides: bool = False, prompt_id: str | None = None, answers: Sequence[str] | None = None
+    ) -> Prompt:
         key = (query.item.language, given_texts(query.item, self._task))
         if key not in self._templates:
             self._templates[key] = self._prompts[key[0]].template(key[1])
-        return self._templates[key]
+        return self._templates[key].fill(item, prompt_id)
 
 
 def _prompt(spec: GenerateSpec, task: Task, library: Library, language: str) -> WritingPrompt:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from typing import NamedTuple, Protocol
 
 import msgspec
@@ -15,13 +15,28 @@ from numpy.typing import NDArray
 from harness.content import Library, Task
 from harness.data import Dataset
 from harness.judges import traits_of
-from harness.model import SAMPLING, Call, Condition, Item, JudgeIdentity, Prompt, Query, RealisedPerturbation, Scale, Score, Usage, Variant
+from harness.model import (
+    SAMPLING,
+    Call,
+    Condition,
+    Item,
+    JudgeIdentity,
+    Prompt,
+    Query,
+    RealisedPerturbation,
+    Reply,
+    Scale,
+    Score,
+    Usage,
+    Variant,
+)
 from harness.prompts import (
     Example,
     FewShotExamples,
     PromptSpec,
     PromptTemplate,
     PromptTemplates,
+    conversation_prompt,
     decision_template,
     own_language_wording,
     shown_texts,
@@ -34,18 +49,25 @@ from harness.runs.shown_items import ShownItems
 _CHARACTERS_PER_TOKEN = 4.0  # an estimate for prices only: of ASCII text; every other character counts as one token
 _ANSWER_TOKENS = 60
 _ID_BYTES = 32
+_UNKNOWN_ANSWER = "…"  # in the place of an answer that is not known yet
 _IDS_PER_BLOCK = 1 << 10  # ids that are text at the same time
 
 CallIds = NDArray[np.uint8]  # (queries, 32)
 
 
 class QueryRenderer(Protocol):
-    """Finds the prompt template of a query, and the item as the query's condition shows it."""
+    """Words the prompt of a query, and finds the item as the query's condition shows it."""
 
     items: ShownItems
     absent: dict[tuple[str, str, str], tuple[Score, ...]]
 
-    def template(self, query: Query, decides: bool) -> PromptTemplate: ...
+    def prompt(
+        self, query: Query, item: Item, decides: bool = False, prompt_id: str | None = None, answers: Sequence[str] | None = None
+    ) -> Prompt:
+        """The prompt of a query, about the item as its condition shows it. `prompt_id`: if it is known.
+
+        `answers`: the texts of the answers to the earlier turns of a conversation; None: they are not known yet.
+        """
 
 
 class _Prompts:
@@ -55,9 +77,10 @@ class _Prompts:
         self.ids = bytearray()
         self.tokens = {count: array("I") for count in ("prompt", "answer", "max_output")}
 
-    def add(self, prompt: Prompt, answer_tokens: int) -> None:
+    def add(self, prompt: Prompt, answer_tokens: int, earlier: int) -> None:
+        """`earlier`: the number of answers that the prompt will repeat, and that are not known yet."""
         self.ids += bytes.fromhex(prompt.prompt_id)
-        self.tokens["prompt"].append(estimate_prompt_tokens(prompt))
+        self.tokens["prompt"].append(estimate_prompt_tokens(prompt) + earlier * answer_tokens)
         self.tokens["answer"].append(answer_tokens)
         self.tokens["max_output"].append(prompt.max_tokens)
 
@@ -73,6 +96,9 @@ class Plan:
     where it could not change the text and nothing is asked. `absent` names the classes without an example by (language, task, metric).
 
     The same queries are prompts in two forms: for judges that write, and for those that decide (see `JudgeTraits.decides`).
+
+    A later turn of a conversation repeats the answers to its earlier turns, so its prompt and call are of one judge, and known once these
+    are answered (`answers_of` reads them). Until then it waits: it counts and is priced with a place for each answer, and nobody is asked.
     """
 
     def __init__(
@@ -83,8 +109,11 @@ class Plan:
         renderer: QueryRenderer,
         answer_tokens: Callable[[Query, Prompt], int] | None = None,
         decides: bool = False,
+        answers_of: Callable[[Iterable[str]], Iterator[Reply | None]] | None = None,
     ) -> None:
         """`queries` yields the repeats of a query one after the other; `answer_tokens` estimates the tokens of an answer.
+
+        The turns of a conversation follow each other, each with its repeats. `answers_of` gives the last reply to each call, in order.
 
         Prompts in the form of `decides` are made at once, those in the other form when a judge needs them.
         """
@@ -93,6 +122,8 @@ class Plan:
         self._all = queries
         self._answer_tokens = answer_tokens or estimate_answer_tokens
         self._renderer = renderer
+        self._answers_of = answers_of
+        self.turns = 1
         self._calls: dict[str, tuple[CallIds, NDArray[np.bool_]]] = {}
         self._forms: dict[bool, _Prompts] = {}
         self._size = len(self._prompts(decides))
@@ -106,8 +137,9 @@ class Plan:
             for query in self._all():
                 item = self._renderer.items.shown(query) if query.repeat == 0 else None
                 if item is not None:
-                    prompt = self._renderer.template(query, decides).fill(item)
-                    prompts.add(prompt, 0 if decides else self._answer_tokens(query, prompt))
+                    prompt = self._renderer.prompt(query, item, decides)
+                    prompts.add(prompt, 0 if decides else self._answer_tokens(query, prompt), len(query.earlier))
+                    self.turns = max(self.turns, 1 + len(query.earlier))
             self._forms[decides] = prompts
         return self._forms[decides]
 
@@ -132,25 +164,60 @@ class Plan:
         """The language in which the justification is asked for."""
         return query.condition.variant.reasons_in(query.item.language)
 
-    def call(self, query: Query, call_id: str, prompt_id: str | None = None, decides: bool = False) -> Call:
-        """The call for one query, about the text as its condition changes it (baselines read that text); `prompt_id`: if it is known."""
+    def call(
+        self, query: Query, call_id: str, prompt_id: str | None = None, decides: bool = False, answers: Sequence[str] | None = None
+    ) -> Call:
+        """The call for one query, about the text as its condition changes it (baselines read that text).
+
+        `prompt_id`: if it is known; `answers`: those to the earlier turns of a conversation, if they are known.
+        """
         item = self._renderer.items.shown(query)
         assert item is not None  # `queries` leaves out texts that cannot be changed
         seen = query if item is query.item else msgspec.structs.replace(query, item=item)
-        return Call(call_id, self._renderer.template(query, decides).fill(item, prompt_id), seen, self.seed + query.repeat)
+        return Call(call_id, self._renderer.prompt(query, item, decides, prompt_id, answers), seen, self.seed + query.repeat)
 
     def calls(self, identity: JudgeIdentity) -> PlannedCalls:
-        """All calls for one judge, in order. Queries with the same prompt, sampling and repeat share one call."""
-        if identity.name not in self._calls:
+        """All calls for one judge, in order. Queries with the same prompt, sampling and repeat share one call.
+
+        Calls of a plan with conversations are found again each time, because further answers may be known.
+        """
+        if identity.name not in self._calls or self.turns > 1:
             ids = self.call_ids(identity)
             self._calls[identity.name] = ids, _first_occurrences(ids)
         ids, first = self._calls[identity.name]
         return PlannedCalls(self, ids, first, traits_of(identity).decides)  # not cached: it refers to the plan and would keep it alive
 
     def call_ids(self, identity: JudgeIdentity) -> CallIds:
-        """The id of the call for each query."""
+        """The id of the call for each query. A turn that waits for an answer has an id that no call ever has."""
         decides = traits_of(identity).decides
-        return call_ids(identity, self.queries(), self.all_prompt_ids(decides), self.all_max_output_tokens(decides), self.seed)
+        ids = call_ids(identity, self.queries(), self.all_prompt_ids(decides), self.all_max_output_tokens(decides), self.seed)
+        if self.turns == 1:
+            return ids
+        ids, turn_of = ids.copy(), self.turn_of_queries
+        ids[turn_of > 0] ^= 0xFF  # the complement of a hash
+        for turn in range(1, self.turns):
+            for index, query in self.queries_at(turn_of == turn):
+                answers = self.answers_before(ids, index, query)
+                if answers is not None:
+                    prompt = self.call(query, "", answers=answers).prompt
+                    ids[index] = call_ids(identity, [query], [prompt.prompt_id], [prompt.max_tokens], self.seed)[0]
+        return ids
+
+    @cached_property
+    def turn_of_queries(self) -> NDArray[np.int16]:
+        """The number of the turn of each query in its conversation, from 0."""
+        return np.fromiter((len(query.earlier) for query in self.queries()), np.int16, len(self))
+
+    def queries_at(self, mask: NDArray[np.bool_]) -> Iterator[tuple[int, Query]]:
+        return ((index, query) for index, (query, chosen) in enumerate(zip(self.queries(), mask, strict=True)) if chosen)
+
+    def answers_before(self, ids: CallIds, index: int, query: Query) -> list[str] | None:
+        """The texts of the answers to the earlier turns of a query, empty where the endpoint refused one; None if one is not known."""
+        if self._answers_of is None:
+            return None
+        earlier = ids[index - self._repeats * np.arange(len(query.earlier), 0, -1)]
+        replies = list(self._answers_of(hex_ids(earlier)))
+        return None if None in replies else ["" if reply.error else reply.text or reply.refusal or "" for reply in replies if reply]
 
     def all_max_output_tokens(self, decides: bool = False) -> Iterator[int]:
         """The token budget of each query's answer."""
@@ -179,7 +246,17 @@ class PlannedCalls:
     def __iter__(self) -> Iterator[Call]:
         prompt_ids = self._plan.all_prompt_ids(self._decides)
         calls = zip(self._plan.queries(), self.all_call_ids(), prompt_ids, self.selected, strict=True)
-        return (self._plan.call(query, call_id, prompt_id, self._decides) for query, call_id, prompt_id, selected in calls if selected)
+        return (
+            self._plan.call(
+                query,
+                call_id,
+                prompt_id,
+                self._decides,
+                self._plan.answers_before(self._ids, index, query) if query.earlier else None,
+            )
+            for index, (query, call_id, prompt_id, selected) in enumerate(calls)
+            if selected
+        )
 
     def ids(self) -> Iterator[str]:
         """The ids of these calls, in order."""
@@ -201,6 +278,14 @@ class PlannedCalls:
     def of(self, keep: Callable[[Query], bool]) -> PlannedCalls:
         """Return the calls whose query `keep` accepts."""
         mask = np.fromiter(map(keep, self._plan.queries()), bool, len(self.selected))
+        return self._with(self.selected & mask)
+
+    def of_turn(self, turn: int) -> PlannedCalls:
+        """Return the calls of one turn of conversations, from 0, whose earlier turns are answered. Single and joint calls are turn 0."""
+        mask = self._plan.turn_of_queries == turn
+        if turn:
+            for index, query in self._plan.queries_at(mask & self.selected):
+                mask[index] = self._plan.answers_before(self._ids, index, query) is not None
         return self._with(self.selected & mask)
 
     def by_language(self) -> dict[str, PlannedCalls]:
@@ -280,11 +365,12 @@ def make_plan(
     sources: PlanSources = PlanSources(),
     is_asked: Callable[[Item, str, Condition], bool] | None = None,
     decides: bool = False,
+    answers_of: Callable[[Iterable[str]], Iterator[Reply | None]] | None = None,
 ) -> Plan:
     """Plan queries about every item of `data`, on those of the metrics for which it has a label (or may have, if labels are sealed).
 
     The order is language, task, group, item, condition, then metric, so that a local model reads what calls share only once. `is_asked`
-    says whether a metric of an item is asked about under a condition; by default always. `decides`: see `Plan`.
+    says whether a metric of an item is asked about under a condition; by default always. `decides`, `answers_of`: see `Plan`.
     """
     items = sorted(data.items, key=lambda item: (item.language, item.task, item.group, item.item_id))
     about = {name: wording.metric for name, wording in questions.own_prompts.items()} | {
@@ -303,20 +389,24 @@ def make_plan(
     shown_items = ShownItems(library, learnt.items if sources.pool is None else sources.pool, questions.seed)
     shots = FewShotExamples(sources.examples or learnt, questions.seed)
     renderer = _Renderer(library, templates, data.scales, shown_items, shots, questions)
-    return Plan(questions.seed, queries, questions.repeats, renderer, decides=decides)
+    return Plan(questions.seed, queries, questions.repeats, renderer, decides=decides, answers_of=answers_of)
 
 
 def _item_queries(item: Item, metrics: tuple[str, ...], condition: Condition, repeats: int, about: Mapping[str, str]) -> Iterator[Query]:
     """`about` has the metric of each prompt and rubric of the user's own."""
     if not metrics or not condition.variant.asks_about(item.language):
         return
-    together = [metrics[::-1] if condition.variant.metric_order == "reversed" else metrics]
-    singly = [(metric,) for metric in metrics]
+    ordered = metrics[::-1] if condition.variant.metric_order == "reversed" else metrics
     if only_metric := about.get(condition.variant.prompt or condition.variant.rubric):
-        singly = [names for names in singly if names[0] == only_metric]
-    for metric_names in together if condition.variant.call == "joint" else singly:
+        ordered = tuple(metric for metric in ordered if metric == only_metric)
+    for place, metric in enumerate(ordered):
         for repeat in range(repeats):
-            yield Query(item, metric_names, condition, repeat)
+            if condition.variant.call == "conversation":
+                yield Query(item, (metric,), condition, repeat, earlier=ordered[:place])
+            elif condition.variant.call == "single":
+                yield Query(item, (metric,), condition, repeat)
+            elif place == 0:
+                yield Query(item, ordered, condition, repeat)
 
 
 class _Renderer:
@@ -344,7 +434,14 @@ class _Renderer:
         self._item: Item | None = None
         self._item_templates: dict[tuple[tuple[str, ...], Variant, bool, bool], PromptTemplate] = {}
 
-    def template(self, query: Query, decides: bool) -> PromptTemplate:
+    def prompt(
+        self, query: Query, item: Item, decides: bool = False, prompt_id: str | None = None, answers: Sequence[str] | None = None
+    ) -> Prompt:
+        if query.earlier:
+            return self._turn(query, item, [_UNKNOWN_ANSWER] * len(query.earlier) if answers is None else answers)
+        return self._template(query, decides).fill(item, prompt_id)
+
+    def _template(self, query: Query, decides: bool) -> PromptTemplate:
         if query.item is not self._item:  # queries about one item follow each other
             self._item, self._item_templates = query.item, {}
         key = (query.metrics, query.condition.variant, query.condition.shown_source != "none", decides)
@@ -352,18 +449,37 @@ class _Renderer:
             self._item_templates[key] = self._find_template(query, decides)
         return self._item_templates[key]
 
-    def _find_template(self, query: Query, decides: bool) -> PromptTemplate:
+    def _turn(self, query: Query, item: Item, answers: Sequence[str]) -> Prompt:
+        """The prompt of a later turn of a conversation.
+
+        A turn whose answer has no text, because the endpoint refused it, is left out: a user's messages and the judge's alternate.
+
+        A text that only later metrics need stands before the first question about one of these.
+        """
+        answered = [(metric, answer) for metric, answer in zip(query.earlier, answers, strict=True) if answer]
+        shown: frozenset[str] = frozenset()
+        turns: list[PromptTemplate] = []
+        for metric in (*(metric for metric, _ in answered), *query.metrics):
+            of_metric = msgspec.structs.replace(query, metrics=(metric,))
+            turns.append(self._find_template(of_metric, False, shown) if turns else self._template(of_metric, False))
+            shown |= {*shown_texts(query.item, self._task(query.item.task), (metric,))}
+        return conversation_prompt(turns, [answer for _, answer in answered], item)
+
+    def _find_template(self, query: Query, decides: bool, shown: frozenset[str] | None = None) -> PromptTemplate:
+        """`shown`: the texts that earlier turns of the conversation showed; None for a prompt that begins one, or is no part of one."""
         item, variant = query.item, query.condition.variant
         if variant.prompt:
             custom_prompt = self._asked.own_prompts[variant.prompt]
             return self._cached.setdefault((variant.prompt, item.language), custom_prompt.template(item.language))
+        if variant.call == "conversation":  # its first turn asks what a single call asks
+            variant = msgspec.structs.replace(variant, call="single", metric_order="forward")
         task = self._task(item.task)
-        present = shown_texts(item, task, query.metrics)
+        present = tuple(name for name in shown_texts(item, task, query.metrics) if shown is None or name not in shown)
         examples = self._examples(query, task) if variant.shots else ()
         languages = {name: item.language if name == "language" else str(item.fields[name]) for name in task.language_keys}
         sources = task.outputs if query.condition.shown_source != "none" else ()
         shots = tuple((e.metric, e.item_id) for e in examples)
-        key = (item.task, *languages.values(), present, query.metrics, variant, sources, shots, decides)
+        key = (item.task, *languages.values(), present, query.metrics, variant, sources, shots, decides, shown is None)
         if key not in self._cached:
             rubric_name = query.condition.variant.rubric
             rubrics = (self._asked.own_rubrics[rubric_name],) if rubric_name else tuple(map(self._rubric, query.metrics))
@@ -373,7 +489,8 @@ class _Renderer:
             wording = with_reasons_in(reasons, wording, self._library) if reasons != tag else wording
             scales = {metric: self._scales[metric] for metric in query.metrics}
             spec = PromptSpec(wording, scales, variant, item.language, present, examples, sources)
-            self._cached[key] = decision_template(spec) if decides else self._templates.template_for(spec)
+            whole = shown is None
+            self._cached[key] = decision_template(spec) if decides else self._templates.template_for(spec, next_question=not whole)
         return self._cached[key]
 
     def _examples(self, query: Query, task: Task) -> tuple[Example, ...]:

@@ -86,7 +86,9 @@ class Prepared(msgspec.Struct, frozen=True):
         if self.protocol.wording.decision_prompts not in ("", decision_program_hash()):
             raise UsageError("this run asked a decision model with another wording of the questions; run it again")
         decides = bool(identities) and all(traits_of(identity).decides for identity in identities)
-        return make_plan(self.data, self.library, self.protocol.questions, templates, sources, is_asked, decides)
+        return make_plan(
+            self.data, self.library, self.protocol.questions, templates, sources, is_asked, decides, store.replies if store else None
+        )
 
     def refuse_unfit_judges(self, judges: Iterable[JudgeIdentity]) -> None:
         """Raise UsageError for a judge that cannot be asked what this run asks."""

@@ -43,8 +43,8 @@ def ask_again(
 ) -> Judgments:
     """Ask a part of a run's questions: the calls that have no reply in the results folder `out` yet. Returns all their judgments.
 
-    Where one call is about several metrics, it is about those of the run. `base_url` is the judge's endpoint, by default its usual one;
-    `headers` are the further headers that it was asked with.
+    Where one call or conversation is about several metrics, it is about those of the run. `base_url` is the judge's endpoint, by default
+    its usual one; `headers` are the further headers that it was asked with.
 
     Raises:
         UsageError: for a judge that is not one of the run, and an endpoint that is not its own.
@@ -68,10 +68,10 @@ def ask_again(
 def _part(prepared: Prepared, wanted: AskAgain, times: int) -> Prepared:
     """The items that are asked about so many times, under the one condition."""
     data = prepared.data.only(item for item in prepared.data.items if wanted.times.get(item.item_id) == times)
-    joint = wanted.condition.variant.call == "joint"
+    together = wanted.condition.variant.call != "single"
     metrics = prepared.protocol.questions.metrics
     protocol = prepared.protocol.with_fields(
-        metrics=metrics if joint else tuple(name for name in metrics if name in wanted.metrics),
+        metrics=metrics if together else tuple(name for name in metrics if name in wanted.metrics),
         conditions=(wanted.condition,),
         repeats=times,
         limit=None,

@@ -92,7 +92,7 @@ class ChosenWordings:
     heading: ClassVar[str] = "how to ask"
 
     variants: Annotated[tuple[str, ...] | None, Flag("--variant", "NAME")] = None
-    """single, joint, detailed, few-shot, score-only, text, persona, ... joined by '+'; repeatable"""
+    """single, joint, conversation, detailed, few-shot, score-only, text, persona, ... joined by '+'; repeatable"""
     prompts: Annotated[tuple[Path, ...], Flag("--prompt", "FILE")] = ()
     """a prompt of your own (TOML) instead of the usual variants; repeatable, to compare prompts; see 'harness new prompt'"""
     own_prompts: Mapping[str, OwnPrompt] = field(default_factory=dict)

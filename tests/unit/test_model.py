@@ -42,9 +42,10 @@ PRODUCT = [Variant(**dict(zip(AXES, values, strict=True))) for values in itertoo
 VARIANTS = [
     variant
     for variant in PRODUCT
-    if (variant.metric_order == "forward" or variant.call == "joint")
+    if (variant.metric_order == "forward" or variant.call != "single")
+    and (variant.call != "conversation" or not variant.shots)
     and (variant.answer == "text" or not variant.explain)
-    and (variant.answer == "json" or (variant.call, variant.justification) == ("single", "before"))
+    and (variant.answer == "json" or (variant.call != "joint" and variant.justification == "before"))
     and (variant.answer != "text" or not variant.probabilities)
     and (variant.answer == "json" or (variant.question, variant.options) == ("scale", "forward"))
 ]
@@ -114,7 +115,9 @@ def test_no_two_variants_have_the_same_text() -> None:
     assert len(set(map(str, VARIANTS))) == len(VARIANTS)
     # JSON: single, joint, joint+reversed by justification and probabilities; a text with and without an explanation;
     # marked errors with and without probabilities; JSON also as a choice, and with its options reversed
-    assert len(VARIANTS) == 2 * 4 * 2 * 2 * (3 * 3 * 2 * 4 + 2 + 2)
+    one_call = 2 * 4 * 2 * 2 * (3 * 3 * 2 * 4 + 2 + 2)
+    # a conversation in both orders, without examples
+    assert len(VARIANTS) == one_call + 2 * 2 * 2 * 2 * (3 * 2 * 4 + 2 + 2)
 
 
 def test_the_text_names_only_what_is_not_the_default() -> None:
@@ -157,7 +160,7 @@ def test_whatever_can_be_read_says_exactly_its_words(words: list[str]) -> None:
 
 @pytest.mark.parametrize("text", ["", "+", "joint+", "Joint", "joint detailed", "joint+sloppy", " joint"])
 def test_an_unknown_word_is_named_and_the_known_ones_are_listed(text: str) -> None:
-    with pytest.raises(ValueError, match=r"unknown variant '.*'; known words: single, joint, simple, detailed"):
+    with pytest.raises(ValueError, match=r"unknown variant '.*'; known words: single, joint, conversation, simple, detailed"):
         parse_variant(text)
 
 
@@ -184,8 +187,8 @@ def test_levels_are_read_back_and_belong_to_options() -> None:
 
 
 @pytest.mark.parametrize("text", ["reversed", "single+reversed", "reversed+few-shot"])
-def test_an_order_of_metrics_belongs_to_joint_calls(text: str) -> None:
-    with pytest.raises(ValueError, match=r"only a joint call names several metrics, in an order; write 'joint\+reversed'"):
+def test_an_order_of_metrics_belongs_to_calls_about_several(text: str) -> None:
+    with pytest.raises(ValueError, match=r"only a joint call and a conversation are about several metrics, in an order; write 'joint"):
         parse_variant(text)
 
 

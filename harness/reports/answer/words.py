@@ -19,6 +19,7 @@ Sides = Sequence[Sequence[Verdict]]
 _WORDS: dict[tuple[str, Any], str] = {
     ("call", "single"): "one metric a call",
     ("call", "joint"): "all metrics in one call",
+    ("call", "conversation"): "one metric after the other in one conversation",
     ("instructions", "simple"): "short instructions",
     ("instructions", "detailed"): "detailed instructions",
     ("shots", 0): "no examples",

@@ -120,6 +120,7 @@ TOML_CASES: dict[str, tuple[str, str, str, str | None, str]] = {
     "board rubric version": (BOARD, 'task_quality = "1.0.1"', 'task_quality = "0.1.0"', "task_quality", "has version 1.0.1, not 0.1.0"),
     "board language": (FULL, 'ja = "2.1.0"', 'jv = "1.0.0"', "jv", "no language pack 'jv'"),
     "board language version": (BOARD, 'ja = "2.1.0"', 'ja = "9.0.0"', 'ja = "9.0.0"', "language pack 'ja' has version 2.1.0, not 9.0.0"),
+    "board conversation": (BOARD, 'variants = ["single"]', 'variants = ["conversation"]', "variants", "its calls differ by judge"),
     "board variant": (BOARD, 'variants = ["single"]', 'variants = ["solo"]', "variants", "unknown variant 'solo'"),
     "item unknown": (BOARD, '"cs-op-2-fluent"', '"cs-op-9-fluent"', "cs-op-9-fluent", "no item 'cs-op-9-fluent' in any pack"),
     "item of dev": (BOARD, '"cs-op-2-fluent"', '"cs-op-d1-fluent"', "cs-op-d1-fluent", "is a dev item"),

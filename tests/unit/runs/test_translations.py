@@ -13,6 +13,7 @@ from harness.content import Library
 from harness.data.asked_data import comparable_rubrics, with_compared_labels
 from harness.data.dataset import load_folder
 from harness.errors import ContentError, UsageError
+from harness.prompts import FewShotExamples
 from harness.render.terminal import render_report
 from harness.reports.run_report import Report
 from harness.runs.preparation import prepare
@@ -109,11 +110,18 @@ def test_the_terminal_shows_correlations_instead_of_equal_labels(tmp_path: Path)
     assert "agrees with" not in text and "only the order" in " ".join(text.split())
 
 
-def test_few_shot_has_no_examples_on_a_scale_that_nobody_labelled(tmp_path: Path) -> None:
+def test_examples_on_a_scale_that_nobody_labelled_have_the_class_at_the_place_of_peoples_number(tmp_path: Path) -> None:
     items = [item | {"split": "dev"} for item in translation_items()]
     items[-1]["split"] = "test"
-    with pytest.raises(UsageError, match="few-shot shows scored texts; people scored 'translation_quality_0_4' on another scale, 0 to 100"):
-        prepare(spec(write_translations(tmp_path, items), metrics=(COARSE,), variants=("few-shot",))).plan(None)
+    prepared = prepare(spec(write_translations(tmp_path, items), metrics=(COARSE,), variants=("fewshot:8",)))
+    people = {label.item_id: label.score for label in prepared.training.labels if label.metric == COARSE}
+    [item] = prepared.data.items
+    task, scale = prepared.library.task(item.task), prepared.data.scales[COARSE]
+    examples = FewShotExamples(prepared.training, 0).choose(item, task, COARSE, scale, 8)
+    assert len({example.score for example in examples}) > 1 and {example.score for example in examples} <= set(scale.classes)
+    by_people = sorted(examples, key=lambda example: float(people[example.item_id]))
+    assert [example.score for example in by_people] == sorted(float(example.score) for example in examples)
+    assert len(list(prepared.plan(None).queries())) == 1
 
 
 def test_a_constant_answers_at_the_place_of_the_median_label(tmp_path: Path) -> None:

@@ -81,4 +81,55 @@ def test_the_order_is_that_of_the_longest_forward_call(said: Said) -> None:
 
 def test_one_order_is_no_ablation(find: Find, said: Said, scales: Any) -> None:
     judgments = [one for one in calls(said, lambda n, order: (1, 1, 1)) if str(one.condition.variant) == "joint"]
-    assert "metric_order" not in find([*judgments, said("i0", 1, metric="quality")], scales=scales)
+    assert "metric_order" not in find(judgments, scales=scales)
+
+
+# Calls of their own, one call, one conversation
+
+
+def asked(said: Said, scores: Callable[[int, str], tuple[int, int, int]], *variants: str, count: int = 60) -> list[Judgment]:
+    """`scores(item, variant)` in the order of `METRICS`."""
+    return [
+        said(f"i{n}", score, metric=metric, variant=variant)
+        for n in range(count)
+        for variant in variants
+        for metric, score in zip(METRICS, scores(n, variant), strict=True)
+    ]
+
+
+def test_a_judge_whose_scores_are_alike_in_a_conversation(find: Find, the_row: TheRow, said: Said, scales: Any) -> None:
+    """Asked singly, the three metrics go their own ways; in a conversation, all have the score of the first."""
+
+    def scores(n: int, variant: str) -> tuple[int, int, int]:
+        return (n % 3,) * 3 if variant == "conversation" else (n % 3, (n // 3) % 3, (n // 9) % 2)
+
+    section = find(asked(said, scores, "single", "joint", "conversation"), scales=scales)["metric_order"]
+    assert {(row["variant"], row["versus"]) for row in section["halo"]} == {
+        ("joint", "single"),
+        ("conversation", "single"),
+        ("conversation", "joint"),
+    }
+    row = the_row(section["halo"], metric="*", variant="conversation", versus="single")
+    assert row["r_together"] == pytest.approx(1.0) and abs(row["r_versus"]) < 0.2 and row["n"] == 3 * 60
+    assert row["halo"] == pytest.approx(row["r_together"] - row["r_versus"]) and row["halo_ci"][0] > 0 and row["halo_q"] < 0.05
+    same = the_row(section["halo"], metric="*", variant="joint", versus="single")
+    assert same["halo"] == pytest.approx(0)
+    moved = the_row(section["rows"], metric="quality", variant="conversation", versus="single")
+    assert (moved["moved"], moved["changed"], moved["n"]) == (0.0, 0.0, 60)
+    assert "drag" not in section
+
+
+def test_a_conversation_in_both_orders(find: Find, said: Said, scales: Any) -> None:
+    section = find(asked(said, lambda n, v: (n % 3, (n + 1) % 3, n % 2), "conversation", "conversation+reversed"), scales=scales)
+    assert {(row["variant"], row["versus"]) for row in section["metric_order"]["drag"]} == {("conversation+reversed", "conversation")}
+
+
+def test_constant_scores_have_no_halo(find: Find, the_row: TheRow, said: Said, scales: Any) -> None:
+    section = find(asked(said, lambda n, v: (1, 1, 1), "single", "joint"), scales=scales)["metric_order"]
+    row = the_row(section["halo"], metric="*")
+    assert row["halo"] is None and row["undefined"]["halo"] == "constant scores"
+
+
+def test_one_metric_is_asked_alike_every_way(find: Find, said: Said, scales: Any) -> None:
+    judgments = [said(f"i{n}", n % 3, metric="quality", variant=variant) for n in range(20) for variant in ("single", "joint")]
+    assert "metric_order" not in find(judgments, scales=scales)
