@@ -18,6 +18,7 @@ from harness.authoring.parsed_content import ParsedContent, read_content
 from harness.authoring.scaffold import NO_ITEMS, PLACEHOLDER
 from harness.authoring.spec_checks import (
     dataset_card_complaints,
+    exit_complaints,
     pack_complaints,
     rubric_complaints,
     tag_complaints,
@@ -105,6 +106,8 @@ def _spec_problems(content: ParsedContent) -> Iterator[Problem]:
         yield from _located(library.task_files[name], task_complaints(name, task, library.rubric_files))
     for name, writing in content.writings.items():
         yield from _located(library.writing_files[name], writing_complaints(name, writing, content.tasks))
+    for name, asked in content.exits.items():
+        yield from _located(library.exit_files[name], exit_complaints(name, asked, content.interfaces))
     metrics = {*library.rubric_files, *(metric for card in content.dataset_cards.values() for metric in card.metrics)}
     for name, rubric in content.rubrics.items():
         yield from _located(library.rubric_files[name], rubric_complaints(name, rubric, metrics))

@@ -14,6 +14,7 @@ from harness.content.specs import (
     Board,
     BoardCollection,
     DatasetCard,
+    ExitQuestions,
     Instructions,
     Interface,
     Lexicon,
@@ -63,6 +64,7 @@ class ParsedContent(msgspec.Struct):
     library: Library
     tasks: dict[str, Task]
     writings: dict[str, Writing]
+    exits: dict[str, ExitQuestions]
     rubrics: dict[str, Rubric]
     packs: dict[str, Pack]
     further_packs: dict[str, Pack]
@@ -82,6 +84,7 @@ def read_content(library: Library) -> tuple[ParsedContent, list[Problem]]:
         library,
         tasks=_specs(library.task_files, Task, problems),
         writings=_specs(library.writing_files, Writing, problems),
+        exits=_specs(library.exit_files, ExitQuestions, problems),
         rubrics=_specs(library.rubric_files, Rubric, problems),
         packs=_specs(library.pack_files, Pack, problems),
         further_packs=_specs(library.further_pack_files, Pack, problems),

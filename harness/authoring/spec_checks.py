@@ -11,12 +11,15 @@ import msgspec
 
 from harness.authoring.parsed_content import ParsedContent
 from harness.content import tags
+from harness.content.interfaces import FALLBACK
 from harness.content.library import misnamed
 from harness.content.problems import Complaints, duplicates, key_pattern, scale_complaints
 from harness.content.specs import (
     PLACEHOLDERS,
     DatasetCard,
+    ExitQuestions,
     Instructions,
+    Interface,
     Pack,
     PromptWords,
     Rubric,
@@ -173,6 +176,18 @@ def writing_complaints(name: str, writing: Writing, tasks: Mapping[str, Task]) -
     if writing.inputs_of and writing.inputs_of not in tasks:
         hint = tags.suggest(writing.inputs_of, tasks)
         yield f"inputs_of names '{writing.inputs_of}', which is no task.{hint}", key_pattern("inputs_of")
+
+
+def exit_complaints(name: str, asked: ExitQuestions, interfaces: Mapping[str, Interface]) -> Complaints:
+    """Yield the faults of questions after the last text: each has words of its own, or the interface has them."""
+    yield from name_complaints(asked.task, name, "task")
+    words = interfaces[FALLBACK].strings if FALLBACK in interfaces else {}
+    for question in asked.questions if words else ():
+        parts = ("", "_low", "_high") if question.kind == "scale" else ("",)
+        if not question.question and (
+            missing := [f"exit_{question.id}{part}" for part in parts if f"exit_{question.id}{part}" not in words]
+        ):
+            yield f"'{question.id}' has no words: write 'question', or add '{missing[0]}' to the interfaces", rf"id = \"{question.id}\""
 
 
 def writing_word_complaints(words: WritingWords) -> Complaints:

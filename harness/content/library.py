@@ -16,6 +16,7 @@ from harness.content.specs import (
     Board,
     BoardCollection,
     DatasetCard,
+    ExitQuestions,
     Instructions,
     Interface,
     Lexicon,
@@ -28,7 +29,7 @@ from harness.content.specs import (
 )
 from harness.errors import ContentError, UsageError
 
-AnySpec = Task | Writing | Rubric | Pack | Instructions | Interface | Lexicon | DatasetCard | Board | BoardCollection
+AnySpec = Task | Writing | ExitQuestions | Rubric | Pack | Instructions | Interface | Lexicon | DatasetCard | Board | BoardCollection
 
 
 class ContentKind(NamedTuple):
@@ -42,6 +43,7 @@ class ContentKind(NamedTuple):
 KINDS = {
     "tasks": ContentKind(Task, "tasks/*/task.toml", "task"),
     "writing": ContentKind(Writing, "tasks/*/writing.toml", "request to write for the task"),
+    "exits": ContentKind(ExitQuestions, "tasks/*/exit.toml", "questions after the last text of the task"),
     "rubrics": ContentKind(Rubric, "rubrics/*.toml", "rubric"),
     "languages": ContentKind(Pack, "languages/*/pack.toml", "language pack"),
     "instructions": ContentKind(Instructions, "languages/*/instructions.toml", "instructions in"),
@@ -132,6 +134,7 @@ class Library:
 
     task_files = _files("tasks")
     writing_files = _files("writing")
+    exit_files = _files("exits")
     rubric_files = _files("rubrics")
     pack_files = _files("languages")
 
@@ -164,6 +167,10 @@ class Library:
     def writing(self, name: str) -> Writing:
         """Return how a model is asked to write an output of the task `name`."""
         return self._load(name, self.writing_files, Writing)
+
+    def exit_questions(self, name: str) -> ExitQuestions:
+        """Return what annotators of the task `name` are asked after the last text."""
+        return self._load(name, self.exit_files, ExitQuestions)
 
     def rubric(self, name: str) -> Rubric:
         return self._load(name, self.rubric_files, Rubric)

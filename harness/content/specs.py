@@ -247,6 +247,40 @@ class Writing(_Spec, frozen=True):
     inputs_of: str = ""  # another task, whose inputs of the same names are used where there are no items of this one
 
 
+class ExitQuestion(_Spec, frozen=True):
+    """A question after the last text of a labelling page: about the work, not about a text.
+
+    Without words of its own it is put in those of the interface: `exit_<id>`, and `exit_<id>_low` and `exit_<id>_high` for the ends.
+    """
+
+    id: Annotated[str, msgspec.Meta(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
+    kind: Literal["text", "scale"]
+    question: str = ""
+    min: Annotated[int, msgspec.Meta(ge=0, le=9)] = 1
+    max: Annotated[int, msgspec.Meta(ge=1, le=10)] = 5
+    low: str = ""
+    high: str = ""
+
+    def __post_init__(self) -> None:
+        if self.kind == "scale" and self.min >= self.max:
+            raise ValueError(f"exit question '{self.id}' goes from {self.min} to {self.max}; min should be below max")
+        if self.question and self.kind == "scale" and not (self.low and self.high):
+            raise ValueError(f"exit question '{self.id}' is a scale with its own words; add 'low' and 'high', the words of both ends")
+
+
+class ExitQuestions(_Spec, frozen=True):
+    """`tasks/<task>/exit.toml`: what annotators are asked after the last text. Nobody has to answer."""
+
+    task: Text
+    version: Version
+    source: Text
+    questions: Annotated[tuple[ExitQuestion, ...], msgspec.Meta(min_length=1, max_length=10)]
+
+    def __post_init__(self) -> None:
+        if repeated := [question.id for question in self.questions if [other.id for other in self.questions].count(question.id) > 1]:
+            raise ValueError(f"two exit questions are called '{repeated[0]}'; give each its own id")
+
+
 class Instructions(_Spec, frozen=True):
     """`languages/<tag>/instructions.toml`: the instructions for judges, and for writers, in the pack's language."""
 

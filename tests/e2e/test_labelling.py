@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from harness.annotate.answers.page_import import import_page_results
+from harness.annotate.answers.page_import import PageImportOptions, import_page_results
 from harness.annotate.answers.page_record import ReviewedJudge, ReviewedScore, read_record
 from harness.annotate.answers.review_answers import read_reviews
 from harness.annotate.pages.page import PageOptions, PagesSummary, make_pages
@@ -149,6 +149,39 @@ def test_axe_finds_nothing_on_any_screen(browser: Any, tmp_path: Path, axe_core:
         page.click("button.main")
         page.evaluate("sitting.place = page.items.length; sitting.visit()")
         assert violations() == []
+
+
+@pytest.mark.slow
+@pytest.mark.needs("axe-core")
+def test_the_last_questions_are_asked_once_and_come_back(browser: Any, tmp_path: Path, axe_core: str) -> None:
+    items = [
+        {"item_id": f"t{n}", "language": "en", "task": "rate_altered_text", "original": f"A film {n}.", "output": f"A movie {n}."}
+        for n in range(2)
+    ]
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "items.jsonl").write_text("".join(json.dumps(item) + "\n" for item in items), "utf-8")
+    (folder / "labels.jsonl").write_text("", "utf-8")
+    (folder / "data.toml").write_text('id = "d"\n', "utf-8")
+    pages = made(str(folder), tmp_path / "pages", PageOptions(annotators=("eva",), highlight_changes=True))
+    with visitor(browser, width=390) as context:
+        page = open_page(context, pages.files[0].as_uri())
+        practise(page)
+        assert page.inner_text("mark.changed") == "movie"
+        label(page, lambda item, metric: "4", 2)
+        page.click('.question [data-value="2"]')
+        page.fill("textarea", "Both were clear.")
+        page.evaluate(axe_core)
+        assert page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"] == []
+        page.click("button.main")
+        saved = save(page, tmp_path / "results")
+        page.reload()
+        page.wait_for_selector("body[data-ready]")
+        assert page.evaluate("sitting.answers.kept.exit") == {"difficulty": 2, "remarks": "Both were clear."}
+        assert page.said == []
+    import_page_results([saved], options=KEEP, page_options=PageImportOptions(pages=pages.record))
+    rows = [json.loads(line) for line in (folder / "exit_answers.jsonl").read_text("utf-8").splitlines()]
+    assert {row["question"]: row["answer"] for row in rows} == {"difficulty": 2, "remarks": "Both were clear."}
 
 
 @pytest.mark.parametrize(("width", "height"), [(390, 844), (1440, 900)])

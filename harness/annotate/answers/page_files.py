@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from harness.annotate.answers.page_record import RECORD, LabellingPage, PageItem, PageRecord, read_record
-from harness.annotate.answers.page_results import RESULT, SCHEMA_VERSION, PageAnswer, PageResult, checksum, latest_answers
+from harness.annotate.answers.page_results import RESULT, SCHEMA_VERSION, PageAnswer, PageResult, checksum, exit_faults, latest_answers
 from harness.errors import ContentError
 from harness.exchange.labels.delimited import read_delimited, unpacked
 from harness.exchange.labels.scores import UnreadableScore, read_score
@@ -70,6 +70,8 @@ def read_results(
     for path in paths:
         result = _read(path, record, edited)
         pages[result.page] = _page(result, path, record, record_path)
+        for fault in exit_faults(result, record):
+            raise ContentError(f"{fault}; ask for the original file", path)
         by_page.setdefault(result.page, []).append((result, path))
     seen: list[SeenText] = []
     for name, page in pages.items():

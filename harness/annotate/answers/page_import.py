@@ -74,6 +74,8 @@ def _earlier(path: Path) -> dict[str, dict[str, Any]]:
 
 SEEN = "seen.jsonl"
 """A row about each text that an annotator saw: its place in the order, seconds, skip, marked errors, and whether a check was passed."""
+EXIT = "exit_answers.jsonl"
+"""A row about each answer to a question after the last text: `annotator_id`, `page`, `session`, `question`, `answer`."""
 _DRAWN = ("inclusion_probability", "stratum")
 
 
@@ -328,6 +330,8 @@ class _PageImport:
                 for row in (*self.rows, *map(self._seen_row, self.seen))
             }.values()
         )
+        if exit_rows := self._exit_rows():
+            files[EXIT] = to_jsonl(exit_rows)
         if self.reviews:
             files[REVIEWS] = to_jsonl(map(review_row, self.reviewed.values()))
         for name, rows in {"comments": self._comments(), "refused": msgspec.to_builtins(self.refused)}.items():
@@ -343,6 +347,18 @@ class _PageImport:
             for seen in self.seen
             if seen.answer.comment
         ]
+
+    def _exit_rows(self) -> list[dict[str, Any]]:
+        """Return the answers to the questions after the last text: those of earlier imports, and of each page the ones given last."""
+        rows = {(row["page"], row["annotator_id"], row["question"]): row for row in _rows(self.target, EXIT)}
+        for seen in sorted(self.seen, key=lambda seen: seen.result.exit_changed):
+            annotator, page = self._annotator(seen), seen.page.page
+            for question in self.record.exit_questions:
+                if (said := seen.result.exit.get(question.id)) is not None:
+                    answer = self.pseudonyms.scrub(said) if isinstance(said, str) else said
+                    key = {"annotator_id": annotator, "page": page, "session": seen.result.session, "question": question.id}
+                    rows[page, annotator, question.id] = key | {"answer": answer}
+        return list(rows.values())
 
     def _seen_row(self, seen: SeenText) -> dict[str, Any]:
         answer, entry = seen.answer, seen.entry
@@ -373,7 +389,7 @@ class _PageImport:
 
     def _hints(self) -> list[str]:
         """Return what the importer of the files should know about each annotator: texts, skips, minutes, checks."""
-        hints = []
+        hints = [f"answers to the questions after the last text: {EXIT}"] if any(seen.result.exit for seen in self.seen) else []
         for annotator in dict.fromkeys(seen.page.annotator for seen in self.seen):
             annotator_texts = [seen for seen in self.seen if seen.page.annotator == annotator]
             labelled = [seen for seen in annotator_texts if seen.entry.role == "label"]

@@ -9,6 +9,7 @@ from typing import Literal
 
 import msgspec
 
+from harness.content.specs import ExitQuestion
 from harness.errors import ContentError, unreadable
 from harness.model import Item, Scale, Score
 from harness.row_files import refuse_other_schema
@@ -83,6 +84,8 @@ class PageRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         reviewed: `{item_id: {metric: score and reason}}` on these pages.
         pack: the name of the packs whose items the pages show, if these are bundled; empty for the languages' own packs.
         blind_pairs: whether the pages show minimal pairs, a twin beside its flawless text.
+        exit_questions: what is asked after the last text.
+        blocks: the key of the items whose values stand in blocks, such as `system`; empty where texts are mixed.
     """
 
     source: str
@@ -98,6 +101,8 @@ class PageRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     reviewed: dict[str, dict[str, ReviewedScore]] = {}
     pack: str = ""
     blind_pairs: bool = False
+    exit_questions: tuple[ExitQuestion, ...] = ()
+    blocks: str = ""
     schema_version: int = SCHEMA_VERSION
 
     def page(self, name: str) -> LabellingPage | None:

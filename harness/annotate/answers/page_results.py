@@ -63,6 +63,7 @@ class PageResult(msgspec.Struct, frozen=True):
     """A result file. `session` is one annotator's visit to a page on one device, however often it was interrupted.
 
     `joined` are other sessions on the same page whose answers the page took in. `practised` is the number of practice texts that are done.
+    `exit` has the answers to the questions after the last text by id, last changed at `exit_changed`.
     """
 
     kind: str
@@ -78,6 +79,8 @@ class PageResult(msgspec.Struct, frozen=True):
     started: str = ""
     practised: int = 0
     joined: tuple[str, ...] = ()
+    exit: dict[str, str | int] = {}
+    exit_changed: str = ""
 
     @property
     def sessions(self) -> frozenset[str]:
@@ -141,6 +144,7 @@ def _faults(result: PageResult, page: LabellingPage, record: PageRecord) -> Iter
         yield "not a result of this page: a session has 16 hexadecimal digits"
     if not _TIME.fullmatch(result.saved) or max(len(result.started), len(result.language), len(result.version)) > _LONGEST_WORD:
         yield "'saved' is a time such as 2026-01-31T09:30:00.000Z, and the other words of the head are short"
+    yield from exit_faults(result, record)
     keys = {entry.key for entry in page.items}
     if len({answer.key for answer in result.answers}) != len(result.answers):
         yield "two answers to one text"
@@ -148,6 +152,21 @@ def _faults(result: PageResult, page: LabellingPage, record: PageRecord) -> Iter
         if answer.key not in keys:
             yield "an answer to a text that the page does not have"
         yield from _answer_faults(answer, record)
+
+
+def exit_faults(result: PageResult, record: PageRecord) -> Iterator[str]:
+    """Yield what the answers to the last questions say that the page cannot say."""
+    asked = {question.id: question for question in record.exit_questions}
+    if result.exit_changed and not _TIME.fullmatch(result.exit_changed):
+        yield "'exit_changed' is a time such as 2026-01-31T09:30:00.000Z"
+    for name, said in result.exit.items():
+        question = asked.get(name)
+        if question is None:
+            yield "an answer to a last question that the page does not ask"
+        elif question.kind == "text" and not (isinstance(said, str) and len(said) <= MOST_LETTERS):
+            yield f"an answer to '{name}' that is no text of at most {MOST_LETTERS:,} letters"
+        elif question.kind == "scale" and not (isinstance(said, int) and question.min <= said <= question.max):
+            yield f"an answer to '{name}' that is not from {question.min} to {question.max}"
 
 
 def _answer_faults(answer: PageAnswer, record: PageRecord) -> Iterator[str]:
@@ -180,9 +199,10 @@ def with_possible_times(result: PageResult) -> PageResult:
     answers = tuple(
         msgspec.structs.replace(answer, changed=stamp) if (answer.changed or "") > latest else answer for answer in result.answers
     )
-    if answers == result.answers and result.saved <= latest:
+    if answers == result.answers and max(result.saved, result.exit_changed) <= latest:
         return result
-    return msgspec.structs.replace(result, answers=answers, checksum=checksum(answers), saved=min(result.saved, stamp))
+    times = {"saved": min(result.saved, stamp), "exit_changed": min(result.exit_changed, stamp)}
+    return msgspec.structs.replace(result, answers=answers, checksum=checksum(answers), **times)
 
 
 T = TypeVar("T")
@@ -206,8 +226,11 @@ def merged(newer: PageResult, other: PageResult) -> PageResult:
     """Two states of one sitting as one. No answer that only one of them has is lost; `newer` gives the head."""
     latest = latest_answers([(newer, None), (other, None)])
     answers = tuple(answer for answer, _ in latest.values())
+    last = max(newer, other, key=lambda result: result.exit_changed)
     return msgspec.structs.replace(
         newer,
+        exit=last.exit,
+        exit_changed=last.exit_changed,
         answers=answers,
         checksum=checksum(answers),
         saved=max(newer.saved, other.saved),

@@ -30,6 +30,7 @@ from harness.annotate.pages.page_data import AnnotatorWords, PageContent, output
 from harness.annotate.pages.review import Reviewed, refuse_other_scales
 from harness.content import Library
 from harness.content.problems import duplicates
+from harness.content.specs import ExitQuestion, ExitQuestions, read_spec
 from harness.content.tags import choose_from
 from harness.data import Dataset
 from harness.errors import UsageError
@@ -126,6 +127,9 @@ class PageOptions(msgspec.Struct, frozen=True, kw_only=True):
         pack: the name of the packs that the data are of, such as `models`; empty for other data.
         blind_pairs: whether minimal pairs are shown: which of two texts is better, and where is the flaw?
         review: whose scores and reasons people are asked about, and these; None: people give scores themselves.
+        exit_questions: a file with the questions after the last text, in place of those of the tasks; `none` asks nothing.
+        blocks: the key of the items whose values stand in blocks, such as `system`; empty: mixed.
+        highlight_changes: whether the words of the judged text that differ from the text before it are marked.
         seed: of the draw and the orders.
         replace: whether pages that are already in the folder are replaced.
     """
@@ -148,6 +152,9 @@ class PageOptions(msgspec.Struct, frozen=True, kw_only=True):
     pack: str = ""
     blind_pairs: bool = False
     review: tuple[ReviewedJudge, Reviewed] | None = None
+    exit_questions: Path | None = None
+    blocks: str = ""
+    highlight_changes: bool = False
     seed: int = 0
     replace: bool = False
 
@@ -203,6 +210,8 @@ def make_pages(data: Dataset, source: str, to: Path, library: Library, options: 
         about=options.about,
         mark_errors=options.mark_errors,
         offensive=data.about.offensive,
+        exit_questions=_exit_questions(sections, library, options),
+        highlight_changes=options.highlight_changes,
         reviewed=options.review[1] if options.review else {},
     )
     version = version_of(items, fields)
@@ -230,6 +239,8 @@ def make_pages(data: Dataset, source: str, to: Path, library: Library, options: 
         reviewed=_shown_reviews(options.review[1], items, sections) if options.review else {},
         pack=options.pack,
         blind_pairs=options.blind_pairs,
+        exit_questions=content.exit_questions,
+        blocks=options.blocks,
     )
     notes = tuple(_notes(content, readings, interface.tag, options))
     earlier_record = {to / f"pages-{before.pages[0].page}.json": to_json(before)} if before else {}
@@ -370,6 +381,17 @@ def _once_labelled(data: Dataset, items: Sequence[Item], which: str, options: Pa
     return sorted(waiting, key=lambda item: rank[item.item_id])[: options.next_items]
 
 
+def _exit_questions(sections: Iterable[str], library: Library, options: PageOptions) -> tuple[ExitQuestion, ...]:
+    """Return the questions after the last text: those of a file, else those of the tasks, each once. Reviews and blind pairs have none."""
+    if str(options.exit_questions) == "none":
+        return ()
+    if options.exit_questions:
+        return read_spec(options.exit_questions, ExitQuestions).questions
+    asked = () if options.review or options.blind_pairs else sections
+    questions = [question for task in asked if task in library.exit_files for question in library.exit_questions(task).questions]
+    return tuple({question.id: question for question in questions}.values())
+
+
 def _scales(data: Dataset, sections: Mapping[str, TaskSection]) -> dict[str, Scale]:
     metrics = dict.fromkeys(metric for section in sections.values() for metric in section.metrics)
     for name in metrics:
@@ -392,7 +414,7 @@ def _readings(
     pool = [item for item in data.items if item.language == content.language and item.task in metrics]
     taken = {item.group for item in items} | {item.group for item, _ in practised}
     damaged = damaged_items(pool, outputs, options.checks, options.seed, taken) if options.checks else []
-    ordered = parts(reading_order(items, f"{options.seed} {annotator}"))
+    ordered = parts(_in_blocks(items, options.blocks, f"{options.seed} {annotator}"))
     for number, share in enumerate(ordered, start=1):
         reading = _Reading(annotator, (number, len(ordered)), [], {})
         entries: list[tuple[Item, Any, dict[str, Score]]] = [(item, "practice", expected) for item, expected in practised if number == 1]
@@ -402,6 +424,23 @@ def _readings(
             reading.entries.append(PageItem(key, item.item_id, role, expected))
             reading.items[key] = item
         yield reading
+
+
+def _in_blocks(items: Sequence[Item], key: str, seed: str) -> list[Item]:
+    """Return the reading order: all texts mixed, or with a key block by block, the blocks in random order.
+
+    Raises UsageError for a key that no item has.
+    """
+    if not key:
+        return reading_order(items, seed)
+    values = [str(item.system if key == "system" else item.fields.get(key) or "") for item in items]
+    if not any(values):
+        keys = {name for item in items for name in item.fields} | ({"system"} if any(item.system for item in items) else set())
+        raise UsageError(f"--blocks {key}: the items say nothing of '{key}'.{choose_from(sorted(keys), key)}")
+    names = sorted(set(values))
+    random.Random(f"{seed} blocks").shuffle(names)
+    blocks = [[item for item, value in zip(items, values, strict=True) if value == name] for name in names]
+    return [item for block in blocks for item in reading_order(block, seed)]
 
 
 def _with_checks(items: Sequence[Item], damaged: Sequence[Item], seed: str) -> list[tuple[Item, str]]:
@@ -427,6 +466,9 @@ def _notes(content: PageContent, readings: Sequence[_Reading], interface_languag
         yield f"no native reader has checked the questions in '{content.language}'"
     if any(part[1] > 1 for _, part, _, _ in readings):
         yield f"more than {MOST_ON_A_PAGE} texts for one annotator: the pages are split into parts. Few people read so many; see --overlap"
+    shown = (content.item(entry, reading.items[entry.key]) for reading in readings for entry in reading.entries)
+    if options.highlight_changes and not any("changed" in item for item in shown):
+        yield "--highlight-changes marks nothing: no judged text differs from a text that is shown before it"
     if options.practice and not any(entry.role == "practice" for reading in readings for entry in reading.entries):
         yield 'there is no practice: the data have no labelled development items (split = "dev") in this language'
     if options.blind_pairs and (often := max(most_alike(reading.items.values()) for reading in readings)) > 1:

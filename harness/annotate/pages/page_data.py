@@ -10,8 +10,9 @@ from typing import Any
 import msgspec
 
 from harness.annotate.answers.page_record import PageItem, ReviewedScore
+from harness.annotate.pages.changed_words import changed_words
 from harness.content import Library
-from harness.content.specs import Instructions, Interface, RubricWords
+from harness.content.specs import ExitQuestion, Instructions, Interface, RubricWords
 from harness.content.tags import likely_script
 from harness.exchange.labels.sections import TaskSection, section_in
 from harness.exchange.labels.sheet import right_to_left, title_of
@@ -54,6 +55,14 @@ class AnnotatorWords(msgspec.Struct, frozen=True):
             text = str(value)
             classes.append({"value": value, "name": names.get(text, text), "hint": hints.get(text, ""), "points": points.get(text, ())})
         return question | {"kind": "classes", "classes": classes}
+
+    def exit_question(self, question: ExitQuestion) -> dict[str, Any]:
+        """A question after the last text for the page, in its own words or in those of the interface."""
+        texts = {part: getattr(question, part) for part in ("question", "low", "high")}
+        if not question.question:
+            texts = {part: self.strings.get(f"exit_{question.id}{'' if part == 'question' else f'_{part}'}", "") for part in texts}
+        range_of = {"min": question.min, "max": question.max} if question.kind == "scale" else {}
+        return {"id": question.id, "kind": question.kind, **{part: visible(text) for part, text in texts.items()}, **range_of}
 
     def task(self, section: TaskSection) -> dict[str, Any]:
         """Return a task for the page: what writers were asked to do, and the titles of its texts."""
@@ -113,6 +122,8 @@ class PageContent(msgspec.Struct, frozen=True, kw_only=True):
     about: str = ""
     mark_errors: bool = False
     offensive: bool = False
+    exit_questions: tuple[ExitQuestion, ...] = ()
+    highlight_changes: bool = False
     reviewed: Mapping[str, Mapping[str, ReviewedScore]] = {}
 
     def item(self, entry: PageItem, item: Item) -> dict[str, Any]:
@@ -129,11 +140,22 @@ class PageContent(msgspec.Struct, frozen=True, kw_only=True):
         entry_data: dict[str, Any] = {"key": entry.key, "task": item.task, "texts": texts, "questions": questions}
         languages = {name: item.language_of(name) for name in texts if item.language_of(name) != self.language}
         entry_data |= {"languages": languages} if languages else {}
+        if self.highlight_changes and (places := self._changed_places(item, texts)):
+            entry_data["changed"] = places
         if reviews:
             entry_data["reviews"] = {
                 metric: {"score": reviews[metric].score, "reason": visible(reviews[metric].reason)} for metric in questions
             }
         return entry_data | ({"expected": entry.expected} if entry.role == "practice" else {})
+
+    def _changed_places(self, item: Item, texts: Mapping[str, str]) -> dict[str, list[tuple[int, int]]]:
+        """`{judged text: places}` of the words that differ from the text before it; none where the task has no text to compare with."""
+        outputs = output_fields(self.words.library, self.sections[item.task])
+        originals = [name for name in texts if name not in outputs and texts[name].strip()]
+        if not originals:
+            return {}
+        places = {name: changed_words(texts[originals[-1]], texts[name], item.language) for name in outputs}
+        return {name: changed for name, changed in places.items() if changed}
 
     def page(
         self, annotator: str, entries: Sequence[PageItem], items: Mapping[str, Item], version: str, part: tuple[int, int]
@@ -165,6 +187,8 @@ class PageContent(msgspec.Struct, frozen=True, kw_only=True):
             page["review"] = True
         if self.offensive:
             page["offensive"] = True
+        if self.exit_questions:
+            page["exit"] = [self.words.exit_question(question) for question in self.exit_questions]
         shown_texts = [*page["practice"], *page["items"]]
         reasons = [review["reason"] for item in shown_texts for review in item.get("reviews", {}).values()]
         letters = sum(map(len, (*reasons, *(text for item in shown_texts for text in item["texts"].values()))))

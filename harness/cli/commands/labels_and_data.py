@@ -198,6 +198,8 @@ class LabelsPageTexts(Command, group="what is labelled"):
     """the texts that the page shows, for items of a task that tasks/ does not describe, or columns of a table"""
     mark_errors: bool = False
     """errors are marked in the texts, each minor or major"""
+    highlight_changes: bool = False
+    """mark the words of the judged text that differ from the text before it, such as the original of an altered text"""
     pack: Annotated[str | None, Flag(metavar="NAME")] = None
     """of 'bundled': the packs of this name, such as models or hard, not the languages' own"""
     blind_pairs: bool = False
@@ -215,6 +217,10 @@ class LabelsPageAnnotators(Command, group="who labels"):
     """development items with an explained answer first"""
     checks: Annotated[int, Flag(metavar="N")] = 0
     """damaged texts among the others of each annotator"""
+    blocks: Annotated[str, Flag(metavar="KEY")] = ""
+    """texts with the same value of KEY, such as system, one after the other, the blocks in random order (default: all mixed)"""
+    exit_questions: Annotated[Path | None, Flag(metavar="FILE|none")] = None
+    """questions after the last text (TOML, like tasks/<task>/exit.toml), in place of the task's own"""
     about: Annotated[Path | None, Flag(metavar="FILE")] = None
     """text of the first screen: who asks, what is kept, what to expect, consent"""
     seed: Annotated[Seed, Flag(metavar="N")] = 0

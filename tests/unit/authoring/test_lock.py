@@ -47,6 +47,7 @@ def test_file_has_one_sorted_line_a_unit(root: Path, copy: Library) -> None:
     assert {line.split("/")[0] for line in lines} == {
         "catalog",
         "collections",
+        "exits",
         "instructions",
         "interfaces",
         "languages",

@@ -32,7 +32,8 @@ class Answers {
     const sessions = [...(first.joined ?? []), ...(Answers.answered(second) ? [second.session, ...(second.joined ?? [])] : [])];
     const items = { ...one.items };
     for (const [key, said] of Object.entries(other.items)) items[key] = key in items ? Answers.later(items[key], said) : said;
-    return { ...first, joined: [...new Set(sessions)].filter((session) => session !== first.session).sort(), items,
+    const told = (one.exitChanged ?? "") > (other.exitChanged ?? "") ? one : other; // the last questions, as they were answered last
+    return { ...first, ...(told.exitChanged ? { exit: told.exit, exitChanged: told.exitChanged } : {}), joined: [...new Set(sessions)].filter((session) => session !== first.session).sort(), items,
       order: Math.max(one.order, other.order), practised: Math.max(one.practised, other.practised) };
   }
 
@@ -84,6 +85,13 @@ class Answers {
     said.changed = new Date(Math.max(Date.now(), before ? Date.parse(before) + 1 : 0)).toISOString();
     if (said.place === undefined && (said.skip || Object.keys(said.scores).length)) said.place = ++this.kept.order;
     this.kept.items[key] = said;
+  }
+
+  /** Change the answer to a question after the last text; an empty one is no answer. */
+  tellExit(id, value) {
+    this.kept.exit = { ...this.kept.exit, [id]: value };
+    if (value === undefined || value === "") delete this.kept.exit[id];
+    this.kept.exitChanged = new Date().toISOString();
   }
 
   complete(item) {

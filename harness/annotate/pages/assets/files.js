@@ -18,6 +18,7 @@ function resultOf(answers) {
   return {
     kind: RESULT, schema_version: 1, page: page.page, version: page.version, annotator: page.annotator, language: page.language,
     session: answers.kept.session, joined: answers.kept.joined ?? [], started: answers.kept.started, saved: new Date().toISOString(), practised: answers.kept.practised,
+    ...(answers.kept.exitChanged ? { exit: answers.kept.exit, exit_changed: answers.kept.exitChanged } : {}),
     summary: answers.summary(), answers: said, checksum: checksum(said),
   };
 }
@@ -98,5 +99,6 @@ function answersOf(result) {
     items[key] = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== null && value !== false));
   }
   const order = Math.max(0, ...result.answers.map((one) => one.place ?? 0));
-  return { page: page.page, session: result.session, joined: result.joined ?? [], started: result.started, order, practised: result.practised ?? 0, items };
+  return { page: page.page, session: result.session, joined: result.joined ?? [], started: result.started, order, practised: result.practised ?? 0, items,
+    ...(result.exit_changed ? { exit: result.exit ?? {}, exitChanged: result.exit_changed } : {}) };
 }

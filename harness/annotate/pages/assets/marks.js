@@ -2,6 +2,7 @@
 // Errors that people mark in a text: they select words and say how serious the error is. Places are counted in characters (code points).
 
 const SEVERITIES = ["minor", "major"];
+const CHANGED = -1; // of a place that nobody marked and that differs from another text
 
 /** The selected part of a text element as {field, start, end}, or nothing. */
 function selectedPart() {
@@ -18,13 +19,14 @@ function selectedPart() {
   return { field: text.dataset.field, start, end: start + [...range.toString()].length };
 }
 
-/** A text with its marks as elements; where marks overlap, the more serious one shows. */
-function markedText(text, errors) {
+/** A text with its marks as elements; where marks overlap, the more serious one shows. `changed` are places that differ from another text. */
+function markedText(text, errors, changed = []) {
   const letters = [...text];
   const severity = new Array(letters.length).fill(0);
+  for (const [from, to] of changed) severity.fill(CHANGED, from, to);
   for (const error of errors) {
     for (let place = error.start; place < Math.min(error.end, letters.length); place += 1) {
-      severity[place] = Math.max(severity[place], 1 + SEVERITIES.indexOf(error.severity));
+      severity[place] = Math.max(severity[place] === CHANGED ? 0 : severity[place], 1 + SEVERITIES.indexOf(error.severity));
     }
   }
   const parts = [];
@@ -32,7 +34,7 @@ function markedText(text, errors) {
   for (let place = 1; place <= letters.length; place += 1) {
     if (place < letters.length && severity[place] === severity[start]) continue;
     const part = letters.slice(start, place).join("");
-    parts.push(severity[start] ? make("mark", { class: SEVERITIES[severity[start] - 1] }, part) : part);
+    parts.push(severity[start] ? make("mark", { class: severity[start] === CHANGED ? "changed" : SEVERITIES[severity[start] - 1] }, part) : part);
     start = place;
   }
   return parts;

@@ -99,6 +99,30 @@ const Screens = {
     show(heading("h1", word("paused")), make("p", {}, kept), make("p", { class: "row" }, button(word("go_on"), go, { class: "main" }), button(word("save_file"), save)));
   },
 
+  /** The questions after the last text, about the whole work. Nobody has to answer. */
+  exit({ said, tell, go, back }) {
+    const drawn = page.exit.map((question) => {
+      const name = "x-" + question.id;
+      if (question.kind === "text") {
+        const area = make("textarea", { rows: 4, maxlength: 4000, lang: page.language, dir: "auto", id: name, oninput: () => tell(question.id, area.value.trim()) });
+        area.value = said[question.id] ?? "";
+        return make("section", { class: "question" }, make("label", { for: name }, question.question), area);
+      }
+      const numbers = Array.from({ length: question.max - question.min + 1 }, (_, step) => question.min + step);
+      const hint = (n) => (n === question.min ? question.low : n === question.max ? question.high : "");
+      const press = ({ currentTarget: pressed }) => { // a second press takes the answer back
+        const taken = pressed.getAttribute("aria-pressed") === "false";
+        for (const other of pressed.parentElement.children) other.setAttribute("aria-pressed", String(other === pressed && taken));
+        tell(question.id, taken ? Number(pressed.dataset.value) : undefined);
+      };
+      const buttons = numbers.map((n) => make("button", { type: "button", class: "class", "aria-pressed": String(said[question.id] === n), "data-value": n,
+        onclick: press }, make("b", {}, n), hint(n) ? make("span", { class: "hint" }, hint(n)) : null));
+      return make("section", { class: "question" }, make("p", { id: name }, question.question), make("div", { class: "classes", role: "group", "aria-labelledby": name }, buttons));
+    });
+    show(heading("h1", word("exit_title")), make("p", {}, word("exit_optional")), drawn,
+      make("p", { class: "row" }, button(word("next"), go, { class: "main" }), button(word("back_to_texts"), back, { class: "quiet" })));
+  },
+
   end({ summary, kept, back, save, table }) {
     const complete = summary.answered + summary.skipped === summary.texts;
     const facts = [["answered_texts", summary.answered], ["skipped_texts", summary.skipped], ["minutes_spent", summary.minutes], ["median_seconds", summary.median_seconds]];
@@ -106,7 +130,7 @@ const Screens = {
       make("ul", {}, facts.map(([id, n]) => make("li", {}, word(id, { n })))),
       complete && page.review ? make("p", { class: "warning" }, word("rater_was_machine")) : null,
       make("p", {}, kept), make("p", {}, make("strong", {}, word("send_back"))),
-      make("p", { class: "row" }, button(word("save_result"), save, { class: "main" }), button(word("save_table"), table), button(word("back_to_texts"), back, { class: "quiet" })));
+      make("p", { class: "row" }, button(word("save_result"), save, { class: "main" }), page.exit ? null : button(word("save_table"), table), button(word("back_to_texts"), back, { class: "quiet" })));
   },
 };
 

@@ -234,7 +234,15 @@ class Session {
     Screens.pause({ kept: this.kept, go: () => this.visit(), save: () => this.save() });
   }
 
+  /** The last questions, once all texts are done. */
+  exit() {
+    this.screen = "exit";
+    Screens.exit({ said: this.answers.kept.exit ?? {}, tell: (id, value) => { this.answers.tellExit(id, value); this.unsaved += 1; this.keep(); },
+      go: () => { this.exited = true; this.end(); }, back: () => { this.place = 0; this.visit(); } });
+  }
+
   end() {
+    if (page.exit && !this.exited && this.answers.firstOpen(page.items) === page.items.length) return this.exit();
     this.screen = "end";
     Screens.end({ summary: this.answers.summary(), kept: this.kept, back: () => { this.place = Math.min(this.answers.firstOpen(page.items), page.items.length - 1); this.visit(); },
       save: () => this.save(), table: () => saveTable(this.answers) });

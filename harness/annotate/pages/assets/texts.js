@@ -3,9 +3,10 @@
 
 function drawText(item, field, title, output, errors) {
   const attributes = { class: output ? "text output" : "text", lang: item.languages?.[field] ?? page.language, dir: "auto", "data-field": field };
-  const marks = errors.filter((error) => error.field === field);
+  const marks = errors.filter((error) => error.field === field), changed = item.changed?.[field] ?? [];
   return make("section", { class: "block" }, make("h2", {}, title),
-    make("div", attributes, output && marks.length ? markedText(item.texts[field], marks) : item.texts[field]));
+    make("div", attributes, output && (marks.length || changed.length) ? markedText(item.texts[field], marks, changed) : item.texts[field]),
+    output && changed.length ? make("p", { class: "hint" }, word("changed_words")) : null);
 }
 
 /** Everything to read about an item. Empty texts are left out. */

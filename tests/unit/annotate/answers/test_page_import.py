@@ -25,7 +25,7 @@ from harness.annotate.answers.page_record import (
 from harness.annotate.answers.page_results import PageAnswer, PageResult, checksum, merged
 from harness.annotate.answers.review_answers import read_reviews
 from harness.content import Library
-from harness.content.specs import LabelMapping
+from harness.content.specs import ExitQuestion, LabelMapping
 from harness.data import load_folder
 from harness.errors import ContentError, UsageError
 from harness.exchange.labels.importing import ImportOptions, ImportSummary
@@ -104,6 +104,19 @@ def test_scores_skips_comments_seconds_and_checks_are_kept(folder: Path, result:
     seen = [json.loads(line) for line in (folder / "seen.jsonl").read_text().splitlines()]
     assert [row.get("skip") for row in seen] == [None, "broken", None] and seen[0]["seconds"] == 1.5 and seen[2]["passed"] is True
     assert json.loads((folder / "comments.jsonl").read_text())["comment"] == "pryč"
+
+
+def test_answers_after_the_last_text_are_kept_and_the_later_ones_count(folder: Path, result: Callable[..., Path]) -> None:
+    record = read_record(folder.parent / "pages" / RECORD)
+    asked = (ExitQuestion(id="difficulty", kind="scale"), ExitQuestion(id="remarks", kind="text"))
+    write_atomic(folder.parent / "pages" / RECORD, to_json(msgspec.structs.replace(record, exit_questions=asked)))
+    first = {"exit": {"difficulty": 4, "remarks": "těžké"}, "exit_changed": "2026-01-01T10:00:00.000Z"}
+    later = {"exit": {"difficulty": 2}, "exit_changed": "2026-01-02T10:00:00.000Z", "saved": "2026-01-02"}
+    run(result([answer("k0", 2)], **first), result([answer("k0", 2), answer("k1", 1)], "b.json", **later))
+    rows = [json.loads(line) for line in (folder / "exit_answers.jsonl").read_text("utf-8").splitlines()]
+    assert {row["question"]: row["answer"] for row in rows} == {"difficulty": 2}
+    with pytest.raises(ContentError, match="not from 1 to 5"):
+        run(result([answer("k2", 2)], "c.json", exit={"difficulty": 9}, exit_changed="2026-01-03T09:00:00.000Z", saved="2026-01-03"))
 
 
 def test_who_labelled_may_be_said(folder: Path, result: Callable[..., Path]) -> None:

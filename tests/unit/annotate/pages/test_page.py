@@ -219,3 +219,73 @@ def test_the_texts_stand_last_so_that_the_first_screen_does_not_wait_for_them(ja
 def test_another_page_has_no_data() -> None:
     assert data_of('<script type="application/json" id="page">{"items": []}</script>') is None
     assert data_of("<p>another page</p>") is None
+
+
+ALTERED = [
+    {
+        "item_id": f"t{text}-{system}",
+        "language": "en",
+        "task": "rate_altered_text",
+        "group": f"g{text}",
+        "system": system,
+        "original": f"The film number {text} was good.",
+        "output": f"The {noun} number {text} was good.",
+    }
+    for text in range(4)
+    for system, noun in (("one", "movie"), ("two", "film"))
+]
+
+
+def altered(folder: Path) -> Dataset:
+    (folder / "items.jsonl").write_text("".join(json.dumps(item) + "\n" for item in ALTERED), "utf-8")
+    (folder / "labels.jsonl").write_text("", "utf-8")
+    (folder / "data.toml").write_text('id = "altered"\n', "utf-8")
+    return load_folder(folder, LIBRARY)
+
+
+def test_texts_of_one_system_follow_each_other_where_it_is_wanted(tmp_path: Path) -> None:
+    data = altered(tmp_path)
+
+    def systems(folder: str, **options: Any) -> list[str]:
+        pages = make_pages(data, "d", tmp_path / folder, LIBRARY, PageOptions(annotators=1, practice=0, **options))
+        [page] = read_record(pages.record).pages
+        return [str(data.by_id[entry.item_id].system) for entry in page.items]
+
+    in_blocks = systems("p", blocks="system")
+    assert in_blocks in (["one"] * 4 + ["two"] * 4, ["two"] * 4 + ["one"] * 4)
+    assert systems("q") not in (["one"] * 4 + ["two"] * 4, ["two"] * 4 + ["one"] * 4)
+    with pytest.raises(UsageError, match="--blocks colour: the items say nothing of 'colour'"):
+        systems("r", blocks="colour")
+
+
+def test_words_that_differ_from_the_original_are_marked(tmp_path: Path) -> None:
+    pages = make_pages(altered(tmp_path), "d", tmp_path / "p", LIBRARY, PageOptions(annotators=1, practice=0, highlight_changes=True))
+    items = shown(pages.files[0])["items"]
+    assert {(item["texts"]["output"][4:9], str(item.get("changed"))) for item in items} == {
+        ("movie", "{'output': [[4, 9]]}"),
+        ("film ", "None"),
+    }
+    assert not any("--highlight-changes" in note for note in pages.notes)
+
+
+def test_questions_after_the_last_text_come_from_the_task_or_a_file(tmp_path: Path) -> None:
+    data = altered(tmp_path)
+    own = tmp_path / "exit.toml"
+    own.write_text(
+        'task = "x"\nversion = "1.0.0"\nsource = "us"\n[[questions]]\nid = "age"\nkind = "scale"\nquestion = "How old?"\n'
+        'min = 0\nmax = 9\nlow = "young"\nhigh = "old"\n',
+        "utf-8",
+    )
+
+    def asked(folder: str, questions: Path | None) -> Any:
+        options = PageOptions(annotators=1, practice=0, exit_questions=questions)
+        return shown(make_pages(data, "d", tmp_path / folder, LIBRARY, options).files[0]).get("exit")
+
+    difficulty, remarks = asked("p", None)
+    assert difficulty["question"] == "How hard was it to decide, on the whole?" and difficulty["high"] == "very hard"
+    assert remarks["kind"] == "text" and "max" not in remarks
+    assert asked("q", own) == [{"id": "age", "kind": "scale", "question": "How old?", "low": "young", "high": "old", "min": 0, "max": 9}]
+    assert asked("r", Path("none")) is None
+    own.write_text(own.read_text("utf-8").replace('high = "old"\n', ""), "utf-8")
+    with pytest.raises(ContentError, match="add 'low' and 'high'"):
+        asked("s", own)
