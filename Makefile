@@ -71,8 +71,8 @@ docs: setup
 # The atlas, the boards and the documentation as one site, which works from a folder too. SITE_URL is its address, for previews of links.
 site: BESIDE = -t beside_atlas
 site: docs
-	$(BIN)/harness atlas --html $(SITE) --beside "Leaderboards=boards/index.html" --beside "Documentation=docs/docs/index.html" $(if $(SITE_URL),--url $(SITE_URL))
-	$(BIN)/harness board build --site $(SITE)/boards --beside "Atlas=../index.html" --beside "Documentation=../docs/docs/index.html"
+	$(BIN)/harness atlas --html $(SITE) --beside "Boards=boards/index.html" --beside "Docs=docs/docs/index.html" --beside "Cite=docs/docs/cite.html" $(if $(SITE_URL),--url $(SITE_URL))
+	$(BIN)/harness board build --site $(SITE)/boards --beside "Atlas=../index.html" --beside "Docs=../docs/docs/index.html" --beside "Cite=../docs/docs/cite.html"
 	$(BIN)/python .ci/site-check $(SITE)
 
 # Needs uv: resolves pyproject.toml for all supported Pythons.

@@ -106,6 +106,7 @@ class Standings(msgspec.Struct, frozen=True):
     overall: tuple[Overall, ...]
     verdicts: tuple[Verdict, ...]  # of each submission by itself: another one changes none of them
     probabilities: tuple[CellProbabilities, ...] = ()  # of each submission that has some, as `harness probabilities` says
+    dataset: str = ""  # the name of its dataset card; empty for the project's own texts
 
     def as_json(self) -> dict[str, Any]:
         """One object for programs, unrounded."""
@@ -173,6 +174,7 @@ def standings(board: Board, prepared: Prepared, entries: Sequence[ScoredSubmissi
         overall=tuple(_overall(decided, variants, protocol.texts.languages, tables)),
         verdicts=tuple(verdict for of_judge in decided.values() for verdict in of_judge.verdicts),
         probabilities=tuple(cell for of_judge in decided.values() for cell in of_judge.probabilities),
+        dataset="" if board.data == "bundled" else board.data.card,
     )
 
 

@@ -1,17 +1,20 @@
-"""A board's answer in words: the judges that beat the baseline, and the languages in which they may be used."""
+"""A board's answer in words: the judges that beat a constant answer, and the languages in which they may be used."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import NamedTuple
 
 import msgspec
 
 from harness.boards.board_standings import Contender, Standings
 from harness.boards.probes import Finding
+from harness.content.library import bundled_root
 from harness.content.tags import english_name
 from harness.decide.sentences import unread_words
+from harness.judge_atlas.atlas_file import FILE, Atlas, read_atlas
 from harness.measure.options import POOLED
 from harness.measure.rankings.ranked import RankedJudge, Ranking
 from harness.measure.rankings.score_ranking import RANKED_BY_ORDER
@@ -67,7 +70,7 @@ class _Yardstick(NamedTuple):
     worse: str
 
 
-_CONSTANT = _Yardstick("beat the baseline", "be below the baseline")
+_CONSTANT = _Yardstick("beat a constant answer", "be worse than a constant answer")
 _CHANCE = _Yardstick("order texts better than chance", "order texts worse than chance")
 
 
@@ -99,14 +102,34 @@ def board_facts(standings: Standings) -> str:
     tables = [table for table in standings.tables if table.metric == POOLED and table.variant == standings.variants[0]]
     parts = [
         counted(len(competitors(standings)), "judge"),
-        counted(len(standings.judges) - len(competitors(standings)), "baseline"),
+        *([counted(baselines, "baseline")] if (baselines := len(standings.judges) - len(competitors(standings))) else []),
         counted(len(standings.languages), "language"),
     ]
     if tables:
-        parts.append(f"{_span([table.questions for table in tables])} questions on {_span([table.texts for table in tables])} texts each")
+        texts = _span([table.texts for table in tables])
+        if of_set := _texts_of_set(standings):
+            texts += f" of {'up to ' if len(set(of_set.values())) > 1 else ''}{max(of_set.values()):,}"
+        parts.append(f"{_span([table.questions for table in tables])} questions on {texts} independent texts each")
     natives = "native speakers' labels" if standings.native else "people's labels"  # only where every label is said to be theirs
     parts.append("constructed labels" if standings.constructed else natives)
     return " · ".join(parts)
+
+
+def _texts_of_set(standings: Standings) -> dict[str, int]:
+    """Return how many independent texts its set has by language, where a board has a part of them: the atlas compares all."""
+    if not standings.dataset:
+        return {}
+    tables = {table.language: table.texts for table in standings.tables if table.metric == POOLED}
+    of_set: dict[str, int] = {}
+    for row in _packaged_atlas().rows:
+        if row.set == standings.dataset and row.language in tables:
+            of_set[row.language] = max(of_set.get(row.language, 0), row.groups)
+    return of_set if any(texts > tables[tag] for tag, texts in of_set.items()) else {}
+
+
+@cache
+def _packaged_atlas() -> Atlas:
+    return read_atlas(bundled_root() / FILE)
 
 
 def competitors(standings: Standings) -> list[Contender]:
@@ -171,7 +194,7 @@ def _in_some(standings: Standings, tags: Sequence[str]) -> str:
 
 
 def _below_baseline(standings: Standings, judges: Sequence[Contender]) -> Iterator[Sentence]:
-    """Yield a sentence for each judge that is shown to be below the baseline in some language."""
+    """Yield a sentence for each judge that is shown to be worse than a constant answer in some language."""
     for judge in judges:
         if tags := _languages(standings, judge, "below"):
             yield "bad", f"{judge.display_name} is shown to {_yardstick(standings).worse} in {_in_some(standings, tags)}."

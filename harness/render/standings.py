@@ -30,13 +30,13 @@ from harness.reports.tables.text_table import Heading, TextTable, tabulate
 from harness.reports.tables.titles import metric_words
 from harness.text import terminal_safe
 
-NOT_BEATING = "does not beat the baseline"
-BELOW_BASELINE = "below the baseline"
+NOT_BEATING = "does not beat a constant answer"
+BELOW_BASELINE = "worse than a constant answer"
 BASELINE = "baseline"
 TOO_FEW = "too few texts to tell"
 UNREAD = "most answers cannot be read"
 PEOPLE = "people, leave-one-out"
-VERDICT_LEGEND = "Verdicts follow the rule of 'harness compare' (docs/decisions.md), each submission by itself; open: nothing is shown."
+VERDICT_LEGEND = "Verdicts follow the rule of 'harness compare' (docs/decisions.md), each submission by itself; unknown: nothing is shown."
 _MOST_JUDGES = 3  # that a cell of verdicts names
 _FAILED_WRONG = "answers that could not be read count as wrong"
 _RANKED_BY = {
@@ -238,7 +238,7 @@ def _verdicts_in_short(verdicts: Sequence[Verdict], standings: Standings) -> str
     against = sum(verdict.answer == "do not use" for verdict in verdicts)
     if against == len(verdicts):
         return "do not use" if against == 1 else f"do not use: all {against}"
-    return f"open; do not use: {against} of {len(verdicts)}" if against else "open"
+    return f"unknown; do not use: {against} of {len(verdicts)}" if against else "unknown"
 
 
 def table_title(standings: Standings, ranking: Ranking) -> str:

@@ -22,7 +22,7 @@ from harness.judge_atlas.quality_answers import (
     answers_by_quality,
     wrong_uses,
 )
-from harness.reports.answer.states import ONE_PERSON, UNREADABLE, against_words, unknown_cause
+from harness.reports.answer.states import ONE_PERSON, UNREADABLE, against_words, deciding, unknown_cause
 from harness.reports.answer_parts import SIGNS, Answer, Card, NextStep, joined
 from harness.reports.tables.numbers import counted, difference, percent, points, whole_points
 
@@ -139,7 +139,9 @@ def judge_answer(atlas: Atlas, judge: str, rows: Sequence[AtlasRow], today: date
     heads = {"good": "use it for", "bad": "do not use it for", "open": "unknown for"}
     cards = [
         Card(
-            "gone" if gone and style == "good" else style, metric_words(quality), f"{heads[style]} {_with_languages(by_metric, len(tags))}."
+            "gone" if gone and style == "good" else style,
+            metric_words(quality),
+            f"{heads[style]} {_with_languages(by_metric, len(tags))}.".replace(f" for {metric_words(quality)} in", " in"),
         )
         for (style, quality), by_metric in cells.items()
     ]
@@ -148,9 +150,24 @@ def judge_answer(atlas: Atlas, judge: str, rows: Sequence[AtlasRow], today: date
     lead = (
         f"{judge} in {counted(len(tags), 'language')}: {joined(counts)}, of {counted(len(answers), 'question')} (a metric in a language)."
     )
+    lead += _against_in_words(rows)
     lead += " Its provider serves it no longer." if gone else ""
     answer = Answer(f"{judge}: where it may be used", tuple(cards), _SURE, ())
     return AtlasAnswer(lead, answer, _age_sentence(atlas, rows, today), tuple(_spread_sentences(atlas, rows, with_language=True)))
+
+
+def _against_in_words(rows: Sequence[AtlasRow]) -> str:
+    """Return what decided against a judge, how often, and by how much at most; empty where nothing did."""
+    reasons: dict[str, list[float]] = {}
+    for row in rows:
+        if row.verdict == AGAINST and row.obstacles:
+            words, number = deciding({"obstacles": row.obstacles.split(), "gap": row.gap, "base_diff": row.over_constant})
+            reasons.setdefault(words, []).append(-(number or 0.0))
+    clauses = [
+        f"{words} in {len(numbers)}{f' (up to {points(max(numbers))})' if max(numbers) else ''}"
+        for words, numbers in sorted(reasons.items(), key=lambda reason: -len(reason[1]))
+    ]
+    return f" What decided against it: {joined(clauses)}." if clauses else ""
 
 
 def _with_languages(by_metric: Mapping[str, Sequence[str]], languages: int) -> str:
@@ -294,7 +311,7 @@ def evidence(atlas: Atlas, rows: Iterable[AtlasRow], today: datetime.date) -> li
             if row.verdict == AGAINST
             else ""
             if STYLES.get(row.verdict)
-            else cause_words(row).partition(",")[0],
+            else cause_words(row),
             "judge agrees": percent(row.agreement),
             "people agree": percent(row.people),
             "difference": difference(row.gap),

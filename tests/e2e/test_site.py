@@ -62,7 +62,7 @@ def test_the_documentation_alone_names_no_other_half(site: Path, doctrees: Path,
 @pytest.mark.needs("chromium")
 def test_the_halves_lead_to_each_other(browser: Any, site: Path) -> None:
     with opened(browser, site / "docs" / "docs" / "cli.html", width=1440) as shown:
-        for link, page in (("Atlas", "index.html"), ("Leaderboards", "boards/index.html"), ("Documentation", "docs/docs/index.html")):
+        for link, page in (("Atlas", "index.html"), ("Boards", "boards/index.html"), ("Docs", "docs/docs/index.html")):
             shown.page.get_by_role("link", name=link, exact=True).first.click()
             shown.page.wait_for_url((site / page).as_uri())
         assert shown.said == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -13,25 +14,35 @@ from markupsafe import Markup
 from harness.content.tags import name_in
 from harness.errors import UsageError
 from harness.judge_atlas.atlas_file import Atlas, AtlasRow
-from harness.judge_atlas.quality_answers import neighbours
-from harness.render.html.shell import render, shell
-from harness.reports.answer_parts import Card
+from harness.judge_atlas.quality_answers import answers_by_quality, neighbours
+from harness.render.html.boards import VerdictCell
+from harness.render.html.marks import state_bar
+from harness.render.html.shell import SiteFrame, render, shell, site_frame
+from harness.reports.answer.states import AGAINST, GONE, STYLES, UNKNOWN, USE, deciding
+from harness.reports.answer_parts import SIGNS, Card
 from harness.reports.atlas_answer import (
     AtlasAnswer,
     LanguageRow,
     atlas_matrix,
+    cause_words,
+    condition_words,
     evidence,
+    gone_judges,
     judge_answer,
     language_answer,
     legend,
+    metric_words,
     released_words,
     set_words,
+    style_of,
     verdict_style,
     wrong_use_words,
 )
-from harness.reports.tables.numbers import counted
+from harness.reports.tables.numbers import counted, difference
 
 INDEX = "index.html"
+STATES = {"good": USE, "gone": GONE, "bad": AGAINST, "open": UNKNOWN}
+"""The states of pages, by the style of an answer."""
 SHARE = "share.png"
 _GROUPS = (("good", "Use", ("good", "gone")), ("bad", "Do not use", ("bad",)), ("open", "Unknown", ("open",)))
 _WORDS = {"good": "use", "gone": "use, no longer served", "bad": "do not use", "open": "unknown", "none": "no judge yet"}
@@ -49,7 +60,8 @@ def atlas_site(atlas: Atlas, today: datetime.date, url: str = "", other_pages: M
     """`{file name: page or picture}`. Equal atlases give equal bytes on one day; `today` decides how old judges are.
 
     `url` is the address where the site will be: without one pictures in previews of links have no address, and no page names one. Without
-    the extra `figures` there are no pictures. `other_pages`: pages beside these that the index links to, by the words of the link.
+    the extra `figures` there are no pictures. `other_pages`: the other parts of the site, by the words of the link; relative to the
+    index, or whole addresses.
     """
     pages: dict[str, str | bytes] = {INDEX: _index(atlas, today, other_pages)}
     for tag in atlas.languages:
@@ -59,19 +71,23 @@ def atlas_site(atlas: Atlas, today: datetime.date, url: str = "", other_pages: M
         share = _share(answer.answer.title, answer.lead, f"{url.rstrip('/')}/{tag}/{SHARE}" if url and picture else "")
         near = [(neighbour, atlas.languages[neighbour], f"../{neighbour}/{INDEX}") for neighbour in neighbours(atlas, tag)]
         body = render("atlas_language.html", tag=tag, near=near, **_common(atlas, rows, answer, today))
-        pages[f"{tag}/{INDEX}"] = _page(answer.answer.title, body, answer, share)
+        pages[f"{tag}/{INDEX}"] = _page(answer.answer.title, body, answer, share, site_frame("Atlas", INDEX, other_pages, "../"))
         if picture:
             pages[f"{tag}/{SHARE}"] = picture
     for judge, slug in _slugs(atlas).items():
         rows = [row for row in atlas.rows if row.judge == judge]
         answer = judge_answer(atlas, judge, rows, today)
-        body = render("atlas_judge.html", known=atlas.judge(judge), **_common(atlas, rows, answer, today, "../../"))
-        pages[f"judges/{slug}/{INDEX}"] = _page(answer.answer.title, body, answer, _share(judge, answer.lead, ""))
+        columns, grid = judge_grid(atlas, rows)
+        body = render(
+            "atlas_judge.html", known=atlas.judge(judge), columns=columns, grid=grid, **_common(atlas, rows, answer, today, "../../")
+        )
+        frame = site_frame("Atlas", INDEX, other_pages, "../../")
+        pages[f"judges/{slug}/{INDEX}"] = _page(answer.answer.title, body, answer, _share(judge, answer.lead, ""), frame)
     return pages
 
 
-def _page(title: str, body: Markup, answer: AtlasAnswer, share: Mapping[str, str]) -> str:
-    return shell(title, body, scripts=("tables.js",), description=answer.lead, width="full", share=share)
+def _page(title: str, body: Markup, answer: AtlasAnswer, share: Mapping[str, str], site: SiteFrame) -> str:
+    return shell(title, body, scripts=("tables.js",), description=answer.lead, share=share, site=site)
 
 
 def _index(atlas: Atlas, today: datetime.date, other_pages: Mapping[str, str]) -> str:
@@ -81,7 +97,6 @@ def _index(atlas: Atlas, today: datetime.date, other_pages: Mapping[str, str]) -
         "atlas.html",
         groups=[(title, group) for title, belongs in _EVIDENCE if (group := [row for row in rows if belongs(row, row.tag in judged)])],
         judges=judges,
-        beside=other_pages,
         sets=[set_words(atlas, name) for name in atlas.sets],
         finding=_finding([row for row in rows if row.tag in judged]),
         verdicts=len(atlas.rows),
@@ -96,8 +111,8 @@ def _index(atlas: Atlas, today: datetime.date, other_pages: Mapping[str, str]) -
         scripts=("tables.js", "atlas_search.js"),
         data={"language-names": names},
         description=_ABOUT,
-        width="full",
         share=_share("Atlas of judges", _ABOUT, ""),
+        site=site_frame("Atlas", INDEX, other_pages),
     )
 
 
@@ -134,21 +149,59 @@ def _judge_line(atlas: Atlas, judge: str, slug: str, today: datetime.date) -> di
 def _common(atlas: Atlas, rows: Sequence[AtlasRow], answer: AtlasAnswer, today: datetime.date, up: str = "../") -> dict[str, Any]:
     """Return what the pages of languages and of judges have in common."""
     slugs, lines = _slugs(atlas), evidence(atlas, rows, today)
-    if len({row.language for row in rows}) < 2:
-        lines = [{name: text for name, text in line.items() if name != "language"} for line in lines]
+    counted_rows = {name: len({getattr(row, name) for row in rows}) for name in ("language", "set")}
+    left_out = {"annotators", "labels", "released", *(name for name, count in counted_rows.items() if count < 2)}
+    lines = [{name: text for name, text in line.items() if name not in left_out} for line in lines]
+    counts = Counter(style for quality in answers_by_quality(rows, gone_judges(atlas, today)) for style in map(style_of, quality.metrics))
+    if counted_rows["language"] > 1:  # the page of a judge: its verdicts
+        counts = Counter(verdict_style(row.verdict) for row in rows)
+    states = {STATES[style]: counts[style] for style in STATES if counts[style]}
     return {
+        "state_bar": state_bar(states) if states else None,
+        "states": [(STYLES[state], state, count) for state, count in states.items()],
         "atlas_answer": answer,
         "groups": groups_of(answer.answer.cards),
         "index": f"{up}{INDEX}",
         "lines": [(verdict_style(row.verdict), line) for row, line in zip(rows, lines, strict=True)],
         "numbers": _NUMBERS,
         "judges": [(judge, f"{up}judges/{slugs[judge]}/{INDEX}") for judge in sorted({row.judge for row in rows})],
-        "languages": [(tag, atlas.languages[tag], f"{up}{tag}/{INDEX}") for tag in sorted({row.language for row in rows})],
+        "languages_named": [(atlas.languages[tag], f"{up}{tag}/{INDEX}") for tag in sorted({row.language for row in rows})],
         "sets": [
             (set_words(atlas, name), atlas.sets[name].licence, atlas.sets[name].signature) for name in sorted({row.set for row in rows})
         ],
         "legend": legend(rows),
     }
+
+
+def judge_grid(atlas: Atlas, rows: Sequence[AtlasRow]) -> tuple[list[str], list[tuple[str, str, list[VerdictCell | None]]]]:
+    """Return the metrics, and a row for each language with its tag, its name and a cell for each metric: what a judge may be used for."""
+    cells: dict[tuple[str, str], list[AtlasRow]] = {}
+    for row in rows:
+        cells.setdefault((row.language, row.metric), []).append(row)
+    metrics = sorted({row.metric for row in rows})
+    tags = sorted({row.language for row in rows}, key=lambda tag: atlas.languages[tag])
+    grid = [
+        (tag, atlas.languages[tag], [_grid_cell(cells[tag, metric]) if (tag, metric) in cells else None for metric in metrics])
+        for tag in tags
+    ]
+    return [metric_words(metric) for metric in metrics], grid
+
+
+def _grid_cell(rows: Sequence[AtlasRow]) -> VerdictCell:
+    """Return the sign of one verdict with its number and its reason or cause; of several sets or conditions, how many have each state."""
+    styles = [verdict_style(row.verdict) for row in rows]
+    title = "; ".join(f"{condition_words(row)}, {row.set}" for row in rows)
+    if len(rows) > 1:
+        parts = tuple((style, f"{SIGNS[style]} {styles.count(style)}") for style in ("good", "bad", "open") if style in styles)
+        return VerdictCell(styles[0] if len(set(styles)) == 1 else "split", parts, "", title)
+    [row] = rows
+    words, number = "use", row.gap
+    if styles[0] == "bad":
+        words, number = deciding({"obstacles": row.obstacles.split(), "gap": row.gap, "base_diff": row.over_constant})
+    elif styles[0] == "open":
+        words = cause_words(row)
+    shown = SIGNS[styles[0]] + ("" if number is None else f" {difference(number)}")
+    return VerdictCell(styles[0], ((styles[0], shown),), words, title)
 
 
 def groups_of(cards: Sequence[Card]) -> list[tuple[str, str, list[Card]]]:

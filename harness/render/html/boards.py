@@ -13,14 +13,15 @@ from markupsafe import Markup
 from harness.boards.board_standings import Standings
 from harness.boards.probes import Finding
 from harness.content.tags import english_name
+from harness.decide.verdicts import Verdict
 from harness.html_pages import visible
 from harness.measure.options import POOLED
 from harness.measure.rankings.ranked import RankedJudge, Ranking
 from harness.render.board_answer import board_answer, board_facts, competitors, language_answer, titled
 from harness.render.html.answer import ABOVE, BELOW, UNKNOWN, WITHIN, DrawnTable, FigureColumn
 from harness.render.html.heat_map import Square
-from harness.render.html.marks import JUDGE_DOT, LEGEND_MARKS, Mark, line, placed, svg, track
-from harness.render.html.shell import render, shell
+from harness.render.html.marks import JUDGE_DOT, LEGEND_MARKS, Mark, line, placed, state_bar, svg, track
+from harness.render.html.shell import SiteFrame, render, shell, site_frame
 from harness.render.standings import (
     by_order,
     findings_of,
@@ -34,8 +35,12 @@ from harness.render.standings import (
     value_text,
     verdict_table,
 )
+from harness.reports.answer.states import STYLES, cause_words, count_questions, deciding, state_of, state_words
+from harness.reports.answer.words import style_of
+from harness.reports.answer_parts import SIGNS
 from harness.reports.tables.numbers import difference, percent, two_digits
 from harness.reports.tables.text_table import TextTable
+from harness.reports.tables.titles import metric_words
 
 _INSET = 6.0  # percent of a track's width left free at each end
 _WIDTH, _HEIGHT = 720, 300  # of the plot, in its own units
@@ -149,8 +154,9 @@ def _up(value: float, low: float, high: float) -> float:
 
 SCRIPTS = ("tables.js",)
 INDEX = "index.html"
-_REFERENCES = {"base": ("baseline", "majority baseline"), "people": ("people", "people, leave-one-out")}  # in plots and in tables
+_REFERENCES = {"base": ("constant answer", "constant answer"), "people": ("people", "people, leave-one-out")}  # in plots and in tables
 _SIGNS = {"below": BELOW, "not shown": WITHIN, "above": ABOVE, "too few texts": UNKNOWN, "unread": UNKNOWN}
+_WORDS = {"below": "worse", "not shown": "unknown", "above": "better", "too few texts": "too few texts", "unread": "not read"}
 
 
 @dataclass(frozen=True)
@@ -161,6 +167,16 @@ class MatrixRow:
     mean: str
     squares: tuple[Square | None, ...]
     reference: bool = False
+
+
+@dataclass(frozen=True)
+class VerdictCell:
+    """The verdicts on one metric in one language: `style` of all of them, else `split`; `(style, text)` of its parts, words and a title."""
+
+    style: str
+    parts: tuple[tuple[str, str], ...]
+    words: str
+    title: str
 
 
 @dataclass(frozen=True)
@@ -175,25 +191,68 @@ class TitledTable:
 def board_pages(boards: Sequence[tuple[Standings, Sequence[Finding]]], other_pages: Mapping[str, str] = {}) -> dict[str, str]:
     """`{file name: page}`: the index, and for each board its page and one for each language. Equal standings give equal bytes.
 
-    `other_pages`: pages beside these that the index links to, by the words of the link; relative to the index.
+    `other_pages`: the other parts of the site, by the words of the link; relative to the index, or whole addresses. The index shows boards
+    on people's labels first, then those on constructed labels as sanity checks; of boards without a submission it has the names.
     """
+    frame = site_frame("Boards", INDEX, other_pages)
     rows = [
-        (
-            _about(standings)
-            | {
-                "file": _file_name(standings),
-                "answer": board_answer(standings),
-                "flagged": len({finding.judge for finding in findings if finding.flagged}),
-                "matrix": judge_matrix(standings, standings.variants[0]),
-            }
-        )
-        for standings, findings in boards
+        _about(standings) | {"file": _file_name(standings), "answer": board_answer(standings), **_state_counts(standings)}
+        for standings, _ in boards
     ]
-    pages = {INDEX: shell("Leaderboards", render("boards.html", boards=rows, beside=other_pages), scripts=SCRIPTS)}
+    filled = [(row, standings) for row, (standings, _) in zip(rows, boards, strict=True) if competitors(standings)]
+    groups = {
+        "On people's labels": [row for row, standings in filled if not standings.constructed],
+        "Sanity checks": [row for row, standings in filled if standings.constructed],
+    }
+    empty = [row for row, (standings, _) in zip(rows, boards, strict=True) if not competitors(standings)]
+    languages = {tag for standings, _ in boards for tag in standings.languages}
+    body = render("boards.html", groups=groups, empty=empty, languages=len(languages), judges=_count_judges(boards), boards=len(filled))
+    pages = {INDEX: shell("Leaderboards", body, scripts=SCRIPTS, site=frame)}
     for standings, findings in boards:
-        pages[_file_name(standings)] = _board_page(standings, findings)
-        pages |= {_file_name(standings, tag): _language_page(standings, tag) for tag in standings.languages}
+        pages[_file_name(standings)] = _board_page(standings, findings, frame)
+        pages |= {_file_name(standings, tag): _language_page(standings, tag, frame) for tag in standings.languages}
     return pages
+
+
+def _count_judges(boards: Sequence[tuple[Standings, Sequence[Finding]]]) -> int:
+    """Return the number of submissions that are judges."""
+    return sum(len(competitors(standings)) for standings, _ in boards)
+
+
+def _state_counts(standings: Standings) -> dict[str, Any]:
+    """Return how many questions have each state, as a bar and as `(style, state, count)`; none where no judge has a verdict of people."""
+    names = {judge.id for judge in competitors(standings)}
+    counts = count_questions(v for v in standings.verdicts if v["judge"] in names) if not standings.constructed else {}
+    drawn = state_bar(counts) if counts else None
+    return {"state_bar": drawn, "states": [(STYLES[state], state, count) for state, count in counts.items()]}
+
+
+def verdict_grid(standings: Standings) -> list[tuple[str, list[VerdictCell | None]]]:
+    """Return the verdicts on all judges: a row for each language, a cell for each metric; nothing where labels are constructed."""
+    names = {judge.id for judge in competitors(standings)}
+    cells: dict[tuple[str, str], list[Verdict]] = {}
+    for verdict in () if standings.constructed else standings.verdicts:
+        if verdict["judge"] in names:
+            cells.setdefault((verdict["language"], verdict["metric"]), []).append(verdict)
+    metrics = list(dict.fromkeys(metric for _, metric in cells))
+    return [
+        (tag, [_verdict_cell(cells[tag, metric], standings) if (tag, metric) in cells else None for metric in metrics])
+        for tag in dict.fromkeys(tag for tag, _ in cells)
+    ]
+
+
+def _verdict_cell(verdicts: Sequence[Verdict], standings: Standings) -> VerdictCell:
+    """Return the sign of one verdict with its number and its reason or cause; of several, how many have each state."""
+    styles = [style_of(verdict) for verdict in verdicts]
+    title = "; ".join(f"{standings.judge(verdict['judge']).display_name}: {state_words(verdict)}" for verdict in verdicts)
+    if len(verdicts) > 1:
+        parts = tuple((style, f"{sign} {styles.count(style)}") for style, sign in SIGNS.items() if style in styles)
+        uses = [standings.judge(verdict["judge"]).display_name for verdict in verdicts if style_of(verdict) == "good"]
+        return VerdictCell(styles[0] if len(set(styles)) == 1 else "split", parts, uses[0] if len(uses) == 1 else "", title)
+    [verdict] = verdicts
+    words, value = deciding(verdict) if styles[0] == "bad" else (cause_words(verdict) or state_of(verdict), verdict["gap"])
+    number = "" if value is None else f" {difference(value)}"
+    return VerdictCell(styles[0], ((styles[0], f"{SIGNS[styles[0]]}{number}"),), words, title)
 
 
 def _file_name(standings: Standings, tag: str = "") -> str:
@@ -209,12 +268,13 @@ def _about(standings: Standings) -> dict[str, Any]:
         "id": standings.board.partition("@")[0],
         "description": standings.description,
         "facts": board_facts(standings),
+        "by_order": by_order(standings),
         "languages": [(tag, _file_name(standings, tag)) for tag in standings.languages],
         "index": INDEX,
     }
 
 
-def _board_page(standings: Standings, findings: Sequence[Finding]) -> str:
+def _board_page(standings: Standings, findings: Sequence[Finding], frame: SiteFrame) -> str:
     several = len(standings.variants) > 1
     overall = [(variant if several else "", DrawnTable(overall_table(standings, variant))) for variant in standings.variants]
     judges = [judge for judge in standings.judges if findings_of(findings, judge.id)]
@@ -228,12 +288,16 @@ def _board_page(standings: Standings, findings: Sequence[Finding]) -> str:
         ranks=_rank_rows(standings),
         cost=_cost(standings),
         overall=overall,
-        verdicts=verdicts,
+        **_state_counts(standings),
+        verdicts=verdict_grid(standings),
+        metrics=[metric_words(metric) for metric in dict.fromkeys(verdict["metric"] for verdict in standings.verdicts)],
+        judges=[judge.display_name for judge in competitors(standings)],
+        flagged=len({finding.judge for finding in findings if finding.flagged}),
         probes=[(name_of(judge), findings_of(findings, judge.id)) for judge in judges],
         notes=standings_notes(standings, [*([verdicts] if verdicts else []), *(drawn.table for _, drawn in overall)]),
         unreviewed=standings.unreviewed,
     )
-    return shell(f"{heading(standings)} – standings", body, scripts=SCRIPTS, description=standings.description, width="full")
+    return shell(f"{heading(standings)} – standings", body, scripts=SCRIPTS, description=standings.description, site=frame)
 
 
 def judge_matrix(standings: Standings, variant: str) -> list[MatrixRow]:
@@ -277,9 +341,9 @@ def _square(standings: Standings, table: Ranking | None, row: RankedJudge | None
         return None
     title = value_text(standings, row.value, row.value_ci)
     if not by_order(standings):
-        title += f"; baseline {percent(table.baseline)}, difference {difference(row.baseline_diff, row.baseline_ci)} points"
-    word = row.beside_baseline
-    return Square(value_text(standings, row.value), _SIGNS[word], word, title)
+        title += f"; constant answer {percent(table.baseline)}, difference {difference(row.baseline_diff, row.baseline_ci)} points"
+    side = row.beside_baseline
+    return Square(value_text(standings, row.value), _SIGNS[side], _WORDS[side], title)
 
 
 def _rank_rows(standings: Standings) -> list[tuple[str, tuple[Markup | None, ...]]]:
@@ -297,7 +361,7 @@ def _rank_figure(table: Ranking | None, judge: str) -> Markup | None:
         return None
     count = sum(ranked.rank is not None for ranked in table.rows)
     between = f", between {row.rank_ci[0]} and {row.rank_ci[1]}" if row.rank_ci else ", no interval: too few independent texts"
-    below = "; shown to be below the baseline" if row.beside_baseline == "below" else ""
+    below = "; shown to be worse than a constant answer" if row.beside_baseline == "below" else ""
     return rank_track(row.rank, row.rank_ci, count, f"place {row.rank} of {count} in {english_name(table.language)}{between}{below}")
 
 
@@ -324,7 +388,7 @@ def _cost(standings: Standings) -> dict[str, Any]:
     return {"plot": cost_plot(priced, lines, unit, title) if priced else None, "absent": absent}
 
 
-def _language_page(standings: Standings, tag: str) -> str:
+def _language_page(standings: Standings, tag: str, frame: SiteFrame) -> str:
     rankings = [ranking for ranking in standings.tables if ranking.language == tag]
     pooled = [_titled_table(standings, ranking) for ranking in rankings if ranking.metric == POOLED]
     metrics = [_titled_table(standings, ranking) for ranking in rankings if ranking.metric != POOLED]
@@ -344,7 +408,7 @@ def _language_page(standings: Standings, tag: str) -> str:
         people=any(ranking.people for ranking in rankings),
         notes=standings_notes(standings, tables),
     )
-    return shell(title, body, scripts=SCRIPTS, description=standings.description, width="full")
+    return shell(title, body, scripts=SCRIPTS, description=standings.description, site=frame)
 
 
 def _titled_table(standings: Standings, ranking: Ranking) -> TitledTable:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from markupsafe import Markup
 
 from harness.html_pages import visible
+from harness.reports.answer.states import STYLES
 from harness.reports.tables.numbers import percent
 
 _SHADES = 6
@@ -148,6 +149,16 @@ def _bar_text(name: str, share: float) -> str:
     if share >= _ROOM_FOR_NUMBER and len(name) < 4:
         return f"{name}: {percent(share)}"
     return name if share >= _ROOM_FOR_CLASS and len(name) < 3 else ""
+
+
+def state_bar(counts: Mapping[str, int]) -> Markup:
+    """Return how many questions have each state (`states.STYLES`) as one bar; the words beneath are the page's."""
+    total, parts, start = sum(counts.values()), [], 0
+    for state, count in counts.items():
+        rect = '<rect class="{}" x="{:.3f}%" width="{:.3f}%" height="100%"/>'
+        parts.append(Markup(rect).format(STYLES[state], 100 * start / total, 100 * count / total))
+        start += count
+    return svg("states", ", ".join(f"{count} {state}" for state, count in counts.items()), parts)
 
 
 _SIDE = 22  # pixels of a square

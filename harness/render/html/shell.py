@@ -7,7 +7,9 @@ all scripts and styles except those whose hashes it names (`harness.html_pages`)
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,37 @@ _ASSETS = Path(__file__).parent / "assets"
 STYLE = "style.css"
 
 
+@dataclass(frozen=True)
+class SiteFrame:
+    """The header and the footer of the pages of a site.
+
+    `parts` has the words and addresses of its parts, of which `here` is the one of this page; `home` is the page of the languages, if
+    there is one, and `cite` the page that says how to cite.
+    """
+
+    parts: tuple[tuple[str, str], ...]
+    here: str
+    home: str
+    cite: str
+    version: str
+
+
+_PARTS = ("Atlas", "Boards", "Docs")  # their order in the header
+_CITE = "Cite"  # the name of the page that the footer links to
+
+
+def site_frame(here: str, index: str, other_pages: Mapping[str, str], up: str = "") -> SiteFrame:
+    """Return the frame of a page of the part `here`, whose index is `index`; both lie `up` from the page.
+
+    `other_pages` are the parts beside it, by the words of the link: relative to the index, or whole addresses.
+    """
+    pages = {here: index} | dict(other_pages)
+    pages = {words: page if "://" in page else f"{up}{page}" for words, page in pages.items()}
+    cite = pages.pop(_CITE, "")
+    order = sorted(pages, key=lambda words: _PARTS.index(words) if words in _PARTS else len(_PARTS))
+    return SiteFrame(tuple((words, pages[words]) for words in order), here, pages.get(_PARTS[0], ""), cite, version("judge-harness"))
+
+
 def shell(
     title: str,
     body: Markup,
@@ -30,12 +63,13 @@ def shell(
     description: str = "",
     width: str = "wide",
     share: Mapping[str, str] | None = None,
+    site: SiteFrame | None = None,
 ) -> str:
     """Return a whole page; `body` is already escaped by `render`, `title` and `description` (a sentence for lists of pages) are any text.
 
     `scripts` of `assets/` run in this order after the page has loaded; `tables.js` lets people sort every `<table data-sort>`. They read
     `data`, `{id: object}`, each as JSON in a `<script>` of that id. `width` is `wide`, `full` for tables of many columns, or `narrow` for
-    running text. `share` is what previews of links show, as `{property: content}` of Open Graph.
+    running text. `share` is what previews of links show, as `{property: content}` of Open Graph. `site` is the frame of a page of a site.
     """
     style = asset(_ASSETS / STYLE)
     programs = [asset(_ASSETS / name) for name in scripts]
@@ -45,6 +79,7 @@ def shell(
         description=description,
         width=width,
         share=share or {},
+        site=site,
         policy=policy([style], programs),
         style=Markup(style),
         body=body,

@@ -15,6 +15,7 @@ from harness.reports.tables.numbers import points
 
 USE, CORRECTED, AGAINST, UNKNOWN = "use", "use corrected means only", "do not use", "unknown"
 PASSES, FAILS = "passes", "fails"
+GONE = "use, no longer served"  # only judges whose provider has ended them may be used
 _STATES = {"use": USE, "use corrected": CORRECTED, "do not use": AGAINST}
 
 LABEL_MORE = "label more"
@@ -35,7 +36,7 @@ _AGAINST = {
 }
 """What is shown against a judge, by the name of the obstacle, with the number that decided."""
 
-STYLES = {USE: "good", PASSES: "good", AGAINST: "bad", FAILS: "bad", CORRECTED: "open", UNKNOWN: "open"}
+STYLES = {USE: "good", GONE: "gone", PASSES: "good", AGAINST: "bad", FAILS: "bad", CORRECTED: "open", UNKNOWN: "open"}
 """The style of each state; the order is that of counts."""
 
 
@@ -133,3 +134,19 @@ def deciding(verdict: Verdict | Mapping[str, Any]) -> tuple[str, float | None]:
     name = next((name for name in _AGAINST if name in obstacles), "")
     words = _AGAINST.get(name, AGAINST).split("} ")[-1]
     return words, {"worse": verdict["gap"], "base_worse": verdict["base_diff"]}.get(name)
+
+
+def count_questions(verdicts: Iterable[Verdict]) -> dict[str, int]:
+    """Return how many questions have each state, whoever was asked: *use* if a judge may be used, *do not use* if none may, else *unknown*.
+
+    The order is that of `STYLES`, without states that no question has.
+    """
+    states: dict[tuple[Any, Any], set[str]] = {}
+    for verdict in verdicts:
+        states.setdefault((verdict["language"], verdict["metric"]), set()).add(state_of(verdict))
+    best = (USE, PASSES, CORRECTED)
+    counts = Counter(
+        next((state for state in best if state in question), next(iter(question)) if len(question) == 1 else UNKNOWN)
+        for question in states.values()
+    )
+    return {state: counts[state] for state in STYLES if counts[state]}

@@ -178,15 +178,15 @@ def test_a_pipe_has_an_answer_of_six_lines_and_a_line_for_each_language(
     assert lines.index("", start) - lines.index(rows[0]) == len(tags), "no row is broken"
     text = " ".join(" ".join(lines).split())
     for piece in (
-        "shown to beat the baseline in three of four languages",
-        "to be below the baseline in one of four",
+        "shown to beat a constant answer in three of four languages",
+        "to be worse than a constant answer in one of four",
         "'As good as people' means",
     ):
         assert piece in text, "what has no room above stands below"
 
 
 def replace_row(row: RankedJudge) -> RankedJudge:
-    """The same row of a judge that is shown to be below the baseline."""
+    """The same row of a judge that is shown to be worse than a constant answer."""
     return msgspec.structs.replace(row, baseline_diff=-0.3, baseline_ci=(-0.4, -0.2), beats_baseline=False)
 
 
@@ -199,7 +199,7 @@ def test_a_row_has_its_rank_with_interval_its_group_and_its_numbers() -> None:
 
 def test_a_judge_that_does_not_beat_the_baseline_is_marked_and_a_baseline_is_called_one() -> None:
     lines = terminal(made()).splitlines()
-    marked = [line for line in lines if "does not beat the baseline" in line and "openai/" in line]
+    marked = [line for line in lines if "does not beat a constant answer" in line and "openai/" in line]
     assert marked and all("openai/two" in line for line in marked)
     assert all(" baseline " in line for line in lines if "baseline/majority" in line and "[" in line)
 
@@ -299,20 +299,20 @@ def test_everything_is_in_the_json(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_answer_stands_first_and_probes_in_short_last() -> None:
     found = [Finding("twins", "openai/two", "All are copied.", {}, True), Finding("repeats", "openai/two", "Fine.", {}, False)]
     text = standings_markdown(made(), found)
-    assert text.index("openai/one is shown to beat the baseline in two of two languages.") < text.index("## All languages")
+    assert text.index("openai/one is shown to beat a constant answer in two of two languages.") < text.index("## All languages")
     assert "- openai/two: look closer. All are copied.\n" in text and "Fine." not in text
     assert "No probe says" in standings_markdown(made(), found[1:]) and "## Probes" not in standings_markdown(made())
-    assert "openai/one is shown to beat the baseline in Japanese." in terminal(made(), (), "ja")
-    assert "2 judges · 1 baseline · 2 languages · 57 questions on 12 texts each · constructed labels" in terminal(made())
+    assert "openai/one is shown to beat a constant answer in Japanese." in terminal(made(), (), "ja")
+    assert "2 judges · 1 baseline · 2 languages · 57 questions on 12 independent texts each · constructed labels" in terminal(made())
 
 
 def test_without_a_judge_ahead_the_answer_says_so_for_all_languages() -> None:
     behind = table(rows=tuple(msgspec.structs.replace(row, beats_baseline=False) for row in ROWS))
-    assert "No judge is shown to beat the baseline in any of two languages." in standings_markdown(made(tables=(behind,)))
+    assert "No judge is shown to beat a constant answer in any of two languages." in standings_markdown(made(tables=(behind,)))
 
 
 class TestBelowTheBaseline:
-    """A judge below the baseline is called so on every face; it may have the first place all the same."""
+    """A judge worse than a constant answer is called so on every face; it may have the first place all the same."""
 
     @pytest.fixture
     def worst(self) -> Standings:
@@ -326,16 +326,18 @@ class TestBelowTheBaseline:
 
     def test_in_the_terminal_and_in_markdown(self, worst: Standings) -> None:
         for text in (terminal(worst), standings_markdown(worst)):
-            assert "is shown to be below the baseline in two of two languages." in text
+            assert "is shown to be worse than a constant answer in two of two languages." in text
             assert "1 [1–1] ▼" in text.replace("\\", "") and "▼: shown to be below the baseline" in text
-            assert "below the baseline" in text.partition("Notes")[0]
+            assert "worse than a constant answer" in text.partition("Notes")[0]
 
     def test_on_the_pages_of_a_language(self, worst: Standings) -> None:
-        assert any("is shown to be below the baseline." in sentence for _, sentence in language_answer(worst, "ja").sentences)
+        assert any("is shown to be worse than a constant answer." in sentence for _, sentence in language_answer(worst, "ja").sentences)
         pages = board_pages([(worst, ())])
         assert "1 [1–1] ▼" in pages["mini-ja.html"]
-        assert "is shown to be below the baseline</h1>" in pages["mini-ja.html"]
-        assert "is shown to be below the baseline in two of two languages." in pages["mini.html"] and "below" in pages["mini.html"]
+        assert "is shown to be worse than a constant answer</h1>" in pages["mini-ja.html"]
+        assert (
+            "is shown to be worse than a constant answer in two of two languages." in pages["mini.html"] and "below" in pages["mini.html"]
+        )
 
 
 def test_on_peoples_labels_verdicts_come_first_by_language_and_metric(make_verdict: Callable[..., Verdict]) -> None:
@@ -354,10 +356,10 @@ def test_on_peoples_labels_verdicts_come_first_by_language_and_metric(make_verdi
     assert table is not None and [heading.name for heading in table.headings] == ["language", "fluency", "harm"]
     assert table.rows == (
         ("Japanese", "use: openai/one", "do not use: all 2"),
-        ("Czech", "–", "open; do not use: 1 of 2"),
+        ("Czech", "–", "unknown; do not use: 1 of 2"),
     )
     only = verdict_table(standing, "cs")
-    assert only is not None and only.rows == (("Czech", "open; do not use: 1 of 2"),)
+    assert only is not None and only.rows == (("Czech", "unknown; do not use: 1 of 2"),)
     text = standings_markdown(standing)
     assert text.index("## Verdicts") < text.index("## All languages")
     assert verdict_table(made(constructed=True, verdicts=given)) is None and verdict_table(made(constructed=False)) is None

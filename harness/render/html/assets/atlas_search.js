@@ -16,6 +16,8 @@
     return found;
   };
   form.hidden = false;
+  const focus = () => { if (location.hash === "#search") field.focus(); };
+  addEventListener("hashchange", focus);
   field.addEventListener("input", show);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -26,4 +28,5 @@
     if (wanted && best.length === 1) document.querySelector(`[data-tag="${CSS.escape(best[0][0])}"] a`).click();
   });
   show();
+  focus();
 })();
