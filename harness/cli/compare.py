@@ -18,6 +18,8 @@ from harness.cli.flags import recorded_words
 from harness.cli.streams import print_json, told_warnings
 from harness.cli.table import table_of_sources
 
+_MORE = "--notes --all --full"  # flags that show more
+
 
 def compare(arguments: Compare) -> int:
     from harness.render.terminal import working
@@ -75,9 +77,20 @@ def compare(arguments: Compare) -> int:
         sys.stdout.write(to_latex(comparison))
     else:
         from harness.render.comparison import render_comparison, show
+        from harness.render.terminal import closing_line, signature_line
 
-        body = partial(render_comparison, comparison, _shows_statistics(arguments), arguments.distributions, all_rows=arguments.all)
-        show(lambda width: body(width=width), comparison.signature, whole_signature=arguments.signature)
+        body = partial(
+            render_comparison,
+            comparison,
+            _shows_statistics(arguments),
+            arguments.distributions,
+            all_rows=arguments.all,
+            notes=arguments.notes,
+        )
+        closing = closing_line(
+            [comparison.signature], left_out=comparison.left_out, notes=len(comparison.notes) - len(comparison.warnings), more=_MORE
+        )
+        show(lambda width: body(width=width), signature_line(comparison.signature) if arguments.notes else closing)
     return exit_code_of(comparison.verdicts)
 
 
@@ -111,6 +124,10 @@ def check_labels(arguments: LabelsCheck) -> int:
         return print_json(check)
     from harness.render.comparison import show
     from harness.render.label_check import render_label_check
+    from harness.render.terminal import closing_line
 
-    show(lambda width: render_label_check(check), check.signature)
+    show(
+        lambda width: render_label_check(check, all_numbers=arguments.all),
+        closing_line([check.signature], notes=len(check.notes), more="--all"),
+    )
     return 0

@@ -56,9 +56,10 @@ def print_result(result: R, render: Callable[[R], RenderableType], *, as_json: b
         from rich.text import Text
 
         from harness.render.comparison import show
+        from harness.render.terminal import closing_line
 
         lines = [Text(terminal_safe(left_out.sentence())) for left_out in unread]
-        show(lambda narrow: Group(*lines, render(result)), result.signature)
+        show(lambda narrow: Group(*lines, render(result)), closing_line([result.signature], more="--json has it whole"))
     return JUDGE if any(left_out.of_all for left_out in unread) else 0
 
 

@@ -29,7 +29,7 @@ def gate(arguments: Gate) -> int:
         write_atomic(arguments.json, to_json(result.as_json()))
     if arguments.summary:
         write_atomic(arguments.summary, gate_markdown(result))
-    print_gate(result, _repeat_names(arguments), all_rows=arguments.all, signature=arguments.signature)
+    print_gate(result, _repeat_names(arguments), all_rows=arguments.all, notes=arguments.notes)
     if result.outcome == "inconclusive" and any(UNREAD in check.obstacles for check in result.checks):
         return JUDGE
     return {"pass": 0, "fail": GATE_FAILED, "inconclusive": GATE_INCONCLUSIVE}[result.outcome]

@@ -155,8 +155,9 @@ def reviews(arguments: LabelsReviews) -> int:
     else:
         from harness.render.comparison import show
         from harness.render.sections import render_reviews
+        from harness.render.terminal import closing_line
 
-        show(lambda narrow: render_reviews(summary), summary.signature)
+        show(lambda narrow: render_reviews(summary), closing_line([summary.signature], more="--json has it whole"))
     return 0
 
 

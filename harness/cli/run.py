@@ -262,13 +262,13 @@ class Output(NamedTuple):
     quiet: bool = False
     by_task: bool = False
     every: bool = False
-    signature: bool = False
+    notes: bool = False
     langs: tuple[str, ...] = ()
     wage: float | None = None
 
 
 def _read_output(arguments: Any, *, quiet: bool = False, langs: Sequence[str] = ()) -> Output:
-    return Output(arguments.json, quiet, arguments.by_task, arguments.all, arguments.signature, tuple(langs), arguments.wage)
+    return Output(arguments.json, quiet, arguments.by_task, arguments.all, arguments.notes, tuple(langs), arguments.wage)
 
 
 def show(result: RunResult, output: Output, decision: DecisionOptions | None = None) -> Report:
@@ -293,11 +293,9 @@ def show(result: RunResult, output: Output, decision: DecisionOptions | None = N
         print_sealed(report)
         print_sections(report.ablations)
     else:
-        print_report(report, by_task=output.by_task, all_rows=output.every or output.by_task, signature=output.signature)
+        print_report(report, by_task=output.by_task, all_rows=output.every or output.by_task, notes=output.notes)
         if output.by_task or result.protocol.texts.study:
             print_sections(report.ablations)
-        else:
-            print_whole(lambda width: dim_lines([terminal_safe(_describe_more(report))]))
         if costs.people or costs.priced_on:
             print_whole(lambda width: dim_lines(map(terminal_safe, (*cost_sentences(costs), *language_cost_lines(costs)))))
     if not output.as_json:
@@ -336,12 +334,6 @@ def _share(names: Collection[str], selected: Collection[str], kind: str) -> str:
     """
     omitted = sum(name not in selected for name in names)
     return f"{len(names) - omitted} of its {len(names)} {kind}" if omitted else ""
-
-
-def _describe_more(report: Report) -> str:
-    """Name what --all and --full would add."""
-    sections = ", ".join(str(section["title"]).lower() for section in report.ablations.values() if section.get("title"))
-    return f"--all has every verdict; --by-task also the numbers of each metric and task{f', and {sections}' if sections else ''}."
 
 
 def runs(arguments: Runs) -> int:

@@ -72,9 +72,10 @@ class Check(Sampling, frozen=True, kw_only=True):
 
 
 class GateResult(msgspec.Struct, frozen=True, kw_only=True):
-    """All checks of a gate. `source` and `baseline` are names; `notes` are for readers of the numbers.
+    """All checks of a gate. `source` and `baseline` are names; `notes` are what the data say about themselves.
 
-    `warnings` name cells in which limits pass although the verdict is worse than `use`.
+    `warnings` are what a reader has to know: what makes labels less than they seem, the bar where one person labelled each text, and cells
+    in which limits pass although the verdict is worse than `use`.
     """
 
     source: str
@@ -128,8 +129,8 @@ def checked(source: GatedSource, policy: Policy, baseline: GatedSource | None = 
         alpha=policy.alpha,
         checks=checks,
         signatures=dict(source.signatures),
-        notes=(*numbers.notes, *_bar_notes(checks, numbers)),
-        warnings=tuple(_warnings(checks, numbers)),
+        notes=tuple(note for note in numbers.notes if note not in numbers.warnings),
+        warnings=(*numbers.warnings, *_bar_notes(checks, numbers), *_warnings(checks, numbers)),
     )
 
 

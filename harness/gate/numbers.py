@@ -94,7 +94,7 @@ class GatedNumbers:
         self.source, self.policy, self.baseline = source, policy, baseline
         aligned, options = _align_source(source)
         compared = compare_tables(aligned, options)
-        self.notes = compared.notes
+        self.notes, self.warnings = compared.notes, compared.warnings
         self.cells: dict[CellKey, Cell] = {CellKey.of(cell.key): cell for cell in compared.cells}
         tests = tests_of_tables(aligned, policy.thresholds)
         self.tests: dict[CellKey, CellTests] = {CellKey.of(test.key): test for test in tests}

@@ -5,7 +5,7 @@ A question that was not asked is neither wrong nor unreadable.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -61,23 +61,30 @@ def unread_notes(judged: JudgedTable, options: MeasureOptions) -> Iterator[str]:
         yield f"People's means rest on items without a readable score of {judge} too (items times metrics): {languages_in_words}."
 
 
-def dropped_notes(judged: JudgedTable, options: MeasureOptions) -> Iterator[str]:
-    """Yield a sentence on how many judged items have no reference, because no class is the commonest; none if all have one.
+def count_left_out(judged: JudgedTable, options: MeasureOptions) -> dict[str, tuple[int, int]]:
+    """Return `{metric: (items left out, labelled items)}`: judged items without a reference, because no class is the commonest.
 
-    Only the rule `drop` leaves items out; the median always exists, and `strict` counts such items as disagreement.
+    Only the rule `drop` leaves items out; the median always exists, and `strict` counts such items as disagreement. Metrics that leave
+    nothing out are not named.
     """
     if options.level != "item" or options.majority != "drop":
-        return
-    where = []
+        return {}
+    left_out = {}
     for metric, rows in judged.rows_by_metric.items():
         items = np.unique(judged.item[rows])
         labelled, compared = int(judged.labels[metric].labelled[items].sum()), int(judged.labels[metric].compared[items].sum())
         if compared < labelled:
-            where.append(f"{labelled - compared:,} of {labelled:,} in {metric}")
-    if where:
+            left_out[metric] = (labelled - compared, labelled)
+    return left_out
+
+
+def left_out_notes(left_out: Mapping[str, tuple[int, int]]) -> Iterator[str]:
+    """Yield a sentence on what `count_left_out` returns; none if nothing is left out."""
+    if left_out:
+        where = [f"{dropped:,} of {labelled:,} for {metric}" for metric, (dropped, labelled) in left_out.items()]
         yield (
-            f"Left out, because no label is the commonest (majority:drop, items): {_join_names(where, 'metrics')}. "
-            "--majority strict counts them as disagreement, median takes the middle label."
+            f"Texts on which people split evenly are left out: {_join_names(where, 'metrics')}. "
+            "--majority strict counts them as disagreement; --majority median takes the middle label."
         )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from itertools import chain
@@ -18,7 +19,7 @@ from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.errors import UsageError
 from harness.judges import Panel
-from harness.measure.asked_counts import add_asked, dropped_notes, not_asked_notes, uneven_notes, unread_notes
+from harness.measure.asked_counts import add_asked, count_left_out, left_out_notes, not_asked_notes, uneven_notes, unread_notes
 from harness.measure.cells import Cell, make_cells, pools_scales, sort_key, with_q
 from harness.measure.design import SIGNED, design_notes, design_of
 from harness.measure.judged_table import JudgedTable, as_text, item_key, with_missing
@@ -68,6 +69,8 @@ class Comparison(msgspec.Struct, frozen=True):
     cells: tuple[Cell, ...]
     level: str = "item"
     notes: tuple[str, ...] = ()  # for readers of the numbers
+    warnings: tuple[str, ...] = ()  # those notes that a reader has to know, whatever else is shown
+    left_out: dict[str, int] = {}  # texts on which people split evenly, by metric
     schema_version: int = SCHEMA_VERSION
 
     def __repr__(self) -> str:
@@ -79,7 +82,7 @@ class Comparison(msgspec.Struct, frozen=True):
         return self.signature.partition("|")[0]
 
     def as_json(self) -> dict[str, Any]:
-        """Return one object for programs: `{schema_version, signature, ci_method, level, notes, cells}`."""
+        """Return one object for programs: `{schema_version, signature, ci_method, level, notes, warnings, left_out, cells}`."""
         return msgspec.structs.asdict(self) | {"cells": [cell.flat() for cell in self.cells]}
 
     def frame(self) -> DataFrame:
@@ -158,8 +161,14 @@ def compare_tables(aligned: JudgedTables, options: MeasureOptions) -> Comparison
     parts = [_cells_and_notes(judged, options) for judged in aligned.tables]
     cells = sorted((cell for cells_of_part, _ in parts for cell in cells_of_part), key=lambda cell: sort_key(cell.key))
     notes = tuple(dict.fromkeys(chain(aligned.notes, [_APART] if several_scales else [], *(notes for _, notes in parts))))
+    said_by_cards = {note for judged in aligned.tables for note in judged.data.about.notes}
+    warnings = dict.fromkeys(note for note in aligned.notes if note not in said_by_cards)
+    warnings |= dict.fromkeys(chain(*map(_label_warnings, aligned.tables)))
     cells = with_q(cells) if options.level == "item" else cells
-    return Comparison(aligned.signature, CI_METHOD, tuple(cells), options.level, notes)
+    left_out = Counter[str]()
+    for judged in aligned.tables:
+        left_out.update({metric: dropped for metric, (dropped, _) in count_left_out(judged, options).items()})
+    return Comparison(aligned.signature, CI_METHOD, tuple(cells), options.level, notes, tuple(warnings), dict(left_out))
 
 
 class _Part(msgspec.Struct, frozen=True):
@@ -214,17 +223,22 @@ def _table_of_parts(parts: Sequence[_Part], options: MeasureOptions) -> JudgedTa
     return replace(JudgedTable.concatenate(tables), learnt=_shared_baseline(parts), design=design, design_notes=why)
 
 
+def _label_warnings(judged: JudgedTable) -> Iterator[str]:
+    """Yield what makes labels less than they seem: copies of others, twins, and people who saw the judge's scores."""
+    yield from copy_notes(judged.data)
+    yield from twin_notes(judged)
+    yield from judged.data.labels.sighted_notes()
+
+
 def _cells_and_notes(judged: JudgedTable, options: MeasureOptions) -> tuple[list[Cell], list[str]]:
     """Return the cells of one data set, and notes for their reader."""
     notes = [
         *not_asked_notes(judged, options),
         *score_notes(judged, options),
-        *dropped_notes(judged, options),
+        *left_out_notes(count_left_out(judged, options)),
         *uneven_notes(judged, options),
         *error_notes(judged.data, judged.judgments),
-        *copy_notes(judged.data),
-        *twin_notes(judged),
-        *judged.data.labels.sighted_notes(),
+        *_label_warnings(judged),
     ]
     if options.level == "system":
         cells = system_cells(judged, options)

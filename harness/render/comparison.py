@@ -15,7 +15,7 @@ from harness.measure.options import POOLED
 from harness.model import SIDE
 from harness.render.fitted_table import PIPE_WIDTH, FittedTable
 from harness.render.human_agreement import two_people_sentence
-from harness.render.terminal import dim_lines, legend_of, print_whole, render_answer, render_verdicts, signature_line, table_heading
+from harness.render.terminal import dim_lines, legend_of, print_whole, render_answer, render_verdicts, table_heading
 from harness.render.verdicts import side_text
 from harness.reports.comparison import DecidedComparison
 from harness.reports.sections.probabilities import NAME as PROBABILITIES
@@ -26,20 +26,27 @@ from harness.text import terminal_safe
 
 
 def render_comparison(
-    comparison: Comparison, full: bool = False, distributions: bool = False, width: int = PIPE_WIDTH, *, all_rows: bool = False
+    comparison: Comparison,
+    full: bool = False,
+    distributions: bool = False,
+    width: int = PIPE_WIDTH,
+    *,
+    all_rows: bool = False,
+    notes: bool = False,
 ) -> RenderableType:
     """Return the answer and the verdicts; with `full`, and where there are no verdicts, also the statistics of all cells and the sections.
 
     With `all_rows` all verdicts are shown, and what the headings mean. With `distributions` the statistics have the class shares by
-    agreement of the annotators.
+    agreement of the annotators. With `notes`, and where there are no verdicts, what the data say about themselves.
     """
     pooled = any(POOLED in (cell["language"], cell["metric"]) for cell in comparison.cells)  # another question than that of verdicts
     decided = comparison if isinstance(comparison, DecidedComparison) and comparison.verdicts and not pooled else None
-    answer, comparing_lines = render_answer(decided.verdicts, decided.pages, width) if decided else ([], [])
-    verdicts = [*_verdicts(decided, comparing_lines, width, all_rows or full)] if decided else []
+    answer = render_answer(decided.verdicts, decided.pages, width) if decided else []
+    verdicts = [*_verdicts(decided, width, all_rows or full)] if decided else []
     statistics = [*_statistics(comparison, distributions)] if full or not verdicts else []
-    notes = dim_lines(map(terminal_safe, comparison.notes))
-    return Group(*answer, *_heading(comparison), *verdicts, *statistics, notes)
+    lines = comparison.notes if notes or not verdicts else comparison.warnings
+    said = [dim_lines(map(terminal_safe, lines))] if lines else []
+    return Group(*answer, *_heading(comparison), *verdicts, *statistics, *said)
 
 
 def _statistics(comparison: Comparison, distributions: bool) -> Iterator[RenderableType]:
@@ -68,12 +75,9 @@ def _heading(comparison: Comparison) -> Iterator[RenderableType]:
         yield Text(side_text(shared), style="bold")
 
 
-def _verdicts(
-    comparison: DecidedComparison, comparing_lines: Sequence[RenderableType], width: int, all_rows: bool
-) -> Iterator[RenderableType]:
-    """Yield what each judge may be used for; `comparing_lines` are the part of the answer that stands below it."""
+def _verdicts(comparison: DecidedComparison, width: int, all_rows: bool) -> Iterator[RenderableType]:
+    """Yield what each judge may be used for."""
     yield from render_verdicts(comparison.verdicts, width, all_rows=all_rows)
-    yield from (Text(""), *comparing_lines[:-1]) if comparing_lines else ()
     if comparison.alternative_annotators and all_rows:
         from harness.render.decisions import annotator_pooling_table
 
@@ -81,8 +85,6 @@ def _verdicts(
         yield from (table_heading("Alternative annotator test by task"), FittedTable(table), dim_lines(table.legend))
     if two_people := two_people_sentence(comparison.cells):
         yield Text(f"\n{two_people}")
-    if not all_rows:
-        yield dim_lines(["--all adds the rows without a verdict and what the headings mean, --full the statistics and the sections."])
 
 
 def _beside_verdicts(comparison: DecidedComparison) -> Iterator[RenderableType]:
@@ -137,6 +139,6 @@ def _shares_by_agreement(comparison: Comparison, language: Any) -> TextTable:
     return tabulate(rows, columns_in(TableName.AGREEMENT_LEVELS), distinguishing_keys([cell.key for cell in comparison.cells]))
 
 
-def show(body: Callable[[int], RenderableType], signature: str, console: Console | None = None, *, whole_signature: bool = True) -> None:
-    """Print to stdout what `body` makes for the width of the terminal, and the signature in one line: whole, or as a short hash."""
-    print_whole(body, [signature_line(signature, whole_signature)], console)
+def show(body: Callable[[int], RenderableType], closing: str, console: Console | None = None) -> None:
+    """Print to stdout what `body` makes for the width of the terminal, and a last line that is not broken."""
+    print_whole(body, [closing], console)

@@ -12,10 +12,13 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from harness.reports.answer_parts import SIGNS
 from harness.reports.tables.column import FEW_RARE_CASES, NO_INTERVAL
 from harness.reports.tables.text_table import TextTable
 from harness.text import terminal_safe
 
+STYLES = {"good": "blue", "bad": "dark_orange3"}
+"""Colours of what is for a judge, and of what is against it."""
 PIPE_WIDTH = 200  # of output that no terminal shows: little is broken there
 _LONGEST_WORD = 24  # characters; a longer word is broken where it is wider than its column
 _HEADING_WIDTH = 13  # headings up to this width stay on one line where there is room
@@ -100,9 +103,15 @@ class FittedTable:
             if number in self.line_headings:
                 frame.add_row(Text(_folded(self.line_headings[number], widths[0]), style="italic"))
             faint = bool(self.table.faint) and self.table.faint[number]
-            texts = [Text(_folded(row[column], width)) for column, width in zip(columns, widths, strict=True)]
+            texts = [Text(_folded(row[column], width), _style(row[column])) for column, width in zip(columns, widths, strict=True)]
             frame.add_row(*texts, style="dim" if faint else "")
         return frame
+
+
+def _style(cell: str) -> str:
+    """Return the colour of a cell that has the sign of one style of verdicts; words and signs say the same."""
+    styles = [style for style in STYLES if SIGNS[style] in cell]
+    return STYLES[styles[0]] if len(styles) == 1 else ""
 
 
 def _blocks(least: Sequence[int], keys: Sequence[int], width: int, gap: int) -> Iterator[list[int]]:

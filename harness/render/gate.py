@@ -17,10 +17,11 @@ from harness.model import JudgeCondition
 from harness.render.comparison import show
 from harness.render.fitted_table import FittedTable, gap_between
 from harness.render.junit import JunitCase, junit_xml
-from harness.render.terminal import ANSWER_LINES, answer_height, dim_lines, styled_answer
+from harness.render.terminal import closing_line, dim_lines, signature_line, styled_answer
 from harness.render.verdicts import SHORT_NAMES, AnswerLine, lines_of
-from harness.reports.answer_parts import Answer, Card, NextStep
-from harness.reports.tables.column import CELL_TABLES, COEFFICIENT, SHARE, SIGNS
+from harness.reports.answer.states import FAILS, PASSES, state_of
+from harness.reports.answer_parts import SIGNS, Answer, Card, NextStep
+from harness.reports.tables.column import CELL_TABLES, COEFFICIENT, SHARE
 from harness.reports.tables.columns import columns_in
 from harness.reports.tables.numbers import UNDEFINED, counted, difference, percent, probability
 from harness.reports.tables.obstacles import OBSTACLES
@@ -81,7 +82,9 @@ def limit_text(check: Check) -> str:
 def seen_text(check: Check) -> str:
     """Return the number that the limit is held against, with its interval or its corrected p; a dash where there is none."""
     if check.limit == "verdict":
-        return check.verdict or UNDEFINED
+        if check.verdict is None or check.verdict in (PASSES, FAILS):
+            return check.verdict or UNDEFINED
+        return state_of({"verdict": check.verdict, "controls": None})
     if check.value is None:
         return UNDEFINED
     ends = None if check.lower is None or check.upper is None else (check.lower, check.upper)
@@ -132,48 +135,43 @@ _STYLES = {"fail": "bold red", "inconclusive": "yellow", "pass": "green"}
 _CARDS = {"fail": ("bad", "Broken"), "inconclusive": ("open", "Not shown to hold")}
 _MOST_NAMES = 3  # of languages, metrics or limits that a line names
 _NAMED = ((3, 3), (3, 1), (3, 0), (2, 0), (1, 0), (0, 0))  # broken and open limits that the answer names, as the lines have room
+_MOST_LINES = 6  # of a terminal that the answer takes
 _SHORTER = 5  # forms of a row, each shorter than the one before
+_BROKEN = ("seen", "why")  # columns whose texts may be broken
 _LEAST_METRIC = 12  # characters that are left of a metric's name
 _SHORT = (("better than the majority ", "> "), ("below people by less than ", "> people − "), ("at least", "≥"), ("at most", "≤"))
 _LEAST_HALF_WIDTH = 0.005  # of an interval that a next step asks for
-_CODES = {name: obstacle.code for name, obstacle in OBSTACLES.items()} | {BROKEN: "<L", OPEN: "<L?", UNANSWERED: "Q!"}
-"""Short codes of obstacles; a reason without one is numbered."""
-_MEANINGS = SIGNS | {
-    "<L": "the limit is shown to be broken",
-    "<L?": "neither shown to hold nor shown to be broken",
-    "Q!": "questions have no answer (--json has the counts)",
-}
+_SIGNS = {"fail": SIGNS["bad"], "inconclusive": SIGNS["open"], "pass": SIGNS["good"]}
+_SEEN_WIDTH = 21  # characters of what was seen, which may be broken
 _EVIDENCE = {OPEN, "people", "baseline", "coverage", "cells", "labels", "annotators"}
 
 
 def print_gate(
-    result: GateResult, source: Sequence[str] = (), console: Console | None = None, *, all_rows: bool = False, signature: bool = False
+    result: GateResult, source: Sequence[str] = (), console: Console | None = None, *, all_rows: bool = False, notes: bool = False
 ) -> None:
-    """Print the outcome and the limits that do not hold; with `all_rows` those that hold too; `signature` prints it whole, not as a hash.
+    """Print the outcome and the limits that do not hold; with `all_rows` those that hold too; with `notes` what the data say about
+    themselves, and the signature whole.
 
     `source` are the words of a command line that name what was checked, for the next step; by default the name in `result`.
     """
     paths = shlex.join(source or [result.source])
     text = next(iter(result.signatures.values()), "")
-    show(lambda width: render_gate(result, paths, width, all_rows=all_rows), text, console, whole_signature=signature)
+    closing = signature_line(text) if notes else closing_line([text], notes=len(result.notes), more="--notes --all")
+    show(lambda width: render_gate(result, paths, width, all_rows=all_rows, notes=notes), closing, console)
 
 
-def render_gate(result: GateResult, source: str, width: int, *, all_rows: bool = False) -> RenderableType:
+def render_gate(result: GateResult, source: str, width: int, *, all_rows: bool = False, notes: bool = False) -> RenderableType:
     """Return the answer, then for each judge its limits: broken ones first, then open ones; with `all_rows` those that hold too."""
     title, *other_lines = _answer(result, source, width)
     parts: list[RenderableType] = [Text(title.full_text, style=_STYLES[result.outcome]), *styled_answer(other_lines, width)[:-1]]
-    key = _Key()
     sides = dict.fromkeys(map(judge_text, result.checks))
     for side in sides:
         if rows := [check for check in result.checks if judge_text(check) == side and (all_rows or check.outcome != "pass")]:
-            parts += [Text(f"\n{one_line(side)}" if len(sides) > 1 else "", style="bold cyan"), _table(rows, width, key)]
+            parts += [Text(f"\n{one_line(side)}" if len(sides) > 1 else "", style="bold cyan"), _table(rows, width)]
     passed = result.count("pass")
-    if lines := [
-        *([f"{counted(passed, 'limit')} hold{'s' if passed == 1 else ''}: --all."] if passed and not all_rows else []),
-        *key.lines,
-    ]:
-        parts.append(dim_lines(lines))
-    parts += [dim_lines(map(one_line, result.notes))] if result.notes else []
+    if passed and not all_rows:
+        parts.append(dim_lines([f"{counted(passed, 'limit')} hold{'s' if passed == 1 else ''}: --all."]))
+    parts += [dim_lines(map(one_line, result.notes))] if result.notes and notes else []
     return Group(*parts, *(Text(f"\n{one_line(warning)}", style="yellow") for warning in result.warnings))
 
 
@@ -186,9 +184,15 @@ def _answer(result: GateResult, source: str, width: int) -> list[AnswerLine]:
     for most_names in _NAMED:
         cards = tuple(_cards(result, dict(zip(_CARDS, most_names, strict=True))))
         lines = [title, *whose, *lines_of(Answer("", cards, "", steps))]
-        if answer_height(lines, width) <= ANSWER_LINES:
+        if _height(lines, width) <= _MOST_LINES:
             return lines
     return [line for line in lines if line not in whose]  # the rows have it too
+
+
+def _height(lines: Iterable[AnswerLine], width: int) -> int:
+    """Return how many lines of a terminal an answer takes, the lines of a command not counted."""
+    console = Console(width=width)
+    return sum(len(Text(line.sentence if line.command else line.full_text).wrap(console, width)) for line in lines)
 
 
 def _who(checks: Sequence[Check]) -> Iterator[str]:
@@ -250,38 +254,26 @@ def _place(check: Check) -> str:
     return f"{metric_words(check.metric)} in {english_name(check.language)}"
 
 
-class _Key:
-    """The codes that stand in rows, with what they mean. Reasons without a code get a number."""
-
-    def __init__(self) -> None:
-        self._meanings: dict[str, str] = {}
-
-    def text(self, check: Check) -> str:
-        """Return the codes of a check: `<P? <C?`."""
-        if check.outcome == "pass":
-            return ""
-        if codes := [_CODES[name] for name in check.obstacles]:
-            self._meanings |= {code: _MEANINGS[code] for code in codes}
-            return " ".join(codes)
-        reason = one_line(check.reason)
-        same_meaning = [code for code, meaning in self._meanings.items() if meaning == reason]
-        code = same_meaning[0] if same_meaning else str(1 + sum(code.isdigit() for code in self._meanings))
-        self._meanings[code] = reason
-        return code
-
-    @property
-    def lines(self) -> list[str]:
-        return [f"{code} {meaning}." for code, meaning in self._meanings.items()]
+def _seen(check: Check) -> str:
+    """Return what was seen, of a verdict with its reason: what is shown against the judge, before what is not ruled out."""
+    if check.outcome == "pass" or check.limit != "verdict":
+        return seen_text(check)
+    obstacles = sorted((OBSTACLES[name] for name in check.obstacles if name in OBSTACLES), key=lambda obstacle: not obstacle.against)
+    return f"{seen_text(check)}: {obstacles[0].words}" if obstacles else seen_text(check)
 
 
-def _table(checks: Sequence[Check], width: int, key: _Key) -> FittedTable:
-    """Limits by outcome, a line each: where there is no room for all words they are shorter, and at last names of metrics are cut."""
+def _why(check: Check) -> str:
+    """Return why a limit does not hold, where neither its sign nor what was seen says it."""
+    said = {BROKEN, OPEN, *OBSTACLES}
+    return "" if check.outcome == "pass" or (check.obstacles and said.issuperset(check.obstacles)) else one_line(check.reason)
+
+
+def _table(checks: Sequence[Check], width: int) -> FittedTable:
+    """Limits by outcome: where there is no room for all words they are shorter, and at last names of metrics are cut."""
     ordered = [check for outcome in _STYLES for check in checks if check.outcome == outcome]
-    first = {outcome: [check.outcome for check in ordered].index(outcome) for outcome in {check.outcome for check in ordered}}
-    headings = {row: str(outcome) for outcome, row in first.items()}
     for shorter in range(_SHORTER):
-        rows = [_row(check, shorter, key) for check in ordered]
-        if (over := _line_width(rows, headings, width) - width) <= 0:
+        rows = [_row(check, shorter) for check in ordered]
+        if (over := _line_width(rows, width) - width) <= 0:
             break
     else:
         least = max(_LEAST_METRIC, max(cell_len(row["metric"]) for row in rows) - over)
@@ -289,34 +281,37 @@ def _table(checks: Sequence[Check], width: int, key: _Key) -> FittedTable:
             if cell_len(row["metric"]) > least:
                 row["metric"] = f"{set_cell_size(row['metric'], least - 1).rstrip()}…"
     for number in range(len(rows) - 1, 0, -1):
-        if number not in headings and rows[number]["language"] == rows[number - 1]["language"]:
-            rows[number]["language"] = ""
-    said = [name for name in rows[0] if any(row[name] for row in rows)]
-    names = tuple(Heading(name, name, number=name == "n", key=name in ("language", "metric")) for name in said)
-    texts = tuple(tuple(row[name] for name in said) for row in rows)
-    return FittedTable(TextTable(names, texts), unbroken=said, line_headings=headings)
+        before, row = rows[number - 1], rows[number]
+        if (before[""], before["language"]) == (row[""], row["language"]):
+            row["language"] = ""
+    shown = [name for name in rows[0] if any(row[name] for row in rows)]
+    names = tuple(Heading(name, name, number=name == "n", key=name in ("", "language", "metric")) for name in shown)
+    texts = tuple(tuple(row[name] for name in shown) for row in rows)
+    return FittedTable(TextTable(names, texts), unbroken=[name for name in shown if name not in _BROKEN])
 
 
-def _row(check: Check, shorter: int, key: _Key) -> dict[str, str]:
+def _row(check: Check, shorter: int) -> dict[str, str]:
     """Return texts of a limit: all words, then (1) signs in limits, (2) short metrics, (3) tags of languages, (4) no number of items."""
     limit = limit_text(check)
     for words, sign in _SHORT if shorter else ():
         limit = limit.replace(words, sign)
     row = {
+        "": _SIGNS[check.outcome],
         "language": check.language if shorter > 2 else english_name(check.language),
         "metric": SHORT_NAMES.get(check.metric) or metric_words(check.metric) if shorter > 1 else metric_words(check.metric),
         "limit": limit,
-        "seen": seen_text(check),
+        "seen": _seen(check),
         "n": n_text(check),
-        "why not": key.text(check),
+        "why": _why(check),
     }
     if shorter > 3:
         del row["n"]
     return {name: one_line(text) for name, text in row.items()}
 
 
-def _line_width(rows: Sequence[dict[str, str]], headings: dict[int, str], width: int) -> int:
-    """Return the width in which no cell of rows is broken, in a terminal of a width."""
+def _line_width(rows: Sequence[dict[str, str]], width: int) -> int:
+    """Return the width in which no cell of rows is broken that should not be, in a terminal of a width."""
     widths = {name: max(cell_len(name), *(cell_len(row[name]) for row in rows)) for name in rows[0]}
-    widths["language"] = max(widths["language"], *map(cell_len, headings.values()))
+    for name in _BROKEN:
+        widths[name] = min(widths[name], _SEEN_WIDTH)
     return sum(widths.values()) + gap_between(width) * (len(widths) - 1)

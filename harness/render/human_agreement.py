@@ -40,8 +40,8 @@ def two_people_sentence(cells: Sequence[Cell]) -> str:
     weak = any((cell_list[0]["human_second_kendall_tau"] or 0.0) < WEAK for cell_list in cells_by_metric.values())
     little = f" People agree little, so a low correlation says little against {'a' if several else 'the'} judge." if weak else ""
     return (
-        f"Where a second person scored the same texts, the two scores correlate with {people}. "
-        f"Between {'the judges' if several else 'the judge'} and people it is {judges}.{little}"
+        f"Two people's scores of the same texts correlate with {people}. "
+        f"The scores of {'judges' if several else 'the judge'} and of people correlate with {judges}.{little}"
     )
 
 

@@ -20,13 +20,13 @@ from harness.measure.rankings.ranked import RankedJudge, Ranking
 from harness.measure.rankings.score_ranking import MIN_TEXTS, RANKED_BY_ORDER
 from harness.render.board_answer import board_answer, board_facts, language_answer
 from harness.render.fitted_table import PIPE_WIDTH, FittedTable, gap_between
-from harness.render.terminal import print_whole, render_lines, table_heading
+from harness.render.terminal import print_whole, styled_answer, table_heading
 from harness.render.verdicts import column_widths, lines_of
 from harness.reports.answer_parts import SIGNS
 from harness.reports.tables.column import COEFFICIENT, Column, ColumnFormat, Row, TableName
 from harness.reports.tables.columns import COLUMNS, columns_in
 from harness.reports.tables.numbers import UNDEFINED, counted, probability_counts
-from harness.reports.tables.text_table import Heading, TextTable, tabulate
+from harness.reports.tables.text_table import Heading, TextTable, absent_words, tabulate
 from harness.reports.tables.titles import metric_words
 from harness.text import terminal_safe
 
@@ -308,7 +308,8 @@ _SIGN_OF = {
     "use": SIGNS["good"],
     "open": SIGNS["open"],
 }
-_SIGN_LEGEND = "✓ use; ✗ do not use, with the number of judges; ○ open."
+_VERDICTS = "verdicts"
+_SIGN_LEGEND = "✓ use; ✗ do not use, with the number of judges; ○ unknown."
 
 
 def print_standings(
@@ -339,18 +340,16 @@ def render_standings(
     if not standings.judges:
         return Group(*parts, Text("No submissions yet: 'harness submit' makes one from a run."))
     answer = board_answer(standings) if language is None else language_answer(standings, language)
-    above, comparing_lines = render_lines(lines_of(answer), width)
-    parts += [Text(""), *above, Text(terminal_safe(board_facts(standings)), style="dim")]
+    parts += [Text(""), *styled_answer(lines_of(answer), width), Text(terminal_safe(board_facts(standings)), style="dim")]
     tables: list[TextTable] = []
     if verdicts := verdict_table(standings, language):
         tables.append(_with_signs(verdicts, width))
-        parts += [table_heading("Verdicts"), FittedTable(tables[-1], unbroken=("language",))]
+        parts += [table_heading("Verdicts"), FittedTable(tables[-1], unbroken=("language",), sentences=(_VERDICTS,))]
     if language is None:
         for variant in standings.variants:
             tables.append(overall_table(standings, variant))
             title = f"All languages{f' · {variant}' if len(standings.variants) > 1 else ''}"
             parts += [table_heading(title), *_fitted_table(tables[-1], width)]
-    parts += [Text(""), *comparing_lines[:-1]] if comparing_lines else []
     if language is None and not all_tables:
         signs = [line for table in tables for line in table.legend if line == _SIGN_LEGEND]
         notes = [*signs, *cautions(standings), _more(standings, findings)]
@@ -380,16 +379,29 @@ def _more(standings: Standings, findings: Sequence[Finding]) -> str:
 
 
 def _with_signs(table: TextTable, width: int) -> TextTable:
-    """Return a table of verdicts; with signs in place of words where a row would be broken in the width."""
-    widths = _column_widths(table)
-    if sum(widths) + gap_between(width) * (len(widths) - 1) <= width:
-        return table
+    """Return a table of verdicts with signs in place of words; where a row has no room, all of its metrics stand in one cell, by sign."""
 
     def signed(text: str) -> str:  # `✗ 11 of 20` for `open; do not use: 11 of 20`
         return next((sign + text.removeprefix(words) for words, sign in _SIGN_OF.items() if text.startswith(words)), text)
 
     rows = tuple((row[0], *map(signed, row[1:])) for row in table.rows)
-    return replace(table, rows=rows, legend=(*table.legend, _SIGN_LEGEND))
+    table = replace(table, rows=rows, legend=(*table.legend, _SIGN_LEGEND))
+    widths = _column_widths(table)
+    if sum(widths) + gap_between(width) * (len(widths) - 1) <= width:
+        return table
+    by_sign = []
+    for language, *cells in rows:
+        metrics: dict[str, list[str]] = {}
+        for heading, cell in zip(table.headings[1:], cells, strict=True):
+            metrics.setdefault(cell, []).append(heading.text)
+        parts = [f"{cell} {', '.join(names)}" for cell, names in sorted(metrics.items(), key=lambda part: _order_of_sign(part[0]))]
+        by_sign.append((language, "; ".join(parts)))
+    return replace(table, headings=(table.headings[0], Heading(_VERDICTS, "verdicts")), rows=tuple(by_sign))
+
+
+def _order_of_sign(cell: str) -> int:
+    """Return the place of a cell behind others: ✓, ✗, ○, then nothing."""
+    return next((number for number, sign in enumerate(SIGNS.values()) if cell.startswith(sign)), len(SIGNS))
 
 
 def _fitted_table(table: TextTable, width: int) -> Iterator[RenderableType]:
@@ -407,7 +419,7 @@ def _fitted_table(table: TextTable, width: int) -> Iterator[RenderableType]:
         column_width[_NAME] = min(column_width[_NAME], room, _NAME_WIDTHS[1])
     yield FittedTable(fitted, widths=column_width)
     if absent := [heading.text for column, heading in enumerate(table.headings) if column not in fitting]:
-        yield Text(f"Not in this width: {', '.join(absent)}. A wider window has them, and so has --json.", style="dim")
+        yield Text(absent_words(absent), style="dim")
 
 
 def _column_widths(table: TextTable) -> list[int]:

@@ -7,6 +7,7 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
@@ -20,7 +21,7 @@ from harness.measure.cells import Cell
 from harness.measure.options import POOLED
 from harness.measure.summaries import LanguageSummary
 from harness.model import CONDITION, SYSTEM_ROLE, JudgeCondition
-from harness.render.fitted_table import PIPE_WIDTH, FittedTable, output_width
+from harness.render.fitted_table import PIPE_WIDTH, STYLES, FittedTable, output_width
 from harness.render.human_agreement import two_people_sentence
 from harness.render.verdicts import SHORT_NAMES, AnswerLine, answer_lines, judged_sides, lines_of, screen_tables, side_text
 from harness.reports.answer.steps import LabelPages
@@ -28,7 +29,7 @@ from harness.reports.answer_parts import Answer
 from harness.reports.tables.column import TableName
 from harness.reports.tables.columns import columns_in
 from harness.reports.tables.numbers import counted, difference, percent
-from harness.reports.tables.text_table import TextTable, cell_row, key_text, tabulate
+from harness.reports.tables.text_table import TextTable, absent_words, cell_row, key_text, tabulate
 from harness.text import broken_command, terminal_safe
 
 if TYPE_CHECKING:
@@ -59,37 +60,13 @@ def print_lines(lines: Iterable[str]) -> None:
         console.print(Text(terminal_safe(line)), soft_wrap=True)
 
 
-_ANSWER_STYLES = {"title": "bold", "good": "blue", "bad": "dark_orange3", "open": "", "next": "bold", "note": "dim"}
-ANSWER_LINES = 6
-"""The most lines of a terminal that an answer takes above its tables."""
+_MORE = "--notes --all --by-task"  # flags of a run that show more
+_ANSWER_STYLES = STYLES | {"title": "bold", "open": "", "next": "bold", "note": "dim"}
 
 
-def render_answer(verdicts: Sequence[Verdict], pages: LabelPages, width: int) -> tuple[list[RenderableType], list[RenderableType]]:
-    """Return the answer of verdicts: what stands above the tables, in at most six lines of a terminal, and what then stands below them."""
-    return render_lines(answer_lines(verdicts, pages), width)
-
-
-def render_lines(answer: Iterable[AnswerLine], width: int) -> tuple[list[RenderableType], list[RenderableType]]:
-    """Return an answer in at most six lines of a terminal, and what goes below the tables where the lines are too short.
-
-    What is known beside the sentences goes first, then the next step, then lines from the last on, such as what is not known yet.
-    """
-    above, below = list(answer), []
-    if answer_height(above, width) > ANSWER_LINES:
-        below = [AnswerLine("note", text, text) for line in above for text in line.notes]
-        above = [line._replace(full_text=line.sentence) if line.notes else line for line in above if line.sentence]
-    if answer_height(above, width) > ANSWER_LINES:
-        steps = [line for line in above if line.command or line.style == "next"]
-        above, below = [line for line in above if line not in steps], [*below, *steps]
-    while answer_height(above, width) > ANSWER_LINES and len(above) > 2:
-        below = [above.pop(), *below]
-    return styled_answer(above, width), styled_answer(below, width)
-
-
-def answer_height(lines: Iterable[AnswerLine], width: int) -> int:
-    """Return how many lines of a terminal an answer takes, the lines of a command not counted."""
-    console = Console(width=width)
-    return sum(len(Text(line.sentence if line.command else line.full_text).wrap(console, width)) for line in lines)
+def render_answer(verdicts: Sequence[Verdict], pages: LabelPages, width: int) -> list[RenderableType]:
+    """Return the answer of verdicts: what stands above the tables."""
+    return styled_answer(answer_lines(verdicts, pages), width)
 
 
 def styled_answer(answer: Iterable[AnswerLine], width: int) -> list[RenderableType]:
@@ -112,33 +89,35 @@ def render_verdicts(verdicts: Sequence[Verdict], width: int, *, all_rows: bool =
         yield from (table_heading(screen_table.name),) if screen_table.name else ()
         yield FittedTable(screen_table.table, line_headings=screen_table.headings)
         yield from (Text(f"\n{terminal_safe(said)}") for said in screen_table.sentences)
-        legend |= dict.fromkeys(
-            ((screen_table.below,) if screen_table.below else ()) + (screen_table.table.legend if all_rows else screen_table.table.signs)
-        )
+        absent = absent_words(screen_table.table.absent)
+        signs = screen_table.table.legend if all_rows else screen_table.table.signs
+        legend |= dict.fromkeys(line for line in (screen_table.below, absent, *signs) if line)
     if legend:
         yield dim_lines(legend)
 
 
-def render_report(report: Report, *, by_task: bool = False, all_rows: bool = False, width: int = PIPE_WIDTH) -> RenderableType:
-    """Return the report: the answer, the verdicts, and notes.
+def render_report(
+    report: Report, *, by_task: bool = False, all_rows: bool = False, notes: bool = False, width: int = PIPE_WIDTH
+) -> RenderableType:
+    """Return the report: the answer, the verdicts, and what a reader has to know.
 
     `all_rows` shows all verdicts and what the headings mean; `by_task` adds a sentence and a table for each language, metric by metric and
-    task by task; `width` is that of the terminal.
+    task by task; `notes` adds what the data say about themselves; `width` is that of the terminal.
     """
-    answer, comparing_lines = render_answer(report.verdicts, report.pages, width)
+    answer = render_answer(report.verdicts, report.pages, width)
     parts: list[RenderableType] = [Text(terminal_safe(report.title), style="bold"), Text(""), *answer]
     sides = dict.fromkeys(side_text(verdict.key) for verdict in report.verdicts)
     if len(sides) == 1 and not judged_sides(report.verdicts):  # a baseline has no answer that names it, nor has its table
         parts += map(Text, map(terminal_safe, sides))
     parts += render_verdicts(report.verdicts, width, all_rows=all_rows)
-    parts += [Text(""), *comparing_lines[:-1]] if comparing_lines else []
     if two_people := two_people_sentence(report.by_metric):
         parts.append(Text(f"\n{two_people}"))
     if by_task:
         parts += _numbers(report)
     elif not report.verdicts:  # scores that only their order is compared of: there is nothing else to show
         parts += _continuous(report)
-    return Group(*parts, dim_lines((*unreviewed(report), *notes(report))))
+    about = (*unreviewed(report), *warnings_of(report), *(notes_of_data(report) if notes else ()))
+    return Group(*parts, *([dim_lines(about)] if about else []))
 
 
 def _numbers(report: Report) -> Iterator[RenderableType]:
@@ -173,14 +152,17 @@ def print_collection(title: str, answer: Answer | None, reports: Sequence[Report
         parts: list[RenderableType] = [
             Text(terminal_safe(title), style="bold"),
             Text(""),
-            *styled_answer(lines_of(answer, by_card=True) if answer else (), width),
+            *styled_answer(lines_of(answer) if answer else (), width),
         ]
         for report in reports:
             parts += [Text(terminal_safe(report.title), style="bold"), *render_verdicts(report.verdicts, width), Text("")]
-        about = dict.fromkeys(line for report in reports for line in (*unreviewed(report), *notes(report)))
+        about = dict.fromkeys(line for report in reports for line in (*unreviewed(report), *warnings_of(report)))
         return Group(*parts, dim_lines((*about, *map(terminal_safe, left_out))))
 
-    print_whole(body, (signature_line(text, False) for report in reports for text in report.signatures.values()))
+    signatures = [text for report in reports for text in report.signatures.values()]
+    print_whole(
+        body, [closing_line(signatures, notes=sum(len(notes_of_data(report)) for report in reports), more="harness report RUN --notes")]
+    )
 
 
 def continuous_table(report: Report) -> TextTable | None:
@@ -237,6 +219,17 @@ def _by_task(table: TextTable, cells: Sequence[Cell]) -> FittedTable:
 
 
 def notes(report: Report) -> list[str]:
+    """Return all that is to be said beside a report's numbers, a sentence each."""
+    return [*warnings_of(report), *notes_of_data(report)]
+
+
+def notes_of_data(report: Report) -> list[str]:
+    """Return what the data say about themselves, and where there are labels by people, a sentence each."""
+    native = [_native_data(report.native_data, report.get_native_data)] if report.native_data else []
+    return [terminal_safe(line) for line in (*(note for note in report.notes if note not in report.warnings), *native)]
+
+
+def warnings_of(report: Report) -> list[str]:
     """Return what a reader of a report's numbers has to know, a sentence each."""
     lines = []
     if report.constructed_labels:
@@ -257,10 +250,7 @@ def notes(report: Report) -> list[str]:
     if any(report.missing.values()):
         missing = ", ".join(f"{judge} {count}" for judge, count in report.missing.items() if count)
         lines.append(f"Calls without an answer, not counted above: {missing}.")
-    lines += report.notes
-    if report.native_data:
-        lines.append(_native_data(report.native_data, report.get_native_data))
-    return [terminal_safe(line) for line in lines]
+    return [terminal_safe(line) for line in (*lines, *report.warnings)]
 
 
 def _span_notes(spans: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
@@ -293,11 +283,12 @@ def _few_shot_notes(few_shot: Mapping[str, Any]) -> Iterator[str]:
 
 
 def print_report(
-    report: Report, console: Console | None = None, *, by_task: bool = False, all_rows: bool = False, signature: bool = False
+    report: Report, console: Console | None = None, *, by_task: bool = False, all_rows: bool = False, notes: bool = False
 ) -> None:
-    """Print to stdout; the signature of each judge as a short hash, with `signature` whole, in one line to be copied."""
-    lines = (signature_line(text, signature) for text in report.signatures.values())
-    print_whole(lambda width: render_report(report, by_task=by_task, all_rows=all_rows, width=width), lines, console)
+    """Print to stdout; with `notes` what the data say about themselves, and each signature whole, in one line to be copied."""
+    signatures = tuple(report.signatures.values())
+    closing = map(signature_line, signatures) if notes else [closing_line(signatures, notes=len(notes_of_data(report)), more=_MORE)]
+    print_whole(lambda width: render_report(report, by_task=by_task, all_rows=all_rows, notes=notes, width=width), closing, console)
 
 
 def print_whole(body: Callable[[int], RenderableType], after: Iterable[str] = (), console: Console | None = None) -> None:
@@ -316,10 +307,29 @@ def print_whole(body: Callable[[int], RenderableType], after: Iterable[str] = ()
         console.print(Text(terminal_safe(line), style="dim"), soft_wrap=True)
 
 
-def signature_line(signature: str, whole_signature: bool) -> str:
-    """Return a signature, or the beginning of its hash, by which two outputs are told apart."""
-    short = hashlib.sha256(signature.encode()).hexdigest()[:8]
-    return f"signature  {signature if whole_signature else f'{short} (--signature prints it whole)'}"
+def signature_line(signature: str) -> str:
+    """Return a signature in the line that is copied from a terminal."""
+    return f"signature  {signature}"
+
+
+def closing_line(
+    signatures: Sequence[str], *, left_out: Mapping[str, int] = MappingProxyType({}), notes: int = 0, more: str = "--notes"
+) -> str:
+    """Return the last line of an answer: what is left out, how many notes there are, the hashes of signatures, flags that show more.
+
+    >>> closing_line(["data:made|…"], left_out={"tone": 317}, notes=2)
+    '317 texts left out · 2 notes · signature 1ccf2f4b · --notes'
+    """
+    most = max(left_out.values(), default=0)
+    dropped = f"{'up to ' if len(set(left_out.values())) > 1 else ''}{counted(most, 'text')} left out"
+    hashes = [hashlib.sha256(signature.encode()).hexdigest()[:8] for signature in signatures]
+    parts = [
+        *([dropped] if most else []),
+        *([f"{counted(notes, 'note')}"] if notes else []),
+        *([f"signature{'s' if len(hashes) > 1 else ''} {' '.join(hashes)}"] if hashes else []),
+        more,
+    ]
+    return " · ".join(parts)
 
 
 SEALED = (

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from rich.cells import cell_len
@@ -12,6 +11,7 @@ from rich.cells import cell_len
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
 from harness.model import CONDITION, axis_words
+from harness.render.fitted_table import gap_between
 from harness.render.sides import Side, is_baseline, plainest_first, side_of
 from harness.reports.answer.build_answer import build_answer
 from harness.reports.answer.steps import LabelPages
@@ -28,9 +28,9 @@ SHORT_NAMES = {"output_content_quality": "content quality", "problematic_content
 _WIDE = 180
 _FEW_ROWS = 12  # without a verdict, that are shown where there is nothing else
 _FEW_SENTENCES = 3  # of verdicts with a condition
-_GAP = 2  # between columns
+_WHY = 14  # characters of a cause at least, which may be broken
 _TABLES = (TableName.VERDICTS, TableName.VERDICTS_ALONE, TableName.VERDICTS_REASONS, TableName.VERDICTS_WIDE)
-_FIRST = ("language", "metric", "answer", "gap", "right", "right_closeness", "k", "obstacles", "family_bound", "n_labelled", "base_diff")
+_FIRST = ("language", "metric", "answer", "why", "gap", "right", "right_closeness", "n_labelled", "family_bound", "agreement", "people")
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def _rows_of_interest(verdicts: Sequence[Verdict], width: int) -> Iterator[Scree
     near = [verdict for verdict in verdicts if verdict.settled_by]
     rows = [*decided, *corrected, *sorted(near, key=lambda verdict: verdict.settled_by or 0)] or list(verdicts)[:_FEW_ROWS]
     omitted = len(verdicts) - len(rows)
-    below = f"{counted(omitted, 'more row')} without a verdict: --all." if omitted else ""
+    below = f"{omitted:,} more unknown: --all." if omitted else ""
     yield ScreenTable("", _table(rows, width), {}, below, tuple(verdict.words.sentence for verdict in corrected[:_FEW_SENTENCES]))
 
 
@@ -123,15 +123,19 @@ def _table(verdicts: Sequence[Verdict], width: int) -> TextTable:
     table = tabulate(rows, columns_in(*_TABLES), ("language", "metric"), tables=_TABLES)
     order = [heading.name for heading in table.headings]
     widths = dict(zip(order, column_widths(table), strict=True))
+    widths["why"] = min(widths.get("why", 0), _WHY)
     fitting: list[str] = []
-    taken = -_GAP
+    gap = gap_between(width)
+    taken = -gap
     for name in sorted(order, key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST) + order.index(name)):
-        if taken + _GAP + widths[name] <= width or len(fitting) < 3:
+        if taken + gap + widths[name] <= width or len(fitting) < 3:
             fitting.append(name)
-            taken += _GAP + widths[name]
+            taken += gap + widths[name]
     if len(fitting) == len(order):
         return table
-    return tabulate(rows, [column for column in columns_in(*_TABLES) if column.name in fitting], ("language", "metric"), tables=_TABLES)
+    columns = [column for column in columns_in(*_TABLES) if column.name in fitting]
+    absent = tuple(heading.text for heading in table.headings if heading.name not in fitting)
+    return replace(tabulate(rows, columns, ("language", "metric"), tables=_TABLES), absent=absent)
 
 
 def column_widths(table: TextTable) -> list[int]:
@@ -141,43 +145,31 @@ def column_widths(table: TextTable) -> list[int]:
 
 
 class AnswerLine(NamedTuple):
-    """One line of an answer. Styles are `title`, `good`, `bad`, `open`, `next` and `note`; a next step may have a `command`.
-
-    `notes` are what is known beside the sentence, where there may be no room for it: a text for each card, behind the card's heading.
-    """
+    """One line of an answer. Styles are `title`, `good`, `bad`, `open`, `next` and `note`; a next step may have a `command`."""
 
     style: str
     sentence: str
     full_text: str
-    notes: tuple[str, ...] = ()
     command: str = ""
 
 
 def answer_lines(verdicts: Sequence[Verdict], pages: LabelPages = LabelPages()) -> Iterator[AnswerLine]:
-    """Yield the answer in at most six lines; none without a verdict."""
+    """Yield the answer of verdicts in lines; none without a verdict."""
     if sides := judged_sides(verdicts):
         yield from lines_of(build_answer(sides, pages))
 
 
-def lines_of(answer: Answer, *, by_card: bool = False) -> Iterator[AnswerLine]:
-    """Yield an answer in at most six lines: its title, a line for each style of card with its notes, how sure it is, and the first step.
-
-    `by_card`: a line for each card, as many languages need.
-    """
+def lines_of(answer: Answer) -> Iterator[AnswerLine]:
+    """Yield an answer: its title, a line for each card (what to use, what not, what is unknown), how sure it is, and the first step."""
     if answer.title:
         yield AnswerLine("title", answer.title, answer.title)
-    numbered = enumerate(answer.cards)
-    for (style, _), group in groupby(numbered, key=lambda card_of: (card_of[1].style, by_card and card_of[0])):
-        cards = [card for _, card in group]
-        sentence = f"{SIGNS[style]} {' '.join(card.sentence for card in cards)}"
-        full_text = f"{SIGNS[style]} {' '.join(card.whole for card in cards)}"
-        notes = tuple(f"{SIGNS[style]} {card.heading}: {card.note}" if card.heading else card.note for card in cards if card.note)
-        yield AnswerLine(style, sentence, full_text, notes)
+    for card in answer.cards:
+        yield AnswerLine(card.style, f"{SIGNS[card.style]} {card.sentence}", f"{SIGNS[card.style]} {card.whole}")
     if answer.sure:
-        yield AnswerLine("note", "", answer.sure, (answer.sure,))
+        yield AnswerLine("note", answer.sure, answer.sure)
     for step in [step for step in answer.steps if not step.show][:1]:
         text = f"Next: {step.text}"
-        yield AnswerLine("note", text, f"{text}: {step.command}" if step.command else text, (), step.command)
+        yield AnswerLine("next", text, f"{text}: {step.command}" if step.command else text, step.command)
 
 
 def judged_sides(verdicts: Sequence[Verdict]) -> list[list[Verdict]]:

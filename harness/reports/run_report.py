@@ -72,6 +72,7 @@ class Report(msgspec.Struct, frozen=True):
     spans: dict[str, dict[str, int]] = {}  # judge -> errors that it marked, and how many of them have no place in the text
     reasoning: dict[str, dict[str, int]] = {}  # judge -> replies in which it marks reasoning, and its characters
     notes: tuple[str, ...] = ()  # of replies that are not as usual, and of continuous scores
+    warnings: tuple[str, ...] = ()  # those notes that a reader has to know, whatever else is shown
     failures: tuple[dict[str, Any], ...] = ()  # judgments of each judge and condition, and how many of them could not be read, by kind
     native_data: dict[str, tuple[str, ...]] = {}  # with constructed labels: dataset cards with native ones, by language
     get_native_data: dict[str, str] = {}  # for each of these cards the command that fetches it, with its size and licence
@@ -170,6 +171,7 @@ def report(
             *(by_task.notes if by_task else ()),
             *(data.about.notes if protocol.texts.data else ()),
         ),
+        warnings=(*_origin_of_examples(protocol, about.examples), *answers.warnings, *(by_task.warnings if by_task else ())),
         failures=failures_by_condition(judgments),
         native_data={tag: tuple(card.id for card in cards) for tag, cards in native.items()},
         pages=label_pages(PurePath(protocol.texts.data).name, data) if protocol.texts.data else LabelPages(),

@@ -232,7 +232,7 @@ def test_a_long_scale_is_refused_or_asked_in_bands_that_the_signature_names(
     command = ("run", "--data", folder, "--judge", "decisions/m", "--base-url", endpoint.url, "--out", out, "--yes")
     refused(cli(*command), 2, "'translation_quality' has any score from 0 to 100", "--levels 5 asks about 5 bands")
     assert not endpoint.requests
-    done = cli(*command, "--levels", "4", "--signature")
+    done = cli(*command, "--levels", "4", "--notes")
     assert "levels%3A4" in done.out
     [level_names] = {tuple(level["label"] for level in question["levels"]) for body in asked(endpoint) for question in questions_of(body)}
     assert level_names == ("12.5", "37.5", "62.5", "87.5")

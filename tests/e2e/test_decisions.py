@@ -14,6 +14,7 @@ import pytest
 
 from harness.annotate.answers.page_record import read_record
 from harness.decide.rule import VerdictName
+from harness.reports.answer.states import state_of
 from tests.judged_folder import judged_folder
 
 Cli = Callable[..., Any]
@@ -166,8 +167,8 @@ def test_every_command_says_the_same_word_for_a_verdict(cli: Cli, tmp_path: Path
         word = words[check["metric"]]
         assert check["outcome"] == "pass" if word == "use" else f"the verdict is '{word}'" in check["reason"]
     screen = cli("compare", folder, "--all").out
-    for metric, word in words.items():
-        assert re.search(rf"^(Japanese)? *{metric} +{word}( |$)", screen, re.MULTILINE), screen
+    for metric, row in rows.items():
+        assert re.search(rf"^(Japanese)? *{metric} +[✓✗○] {state_of(row)}( |$)", screen, re.MULTILINE), screen
 
 
 @pytest.mark.parametrize(

@@ -71,8 +71,7 @@ def test_questions_that_were_asked_and_have_no_answer_never_pass(
 
 TAGS = ("ja", "pt-PT", "zh-Hant", "cs")
 LIMITS = "at_least = {least}\nbeats_baseline = true\nnot_below_people_by = 0.05\nunread_at_most = 0.2\nmin_items = 20\nverdict = 'use'\n"
-KEYED = ("<L", "<L?", "<P", "<P?", "<C?", "N?", "T!")
-ROW = re.compile(r" (?:agreement|unread|drop|verdict:|below|better|at least|>|≥) ?.*\d")
+ROW = re.compile(r"^[✓✗○] ")
 
 
 def several_languages(path: Path, judges: tuple[str, ...] = ("openai/judge-of-a-long-name",)) -> Path:
@@ -85,7 +84,7 @@ def several_languages(path: Path, judges: tuple[str, ...] = ("openai/judge-of-a-
 
 @pytest.mark.parametrize("width", [80, 120, 180])
 @pytest.mark.parametrize("judges", [("openai/judge-of-a-long-name",), ("openai/one", "openai/two")], ids=len)
-def test_a_pipe_has_an_answer_of_six_lines_and_a_line_for_each_limit_that_does_not_hold(
+def test_a_pipe_has_an_answer_of_six_lines_and_a_row_for_each_limit_that_does_not_hold(
     judges: tuple[str, ...], width: int, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data, policy, found = several_languages(tmp_path / "made", judges), tmp_path / "gate.toml", tmp_path / "gate.json"
@@ -107,8 +106,7 @@ def test_a_pipe_has_an_answer_of_six_lines_and_a_line_for_each_limit_that_does_n
     text = " ".join(shown[()].out.split())
     assert f"{len(checks) - len(open_ones)} limits hold: --all." in text and "4 languages · " in text
     assert (f"{len(judges)} judges · " if len(judges) > 1 else f"{judges[0]} · ") in text
-    codes = {word for line in shown[()].out.splitlines() if ROW.search(line) for word in line.split() if word in KEYED}
-    assert codes and all(re.search(rf"^{re.escape(code)} [a-z]", shown[()].out, re.M) for code in codes)
+    assert re.search(r"^[✗○] .*(use|unknown|only): [a-z]", shown[()].out, re.M), "a verdict has its reason"
 
 
 @pytest.mark.parametrize("least, said", [(0.99, "read where judge and people differ"), (0.75, "see how many more labels settle it")])
@@ -121,15 +119,15 @@ def test_the_next_step_has_a_command_that_works(least: float, said: str, cli: Cl
     assert done.code == (1 if least > 0.9 else 7) and cli(*shlex.split(command)).code == 0
 
 
-def test_a_pass_needs_no_rows_and_another_reason_is_numbered(cli: Cli, tmp_path: Path) -> None:
+def test_a_pass_needs_no_rows_and_another_reason_is_said_whole(cli: Cli, tmp_path: Path) -> None:
     data, policy = several_languages(tmp_path / "made"), tmp_path / "gate.toml"
     policy.write_text("[[rule]]\nmin_items = 5\n", "utf-8")
     held = cli("gate", data, "--policy", policy)
     assert held.code == 0 and "\n8 limits hold: --all.\n" in held.out and "why not" not in held.out and "Next:" not in held.out
-    assert held.out.rstrip().endswith("(--signature prints it whole)")
-    assert "data:made" in cli("gate", data, "--policy", policy, "--signature").out
+    assert held.out.rstrip().endswith("--notes --all")
+    assert "data:made" in cli("gate", data, "--policy", policy, "--notes").out
     policy.write_text('[[rule]]\nlanguage = ["cs", "ko"]\nmetric = "tone"\nmax_drop = 0.1\n', "utf-8")
     unknown = cli("gate", data, "--policy", policy)
     lines = unknown.out.splitlines()
     assert unknown.code == 7 and "Next: tone in Czech: max_drop needs an earlier run; pass --baseline RUN" in lines
-    assert "1 max_drop needs an earlier run; pass --baseline RUN." in lines and "2 no numbers for the language 'ko'." in lines
+    assert "no numbers for the language 'ko'" in unknown.out

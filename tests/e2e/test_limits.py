@@ -158,7 +158,7 @@ def test_refused_calls_are_asked_again_and_all_attempts_are_kept(ask: Cli, endpo
     assert ask("--reask", "refused", "--concurrency", "1").code == 0
     attempts = rows(out, "SELECT call_id, attempt, reply FROM attempts")
     assert len(attempts) == len(endpoint.requests) == CALLS + 2
-    assert "reask:refused" in ask("--reask", "refused", "--signature").out and len(endpoint.requests) == CALLS + 2
+    assert "reask:refused" in ask("--reask", "refused", "--notes").out and len(endpoint.requests) == CALLS + 2
 
 
 def test_what_is_refused_for_good_is_asked_three_times_more_and_stays_a_refusal(ask: Cli, endpoint: Any) -> None:

@@ -97,5 +97,5 @@ def test_the_flag_wins_over_the_card_and_stands_in_the_signature(cli: Callable[.
     carded, flagged = (pooled(cli, shared_data, "cebab_stars", *flags) for flags in ((), ("--set", "alt_scoring=accuracy")))
     assert {row["scoring"] for row in carded.values()} == {"neg_rmse"} and {row["scoring"] for row in flagged.values()} == {"accuracy"}
     assert carded["gpt-4o"]["rho"] != flagged["gpt-4o"]["rho"]
-    done = cli("compare", shared_data / "alttest", "--where", "task=review_rating", "--full", "--signature")
+    done = cli("compare", shared_data / "alttest", "--where", "task=review_rating", "--full", "--notes")
     assert "alt_scoring=neg_rmse" in done.out and "Alternative annotator test by task" in done.out

@@ -97,6 +97,8 @@ class LabelsCheck(JsonFlags):
     data: Annotated[Path, Flag("DATA")] = field(kw_only=False)
     """a data folder"""
     options: LabelCheckOptions = field(default_factory=LabelCheckOptions)
+    all: bool = False
+    """show all coefficients of agreement, what the headings mean, and the notes of the data"""
 
 
 class LabelsNeededBefore(Command, group="before any run"):

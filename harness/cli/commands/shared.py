@@ -345,8 +345,8 @@ class RowsFlags(Command, group="how much is shown", recorded=False):
 
     all: bool = False
     """show the rows without a verdict too, and what the headings mean"""
-    signature: bool = False
-    """print the signature whole, not as a short hash"""
+    notes: bool = False
+    """print what the data say about themselves too, and the signature whole, not as a short hash"""
 
 
 class AskedAgainFlags(SpeedFlags, RecordedHeaderFlags, BaseUrlFlags, OutFlags, CardFlags):

@@ -251,8 +251,8 @@ class Gate(OutFlags, GateFiles):
     options: GateOptions = field(default_factory=GateOptions)
     all: bool = False
     """show the limits that hold too"""
-    signature: bool = False
-    """print the signature whole, not as a short hash"""
+    notes: bool = False
+    """print what the data say about themselves too, and the signature whole, not as a short hash"""
 
 
 @command("watch:init", first="certificate restart anchors repeats per_day alpha tolerance max_age yes base_url date")

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from harness.decide.verdicts import Verdict
 from harness.reports.tables.numbers import points
+
+if TYPE_CHECKING:
+    from harness.decide.verdicts import Verdict
 
 USE, CORRECTED, AGAINST, UNKNOWN = "use", "use corrected means only", "do not use", "unknown"
 PASSES, FAILS = "passes", "fails"

@@ -17,7 +17,6 @@ from harness.reports.tables.numbers import (
     percent,
     probability,
 )
-from harness.reports.tables.obstacles import OBSTACLES
 from harness.text import terminal_safe
 
 Row = Mapping[str, Any]
@@ -30,7 +29,6 @@ SIGNS = {
     NO_INTERVAL: "too few independent texts for an interval",
     FEW_RARE_CASES: "a class is expected in fewer than 15 items, so the intervals may be too narrow",
     UNDEFINED: "undefined (--json gives the reason)",
-    **{obstacle.code: obstacle.meaning for obstacle in OBSTACLES.values()},
 }
 """What signs beside and in place of numbers mean."""
 

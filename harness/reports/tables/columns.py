@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from harness.reports.answer.states import STYLES, against_words, cause_words, state_of
+from harness.reports.answer_parts import SIGNS
 from harness.reports.tables import column as formats
 from harness.reports.tables.column import Column, ColumnFormat, Row, TableName
 from harness.reports.tables.numbers import UNDEFINED, class_shares, coefficient, difference, percent, rounded_up, signed
@@ -96,6 +98,11 @@ def _write_estimate(name: str) -> Callable[[Row], str]:
     return text
 
 
+def _deciding_reason(row: Row) -> str:
+    """Return what is shown against a judge, with the number that decided; empty where a verdict is not against it."""
+    return "; ".join(against_words(row["obstacles"], row["gap"], row["base_diff"])[:1]) if STYLES[state_of(row)] == "bad" else ""
+
+
 VALUES: dict[str, Callable[[Row], Any]] = {
     "all_failures": lambda row: sum((row.get("failures") or {}).values()),
     "alpha": _read_first("alpha_ordinal", "alpha_interval", "alpha_nominal"),
@@ -138,10 +145,10 @@ TEXTS: dict[str, Callable[[Row], str]] = {
         if (test := row.get("alt_test") or {}).get("omega") is None
         else f"{round(test['omega'] * test['annotators'])} of {test['annotators']}"
     ),
-    # `240` further texts, `>3,000`, or nothing where more labels would not help
     "class_shares_found": lambda row: ", ".join(f"{share['score']} {percent(share['share'])}" for share in row["shares"] if share["n"]),
-    "labels_needed": lambda row: "" if row.get("k") is None else f"{'>' if row.get('more_than_k') else ''}{row['k']:,}",
-    "obstacles": lambda row: " ".join(OBSTACLES[name].code for name in row["obstacles"]),
+    "state": lambda row: f"{SIGNS[STYLES[state_of(row)]]} {state_of(row)}",
+    "why": lambda row: cause_words(row) or _deciding_reason(row),
+    "obstacles": lambda row: "; ".join(OBSTACLES[name].words for name in row["obstacles"]),
     "for_half_width": lambda row: (
         UNDEFINED if (count := row.get("more_for_half_width")) is None else "enough" if count == 0 else f"{count:,} more"
     ),

@@ -1,4 +1,4 @@
-"""Obstacles to a use, by the names that verdicts have: its code in tables, and the meaning of the code."""
+"""Obstacles to a use, by the names that verdicts have: few words for tables and answers, and whether they are shown against the judge."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from typing import NamedTuple
 
 
 class Obstacle(NamedTuple):
-    code: str
-    meaning: str
+    """`against` is False for a test that is only not passed: then nothing is shown against the judge."""
+
+    words: str
+    against: bool = False
 
 
 OBSTACLES = {
-    "worse": Obstacle("<P", "worse than people by more than the margin, which is shown"),
-    "people": Obstacle("<P?", "not ruled out to be worse than people by more than the margin"),
-    "base_worse": Obstacle("<C", "worse than one constant answer, which is shown"),
-    "baseline": Obstacle("<C?", "not shown to be better than one constant answer"),
-    "constant": Obstacle("=1", "the judge gives one class to nearly all texts"),
-    "failures": Obstacle("!R", "too many answers cannot be read"),
-    "unread": Obstacle("!!", "most answers cannot be read, so nothing is known of the judge"),
-    "below_bar": Obstacle("<B", "finds less of a class than the bar asks for, which is shown"),
-    "bar": Obstacle("<B?", "not shown to find as much of every class as the bar asks for"),
-    "coverage": Obstacle("!R?", "too few readable answers"),
-    "copied": Obstacle("=P", "the judge's score is a person's in every text, so that it may be a copy"),
-    "cells": Obstacle("N?", "good result, but not certain enough among so many tests"),
-    "labels": Obstacle("T!", "too few texts to test"),
-    "annotators": Obstacle(
-        "A!", "no text has the scores of two people; next: a second person scores texts ('harness labels page' with --second)"
-    ),
+    "worse": Obstacle("worse than people", against=True),
+    "people": Obstacle("may be worse than people"),
+    "base_worse": Obstacle("worse than a constant answer", against=True),
+    "baseline": Obstacle("may be no better than a constant answer"),
+    "constant": Obstacle("one class for nearly all texts", against=True),
+    "failures": Obstacle("many answers cannot be read", against=True),
+    "unread": Obstacle("most answers cannot be read", against=True),
+    "below_bar": Obstacle("below the bar", against=True),
+    "bar": Obstacle("may be below the bar"),
+    "coverage": Obstacle("too few readable answers"),
+    "copied": Obstacle("may be a copy of the labels"),
+    "cells": Obstacle("not certain enough among so many tests"),
+    "labels": Obstacle("too few texts"),
+    "annotators": Obstacle("one person a text"),
 }

@@ -14,6 +14,8 @@ from harness.reports.tables.numbers import UNDEFINED
 from harness.reports.tables.titles import metric_words
 from harness.text import one_line
 
+_MOST_ABSENT = 8  # columns without room that are named
+
 
 @dataclass(frozen=True)
 class Heading:
@@ -31,7 +33,7 @@ class TextTable:
 
     `sort_keys` has what each cell is sorted by (None: its text). `faint` says which rows stand back. `legend` explains the columns and
     signs that are shown, `signs` the signs alone. `shared` says what all rows have in common, `no_result` why there is no number at all;
-    both may be empty.
+    both may be empty. `absent` are the headings of columns that have no room in a terminal.
     """
 
     headings: tuple[Heading, ...]
@@ -42,6 +44,7 @@ class TextTable:
     signs: tuple[str, ...] = ()
     shared: str = ""
     no_result: str = ""
+    absent: tuple[str, ...] = ()
 
 
 def tabulate(
@@ -84,6 +87,14 @@ def tabulate(
         legend=(*legend_lines(shown_columns), *signs),
         signs=signs,
     )
+
+
+def absent_words(headings: Sequence[str]) -> str:
+    """Return a line that names the columns without room in a terminal; empty if all have room."""
+    if not headings:
+        return ""
+    more = f" and {len(headings) - _MOST_ABSENT} more" if len(headings) > _MOST_ABSENT else ""
+    return f"Not in this width: {', '.join(headings[:_MOST_ABSENT])}{more}. A wider window has them, and so has --json."
 
 
 def columns_to_show(rows: Sequence[Row], columns: Sequence[Column], tables: Iterable[TableName] = ()) -> list[Column]:

@@ -78,7 +78,7 @@ def test_the_rule_moves_the_signature(make_recording: MakeRecording) -> None:
 @pytest.mark.parametrize(
     ("majority", "note"),
     [
-        ("drop", "Left out, because no label is the commonest (majority:drop, items): 2 of 4 in m. "),
+        ("drop", "Texts on which people split evenly are left out: 2 of 4 for m. "),
         ("strict", ""),
         ("median", ""),
     ],
@@ -90,8 +90,8 @@ def test_items_without_a_commonest_label_are_counted_where_they_are_left_out(
     labels = {"a": [1, 1], "b": [0, 1], "c": [0, 2], "d": [2, 2], "e": [0, 2], "f": [1]}
     given = [judged(name, 1, repeat=repeat) for name in "abcdf" for repeat in range(2)]
     of = found(make_recording(labels, given, asked=ROWS), majority=majority)
-    left_out = [text for text in of.notes if text.startswith("Left out")]
-    assert left_out == ([f"{note}--majority strict counts them as disagreement, median takes the middle label."] if note else [])
+    left_out = [text for text in of.notes if text.startswith("Texts on which")]
+    assert left_out == ([f"{note}--majority strict counts them as disagreement; --majority median takes the middle label."] if note else [])
 
 
 def test_uneven_repeats_are_noted_as_they_weight_the_items(make_recording: MakeRecording, judged: Judged) -> None:

@@ -16,6 +16,7 @@ from harness.measure.cells import Cell
 from harness.measure.compare import Comparison
 from harness.render.comparison import render_comparison, show
 from harness.render.label_check import render_label_check
+from harness.render.terminal import signature_line
 from harness.reports.tables.numbers import coefficient
 
 MakeCell = Callable[..., Cell]
@@ -23,9 +24,9 @@ MakeComparison = Callable[..., Comparison]
 HOSTILE = ["[/nope]", "[bold red]loud[/]", ":smile:", "na\x1b[31mme", "ti\u202etle", "a\x07b"]
 
 
-def shown(found: RenderableType, signature: str = "data:d", width: int = 200) -> str:
+def shown(found: RenderableType, closing: str = "data:d", width: int = 200) -> str:
     console = Console(width=width, file=io.StringIO(), force_terminal=True, color_system=None)
-    show(lambda width: found, signature, console)
+    show(lambda width: found, closing, console)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -71,7 +72,7 @@ def test_every_number_stands_in_its_column(make_cell: MakeCell, make_comparison:
         ".25 [.10 .40]",
     ):
         assert piece in text, piece
-    assert text.rstrip().endswith("signature  data:d")
+    assert text.rstrip().endswith("data:d")
 
 
 def test_what_is_undefined_is_a_dash(make_cell: MakeCell, make_comparison: MakeComparison) -> None:
@@ -128,7 +129,9 @@ def test_class_shares_by_agreement_are_shown_if_asked_for(make_cell: MakeCell, m
 def test_names_are_shown_as_they_are_and_never_obeyed(
     make_cell: MakeCell, make_comparison: MakeComparison, field: str, hostile: str
 ) -> None:
-    text = shown(render_comparison(make_comparison(make_cell(**{field: hostile}), make_cell(**{field: "other"}))), signature=hostile)
+    text = shown(
+        render_comparison(make_comparison(make_cell(**{field: hostile}), make_cell(**{field: "other"}))), closing=signature_line(hostile)
+    )
     assert not set(text) & set("\x1b\u202e\x07")
     visible = hostile.translate(dict.fromkeys(map(ord, "\x1b\u202e\x07")))
     assert visible in text and f"signature  {visible}" in text
@@ -147,7 +150,7 @@ def test_a_pipe_gets_room_and_no_colour(make_cell: MakeCell, make_comparison: Ma
 
 
 def test_no_cells_are_no_table(make_comparison: MakeComparison) -> None:
-    assert "signature" in shown(render_comparison(make_comparison()))
+    assert shown(render_comparison(make_comparison())).split() == ["data:d"]
 
 
 # Label checks
@@ -203,7 +206,11 @@ def make_check() -> Callable[..., LabelCheck]:
 
 
 def test_a_label_check_shows_who_agrees_and_how_many_labels_there_are(make_check: Callable[..., LabelCheck]) -> None:
-    text = shown(render_label_check(make_check(LABELS, LABELS | {"language": "ja", "metric": "[bold]x", "labelled": 20})))
+    cells = (LABELS, LABELS | {"language": "ja", "metric": "[bold]x", "labelled": 20})
+    short = shown(render_label_check(make_check(*cells)))
+    assert short.startswith("Two people give the same score to a text in 71 % for ") and "Nothing looks odd." in short
+    assert "[bold]x" in short and "Gwet" not in short
+    text = shown(render_label_check(make_check(*cells), all_numbers=True))
     for piece in ("Czech · čeština (cs)", "18 of 20", "4×2, 14×3", "71 % [60–80]", ".42", ".40", ".50", "0:20 1:30 2:50", "[bold]x"):
         assert piece in text, piece
     assert "0 of 20 texts look like another language than they say" in text
@@ -218,13 +225,14 @@ def test_what_deserves_a_look_is_listed_up_to_a_number(make_check: Callable[...,
         languages_unknown=("ch",),
         notes=("Mind this.",),
     )
-    text = shown(render_label_check(found))
-    assert text.count("annotator name answers constantly: cs, m, 40 items") == 8 and "… and 1 more annotators" in text
+    text = shown(render_label_check(found, all_numbers=True))
+    assert "To look at: 9 remarks on annotators, 1 text that occurs more than once and 1 text in another language." in text
+    assert text.count("annotator name: answers constantly (m in Czech, 40 items)") == 8 and "… and 1 more annotators" in text
     for piece in (
         "the same text: a, b",
         "c: says cs, looks like de",
         "1 of 20 texts look like",
-        "does not know them: ch",
-        "note: Mind this.",
+        "The language of texts in ch was not checked",
+        "Mind this.",
     ):
         assert piece in text, piece

@@ -33,15 +33,15 @@ def test_people_stand_beside_the_lowest_and_the_highest_judge_of_each_language(n
     judges = [{"judge": "openai/one"}, {"judge": "openai/two", "pearson": -0.07, "kendall_tau": None}]
     sentence = two_people_sentence([numeric(**place, **judge) for place in (CZECH, JAPANESE) for judge in judges])
     assert sentence.replace("\u00a0", " ") == (
-        "Where a second person scored the same texts, the two scores correlate with r .00, τ −.06 in Czech (1,089 texts); "
-        "r .36, τ .19 in Japanese (1,089 texts). Between the judges and people it is r −.07 to .20, τ .10 in Czech; "
+        "Two people's scores of the same texts correlate with r .00, τ −.06 in Czech (1,089 texts); "
+        "r .36, τ .19 in Japanese (1,089 texts). The scores of judges and of people correlate with r −.07 to .20, τ .10 in Czech; "
         "r −.07 to .20, τ .10 in Japanese. People agree little, so a low correlation says little against a judge."
     )
 
 
 def test_people_who_agree_excuse_no_judge(numeric: MakeCell) -> None:
     sentence = two_people_sentence([numeric(language="cs", human_second_pearson=0.8, human_second_kendall_tau=0.7, **CI)])
-    assert sentence.endswith("Between the judge and people it is r\u00a0.20, τ\u00a0.10 in Czech.")
+    assert sentence.endswith("The scores of the judge and of people correlate with r\u00a0.20, τ\u00a0.10 in Czech.")
 
 
 def test_baselines_and_pooled_cells_do_not_count(numeric: MakeCell) -> None:

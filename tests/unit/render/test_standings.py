@@ -133,7 +133,7 @@ def terminal(found: Standings, *more: Any, width: int = 240) -> str:
 def test_a_narrow_terminal_has_the_first_columns_whole_and_names_the_others(width: int) -> None:
     shown = terminal(made(), width=width)
     assert all(len(line) <= width for line in shown.splitlines())
-    assert "84 % [70–91]" in shown and "Not in this width: " in shown and "exposure. A wider window" in shown.replace("\n", " ")
+    assert "84 % [70–91]" in shown and "Not in this width: " in shown and ". A wider window" in " ".join(shown.split())
     assert "Not in this width" not in terminal(made())
 
 
@@ -152,7 +152,7 @@ def test_tables_of_languages_wait_for_all(capsys: pytest.CaptureFixture[str]) ->
 
 
 @pytest.mark.parametrize("width", [80, 120, 180])
-def test_a_pipe_has_an_answer_of_six_lines_and_a_line_for_each_language(
+def test_a_pipe_has_an_answer_and_a_row_for_each_language(
     width: int, make_verdict: Callable[..., Verdict], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     tags, metrics = ("ja", "cs", "zh-Hant", "bn"), ("task_quality", "output_content_quality", "problematic_content", "style", "tone")
@@ -171,7 +171,7 @@ def test_a_pipe_has_an_answer_of_six_lines_and_a_line_for_each_language(
     assert max(map(cell_len, lines)) <= width and not any(line != line.rstrip() for line in lines)
     first, second = [number for number, line in enumerate(lines) if not line][:2]
     answer = lines[first + 1 : second]
-    assert len(answer) <= 6 and any(line.startswith("✓ Use openai/one") for line in answer)
+    assert any(line.startswith("✓ Use openai/one") for line in answer)
     start = lines.index("Verdicts")
     rows = [line for line in lines[start : lines.index("", start)] if line.startswith(("Japanese", "Czech", "Chinese", "Bangla"))]
     assert len(rows) == len(tags) and all("✓" in row or "use: openai/one" in row for row in rows)

@@ -158,9 +158,9 @@ def test_a_signature_is_one_line_to_be_pasted_whole(make_report: MakeReport, wid
     long = "judge:openai/one|" + "x" * 300
     report = make_report(signatures={"openai/one": long})
     console = Console(width=width, file=io.StringIO(), force_terminal=True, color_system=None)
-    print_report(report, console, signature=True)
+    print_report(report, console, notes=True)
     assert isinstance(console.file, io.StringIO) and f"signature  {long}\n" in console.file.getvalue()
-    assert re.search(r"signature  [0-9a-f]{8} \(--signature prints it whole\)", shown(report, width))
+    assert re.search(r"^signature [0-9a-f]{8} · --notes --all --by-task$", shown(report, width), re.M)
 
 
 def test_a_report_without_more_is_the_answer_and_its_verdicts(make_report: MakeReport, capsys: pytest.CaptureFixture[str]) -> None:
