@@ -32,6 +32,8 @@ def show_list(arguments: DataList) -> int:
     lines = columns([[row["name"], _shorten_tags(row["languages"]), _count_rows(row), row["state"], row["title"]] for row in rows])
     for line, row in zip(lines, rows, strict=True):
         print(f"{line}\n    {terminal_safe('; '.join(_list_details(row)))}")
+        if arguments.full:
+            print("".join(terminal_safe(f"    {what}: {words}\n") for what, words in row["statement"].items()), end="")
     return 0
 
 

@@ -504,6 +504,19 @@ class LabelMapping(_Spec, frozen=True):
 Quality = Literal["harm", "language", "faithfulness", "relevance", "overall quality", "summary", "translation", "story", "preference"]
 
 
+class DataStatement(_Spec, frozen=True, omit_defaults=True):
+    """Who labelled a data set, and how: what its authors state, in a sentence or two each. Empty: they do not state it.
+
+    After Bender & Friedman (2018), Data Statements for Natural Language Processing (doi.org/10.1162/tacl_a_00041).
+    """
+
+    labelled_by: str = ""  # how they were found, how many, what they know of the texts
+    first_languages: str = ""
+    pay: str = ""
+    when: str = ""  # where the card's labelled_from and labelled_to are not known to the day
+    instructions: str = ""  # what they were told, and where it can be read
+
+
 class DatasetCard(_Spec, frozen=True):
     """The meaning of a data set's labels, and where they come from.
 
@@ -527,6 +540,7 @@ class DatasetCard(_Spec, frozen=True):
     sampling: Sampling = "unknown"  # how the texts were chosen
     labelled_from: date | None = None  # when people labelled them: the first day, and the last one
     labelled_to: date | None = None
+    statement: DataStatement = DataStatement()  # who labelled, their first languages, their pay, their instructions
     epsilon: Annotated[float, msgspec.Meta(ge=0, lt=1)] | None = None  # the discount of the alternative annotator test for these people
     alt_scoring: AltScoring | None = None  # how that test scores on ordered scales (None: accuracy); on others it is always accuracy
     task: str = ""  # of labels and judgments whose item is missing, so that their row names the language

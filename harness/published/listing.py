@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from harness.content.library import Library
-from harness.content.specs import DatasetCard
+from harness.content.specs import DatasetCard, DataStatement
 from harness.content.tags import resolve
 from harness.data.named_folders import fetched_folder, megabytes, raw_bytes
 from harness.published.folders import RECORD, read_record
@@ -19,6 +19,33 @@ def cards_in(library: Library, languages: Iterable[str] | None = None) -> Iterat
         return iter(cards)
     chosen = set(resolve([*languages], sorted({tag for card in cards for tag in card.languages}), "published data"))
     return (card for card in cards if chosen & {*card.languages})
+
+
+_WHO = {"native": "native speakers", "people": "people; whether they are native speakers is not stated"}
+
+
+def statement_of(card: DatasetCard) -> list[tuple[str, str]]:
+    """Return what a card states of its labels, as (what, words): who labelled, first languages, pay, dates, instructions.
+
+    What the authors do not state is called that. Nothing for labels that no people gave, and for a card that states none of these.
+
+    >>> statement_of(DatasetCard(id="mine", statement=DataStatement(pay="15 euros an hour"), annotators_a_text="3"))[:3]
+    [('labelled by', 'native speakers; 3 a text'), ('first languages', 'not stated'), ('pay', '15 euros an hour')]
+    >>> statement_of(DatasetCard(id="made", source="constructed"))
+    []
+    """
+    stated, days = card.statement, [str(day) for day in (card.labelled_from, card.labelled_to) if day]
+    if card.source not in _WHO or not (days or card.annotators_a_text or stated != DataStatement()):
+        return []
+    people = f"{_WHO[card.source]}; {card.annotators_a_text} a text" if card.annotators_a_text else _WHO[card.source]
+    parts = {
+        "labelled by": stated.labelled_by or people,
+        "first languages": stated.first_languages,
+        "pay": stated.pay,
+        "when": stated.when or " to ".join(dict.fromkeys(days)),
+        "instructions": stated.instructions,
+    }
+    return [(name, words or "not stated") for name, words in parts.items()]
 
 
 def listed(card: DatasetCard) -> dict[str, Any]:
@@ -44,6 +71,7 @@ def listed(card: DatasetCard) -> dict[str, Any]:
         "judges": list(card.judges),
         "rows": {name: table.rows for name, table in card.converted.items()},
         "licence": card.licence,
+        "statement": dict(statement_of(card)),
         "forbids": list(card.forbids),
         "asks": list(card.asks),
         "citation": card.citation,

@@ -275,6 +275,8 @@ class DataList(JsonFlags, ContentFlags):
 
     langs: Annotated[Names | None, Flag("--langs --lang", metavar="TAGS")] = None
     """only data in these languages: ja,cs"""
+    full: bool = False
+    """also who labelled each set: how people were found, their first languages, pay, dates and instructions"""
 
 
 @command("data:get")

@@ -15,6 +15,7 @@ from harness.measure.compare import Recording, compare, table_of_all
 from harness.measure.options import BY_METRIC, POOLED, MeasureOptions
 from harness.measure.summaries import pooled_differences, summaries
 from harness.model import SIDE
+from harness.published.listing import statement_of
 from harness.render.comparison import comparison_table, distinguishing_keys
 from harness.render.html.ablations import run_grids
 from harness.render.html.answer import JudgedCells, agreement_figure, correlation_figure, correlation_words, interval_sign
@@ -81,12 +82,14 @@ def comparison_page(
     parts = judged_parts(list(_judged_cells(cells, comparison.verdicts, recordings, options)), pictured, cells, comparison.verdicts)
     own_sections = shown_sections(comparison.sections)
     languages = {cell.key["language"] for cell in comparison.cells}
+    cards = {outcome.data.about.id: outcome.data.about for outcome in recordings}
+    statements = [(name, lines) for name, about in cards.items() if (lines := statement_of(about))]
     title = f"{' and '.join(names)}: judges beside labels"
     body = render(
         "comparison.html",
         title=title,
         judgments=sum(int(table.counted.sum()) for table in judged),
-        sections=list(_sections(bool(cells), bool(side_tables), bool(parts["maps"]), own_sections)),
+        sections=list(_sections(bool(cells), bool(side_tables), bool(parts["maps"]), own_sections, bool(statements))),
         own_sections=[(section, run_grids(section), section_tables(section), reliability_figures(section)) for section in own_sections],
         numeric=any(cell.continuous for cell in comparison.cells),
         warnings=comparison.notes,
@@ -103,6 +106,7 @@ def comparison_page(
         ),
         side_tables=side_tables,
         numbers=comparison_table(comparison, comparison.cells, first_keys=("language",) if languages - {POOLED} else ()),
+        statements=statements,
         command=command,
         signature=comparison.signature,
         ci_method=comparison.ci_method,
@@ -127,7 +131,9 @@ def _judged_cells(
             yield JudgedCells(summary, judge_verdicts, mine, name, name if len(sides) > 1 else "", constructed)
 
 
-def _sections(answers: bool, side_by_side: bool, maps: bool, study_sections: Sequence[ShownSection]) -> Iterator[tuple[str, str]]:
+def _sections(
+    answers: bool, side_by_side: bool, maps: bool, study_sections: Sequence[ShownSection], stated: bool
+) -> Iterator[tuple[str, str]]:
     yield "items", "Every judgment"
     if answers:
         yield "answer", "Language by language"
@@ -136,7 +142,10 @@ def _sections(answers: bool, side_by_side: bool, maps: bool, study_sections: Seq
     if maps:
         yield "grid", "Agreement"
     yield from ((section.name, section.title) for section in study_sections)
-    yield from (("numbers", "All numbers"), ("again", "Reproduce this page"))
+    yield "numbers", "All numbers"
+    if stated:
+        yield "people", "Who labelled"
+    yield "again", "Reproduce this page"
 
 
 def _side_tables(cells: Sequence[Cell]) -> Iterator[_SideTable]:

@@ -20,6 +20,7 @@ from harness.measure.judged_table import JudgedTable
 from harness.measure.options import of_rule
 from harness.measure.recorded_run import recording
 from harness.model import SAMPLING, Failure
+from harness.published.listing import statement_of
 from harness.render.costs import cost_sentences
 from harness.render.html.ablations import ablation_figures, difference_grid, dose_grids, preference_grid, row_links
 from harness.render.html.answer import (
@@ -85,6 +86,8 @@ def report_page(result: RunResult, report: Report, wage: float | None = None) ->
     path = result.folder / "run.json"
     record = read_record(path.read_bytes()) if path.is_file() else {}
     costs = run_costs(result, wage)
+    about = result.prepared.data.about
+    statements = [(about.id, lines)] if (lines := statement_of(about)) else []
     unreadable = failure_shares(report.failures)
     annotators = result.prepared.data.labels.max_annotators
     two_people = two_people_sentence(report.by_metric)
@@ -95,7 +98,7 @@ def report_page(result: RunResult, report: Report, wage: float | None = None) ->
         run=report.run,
         judgments=len(judged),
         languages=protocol.texts.languages,
-        sections=list(_sections(bool(parts["maps"]), study_sections, bool(ablations))),
+        sections=list(_sections(bool(parts["maps"]), study_sections, bool(ablations), bool(statements))),
         warnings=notes(report),
         **parts,
         first=study_screen(first_screen(report.verdicts, facts), report.ablations),
@@ -110,6 +113,7 @@ def report_page(result: RunResult, report: Report, wage: float | None = None) ->
         failures=failure_table(result.answers, _counts(result)),
         cost=cost_table(result.answers, costs),
         cost_sentences=list(cost_sentences(costs)),
+        statements=statements,
         command=command_of(protocol, library.board(protocol.texts.board) if protocol.texts.board else None),
         command_notes=command_notes(protocol),
         signatures=list(report.signatures.items()),
@@ -156,7 +160,7 @@ def text_fields(library: Library) -> frozenset[str]:
     return frozenset(name for task in library.task_files for name in library.task(task).fields)
 
 
-def _sections(maps: bool, study_sections: Sequence[ShownSection], ablations: bool) -> Iterator[tuple[str, str]]:
+def _sections(maps: bool, study_sections: Sequence[ShownSection], ablations: bool, stated: bool) -> Iterator[tuple[str, str]]:
     yield "items", "Every judgment"
     yield "answer", "Language by language"
     if maps:
@@ -164,7 +168,10 @@ def _sections(maps: bool, study_sections: Sequence[ShownSection], ablations: boo
     yield from ((section.name, section.title) for section in study_sections)
     if ablations:
         yield "ablations", "What changes the scores"
-    yield from (("failures", "Failures"), ("cost", "Cost"), ("again", "Reproduce this page"))
+    yield from (("failures", "Failures"), ("cost", "Cost"))
+    if stated:
+        yield "people", "Who labelled"
+    yield "again", "Reproduce this page"
 
 
 def _counts(result: RunResult) -> dict[tuple[str, str], int]:

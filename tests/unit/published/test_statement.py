@@ -1,0 +1,46 @@
+"""Who labelled a set is said as far as its authors say it, in lists and on pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.content import Library
+from harness.data import load_folder
+from harness.errors import ContentError
+from harness.published.listing import statement_of
+from tests.translation_folder import CARD, write_translations
+
+STATEMENT = """
+[statement]
+labelled_by = "Two translators, asked by mail."
+first_languages = "Czech"
+pay = "20 euros an hour"
+when = "spring 2026"
+instructions = "docs/guide.pdf <b>page 2</b>"
+"""
+
+
+def test_a_data_folder_states_who_labelled_and_a_page_shows_it(cli: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    folder = write_translations(tmp_path / "data", card=CARD + STATEMENT)
+    stated = dict(statement_of(load_folder(folder, Library()).about))
+    assert stated["pay"] == "20 euros an hour" and stated["when"] == "spring 2026"
+    run = ("run", "--data", folder, "--judge", "baseline/constant-best", "--out", tmp_path / "out")
+    assert cli(*run).code == 0
+    assert cli("report", "--out", tmp_path / "out", "--html", tmp_path / "page.html").code == 0
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert 'id="people"' in page and "Two translators, asked by mail." in page and "guide.pdf &lt;b&gt;page 2&lt;/b&gt;" in page
+
+
+def test_what_is_not_stated_is_called_that(cli: Callable[..., Any]) -> None:
+    out = " ".join(cli("data", "list", "--langs", "ko", "--full").out.split())
+    assert "labelled by: people; whether they are native speakers is not stated; 2 or 3 a text" in out and "pay: not stated" in out
+
+
+def test_an_unknown_statement_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ContentError, match="wage"):
+        load_folder(write_translations(tmp_path, card=f'{CARD}[statement]\nwage = "much"\n'), Library())
