@@ -12,7 +12,7 @@ _PUBLIC = {
     "GenerateSpec": "harness.runs",
     "RunSpec": "harness.runs",
     "RunResult": "harness.runs",
-    "Settings": "harness.engines",
+    "Settings": "harness.asking",
     "generate": "harness.api",
     "run": "harness.api",
     "report": "harness.api",

@@ -17,6 +17,7 @@ import msgspec
 from harness.annotate.checks import labelcheck
 from harness.annotate.checks.labelcheck import LabelCheck
 from harness.annotate.checks.options import LabelCheckOptions
+from harness.asking import Settings
 from harness.content import Library
 from harness.correction.acceptance import Acceptances
 from harness.correction.acceptance import accept as accept_answers
@@ -32,7 +33,6 @@ from harness.correction.probabilities import probabilities as believed_probabili
 from harness.data import Dataset, load_folder
 from harness.data.named_folders import located
 from harness.decide.options import DecisionOptions
-from harness.engines import Settings
 from harness.errors import UsageError
 from harness.exchange.one_table.options import TableOptions
 from harness.gate.check import GateResult, gate

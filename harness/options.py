@@ -11,10 +11,11 @@ import json
 import math
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from datetime import date
 from functools import cache
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeVar
 
 from harness.errors import UsageError
 
@@ -41,12 +42,14 @@ class Flag(NamedTuple):
         metavar: what the help shows for the value.
         group: of flags in the help, if it is not the heading of the field's class.
         several: whether several words can follow the name.
+        setting: whether few people need it: `--set NAME=VALUE` sets it, and `--help-settings` explains it, not the help of the command.
     """
 
     names: str = ""
     metavar: str = ""
     group: str = ""
     several: bool = False
+    setting: bool = False
 
 
 class OneOf(NamedTuple):
@@ -376,11 +379,16 @@ Shares = Annotated[tuple[float, ...], Reads(shares)]
 Count = Annotated[int, Reads(positive_integer)]
 Seed = Annotated[int, Reads(seed)]
 Port = Annotated[int, Reads(port)]
-CountsPerJudge = Annotated[tuple[tuple[str, int], ...], ReadsEach(integer_per_judge)]
-NumbersPerJudge = Annotated[tuple[tuple[str, float], ...], ReadsEach(number_per_judge)]
 PricedJudges = Annotated[tuple[tuple[str, float], ...], ReadsEach(priced)]
 OwnSystems = Annotated[Mapping[str, str], ReadsEach(own_system, dict)]
 TunedJudges = Annotated[Mapping[str, str], ReadsEach(tuned_judge, dict)]
-Endpoints = Annotated[tuple[tuple[str, str], ...], ReadsEach(base_url)]
-Headers = Annotated[tuple[tuple[str, str], ...], ReadsEach(header)]
-BodyFields = Annotated[tuple[tuple[str, Any], ...], ReadsEach(body_field)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContentFolders(Options):
+    """Say where content is, beside the bundled one."""
+
+    heading: ClassVar[str] = "content"
+
+    content: Annotated[tuple[Path, ...], Flag(metavar="DIR")] = ()
+    """another folder with tasks/, languages/, rubrics/; a folder with content.lock (a checkout) replaces the bundled content"""

@@ -18,16 +18,18 @@ from pathlib import Path
 
 import msgspec
 
+from harness.asking import Settings
 from harness.boards.board import SUBMISSIONS, whole_board
 from harness.boards.card import CARD, JudgeCard, VerificationRecord, write_card
 from harness.boards.examined_submission import examine
 from harness.boards.expected import Baselines, expected_calls
+from harness.boards.options import VerifyOptions
 from harness.boards.replies import REPLIES, decode_row, read_lines
 from harness.content.tags import choose_from
-from harness.engines import JudgeWork, Settings, ask_all, check_engine
+from harness.engines import JudgeWork, ask_all, check_engine
 from harness.engines.work import with_ids
 from harness.errors import ContentError, IncompleteRun, UsageError
-from harness.judges import Judge, JudgeOptions
+from harness.judges import Judge, JudgeOptions, opening_name
 from harness.judges.base import Environment
 from harness.measure.retest import Outcome, Retest, retest_outcomes
 from harness.model import Call, Reply
@@ -41,6 +43,7 @@ from harness.runs import (
     added,
     estimate_cost,
     estimate_usage,
+    of_judge,
     price_for_engine,
     read_metrics,
     reopen_judge,
@@ -48,7 +51,6 @@ from harness.runs import (
 )
 from harness.store import Store
 
-SHARE = 0.05
 MIN_CALLS = 20  # calls that are asked again at least
 LEVEL = 0.05  # a submission does not hold if its p-value is below
 _PASSES = ("first", "second")
@@ -91,25 +93,6 @@ class Verification(msgspec.Struct, frozen=True):
         return self.renamed is None and self.found.p >= LEVEL
 
 
-class VerifyOptions(msgspec.Struct, frozen=True):
-    """Options of the verification of a submission.
-
-    Attributes:
-        share: of the board's calls; at least 20 calls are asked, spread over the languages.
-        seed: draws the calls; by default a random one, so that nobody can know the calls beforehand.
-        base_url, headers, content, data: as for a run.
-        out: a results folder for the replies, from which the same command continues; by default a temporary one.
-    """
-
-    share: float = SHARE
-    seed: int | None = None
-    base_url: str | None = None
-    headers: Mapping[str, str] = {}
-    content: tuple[Path, ...] = ()
-    data: Path | None = None
-    out: Path | None = None
-
-
 def verify(board: str, submission: str, watcher: Watcher, settings: Settings, options: VerifyOptions) -> Verification:
     """Ask a share of a submission's calls again, twice each. Mark its card as verified if it holds; otherwise change nothing.
 
@@ -135,10 +118,10 @@ def verify(board: str, submission: str, watcher: Watcher, settings: Settings, op
             f"{folder.name} holds token probabilities, which are not asked for again; submit the board's own variant to be verified"
         )
     environment, seed_of_calls = Environment(os.environ), prepared.protocol.questions.seed
-    judge = reopen_judge(
-        card.identity,
-        JudgeOptions(options.base_url, environment, prepared.training, seed_of_calls, settings.timeout, options.headers),
-    )
+    opening = opening_name(card.identity)
+    headers = of_judge(options.headers, opening, [opening])
+    timeout, address = settings.timeout, options.address_of(opening)
+    judge = reopen_judge(card.identity, JudgeOptions(address, environment, prepared.training, seed_of_calls, timeout, headers))
     check_engine(settings, [judge])
     seed = secrets.randbelow(10**9) if options.seed is None else options.seed
     plan = prepared.plan(None)
@@ -252,11 +235,11 @@ def _ask_twice(
     Raises IncompleteRun if a reply is missing.
     """
     price = price_for_engine(judge.identity, settings)
-    if settings.limits.cost is not None and price is None:
+    if settings.max_cost is not None and price is None:
         raise UsageError(f"--max-cost needs a price, and {judge.identity.name} has no known price; give one with --prices FILE")
     passes = [estimate_cost(_unanswered_calls(results / name, drawn), price) for name in _PASSES]
     total = added(*passes)
-    limit = settings.limits.cost
+    limit = settings.max_cost
     if limit is not None and total.cost is not None and total.cost > limit:
         raise UsageError(f"asking {total.calls} calls costs about ${total.cost:.2f}, more than --max-cost {limit:g}; use a smaller --share")
     watcher.planned(judge.identity, total, 2 * len(drawn) - total.calls)

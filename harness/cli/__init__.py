@@ -8,7 +8,6 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING
 
@@ -53,11 +52,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(command: Command) -> int:
     if command.argv[0] in ("check", "board"):
-        from harness.cli.commands.shared import ContentFlags
+        from harness.cli.command import fields_of, value_of, with_value
         from harness.cli.content import content_here  # late: it reads content
 
-        if isinstance(command, ContentFlags):
-            command = replace(command, content=tuple(content_here(command.content)))
+        if any(field.name == "content" for field in fields_of(type(command))):
+            command = with_value(command, "content", tuple(content_here(value_of(command, "content"))))
     return function_of(command)(command)
 
 
@@ -84,13 +83,13 @@ def _import_quietly(name: str) -> ModuleType:
 def parse(argv: Sequence[str]) -> list[Command]:
     """Return the command that a command line is, with its flags.
 
-    Those of `harness run` may come from a file too, which describes several runs where languages have settings of their own.
+    They may come from a file too, which describes several runs where languages have flags of their own.
     """
     words = list(argv)
-    if words[:1] == ["run"] and any(word.partition("=")[0] == "--spec" for word in words):  # otherwise its imports would cost time
+    if any(word.partition("=")[0] == "--spec" for word in words):  # otherwise its imports would cost time
         from harness.cli.spec_file import with_spec_file
 
-        return [read(["run", *part]) for part in with_spec_file(words[1:])]
+        return [read(part.words, part.lines) for part in with_spec_file(words)]
     return [read(words)]
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NoReturn
 
-from harness.cli.commands import commands, known_commands, leaves
+from harness.cli.commands import commands, known_commands, leaves, name_of
 
 if TYPE_CHECKING:
     from cyclopts import App
@@ -25,12 +25,16 @@ What do you want to do?
 'harness help' lists all commands, 'harness help COMMAND' the flags of one."""
 
 
-def read(words: Sequence[str]) -> Command:
-    """Return the command that the words of a command line are. Raises SystemExit after a help, and for what cannot be read."""
+def read(words: Sequence[str], lines: Mapping[str, str] = {}) -> Command:
+    """Return the command that the words of a command line are. Raises SystemExit after a help, and for what cannot be read.
+
+    Args:
+        lines: where a specification file has a flag: its name, and `file:line`.
+    """
     if words[:1] == ["help"]:
         return read([*words[1:], "--help"])
     available = known_commands(words)
-    name = next((name for name in (" ".join(words[:count]) for count in (2, 1)) if name in available), "")
+    name = name_of(words)
     is_leaf = bool(name and available[name][0])
     rest = list(words[len(name.split()) :])
     flags = rest[: rest.index("--")] if "--" in rest else rest
@@ -38,12 +42,12 @@ def read(words: Sequence[str]) -> Command:
         if not is_leaf and flags[0][:1] != "-":  # words that name no command
             _refuse_command(name, rest)
         _show_help(name)
-    if "--help-thresholds" in flags and is_leaf:
-        _show_thresholds(name)
+    if is_leaf and {"--help-settings", "--help-thresholds"} & set(flags):
+        _show_settings(name, only_thresholds="--help-thresholds" in flags)
     if is_leaf:
         from harness.cli.flags import read_flags
 
-        return read_flags(name, rest)
+        return read_flags(name, rest, lines)
     if not name and flags[:1] == ["--version"]:
         from importlib.metadata import version
 
@@ -82,12 +86,11 @@ def _show_help(name: str) -> NoReturn:
     raise SystemExit(0)
 
 
-def _show_thresholds(name: str) -> None:
-    from harness.cli.command import class_of
-    from harness.cli.help import thresholds_help
+def _show_settings(name: str, *, only_thresholds: bool) -> None:
+    from harness.cli.help import settings_help
 
-    if hasattr(class_of(name), "settings"):
-        print(thresholds_help(min(shutil.get_terminal_size().columns, 110)))
+    if text := settings_help(name, min(shutil.get_terminal_size().columns, 110), only_thresholds=only_thresholds):
+        print(text)
         raise SystemExit(0)
 
 

@@ -33,10 +33,3 @@ def given_fields(arguments: Command, options: Any, **flags: str) -> dict[str, An
     """The fields of an options class that flags give: those of a field's name, or of the name in `flags`. Others keep their default."""
     values = {field: getattr(arguments, flags.get(field, field), None) for field in signature(options).parameters}
     return {field: tuple(value) if isinstance(value, list) else value for field, value in values.items() if value is not None}
-
-
-def addresses(arguments: Command) -> dict[str, Any]:
-    """The endpoints of `--base-url` as options have them: that of all judges, and those of single ones."""
-    by_judge = dict(getattr(arguments, "base_url", None) or ())
-    requests = {name: dict(request) for name in ("headers", "body") if (request := getattr(arguments, name, None))}
-    return {"base_url": by_judge.pop("", None), "base_urls": by_judge, **requests}

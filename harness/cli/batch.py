@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
-from harness.cli.arguments import addresses
+from harness.asking import Addresses, Settings
 from harness.cli.commands.studies_and_jobs import BatchCollect, BatchForget, BatchStatus
 from harness.cli.run import Output, show
-from harness.engines import Settings
 from harness.engines.batch.engine import states_of
 from harness.engines.batch.submission import is_file, is_open
 from harness.errors import HarnessError, JudgeError, UsageError
@@ -30,7 +29,7 @@ _UPLOADED = "a file was uploaded; the run's command will check what happened to 
 def status(arguments: BatchStatus) -> int:
     with Store.reading(arguments.out) as store:
         open_batches = [(identity, batch) for identity, batch in _list_batches(store) if is_open(batch) or not is_file(batch)]
-    at_provider = _ask_providers(open_batches, **addresses(arguments))
+    at_provider = _ask_providers(open_batches, arguments.addresses)
     rows = [_make_row(batch, at_provider.get(batch.batch_id)) for _, batch in open_batches]
     if arguments.json:
         sys.stdout.write(to_json(rows))
@@ -55,9 +54,7 @@ def _list_batches(store: Store) -> Iterator[tuple[JudgeIdentity, StoredBatch]]:
 
 def _ask_providers(
     open_batches: list[tuple[JudgeIdentity, StoredBatch]],
-    base_url: str | None,
-    base_urls: Mapping[str, str],
-    headers: Mapping[str, str] = {},
+    addresses: Addresses,
 ) -> dict[str, ProviderBatch | str]:
     """Open batches as their providers describe them, or the reason why that is unknown."""
     batches: dict[str, ProviderBatch | str] = dict.fromkeys((batch.batch_id for _, batch in open_batches if is_file(batch)), _UPLOADED)
@@ -66,7 +63,7 @@ def _ask_providers(
     for identity, opening in zip(identities.values(), names, strict=True):
         ids = [batch.batch_id for owner, batch in open_batches if owner.name == identity.name and is_open(batch) and not is_file(batch)]
         try:
-            options = JudgeOptions(base_urls.get(opening, base_url), os.environ, headers=of_judge(headers, opening, names))
+            options = JudgeOptions(addresses.address_of(opening), os.environ, headers=of_judge(addresses.headers, opening, names))
             judge = reopen_judge(identity, options)
             assert isinstance(judge, Batching)
             batches |= states_of(judge, ids)
@@ -95,9 +92,9 @@ def collect(arguments: BatchCollect) -> int:
     from harness.render.progress import TerminalWatcher
 
     name = arguments.run or _find_latest(arguments)
-    settings = Settings(prices=arguments.prices)
+    settings = Settings(prices=arguments.pricing.prices)
     watcher = TerminalWatcher(assume_yes=True)
-    show(collect_batches(name, arguments.out, watcher, settings, **addresses(arguments)), Output(arguments.json))
+    show(collect_batches(name, arguments.out, watcher, settings, arguments.addresses), Output(arguments.json))
     return 0
 
 

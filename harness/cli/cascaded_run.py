@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
+from harness.asking import Settings
 from harness.cli.dry_run import spending
 from harness.correction.cascade_certificate import CascadeCertificate, load
 from harness.correction.cascade_run import CascadedRun, refuse_changed, run_cascade, step_spec
-from harness.engines import Settings
 from harness.errors import UsageError
 from harness.options import flag_name
 from harness.render.improvement import print_cascaded

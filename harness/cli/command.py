@@ -9,10 +9,24 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, Field, dataclass, fields, replace
 from dataclasses import field as dataclass_field
+from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeVar, Union, dataclass_transform, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    NamedTuple,
+    TypeVar,
+    Union,
+    cast,
+    dataclass_transform,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from harness.cli.commands import known_commands
 from harness.options import Flag, OneOf, Reads, ReadsEach, defining_class, field_texts, flag_hints
@@ -20,6 +34,8 @@ from harness.options import Flag, OneOf, Reads, ReadsEach, defining_class, field
 FIRST = "flags"
 FORM = "form of the result (one of)"
 """The group of flags of which one at most is possible."""
+SET = "--set"
+"""The flag of all settings: `--set NAME=VALUE`."""
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(dataclass_field,))
@@ -41,6 +57,8 @@ class Command:
     """the words that it was called with"""
     stated: Mapping[str, Mapping[str, Any]] = dataclass_field(default_factory=dict)
     """the fields of each object of options that flags state, by the field that holds it"""
+    spec: Annotated[Path | None, Flag(metavar="FILE")] = None
+    """a file with flags and settings of this command (TOML); flags given here take precedence"""
     verbose: Annotated[bool, Flag("--verbose -v")] = False
     """show the traceback of an error, and of --dry-run each kind of prompt"""
 
@@ -85,8 +103,8 @@ class CommandField(NamedTuple):
 
     @property
     def key(self) -> str:
-        """Return the name that a file gives the flag."""
-        return self.names[0].removeprefix("--").replace("-", "_")
+        """Return the name that a file and `--set` give the flag."""
+        return self.name if self.positional else self.names[0].removeprefix("--").replace("-", "_")
 
     @property
     def group(self) -> str:
@@ -162,14 +180,13 @@ def fields_of(cls: type[Any]) -> tuple[CommandField, ...]:
     for field in fields(cls):
         hint = hints[field.name]
         options = flag_hints(hint) if isinstance(hint, type) else {}
-        usual = hint() if options else None
+        defaults = {part.name: _default_of(part) for part in fields(hint)} if options else {}
         members += [
-            CommandField(name, flag_hint, getattr(usual, name), False, hint, defining_class(hint, name), field.name)
+            CommandField(name, flag_hint, defaults[name], False, hint, defining_class(hint, name), field.name)
             for name, flag_hint in options.items()
         ]
         if not options and field.name not in ("argv", "stated"):  # no flags
-            default = field.default_factory() if field.default_factory is not MISSING else field.default
-            members.append(CommandField(field.name, hint, default, not field.kw_only, cls, defining_class(cls, field.name)))
+            members.append(CommandField(field.name, hint, _default_of(field), not field.kw_only, cls, defining_class(cls, field.name)))
     names = [*cls.first, *cls.__annotations__]
 
     def rank(member: CommandField) -> tuple[bool, int]:
@@ -182,10 +199,23 @@ def fields_of(cls: type[Any]) -> tuple[CommandField, ...]:
     return tuple(sorted(members, key=rank))
 
 
+def _default_of(field: Field[Any]) -> Any:
+    return field.default_factory() if field.default_factory is not MISSING else field.default
+
+
 def value_of(command: Command, name: str) -> Any:
     """Return the value of a flag by the name of its field, in the command or in the options that it holds."""
     holder = next((field.holder for field in fields_of(type(command)) if field.name == name), "")
     return getattr(getattr(command, holder) if holder else command, name)
+
+
+def with_value(command: Command, name: str, value: Any) -> Command:
+    """Return a command with another value of a flag, in the command or in the options that it holds."""
+    holder = next((field.holder for field in fields_of(type(command)) if field.name == name), "")
+    changed: Command = replace(
+        cast("Any", command), **{holder: replace(getattr(command, holder), **{name: value})} if holder else {name: value}
+    )
+    return changed
 
 
 def examples_of(name: str) -> list[str]:

@@ -8,12 +8,13 @@ from typing import Any
 
 import msgspec
 
+from harness.asking import Settings
 from harness.cli.text_columns import columns, cut_to
 from harness.content import Board, Library
 from harness.content.specs import DatasetCard
 from harness.content.tags import english_name
 from harness.data.named_folders import how_to_get
-from harness.engines import Settings, check_engine
+from harness.engines import check_engine
 from harness.errors import MissingData
 from harness.model import Item, Message
 from harness.offensive import hides_texts, shown

@@ -35,8 +35,8 @@ def promptfoo_judge(arguments: ExportPromptfooJudge) -> int:
         raise UsageError("an assertion has one content folder; put tasks and rubrics together")
     shared["content"] = str(arguments.content[0]) if arguments.content else None
     prompt = str(arguments.prompt) if arguments.prompt else None
-    shared["headers"] = {name: _read_variable(name, value) for name, value in arguments.headers or ()}
-    shared["body"] = dict(arguments.body or ())
+    shared["headers"] = {name: _read_variable(name, value) for name, value in arguments.headers.items()}
+    shared["body"] = arguments.body
     configs = [AssertionConfig(**shared, metric=metric, prompt=prompt) for metric in arguments.metrics or (None,)]
     for path in write_promptfoo_judge(arguments.to, configs):
         print(terminal_safe(str(path)))

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import UnionType
 from typing import Annotated, Any, Literal, NoReturn, Union, get_args, get_origin
 
 from cyclopts import App, ArgumentCollection, CycloptsError, Group, Parameter, Token
 from cyclopts.exceptions import CoercionError, MissingArgumentError, UnknownOptionError, UnusedCliTokensError, ValidationError
 
-from harness.cli.command import FORM, Command, CommandField, class_of, examples_of, fields_of
-from harness.cli.commands import known_commands
+from harness.cli.command import FORM, SET, Command, CommandField, class_of, examples_of, fields_of
+from harness.cli.commands import name_of
 from harness.errors import UsageError
-from harness.options import Flag, OneOf, Reads, ReadsEach, fields_named
+from harness.options import Flag, OneOf, Reads, ReadsEach
 
 
 def _require_one(arguments: ArgumentCollection) -> None:
@@ -24,47 +24,52 @@ def _require_one(arguments: ArgumentCollection) -> None:
         raise ValueError(f"argument {names[1]}: not allowed with argument {names[0]}")
 
 
+_EXAMPLES = {"margin": "0.05", "seed": "1", "rpm": "60"}
 _FORM = Group(FORM, validator=_require_one)
 
 
 # ---- reading
 
 
-def read_flags(name: str, words: Sequence[str]) -> Command:
-    """Return a command with its flags. Raises SystemExit, after a sentence, for words that cannot be read."""
+def read_flags(name: str, words: Sequence[str], lines: Mapping[str, str] = {}) -> Command:
+    """Return a command with its flags. Raises SystemExit, after a sentence, for words that cannot be read.
+
+    Args:
+        lines: where a specification file has a flag: its name, and `file:line`.
+    """
     try:
-        build, bound, _ = app_of(name).parse_args(list(words), exit_on_error=False, print_error=False)
+        build, bound, _ = app_of(name).parse_args(with_settings(name, words), exit_on_error=False, print_error=False)
     except CycloptsError as err:
-        if isinstance(err, UnknownOptionError) and (replaced := _with_set(name, words)) != words:
-            return read_flags(name, replaced)
-        refuse(name, _explain_error(err, name, words))
+        stated = err.argument and next((lines[flag] for flag in err.argument.names if flag in lines), "")
+        refuse(name, f"{stated}: {_explain_error(err, name, words)}" if stated else _explain_error(err, name, words))
     command: Command = build(*bound.args, **bound.kwargs, argv=(*name.split(), *words))
     return command
 
 
-def _with_set(name: str, words: Sequence[str]) -> list[str]:
-    """Return the words with `--set margin=.05` for `--margin .05`, where the command has thresholds and no flag of that name."""
-    flags = {option for field in fields_of(class_of(name)) for option in field.names}
-    if "--set" not in flags:
-        return list(words)
-    thresholds, replaced, rest = _list_threshold_flags(), list[str](), iter(words)
+def with_settings(name: str, words: Sequence[str]) -> list[str]:
+    """Return the words with `--margin=.05` for `--set margin=.05`. Raises UsageError for a setting that the command does not have."""
+    by_key = {field.key: field for field in fields_of(class_of(name)) if not field.positional}
+    settings = [key for key, field in by_key.items() if field.mark.setting]
+    replaced, rest = list[str](), iter(words)
     for word in rest:
-        option, equals, value = word.partition("=")
-        if option in thresholds and option not in flags:
-            value = value if equals else next(rest, "")
-            if not value or value.startswith("--"):
-                refuse(name, f"argument {option}: expected one argument")
-            replaced += ["--set", f"{thresholds[option]}={value}"]
-        else:
+        if word.partition("=")[0] != SET or not settings:
             replaced.append(word)
+            continue
+        text = word.partition("=")[2] if "=" in word else next(rest, "")
+        key, equals, value = text.partition("=")
+        key = key.replace("-", "_")
+        if not text:
+            refuse(name, f"argument {SET}: expected one argument")
+        if not equals or key not in by_key:
+            from harness.content.tags import suggest  # late: it takes time
+
+            hint = suggest(key, by_key) if equals else ""
+            example = next((f"{key}={value}" for key, value in _EXAMPLES.items() if key in by_key), f"{settings[0]}=…")
+            raise UsageError(
+                f"{SET} {text} should be a setting and its value, such as {example}.{hint} 'harness {name} --help-settings' lists them"
+            )
+        replaced.append(f"{by_key[key].names[0]}={value}")
     return replaced
-
-
-def _list_threshold_flags() -> dict[str, str]:
-    """Return the thresholds of the verdicts by the flags that they would be."""
-    from harness.decide.options import DecisionOptions  # late: it takes time
-
-    return {f"--{name.replace('_', '-')}": name for name in fields_named(DecisionOptions)}
 
 
 def app_of(name: str, *, explained: bool = False) -> App:
@@ -80,9 +85,7 @@ def app_of(name: str, *, explained: bool = False) -> App:
         stated: dict[str, dict[str, Any]] = {}
         flags |= {field.name: field.collect(flags[field.name]) for field in fields if field.collect and field.name in flags}
         for holder, kind in {field.holder: field.kind for field in fields if field.holder}.items():
-            thresholds = read_thresholds(flags.get("settings", ())) if hasattr(kind, "thresholds") else {}
-            thresholds_of_holder = {field.name: flags.pop(field.name) for field in fields if field.holder == holder and field.name in flags}
-            stated[holder] = thresholds | thresholds_of_holder
+            stated[holder] = {field.name: flags.pop(field.name) for field in fields if field.holder == holder and field.name in flags}
             flags[holder] = kind(**stated[holder])
         return cls(*values, **flags, **{"stated": stated})
 
@@ -91,32 +94,6 @@ def app_of(name: str, *, explained: bool = False) -> App:
     app = App(name=name.split()[-1], help_flags=[], version_flags=[], help_format="plaintext", default_parameter=settings)
     app.default(build)
     return app
-
-
-def read_thresholds(settings: Sequence[str]) -> dict[str, Any]:
-    """Return the thresholds that `--set` states. Raises UsageError for a name or a value that makes no sense."""
-    if not settings:
-        return {}
-    import msgspec
-
-    from harness.content.tags import suggest  # late: it takes time
-    from harness.decide.options import DecisionOptions
-
-    names, values = fields_named(DecisionOptions), dict[str, str]()
-    for text in settings:
-        name, equals, value = text.partition("=")
-        if not equals or name not in names:
-            hint = suggest(name, names) if equals else ""
-            raise UsageError(
-                f"--set {text} should be a threshold and its value, such as margin=0.05.{hint} "
-                "'harness compare --help-thresholds' lists all thresholds"
-            )
-        values[name] = f"0{value}" if value.startswith(".") and name != "bar" else value  # .05 is no number in JSON
-    try:
-        decision = msgspec.convert(values, DecisionOptions, strict=False)
-    except msgspec.ValidationError as err:
-        raise UsageError(f"--set {' '.join(settings)}: {err}") from None
-    return {name: getattr(decision, name) for name in values}
 
 
 def _make_parameter(field: CommandField, explained: bool) -> inspect.Parameter:
@@ -146,7 +123,7 @@ def _with_parameters(hint: Any) -> Any:
 
 def _convert_mark(mark: Any) -> Any:
     match mark:
-        case Flag(names, metavar, _, words):
+        case Flag(names, metavar, _, words, _):
             return Parameter(name=names.split() or None, metavar=metavar or None, consume_multiple=words or None)
         case Reads(parse):
             return Parameter(converter=lambda _, tokens: parse(tokens[-1].value), n_tokens=1, accepts_keys=False)
@@ -166,26 +143,27 @@ def flags_of(name: str, words: Sequence[str]) -> dict[str, Any]:
     """Return the flags among the words of a command by the names that a file gives them; repeated flags have lists."""
     fields = {option: field for field in fields_of(class_of(name)) for option in field.names if option.startswith("--")}
     flags: dict[str, Any] = {}
-    rest = iter(words)
+    rest = iter(with_settings(name, words))
     for word in rest:
         option, equals, text = word.partition("=")
         field = fields.get(option)
         if field is not None:
-            value: Any = True if field.switch else text if equals else next(rest, "")
+            value: Any = (text or "true") == "true" if field.switch else text if equals else next(rest, "")
             flags[field.key] = [*flags.get(field.key, []), value] if field.several else value
     return flags
 
 
 def recorded_words(command: Command) -> list[str]:
     """Return the flags that a command was called with, as words, without those that say how its result is shown."""
-    names = known_commands(command.argv)
-    name = next(name for name in (" ".join(command.argv[:count]) for count in (2, 1)) if name in names)
-    flags = flags_of(name, command.argv)
+    flags = flags_of(name_of(command.argv), command.argv)
     words: list[str] = []
     for field in fields_of(type(command)):
         value = flags.get(field.key, []) if field.recorded else []
         for text in value if isinstance(value, list) else [value]:
-            words += [field.names[0]] if text is True else [field.names[0], text]
+            if field.mark.setting:
+                words += [SET, f"{field.key}={'true' if text is True else text}"]
+            else:
+                words += [field.names[0]] if text is True else [field.names[0], text]
     return words
 
 
@@ -211,7 +189,7 @@ def _explain_error(err: CycloptsError, name: str, words: Sequence[str]) -> str:
             position = next(index for index, word in enumerate(words) if word.partition("=")[0] == option or word.startswith(option))
             value = [word for word in words[position + 1 : position + 2] if not word.startswith("-")]
             flags = [option for field in fields_of(class_of(name)) for option in field.names if option.startswith("-")]
-            flags += _list_threshold_flags() if "--set" in flags else ()
+            flags += [SET] if any(field.mark.setting for field in fields_of(class_of(name))) else []
             return f"unrecognized arguments: {' '.join([words[position], *value])}.{suggested(option, flags)} {where}"
         case UnusedCliTokensError():
             return f"unrecognized arguments: {' '.join(err.unused_tokens or ())}. {where}"

@@ -8,10 +8,9 @@ from collections.abc import Iterator
 
 import msgspec
 
-from harness.cli.arguments import addresses, given_fields
 from harness.cli.commands.studies_and_jobs import Generate
 from harness.cli.dry_run import spending
-from harness.cli.run import engine_settings
+from harness.cli.run import checked
 from harness.content import Library
 from harness.data.dataset import card_of_folder
 from harness.data.named_folders import located
@@ -25,7 +24,7 @@ from harness.text import terminal_safe
 
 
 def generate_texts(arguments: Generate) -> int:
-    spec, settings = _read_spec(arguments), engine_settings(arguments)
+    spec, settings = arguments.request, checked(arguments.asking)
     if arguments.dry_run:
         _show_plan(*planned_writing(spec, settings), hidden=_hides_texts(spec, arguments.show_texts))
         return 0
@@ -39,11 +38,6 @@ def generate_texts(arguments: Generate) -> int:
         raise
     _show(generated, arguments)
     return 0
-
-
-def _read_spec(arguments: Generate) -> GenerateSpec:
-    fields = given_fields(arguments, GenerateSpec, writers="by", languages="langs") | addresses(arguments)
-    return GenerateSpec(**fields | {"reask": "refused" in arguments.reask})
 
 
 def _hides_texts(spec: GenerateSpec, show_texts: bool) -> bool:
@@ -78,7 +72,8 @@ def _show(generated: Generated, arguments: Generate) -> None:
     counts += [f"{generated.kept} of them are outputs of the data"] if generated.kept else []
     counts += [f"{generated.earlier} are from earlier commands"] if generated.earlier else []
     print(terminal_safe(f"{generated.folder}: {'; '.join(counts)}"))
-    folder, content = shlex.quote(str(generated.folder)), "".join(f" --content {shlex.quote(str(path))}" for path in arguments.content)
+    folder = shlex.quote(str(generated.folder))
+    content = "".join(f" --content {shlex.quote(str(path))}" for path in arguments.request.content)
     print(f"judge them with: harness run{content} --data {folder} --unlabelled --judge NAME")
     print(f"compare them with: harness pairs {folder}{content} --out PAIRS")
 

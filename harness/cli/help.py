@@ -1,11 +1,11 @@
-"""The help: of the whole command line, of a group of commands, of one command, and the thresholds of the verdicts."""
+"""The help: of the whole command line, of a group of commands, of one command, and of its settings."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator
 
-from harness.cli.command import FIRST, class_of, examples_of, fields_of
+from harness.cli.command import FIRST, SET, Command, CommandField, class_of, examples_of, fields_of
 from harness.cli.commands import COMMANDS, commands, known_commands, leaves
 
 Rows = list[tuple[str, str]]
@@ -18,6 +18,8 @@ _PROGRAM = [
     ("help COMMAND", "show the flags of a command, as --help does"),
     ("--install-completion", "install completion of commands and flags; --shell bash, zsh or fish (default: the shell that runs this)"),
     ("--version", "show the version"),
+    ("COMMAND --spec FILE", "take flags and settings of any command from a file (TOML); flags given beside it take precedence"),
+    ("COMMAND --verbose, -v", "show the traceback of an error; with run --dry-run, a whole prompt of each kind"),
 ]
 _EXIT_CODES = """exit codes:
   0    done
@@ -52,39 +54,57 @@ def help_of(name: str, width: int = 110) -> str:
 
 
 def _describe_command(name: str, about: str, width: int) -> str:
+    """Return the help of a command: the flags that people need first, the others in groups, the names of its settings, examples."""
     cls = class_of(name)
     groups: dict[str, Rows] = {"arguments": [], FIRST: []}
-    usage = [f"harness {name}"]
+    usage, settings = [f"harness {name}", "[flags]"], list[str]()
     for field in fields_of(cls):
-        value = field.mark.metavar or (f"{{{','.join(field.choices)}}}" if field.choices else field.names[0].lstrip("-").upper())
-        text = field.text
+        label, text = _describe_field(field)
         if field.positional:
-            label = f"{{{','.join(field.choices)}}}" if field.choices else field.names[0]
-            several = "..." if field.several else ""
-            usage.append(f"{label}{several}" if field.required else f"[{label}{several}]")
-        else:
-            label = ", ".join(field.names) + ("" if field.switch else f" {value}")
-            usage += [f"{field.names[0]} {value}"] if field.required else []
-        default = field.default
-        empty = default is None or default is False or (isinstance(default, (str, tuple, dict)) and not default)
-        if not (field.required or "(default" in text or empty):
-            text += f" (default: {','.join(map(str, default)) if isinstance(default, tuple) else default})"
-        group = "arguments" if field.positional else FIRST if field.name in cls.first else field.group
-        groups.setdefault(group, []).append((label, text))
-    usage.insert(1, "[flags]")
+            usage.append(label if field.required else f"[{label}]")
+        elif field.required:
+            usage.append(label.rpartition(", ")[2])
+        if field.mark.setting and field.name not in cls.first:
+            settings.append(field.key)
+        elif field.owner is not Command or field.name in cls.first:
+            group = "arguments" if field.positional else FIRST if field.name in cls.first else field.group
+            groups.setdefault(group, []).append((label, text))
+    if settings:
+        more = f"a setting that few people need; 'harness {name} --help-settings' explains them: {', '.join(settings)}"
+        groups["settings"] = [(f"{SET} NAME=VALUE", more)]
     examples = "".join(f"\n  {line}" for line in examples_of(name))
     return f"{_format_page(' '.join(usage), about, groups.items(), width)}\n\nexamples:{examples}"
 
 
-def thresholds_help(width: int = 110) -> str:
-    """Return the thresholds of the verdicts, with what each is and its default."""
-    from harness.decide.options import DecisionOptions
-    from harness.options import field_texts, fields_named
+def _describe_field(field: CommandField) -> tuple[str, str]:
+    """Return what stands on the left and on the right of a flag's line."""
+    value = field.mark.metavar or (f"{{{','.join(field.choices)}}}" if field.choices else field.names[0].lstrip("-").upper())
+    label = ", ".join(field.names) + ("" if field.switch else f" {value}")
+    if field.positional:
+        label = f"{{{','.join(field.choices)}}}" if field.choices else field.names[0]
+        label += "..." if field.several else ""
+    text, default = field.text, field.default
+    empty = default is None or default is False or (isinstance(default, (str, tuple, dict)) and not default)
+    if not (field.required or "(default" in text or empty):
+        text += f" (default: {','.join(map(str, default)) if isinstance(default, tuple) else default})"
+    return label, text
 
-    usual, texts = DecisionOptions(), field_texts(DecisionOptions)
-    rows = [(f"{name}={'' if (value := getattr(usual, name)) is None else value}", texts[name]) for name in fields_named(DecisionOptions)]
-    about = "Thresholds of the verdicts, with what holds without --set. docs/decisions.md says how they decide."
-    return _format_page("harness COMMAND ... --set NAME=VALUE [--set NAME=VALUE]", about, [("thresholds", rows)], width)
+
+def settings_help(name: str, width: int = 110, *, only_thresholds: bool = False) -> str:
+    """Return the settings of a command by group, with what each is and its default, or only the thresholds of verdicts; empty for none."""
+    fields = [field for field in fields_of(class_of(name)) if field.mark.setting]
+    if only_thresholds:
+        from harness.decide.options import DecisionOptions
+        from harness.options import fields_named
+
+        by_name = {field.name: field for field in fields_of(class_of(name)) if field.owner is DecisionOptions}
+        fields = [by_name[name] for name in fields_named(DecisionOptions) if name in by_name]
+    groups: dict[str, Rows] = {}
+    for field in fields:
+        _, text = _describe_field(field)
+        groups.setdefault(field.group, []).append((f"{field.key}={'' if field.switch else field.mark.metavar or 'VALUE'}", text))
+    about = "Settings, with what holds without them. A specification file (--spec) can hold them too, and each can be a flag of its own."
+    return _format_page(f"harness {name} ... {SET} NAME=VALUE [{SET} NAME=VALUE]", about, groups.items(), width) if groups else ""
 
 
 def _format_page(usage: str, about: str, groups: Iterable[tuple[str, Rows]], width: int) -> str:

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness import api, sources
-from harness.cli.arguments import addresses
 from harness.cli.commands.use_scores import Improve
 from harness.cli.endings import print_result
 from harness.cli.judged import opened_source
-from harness.cli.run import engine_settings
+from harness.cli.run import checked
 from harness.content.tags import choose_from
 from harness.errors import HarnessError, UsageError
 from harness.measure.options import MeasureOptions
@@ -89,9 +88,8 @@ def _read_asking(arguments: Improve) -> Asking | None:
     variations = [getattr(arguments, name) or () for name in ("variant", "prompt", "rubric")]
     if any(variations):
         candidates += named_candidates(judges, *variations)
-    about = {name: getattr(arguments, name) for name in ("allow_unreviewed", "limit")}
-    spec = RunSpec(content=tuple(arguments.content), **about, **addresses(arguments))
-    return Asking(judges, candidates, spec, engine_settings(arguments))
+    chosen = {name: getattr(arguments, name) for name in ("allow_unreviewed", "limit", "content")}
+    return Asking(judges, candidates, part_of(arguments.addresses, RunSpec, **chosen), checked(arguments.asking))
 
 
 def _refuse_nobody(source: Path, judges: tuple[str, ...], recorded: tuple[str, ...]) -> None:

@@ -31,17 +31,17 @@ from harness.text import terminal_safe
 
 def import_(arguments: LabelsImport) -> int:
     options, library = ImportOptions(**given_fields(arguments, ImportOptions)), Library(*arguments.content)
-    if arguments.kind is None and any(is_result_file(Path(source)) for source in arguments.source):
+    if arguments.kind is None and any(is_result_file(Path(source)) for source in arguments.sources):
         page_options = PageImportOptions(arguments.pages, arguments.edited, arguments.one_person)
         imported = import_page_results(
-            list(map(Path, arguments.source)), arguments.to, mapping_of(arguments), options, page_options, library
+            list(map(Path, arguments.sources)), arguments.to, mapping_of(arguments), options, page_options, library
         )
-    elif len(arguments.source) > 1:
+    elif len(arguments.sources) > 1:
         raise UsageError("name one source; only result files of labelling pages are imported together. Add the next one with --append")
     elif arguments.to is None:
         raise UsageError("name the data folder to write with --to DIR")
     else:
-        imported = import_labels(arguments.source[0], arguments.to, mapping_of(arguments), options, library)
+        imported = import_labels(arguments.sources[0], arguments.to, mapping_of(arguments), options, library)
     print_summary(imported)
     return ended(imported, partial(facts_of, imported) if arguments.json else None)
 

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from harness.api import report as make_report
-from harness.cli.arguments import addresses, given_fields, page_path
+from harness.asking import Settings
+from harness.cli.arguments import page_path
 from harness.cli.commands.find_out import Run, Runs, ShowReport
 from harness.cli.endings import exit_code_of
 from harness.cli.streams import print_json, told_warnings
@@ -22,10 +23,8 @@ from harness.content.specs import BoardData
 from harness.data.asked_data import quality_of
 from harness.data.named_folders import data_home, how_to_get
 from harness.decide.options import DecisionOptions
-from harness.engines import Cluster, Limits, Settings
 from harness.errors import IncompleteRun, StoreError, UsageError
 from harness.judges import traits_of
-from harness.model import Failure
 from harness.offensive import refuse_in_repository
 from harness.reports.answer.several_boards import BoardVerdicts, answer_of_boards
 from harness.reports.run_report import Report, only_languages
@@ -49,7 +48,7 @@ from harness.text import terminal_safe
 
 
 def run(arguments: Run) -> int:
-    spec, settings = _read_spec(arguments), engine_settings(arguments)
+    spec, settings = _read_spec(arguments), checked(arguments.asking)
     if arguments.cascade:
         from harness.cli.cascaded_run import run_cascaded
 
@@ -154,9 +153,9 @@ def _list_flags(arguments: Any) -> dict[str, Any]:
     """The flags of this command, as `--spec` reads them."""
     from harness.cli.spec_file import spec_of
 
-    flags: dict[str, Any] = spec_of(arguments.argv)
+    flags: dict[str, Any] = spec_of("run", arguments.argv)
     if "header" in flags:  # their values may be secrets
-        flags["header"] = [f"{name}=…" for name, _ in arguments.headers]
+        flags["header"] = [f"{name}=…" for name in arguments.request.headers]
     return flags
 
 
@@ -172,25 +171,16 @@ def _read_spec(arguments: Any) -> RunSpec:
     if arguments.full and request.board not in (None, "controls-full"):
         raise UsageError("--full means --board controls-full; remove --board")
     board = "controls-full" if arguments.full else request.board
-    return replace(request, board=board, content=arguments.content, reask="refused" in arguments.reask, **addresses(arguments))
+    return replace(request, board=board)
 
 
-def engine_settings(arguments: Any) -> Settings:
-    """Return the engine, its limits and its speed, as far as a command has flags for them."""
-    names = ("detach", "reask", "engine", "ray_address", "ray_actors", "max_calls", "max_minutes")
-    detach, reask, engine, address, actors, calls, minutes = (getattr(arguments, name, None) for name in names)
-    if detach and engine != "batch":
+def checked(asking: Settings) -> Settings:
+    """Return the settings of asking. Raises UsageError for those that the engine does not have."""
+    if asking.detach and asking.engine != "batch":
         raise UsageError("--detach needs --engine batch: only a provider's batches continue without this program")
-    if engine != "ray" and (address is not None or actors is not None):
+    if asking.engine != "ray" and (asking.ray_address is not None or asking.ray_actors is not None):
         raise UsageError("--ray-address and --ray-actors describe a Ray cluster; add --engine ray")
-    speed = {name: dict(getattr(arguments, name) or ()) for name in ("concurrency", "rpm", "tpm")}
-    return Settings(
-        **given_fields(arguments, Settings) | speed,
-        batches="detach" if detach else "wait",
-        limits=Limits(arguments.max_cost, calls, minutes),
-        reask_failures=tuple(kind for kind in (Failure.MISSING, Failure.TRUNCATED) if kind in (reask or ())),
-        cluster=Cluster(address or "auto", actors),
-    )
+    return asking
 
 
 def _find_latest(out: Path) -> RunResult:

@@ -1,15 +1,16 @@
-"""`--spec FILE.toml`: the flags of `harness run` in a file, so that a study is one committed file."""
+"""`--spec FILE.toml`: the flags of a command in a file, so that a study is one committed file."""
 
 from __future__ import annotations
 
 import os
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 from harness.cli.command import CommandField, class_of, fields_of
+from harness.cli.commands import known_commands, name_of
 from harness.cli.flags import flags_of
 from harness.content.problems import line_of
 from harness.content.tags import canonical, suggest
@@ -20,24 +21,57 @@ from harness.row_files import to_toml, write_atomic
 FLAG = "--spec"
 
 
-def with_spec_file(argv: Sequence[str]) -> list[list[str]]:
-    """The arguments of `harness run` with the flags of its specification file put in front of those that it does not have.
+class ReadSpec(NamedTuple):
+    """The words of a command with the flags of its file, and where the file has each flag: `{--seed: study.toml:3}`."""
 
-    A file with tables `[language.ja]` means several runs, one list of arguments each: these languages with the flags of their table, and
-    the others as the rest of the file says.
+    words: list[str]
+    lines: dict[str, str]
 
-    Args:
-        argv: what stands after `run`.
+
+def with_spec_file(words: Sequence[str]) -> list[ReadSpec]:
+    """Return the words of a command with the flags of its specification file, but those that the words have themselves.
+
+    A file of `harness run` with tables `[language.ja]` means several runs, one list of words each: these languages with the flags of
+    their table, and the others as the rest of the file says.
 
     Raises:
         UsageError: if the file is missing.  ContentError: with the line, for a key that is no flag, and for a language without a name.
     """
-    stated = flags_of("run", argv)
+    name = name_of(words)
+    if not name or not known_commands(words)[name][0]:
+        return [ReadSpec(list(words), {})]
+    rest = list(words[len(name.split()) :])
+    stated = flags_of(name, rest)
     if stated.get("spec") is None:
-        return [list(argv)]
+        return [ReadSpec(list(words), {})]
     path = Path(str(stated["spec"]))
-    parts = _split_by_language(_read(path), stated, path)
-    return [[*_write_arguments(path, flags, stated), *argv, *languages] for flags, languages in parts]
+    content = _read(path)
+    parts = _split_by_language(content, stated, path) if name == "run" else [(content, list[str]())]
+    return [_put_together(name, path, flags, stated, [*rest, *languages]) for flags, languages in parts]
+
+
+def _put_together(name: str, path: Path, flags: Mapping[str, Any], stated: Mapping[str, Any], rest: Sequence[str]) -> ReadSpec:
+    """Return the words of a command with the flags of a file before those of the command line, and its positional arguments last."""
+    fields = _list_recordable(name)
+    written, positional, lines = list[str](), list[str](), dict[str, str]()
+    for key, value in flags.items():
+        line = line_of(path, rf"^\s*{key}\s*=")
+        if key not in fields:
+            message = f"'{key}' is not a flag of 'harness {name}' that a file can hold.{suggest(key, fields)}"
+            raise ContentError(f"{message} The names are: {', '.join(sorted(fields))}", path, line)
+        field = fields[key]
+        if key in stated or value is False or value in ([], {}):
+            continue
+        if isinstance(value, dict):  # where = {language = ["ja"]}
+            value = [f"{part}={','.join(map(str, text)) if isinstance(text, list) else text}" for part, text in value.items()]
+        texts = [_check_text(name, text, key, path) for text in (value if isinstance(value, list) else [value])] if not field.switch else []
+        if field.positional:
+            positional += texts
+            continue
+        option = field.names[0]
+        lines |= dict.fromkeys(field.names, f"{path}:{line}")
+        written += [option] if field.switch else [f"{option}={text}" for text in (texts if field.several else [",".join(texts)])]
+    return ReadSpec([*name.split(), *written, *rest, *positional], lines)
 
 
 def _split_by_language(content: dict[str, Any], stated: dict[str, Any], path: Path) -> Iterator[tuple[dict[str, Any], list[str]]]:
@@ -64,55 +98,42 @@ def _split_by_language(content: dict[str, Any], stated: dict[str, Any], path: Pa
         yield rest | tables_by_tag.get(tags[0], {}), [f"--langs={','.join(tags)}"]
 
 
-def spec_of(argv: Sequence[str]) -> dict[str, Any]:
-    """Return the content of a specification file with the same flags; paths are absolute."""
-    recorded = _list_recordable()
-    flags = {key: value for key, value in flags_of("run", argv).items() if key in recorded}
-    folder = Path.cwd()
-    return {
-        key: [_resolve_path(folder, key, item) for item in value] if isinstance(value, list) else _resolve_path(folder, key, value)
-        for key, value in flags.items()
-    }
+def spec_of(name: str, argv: Sequence[str]) -> dict[str, Any]:
+    """Return the content of a specification file with the same flags of a command; paths are absolute."""
+    recorded = _list_recordable(name)
+    flags = {key: value for key, value in flags_of(name, argv).items() if key in recorded}
+    here = partial(_resolve_path, name, Path.cwd())
+    return {key: [here(key, item) for item in value] if isinstance(value, list) else here(key, value) for key, value in flags.items()}
 
 
 @cache
-def _list_recordable() -> dict[str, CommandField]:
+def _list_recordable(name: str) -> dict[str, CommandField]:
     """Return the flags that a file can hold, by their keys."""
-    return {field.key: field for field in fields_of(class_of("run")) if field.recorded}
+    return {field.key: field for field in fields_of(class_of(name)) if field.recorded}
 
 
-def _is_path(key: str) -> bool:
+def _is_path(name: str, key: str) -> bool:
     """Return whether the value of a flag is a path beside the file. The results folder is where the command is called."""
 
     def names_path(hint: Any) -> bool:
         return hint is Path or any(map(names_path, get_args(hint)))
 
-    return key in _list_recordable() and key != "out" and names_path(_list_recordable()[key].hint)
+    return key in _list_recordable(name) and key != "out" and names_path(_list_recordable(name)[key].hint)
 
 
-def _resolve_path(folder: Path, key: str, value: Any) -> Any:
+def _resolve_path(name: str, folder: Path, key: str, value: Any) -> Any:
     """The value of a flag, with a path that is relative to a folder as a whole path; other values as they are."""
-    if _is_path(key):
+    if _is_path(name, key):
         return str((folder / str(value)).resolve())
     if key == "judge" and is_panel_file(str(value)):
         return panel_file_in(folder, str(value))
     return value
 
 
-def _write_arguments(path: Path, flags: dict[str, Any], stated: dict[str, Any]) -> Iterator[str]:
-    fields = _list_recordable()
-    for key, value in flags.items():
-        if key not in fields:
-            message = f"'{key}' is not a flag of 'harness run' that a file can hold.{suggest(key, fields)}"
-            raise ContentError(f"{message} The names are: {', '.join(sorted(fields))}", path, line_of(path, rf"^\s*{key}\s*="))
-        field = fields[key]
-        if key in stated or value is False:
-            continue
-        if field.switch:
-            yield field.names[0]
-            continue
-        values = [_check_text(text, key, path) for text in (value if isinstance(value, list) else [value])]
-        yield from (f"{field.names[0]}={text}" for text in (values if field.several else [",".join(values)]))
+def _check_text(name: str, value: Any, key: str, path: Path) -> str:
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        raise ContentError(f"'{key}' should be a text, a number or a list of them", path, line_of(path, rf"^\s*{key}\s*="))
+    return str(_resolve_path(name, path.parent, key, value))
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -125,12 +146,6 @@ def _read(path: Path) -> dict[str, Any]:
         raise unreadable(err, path) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as err:
         raise ContentError(f"not valid TOML: {err}", path) from None
-
-
-def _check_text(value: Any, key: str, path: Path) -> str:
-    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise ContentError(f"'{key}' should be a text, a number or a list of them", path, line_of(path, rf"^\s*{key}\s*="))
-    return str(_resolve_path(path.parent, key, value))
 
 
 def write_spec(
@@ -161,4 +176,4 @@ def _make_paths_relative(path: Path, flags: Mapping[str, Any]) -> dict[str, Any]
     def placed(value: Any) -> Any:
         return [placed(item) for item in value] if isinstance(value, list) else os.path.relpath(value, path.parent)
 
-    return {key: placed(value) if _is_path(key) else value for key, value in flags.items()}
+    return {key: placed(value) if _is_path("run", key) else value for key, value in flags.items()}

@@ -42,25 +42,25 @@ _EXAMPLE_JUDGE = "openai/MODEL"
 
 def start(arguments: Start) -> int:
     library = Library(*arguments.content)
-    to = arguments.to or folder_of(arguments.source)
+    to = arguments.to or folder_of(arguments.file)
     if not arguments.plan and to.is_dir() and find_table(to, "labels"):
         raise UsageError(f"{to} already holds labels; name another folder with --to, or add to them with 'harness labels import --append'")
     mapping = mapping_of(arguments)
     if not arguments.plan and (judging := _read_table_options(mapping, arguments)):
         ask = None if arguments.yes or not sys.stdin.isatty() else ask_role
-        if judged := read_judged_table(arguments.source, judging, ask):
+        if judged := read_judged_table(arguments.file, judging, ask):
             return _answer(judged, to, mapping, arguments)
     options = ImportOptions(**given_fields(arguments, ImportOptions))
-    options, table = _read_table(arguments.source, options, arguments.id_from)
+    options, table = _read_table(arguments.file, options, arguments.id_from)
     look = _settle_mapping(table, library, mapping, sure=bool(arguments.yes or arguments.plan))
     options = msgspec.structs.replace(options, unlabelled=not look.scored, partly=True)  # what is not explained was refused above
     if arguments.plan:
         write_atomic(arguments.plan, _write_mapping(look.mapping).encode())
-        source, plan = shlex.quote(str(arguments.source)), shlex.quote(str(arguments.plan))
+        source, plan = shlex.quote(str(arguments.file)), shlex.quote(str(arguments.plan))
         _say(f"correct the mapping and pass it: harness start {source} --map {plan}")
         print(arguments.plan)
         return 0
-    imported = import_labels(arguments.source, to, look.mapping, options, library)
+    imported = import_labels(arguments.file, to, look.mapping, options, library)
     print_summary(imported)
     prompts = _write_prompts(imported, look.mapping, library) if imported.written else []
     commands = list(_list_next_commands(imported, prompts, look.mapping, arguments.sampling))

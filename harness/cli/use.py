@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from harness.cli.arguments import check_figure
+from harness.cli.command import value_of
 from harness.cli.commands.use_scores import Accept, Calibrate, Certify, Correct, Explain, PromptHash, ShowProbabilities
 from harness.cli.endings import print_result
 from harness.cli.judged import asked_source, judged_run, opened_source
@@ -40,7 +41,7 @@ def accept(arguments: Accept) -> int:
 
     if arguments.cascade:
         return _certify_cascade(arguments)
-    if cascade_flags := [flag for flag in ("units", "price", "prices", "order", "to") if getattr(arguments, flag)]:
+    if cascade_flags := [flag for flag in ("units", "price", "prices", "order", "to") if value_of(arguments, flag)]:
         raise UsageError(f"--{cascade_flags[0]} is of a cascade; pass --cascade too")
     with working("testing thresholds"):
         accepted = acceptance.accept([opened_source(arguments).recording], part_of(arguments.options, MeasureOptions), arguments.options)
@@ -58,7 +59,7 @@ def _certify_cascade(arguments: Accept) -> int:
     with working("testing thresholds"):
         opened = opened_source(arguments)
         source = opened.recording
-        pricing = partial(answer_prices, source, run=opened.run, stated=dict(arguments.price), price_file=arguments.prices)
+        pricing = partial(answer_prices, source, run=opened.run, stated=dict(arguments.price), price_file=arguments.pricing.prices)
         chosen: dict[str, Any] = {name: value for name in ("units", "order") if (value := getattr(arguments, name))}
         cascades = accept_cascade(source, compare, options, pricing=pricing, **chosen)
     if arguments.to:
@@ -107,7 +108,7 @@ def probabilities(arguments: ShowProbabilities) -> int:
 def certify(arguments: Certify) -> int:
     if arguments.probe and not arguments.check:
         raise UsageError("--probe names what a certificate was extended by, to check it; pass --check FILE too")
-    if arguments.prices and not arguments.check:
+    if arguments.pricing.prices and not arguments.check:
         raise UsageError("--prices is of the prices in a cascade's certificate, to check it; pass --check FILE too")
     if arguments.extend and not arguments.check:
         return _extend(arguments)
@@ -173,7 +174,7 @@ def _check(arguments: Any) -> int:
 
     if certificate.kind_of(arguments.check) == "cascade":
         return _check_cascade(arguments)
-    if arguments.prices:
+    if arguments.pricing.prices:
         raise UsageError("--prices is of the prices in a cascade's certificate, and this one is of a judge, which has none")
     certified = certificate.read(arguments.check)
     watch = record_beside(arguments.check) if certified.watch else None
@@ -211,7 +212,7 @@ def _check_cascade(arguments: Any) -> int:
         source, judged = opened.recording, judged_run(opened.run)
         stale = cascade_staleness(cascade, source, judged)
         conditions = [step.judge.condition for step in cascade.steps]
-        prices = {} if stale else answer_prices(source, conditions, opened.run, {}, arguments.prices)
+        prices = {} if stale else answer_prices(source, conditions, opened.run, {}, arguments.pricing.prices)
         absent = cascade_not_made_again(cascade, judged, prices)
     certified = [(cell.chain.language, cell.chain.metric) for cell in cascade.cells if cell.chain.upper is not None]
     allowed = [] if stale or absent else certified

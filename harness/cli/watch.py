@@ -45,10 +45,11 @@ def init(arguments: WatchInit) -> int:
 
 def _make_asking(run: RunResult, judge: CertifiedJudge, arguments: Any) -> Asking:
     """Asks the judge of a run about items again, under the certified condition."""
-    from harness.cli.run import engine_settings
+    from harness.asking import Settings
     from harness.model import SAMPLING
+    from harness.options import part_of
     from harness.render.progress import TerminalWatcher
-    from harness.runs import AskAgain, ask_again, of_judge
+    from harness.runs import AskAgain, ask_again
 
     condition = next(
         condition
@@ -59,10 +60,9 @@ def _make_asking(run: RunResult, judge: CertifiedJudge, arguments: Any) -> Askin
     )
 
     def ask(times: Mapping[str, int], out: Path) -> Judgments:
-        wanted, address = AskAgain(judge.name, condition, run.protocol.questions.metrics, times), dict(arguments.base_url or ())
-        headers = of_judge(dict(arguments.headers or ()), judge.name, [judge.name])
+        wanted = AskAgain(judge.name, condition, run.protocol.questions.metrics, times)
         watcher = TerminalWatcher(assume_yes=arguments.yes)
-        return ask_again(run, wanted, out, watcher, engine_settings(arguments), address.get(judge.name, address.get("")), headers)
+        return ask_again(run, wanted, out, watcher, part_of(arguments.asking, Settings), arguments.addresses)
 
     return ask
 

@@ -11,12 +11,13 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
+from harness.asking import Settings
 from harness.correction.cascade import VOTES, asked_steps
 from harness.correction.cascade_certificate import AGAIN, CascadeCertificate, CertifiedStep
 from harness.correction.certificate import judge_problems
 from harness.correction.certify import JudgedRun
 from harness.data.judgments import Judgments
-from harness.engines import Settings
+from harness.engines.budget import budget_of
 from harness.errors import StaleCertificate, UsageError
 from harness.model import Score, parse_variant
 from harness.runs import Prepared, RunResult, RunSpec, Watcher, open_judges, prepare, run
@@ -75,7 +76,7 @@ def run_cascade(spec: RunSpec, certificate: CascadeCertificate, out: Path, watch
     preparations = [prepare(spec_of_judge) for spec_of_judge in specs]
     for step, prepared, spec_of_judge in zip(certificate.steps, preparations, specs, strict=True):
         refuse_changed(certificate, step, prepared, spec_of_judge)
-    settings = msgspec.structs.replace(settings, shared_budget=settings.budget)
+    settings = replace(settings, shared_budget=budget_of(settings))
     prepared = preparations[0]
     asked_metrics = prepared.data.asked_metrics
     questions: list[Question] = [

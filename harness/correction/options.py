@@ -145,7 +145,7 @@ class CalibrateOptions(LengthCovariate, SetOptions, JudgeSelection):
 
     numbers: Annotated[NumberRule, Flag()] = "linear"
     """the map of scores that are numbers"""
-    seed: Annotated[Seed, Flag(metavar="N")] = 0
+    seed: Annotated[Seed, Flag(metavar="N", setting=True)] = 0
     """of the folds and of the halves"""
 
     @property
@@ -191,7 +191,7 @@ class ProbabilityOptions(JudgeSelection, MajorityRule):
     """the chance that any verdict of one kind is false among the languages and metrics of a judge"""
     groups: int = 20
     """fewer independent texts are too few for any test"""
-    seed: Annotated[Seed, Flag(metavar="N")] = 0
+    seed: Annotated[Seed, Flag(metavar="N", setting=True)] = 0
     """of the folds of a refit, and of intervals of shares"""
 
     def __post_init__(self) -> None:

@@ -48,42 +48,40 @@ class DecisionOptions(Options):
     """When a judge is good enough. Shares and levels are fractions."""
 
     heading: ClassVar[str] = "thresholds of the verdicts (docs/decisions.md)"
-    thresholds: ClassVar[bool] = True
-    """`--set NAME=VALUE` sets a field"""
 
-    margin: float = 0.1
+    margin: Annotated[float, Flag(setting=True)] = 0.1
     """a judge may agree with people this much less than people agree with each other"""
-    alpha: float = 0.05
+    alpha: Annotated[float, Flag(setting=True)] = 0.05
     """the chance of a false `use` among the cells of one family"""
-    correction: Correction = "holm"
+    correction: Annotated[Correction, Flag(setting=True)] = "holm"
     """for many cells: `holm` (no false `use` but with the chance alpha) or `by` (the expected share of false ones)"""
-    family: Family = "judge"
+    family: Annotated[Family, Flag(setting=True)] = "judge"
     """the cells that are corrected together: those of one judge under one condition, or `all`"""
-    agreement: Agreement = "exact"
+    agreement: Annotated[Agreement, Flag(setting=True)] = "exact"
     """two classes agree if they are equal (`exact`), or the more the closer they are (`distance`; needs ordered classes)"""
-    items: int = 30
+    items: Annotated[int, Flag(setting=True)] = 30
     """fewer items with two annotators are too few for any test"""
-    groups: int = 20
+    groups: Annotated[int, Flag(setting=True)] = 20
     """fewer independent texts are too few for any test"""
-    effective_groups: float = LEAST_EFFECTIVE
+    effective_groups: Annotated[float, Flag(setting=True)] = LEAST_EFFECTIVE
     """where groups of texts stand for fewer equal ones, large groups count for fewer texts until they stand for so many"""
-    coverage: float = 0.95
+    coverage: Annotated[float, Flag(setting=True)] = 0.95
     """a judge has to give a readable score for this share of texts"""
-    least_coverage: float = 0.8
+    least_coverage: Annotated[float, Flag(setting=True)] = 0.8
     """below this share a judge fails too often"""
-    gain: float = 1.1
+    gain: Annotated[float, Flag(setting=True)] = 1.1
     """correction by few labels is worth its effort from this ratio of effective to actual labels on"""
-    power: float = 0.8
+    power: Annotated[float, Flag(setting=True)] = 0.8
     """the power for which the number of labels that are still needed is computed"""
-    epsilon: float | None = None
+    epsilon: Annotated[float | None, Flag(setting=True)] = None
     """the discount of the alternative annotator test; None takes that of the dataset card, else 0.15. Its authors advise 0.2 against
     experts, 0.15 against skilled annotators, 0.1 against crowds."""
-    alt_scoring: AltScoring | None = None
+    alt_scoring: Annotated[AltScoring | None, Flag(setting=True)] = None
     """how the alternative annotator test scores on ordered scales: by equal classes (`accuracy`), or by distance (`neg_rmse`); None takes
     what the dataset card states, else accuracy. On other scales it is accuracy."""
     bar: Annotated[str | None, Flag(metavar="N|CLASS=N,…")] = None
     """where one person labelled each text, the share of each class that a judge has to find (default: 0.8 of each of two classes)"""
-    bar_correlation: float = BAR_CORRELATION
+    bar_correlation: Annotated[float, Flag(setting=True)] = BAR_CORRELATION
     """what texts of one group have in common at least, where a judge is held against a bar: from 0 (what is seen) to 1 (groups count)"""
 
     def __post_init__(self) -> None:

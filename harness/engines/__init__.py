@@ -3,8 +3,7 @@
 All engines take the same work and write to the same store. `choice` opens an engine by name; `work` says what it is given and returns.
 """
 
-from harness.engines.budget import Limits
 from harness.engines.choice import ask_all, check_engine
-from harness.engines.work import Cluster, Engine, JudgeOpening, JudgeWork, Outcome, Progress, Settings
+from harness.engines.work import Engine, JudgeOpening, JudgeWork, Outcome, Progress
 
-__all__ = ["Cluster", "Engine", "JudgeOpening", "JudgeWork", "Limits", "Outcome", "Progress", "Settings", "ask_all", "check_engine"]
+__all__ = ["Engine", "JudgeOpening", "JudgeWork", "Outcome", "Progress", "ask_all", "check_engine"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-import msgspec
+from harness.asking import Limits, Settings
 
 _MINUTES = "--max-minutes"
 
@@ -13,14 +13,6 @@ _MINUTES = "--max-minutes"
 def ends_waits(exhausted: str) -> bool:
     """Return True if a used-up budget also ends calls that wait for their next attempt: minutes do, calls and money do not."""
     return exhausted.startswith(_MINUTES)
-
-
-class Limits(msgspec.Struct, frozen=True):
-    """US dollars, calls and minutes; None: no limit."""
-
-    cost: float | None = None
-    calls: int | None = None
-    minutes: float | None = None
 
 
 class Budget:
@@ -40,10 +32,10 @@ class Budget:
         if self.exhausted:
             return False
         limits = self._limits
-        if limits.calls is not None and self._calls >= limits.calls:
-            self.exhausted = f"--max-calls {limits.calls} is used up"
-        elif limits.cost is not None and self.spent + self._reserved + cost > limits.cost:
-            self.exhausted = f"--max-cost {limits.cost:g} is used up (${self.spent:.4f} spent)"
+        if limits.max_calls is not None and self._calls >= limits.max_calls:
+            self.exhausted = f"--max-calls {limits.max_calls} is used up"
+        elif limits.max_cost is not None and self.spent + self._reserved + cost > limits.max_cost:
+            self.exhausted = f"--max-cost {limits.max_cost:g} is used up (${self.spent:.4f} spent)"
         elif self.late:
             pass
         else:
@@ -65,18 +57,23 @@ class Budget:
     @property
     def out_of_time(self) -> bool:
         """Return True once the minutes are over."""
-        if self._limits.minutes is not None and self._clock() - self._start >= 60 * self._limits.minutes:
-            self.exhausted = f"{_MINUTES} {self._limits.minutes:g} are over"
+        if self._limits.max_minutes is not None and self._clock() - self._start >= 60 * self._limits.max_minutes:
+            self.exhausted = f"{_MINUTES} {self._limits.max_minutes:g} are over"
             return True
         return False
 
     @property
     def seconds_left(self) -> float | None:
         """Seconds until the minutes are over; None without such a limit."""
-        minutes = self._limits.minutes
+        minutes = self._limits.max_minutes
         return None if minutes is None else max(0.0, self._start + 60 * minutes - self._clock())
 
     def settle(self, reserved: float, cost: float) -> None:
         """Book the real cost of a call in place of what was reserved."""
         self._reserved -= reserved
         self.spent += cost
+
+
+def budget_of(settings: Settings) -> Budget:
+    """Return the budget of a run: what several runs of one command share, or its own."""
+    return settings.shared_budget or Budget(settings)

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 
+from harness.asking import Settings
 from harness.engines.local import Watch
-from harness.engines.work import JudgeWork, Outcome, Settings
+from harness.engines.work import JudgeWork, Outcome
 from harness.errors import UsageError
 from harness.judges import Judge
 from harness.judges.batches import Batching

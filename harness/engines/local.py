@@ -10,12 +10,13 @@ from contextlib import suppress
 from itertools import islice
 from typing import Any
 
-from harness.engines.budget import Budget
+from harness.asking import Settings
+from harness.engines.budget import Budget, budget_of
 from harness.engines.concurrent import run_together
 from harness.engines.rate_limiter import Closed, Permit, RateLimiter
 from harness.engines.reply_writer import ReplySink, ReplyWriter
 from harness.engines.retry import FIRST_ATTEMPTS, MAX_ATTEMPTS, MAX_REFUSALS, CircuitBreaker, RetryPolicy, backoff
-from harness.engines.work import JudgeWork, Outcome, Progress, Settings, charged, for_judge
+from harness.engines.work import JudgeWork, Outcome, Progress, charged, for_judge
 from harness.errors import EndpointRefusal, FatalReply, JudgeError
 from harness.judges.base import NoReply, UnexplainedRefusal, rate_limit_status_of
 from harness.judges.rate_limits import LONGEST_WAIT_SECONDS
@@ -38,7 +39,7 @@ def ask_all(works: Sequence[JudgeWork], store: Store, settings: Settings, watch:
     Ctrl-C ends it cleanly: all replies that were received are kept. Raises JudgeError when a judge cannot be used, after the others have
     been asked; raises StoreError when the store cannot be written, which ends everything.
     """
-    budget = settings.budget
+    budget = budget_of(settings)
     return run_together([CallSession(work, ReplyWriter(store, work.judge.identity), settings, budget, watch) for work in works])
 
 

@@ -1,16 +1,14 @@
-"""The input and output of an engine: the calls of a judge, the settings, and the outcome of asking."""
+"""The input and output of an engine: the calls of a judge, and the outcome of asking."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Sequence
-from pathlib import Path
-from typing import Literal, Protocol, TypeVar
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from typing import Protocol, TypeVar
 
 import msgspec
 
-from harness.engines.budget import Budget, Limits
 from harness.judges import Judge, JudgeOptions
-from harness.model import Call, Failure, Reply, Usage
+from harness.model import Call, Reply, Usage
 
 Number = TypeVar("Number", int, float)
 
@@ -73,44 +71,7 @@ def charged(work: JudgeWork, call: Call, reply: Reply) -> float:
     return work.cost(usage)
 
 
-class Cluster(msgspec.Struct, frozen=True):
-    """The Ray cluster of the engine `ray`: `auto`, `HOST:PORT`, or `local` for a cluster of its own. `actors` None: one on each node."""
-
-    address: str = "auto"
-    actors: int | None = None
-
-
-class Settings(msgspec.Struct, frozen=True):
-    """Settings of asking. Nothing here changes a result. None: the default, or no limit.
-
-    `concurrency` (calls in flight), `rpm` and `tpm` (requests and tokens a minute) are by judge; the empty name stands for all other
-    judges. `attempts` limits the attempts of one call, `timeout` the seconds of one attempt. `prices` is the user's own price table.
-    `batches`: submit and wait, submit only (`detach`), or fetch only (`collect`). `fresh` asks every call again;
-    `reask_failures` asks calls again whose reply came out as one of these failures. `shared_budget` is what several runs of one command
-    may use together; without it, a run has a budget of its own.
-    """
-
-    engine: str = "local"
-    batches: Literal["wait", "detach", "collect"] = "wait"
-    cluster: Cluster = Cluster()
-    concurrency: dict[str, int] = {}
-    rpm: dict[str, float] = {}
-    tpm: dict[str, float] = {}
-    attempts: int | None = None
-    timeout: float | None = None
-    limits: Limits = Limits()
-    prices: Path | None = None
-    fresh: bool = False
-    reask_failures: tuple[Failure, ...] = ()
-    shared_budget: Budget | None = None
-
-    @property
-    def budget(self) -> Budget:
-        """The budget of a run."""
-        return self.shared_budget or Budget(self.limits)
-
-
-def for_judge(values: dict[str, Number], judge: str) -> Number | None:
+def for_judge(values: Mapping[str, Number], judge: str) -> Number | None:
     """The value for one judge."""
     return values.get(judge, values.get(""))
 

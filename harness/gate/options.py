@@ -16,5 +16,5 @@ class GateOptions(Options):
 
     baseline: Annotated[Any, Flag(metavar="RUN_OR_DIR")] = None
     """an earlier run of the same items and labels, for max_drop"""
-    card: Annotated[str | None, Flag(metavar="NAME")] = None
+    card: Annotated[str | None, Flag(metavar="NAME", setting=True)] = None
     """dataset card of the published data in the folder; see 'harness data list'"""

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from harness.asking import Settings
 from harness.content import Library
 from harness.content.specs import DatasetCard
 from harness.content.tags import choose_from
@@ -20,7 +21,7 @@ from harness.data.dataset import Dataset
 from harness.data.folder_writer import data_toml, write_folder
 from harness.data.judgments import Judgments
 from harness.data.read_back import read_back
-from harness.engines import Settings
+from harness.engines.budget import budget_of
 from harness.errors import UsageError
 from harness.improvement.candidates import AskedCandidate, refuse_unfit
 from harness.improvement.halves import ChooseHalf
@@ -97,7 +98,7 @@ def _variant_of(candidate: AskedCandidate) -> Variant:
 def _refuse_other_addresses(candidates: Sequence[AskedCandidate], spec: RunSpec) -> None:
     """Raise UsageError for the address or a header of a judge that nobody asks."""
     members = {name for candidate in candidates for name in split_panels((candidate.judge,))[0]}
-    judges_of_flags = {"--base-url": set(spec.base_urls), "--header": {name.rpartition("=")[0] for name in spec.headers} - {""}}
+    judges_of_flags = {"--base-url": set(spec.base_url) - {""}, "--header": {name.rpartition("=")[0] for name in spec.headers} - {""}}
     for flag, judges in judges_of_flags.items():
         if other := sorted(judges - members):
             raise UsageError(f"{flag} names '{other[0]}', which is not asked.{choose_from(members, other[0])}")
@@ -129,7 +130,7 @@ class AskedCandidates:
         self._spec = with_examples(candidates, data, choosing, out)
         self._out = out
         self._watcher = watcher
-        self._settings = msgspec.structs.replace(settings, shared_budget=settings.budget)
+        self._settings = replace(settings, shared_budget=budget_of(settings))
         self._recordings: dict[tuple[tuple[int, ...], tuple[str, ...]], Recording] = {}
 
     def right(self, candidates: Sequence[int], questions: LabelledQuestions) -> Floats:

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import msgspec
 
+from harness.asking import Settings
 from harness.decide.options import DecisionOptions
-from harness.engines import Settings
 from harness.errors import UsageError
 from harness.improvement.asked_candidates import (
     AskedCandidates,
@@ -166,7 +166,7 @@ def _is_about(items: frozenset[str], variant: Variant, query: Query) -> bool:
 
 def refuse_small_budget(price: AskingPrice, settings: Settings) -> None:
     """Raise UsageError where the money does not suffice to choose and to confirm."""
-    limit = settings.limits.cost
+    limit = settings.max_cost
     if limit is not None and price.cost is not None and price.cost > limit:
         raise UsageError(
             f"--max-cost {limit:g} is too little: choosing and confirming takes up to ${price.cost:.2f}. Raise it, name fewer candidates "
@@ -181,7 +181,7 @@ class Asking(msgspec.Struct, frozen=True):
         judges: who is asked under about eight settings that fit the data, if there are no `candidates`.
         candidates: judges under settings.
         spec: everything else about the runs: data, endpoints, content, seed, limit.
-        settings: calls in flight and limits; `settings.limits.cost` is for choosing and confirming together.
+        settings: calls in flight and limits; `settings.max_cost` is for choosing and confirming together.
     """
 
     judges: tuple[str, ...] = ()
@@ -223,7 +223,7 @@ class PlannedImprovement(msgspec.Struct, frozen=True):
         """Ask what choosing needs, then what confirming needs. Raises as `improve` and as `runs.run`."""
         refuse_second_use(self.division.uses, self.options.reuse)  # before anything is paid for
         watcher.note(self.sentence)
-        if self.asking.settings.limits.cost is not None:
+        if self.asking.settings.max_cost is not None:
             refuse_small_budget(self.price(out), self.asking.settings)
         choosing, compare = self.division.choosing, self.asked.compare
         asked = AskedCandidates(self.candidates, self.asked, choosing, out, watcher, self.asking.settings)

@@ -52,7 +52,7 @@ class AskedCandidate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return replace(
             base,
             judges=(self.judge,),
-            base_urls={judge: url for judge, url in base.base_urls.items() if judge in members},
+            base_url={judge: url for judge, url in base.base_url.items() if judge in ("", *members)},
             headers={name: value for name, value in base.headers.items() if name.rpartition("=")[0] in ("", *members)},
             variants=None if self.prompt else (self.variant,),
             prompts=(Path(self.prompt),) if self.prompt else (),

@@ -26,7 +26,7 @@ class ImproveOptions(JudgeSelection, MajorityRule):
     """a language gets the choice only where it is shown not to lose more agreement than this"""
     alpha: float = 0.05
     """the level of the confirming test"""
-    seed: Annotated[Seed, Flag(metavar="N")] = 0
+    seed: Annotated[Seed, Flag(metavar="N", setting=True)] = 0
     """seed of the division"""
     reuse: Annotated[bool, Flag()] = False
     """confirm on labels that have confirmed before, at a stricter level"""

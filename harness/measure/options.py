@@ -79,7 +79,7 @@ class LabelSelection(Options):
         default_factory=dict
     )
     """only items, metrics or variants with these values; repeatable"""
-    card: Annotated[str | None, Flag(metavar="NAME")] = None
+    card: Annotated[str | None, Flag(metavar="NAME", setting=True)] = None
     """dataset card of the published data in the folder; see 'harness data list'"""
 
     def __post_init__(self) -> None:
@@ -148,7 +148,7 @@ class MeasureOptions(JudgeSelection, MajorityRule):
     """annotator: correlations on interval scales use scores standardised by person"""
     versus: Annotated[tuple[str, str] | None, Reads(partial(key_and_value, "--versus judge=NAME")), Flag(metavar="KEY=NAME")] = None
     """add paired differences from one judge, variant, temperature or source: judge=gpt-4o"""
-    seed: Annotated[Seed, Flag(metavar="N")] = 0
+    seed: Annotated[Seed, Flag(metavar="N", setting=True)] = 0
     """seed for the bootstrap"""
     resamples: int = RESAMPLES
     """resamples of the bootstrap"""

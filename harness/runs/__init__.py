@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from harness.runs.derivation import ReadingRules, derive_judgments, read_metrics, reply_failures
     from harness.runs.development_part import SET_ASIDE
     from harness.runs.evidence import Evidence, JudgeWords, read_evidence
-    from harness.runs.generate import Generated, GenerateSpec, WriterSummary, generate_outputs, planned_writing
+    from harness.runs.generate import Generated, WriterSummary, generate_outputs, planned_writing
     from harness.runs.live_rows import LiveRow, LiveRows
     from harness.runs.plan import (
         CallIds,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from harness.runs.runner import RunResult, collect_batches, of_judge, open_judges, planned_calls, reopen, reopen_judge, run
     from harness.runs.shown_items import SYSTEM_KEYS
     from harness.runs.sources import first_items, load_board
-    from harness.runs.specification import DEFAULT_BOARD, DEFAULT_JUDGE, RunSpec
+    from harness.runs.specification import DEFAULT_BOARD, DEFAULT_JUDGE, GenerateSpec, RunSpec
     from harness.runs.study import SelectedTexts, Study, study_named
 
 _NAMES = {
@@ -53,7 +53,7 @@ _NAMES = {
     "derivation": ("ReadingRules", "derive_judgments", "read_metrics", "reply_failures"),
     "development_part": ("SET_ASIDE",),
     "evidence": ("Evidence", "JudgeWords", "read_evidence"),
-    "generate": ("Generated", "GenerateSpec", "WriterSummary", "generate_outputs", "planned_writing"),
+    "generate": ("Generated", "WriterSummary", "generate_outputs", "planned_writing"),
     "live_rows": ("LiveRow", "LiveRows"),
     "plan": (
         *("CallIds", "Plan", "PlannedCalls", "call_ids", "estimate_text_usage", "estimate_tokens_per_character", "estimate_usage"),
@@ -66,7 +66,7 @@ _NAMES = {
     "runner": ("RunResult", "collect_batches", "of_judge", "open_judges", "planned_calls", "reopen", "reopen_judge", "run"),
     "shown_items": ("SYSTEM_KEYS",),
     "sources": ("first_items", "load_board"),
-    "specification": ("DEFAULT_BOARD", "DEFAULT_JUDGE", "RunSpec"),
+    "specification": ("DEFAULT_BOARD", "DEFAULT_JUDGE", "GenerateSpec", "RunSpec"),
     "collection_run": ("Together", "absent_cards", "added", "askable_boards", "board_specs", "run_together"),
     "study": ("SelectedTexts", "Study", "study_named"),
 }

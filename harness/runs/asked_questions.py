@@ -38,7 +38,7 @@ def asked_questions(spec: RunSpec, metrics: Sequence[str], data: Dataset, board:
         conditions=_conditions(spec, variants, board),
         repeats=spec.repeats or (board.repeats if board else 1),
         seed=spec.seed,
-        reask=spec.reask,
+        reask="refused" in spec.reask,
         own_prompts=own_prompts,
         own_rubrics=own_rubrics,
     )

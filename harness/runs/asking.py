@@ -6,7 +6,8 @@ Addresses that answered for a judge and the start of a `--fresh` run are notes i
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
 from threading import Thread
 from typing import Any, NamedTuple, Protocol
@@ -15,7 +16,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.engines import Engine, JudgeOpening, JudgeWork, Outcome, Progress, Settings, ask_all
+from harness.asking import Settings
+from harness.engines import Engine, JudgeOpening, JudgeWork, Outcome, Progress, ask_all
+from harness.engines.budget import budget_of
 from harness.judges import Judge, traits_of
 from harness.model import Call, Failure, JudgeIdentity, Query, Reply, Usage
 from harness.parse import language
@@ -128,19 +131,19 @@ class Watcher(Protocol):
 class ReplyReading(msgspec.Struct, frozen=True):
     """Return the reading rules of a run while judges are asked.
 
-    `failures` names what is wrong with a reply, `count_failures` counts it. With `reask`, refused calls are asked again. `rows` are told of
-    every reply.
+    `failures` names what is wrong with a reply, `count_failures` counts it. Calls whose reply came out as one of `reask` are asked again.
+    `rows` are told of every reply.
     """
 
     run: str
     failures: Callable[[Query, Reply], Sequence[Failure]]
     count_failures: Callable[[Query, Reply], int]
-    reask: bool = False
+    reask: Collection[str] = ()
     justifications: bool = False
     rows: LiveRows | None = None
 
 
-def reading_of(prepared: Prepared, watcher: Watcher | None = None) -> ReplyReading:
+def reading_of(prepared: Prepared, reask: Collection[str] = (), watcher: Watcher | None = None) -> ReplyReading:
     """The rules by which replies become scores, and the rows that `watcher` wants to see filled."""
     protocol, rules = prepared.protocol, prepared.reading
     rows = LiveRows(prepared, rules)
@@ -148,7 +151,7 @@ def reading_of(prepared: Prepared, watcher: Watcher | None = None) -> ReplyReadi
         run=protocol.name,
         failures=lambda query, reply: reply_failures(query, reply, rules),
         count_failures=lambda query, reply: count_failures(query, reply, rules),
-        reask=protocol.questions.reask,
+        reask={*reask, *([Failure.REFUSED] if protocol.questions.reask else [])},
         justifications=any(condition.variant.justification != "none" for condition in protocol.questions.conditions),
         rows=rows if watcher is not None and watcher.follow(rows) else None,
     )
@@ -212,7 +215,7 @@ def ask_judges(
     Returns how it went for each judge, and what the engine reports about itself.
     """
     if plan.turns > 1:  # one budget for all turns
-        setting = setting._replace(settings=msgspec.structs.replace(setting.settings, shared_budget=setting.settings.budget))
+        setting = setting._replace(settings=replace(setting.settings, shared_budget=budget_of(setting.settings)))
     store, reading, settings, _ = setting
     summaries: dict[str, JudgeSummary] = {}
     engine = Engine(settings.engine)
@@ -223,7 +226,7 @@ def ask_judges(
             price = price_for_engine(judge.identity, settings)
             if turn == 0:
                 stored = len(calls) - len(missing)
-                if settings.batches != "collect":
+                if not settings.collect:
                     watcher.planned(judge.identity, estimate_cost(missing, price), stored)
                 summaries[judge.identity.name] = JudgeSummary(judge.identity, stored)
                 if stored and (warning := _other_addresses(judge, store, stored)):
@@ -271,17 +274,17 @@ def _other_addresses(judge: Judge, store: Store, stored: int) -> str:
 
 def _answered(calls: PlannedCalls, setting: AskingPlace) -> NDArray[np.bool_]:
     """Return a mask of the calls that have a reply that counts. With --reask, replies of the kinds that it names do not count."""
-    store, reading, settings, since = setting
-    if reading.reask or settings.reask_failures:
-        again = _asked_again(reading, settings)
+    store, reading, _, since = setting
+    if reading.reask:
+        again = _asked_again(reading)
         replies = zip(calls, store.replies(calls.ids(), since), strict=True)
         return np.fromiter((reply is not None and not again(call, reply) for call, reply in replies), bool)
     return np.fromiter((number is not None for number in store.last_attempts(calls.ids(), since)), bool)
 
 
-def _asked_again(reading: ReplyReading, settings: Settings) -> Callable[[Call, Reply], bool]:
+def _asked_again(reading: ReplyReading) -> Callable[[Call, Reply], bool]:
     """Return the test of a call and its reply that is True if the call is asked again for a failure that --reask names."""
-    failures, kinds = reading.failures, {*settings.reask_failures, *([Failure.REFUSED] if reading.reask else [])}
+    failures, kinds = reading.failures, frozenset(reading.reask)
 
     return (lambda call, reply: not kinds.isdisjoint(failures(call.query, reply))) if kinds else lambda call, reply: False
 
@@ -308,13 +311,13 @@ def _work(
         replies = zip(all_calls, store.replies(all_calls.ids(), since), strict=True)
         return next((call for call, reply in replies if reply and reply.text), None)
 
-    needs_estimate = settings.limits.cost is not None or bool(settings.tpm)  # otherwise nothing uses the estimate
+    needs_estimate = settings.max_cost is not None or bool(settings.tpm)  # otherwise nothing uses the estimate
     return JudgeWork(
         judge,
         asked,
         answered_before=has_answered,
         unreadable=unreadable,
-        ask_again=_asked_again(reading, settings),
+        ask_again=_asked_again(reading),
         tokens=estimate_usage if needs_estimate else lambda call: Usage(),
         cost=price.cost if price else lambda usage: 0.0,
         answered_call=answered_call,

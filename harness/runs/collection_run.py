@@ -8,10 +8,11 @@ from pathlib import Path
 
 import msgspec
 
+from harness.asking import Settings
 from harness.content import Library
 from harness.content.specs import BoardCollection, BoardData, DatasetCard
 from harness.content.tags import choose_from, resolve
-from harness.engines import Settings
+from harness.engines.budget import budget_of
 from harness.errors import IncompleteRun, MissingData, UsageError
 from harness.model import JudgeIdentity
 from harness.runs.asked_questions import board_conditions
@@ -116,7 +117,7 @@ def run_together(specs: Sequence[RunSpec], out: Path, watcher: Watcher, settings
             left_out.append(f"{spec.board} is left out: {err}")
     if not opened:
         raise MissingData("\n         ".join(["no board can be asked:", *left_out]))
-    settings = msgspec.structs.replace(settings, shared_budget=settings.budget)
+    settings = replace(settings, shared_budget=budget_of(settings))
     results: dict[str, RunResult] = {}
     unfinished, interrupted = [], False
     with Store.writing(out) as store:
@@ -145,7 +146,8 @@ def _in_all(
     totals: dict[str, tuple[JudgeIdentity, CostEstimate, int]] = {}
     for name, opened_run in opened.items():
         for judge in opened_run.judges:
-            calls, unanswered = calls_to_ask(judge, plans[name], AskingPlace(store, reading_of(opened_run.prepared), settings))
+            place = AskingPlace(store, reading_of(opened_run.prepared, opened_run.reask), settings)
+            calls, unanswered = calls_to_ask(judge, plans[name], place)
             missing = calls if settings.fresh else unanswered
             estimate = estimate_cost(missing, price_for_engine(judge.identity, settings))
             _, before, stored = totals.get(judge.identity.name, (judge.identity, None, 0))

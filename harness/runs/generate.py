@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from importlib.metadata import version
 from operator import attrgetter
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from harness.asking import Settings
 from harness.content import Library, Task
 from harness.content.specs import Asked, DatasetCard
 from harness.content.tags import resolve
@@ -23,13 +23,14 @@ from harness.data import Dataset, load_bundled, load_folder
 from harness.data.asked_data import with_our_names
 from harness.data.folder_writer import data_toml, write_folder
 from harness.data.read_back import read_back
-from harness.engines import JudgeOpening, Settings, check_engine
+from harness.engines import JudgeOpening, check_engine
 from harness.errors import IncompleteRun, UsageError
 from harness.exchange.labels.pairs_of_outputs import PARALLEL_SOURCE
 from harness.judges import Judge, JudgeOptions, traits_of
 from harness.judges.base import Environment
 from harness.model import Condition, Item, JudgeIdentity, Prompt, Query, Reply, Score, Variant
 from harness.offensive import refuse_in_repository
+from harness.options import part_of
 from harness.parse import Vocabulary, clean_text, vocabulary_of, writing_failure
 from harness.parse.finish_reasons import was_cut
 from harness.parse.language import UNDETERMINED, detect_language
@@ -42,34 +43,9 @@ from harness.runs.run_completeness import Spent
 from harness.runs.runner import check_prices, open_with, remote_hosts
 from harness.runs.shown_items import ShownItems
 from harness.runs.sources import first_items
-from harness.runs.specification import ChosenJudges, read_names
+from harness.runs.specification import ChosenJudges, GenerateSpec
 from harness.store import Store
 from harness.store.opening import FILE
-
-
-@dataclass(frozen=True)
-class GenerateSpec:
-    """The specification of texts that models write. Without `data`, the inputs are those of the language packs' control items."""
-
-    task: str
-    writers: tuple[str, ...]
-    languages: tuple[str, ...] | None = None
-    data: Path | None = None
-    content: tuple[Path, ...] = ()
-    base_url: str | None = None
-    base_urls: Mapping[str, str] = field(default_factory=dict)
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)  # as of a run
-    body: Mapping[str, Any] = field(default_factory=dict)
-    temperature: float = 0.0
-    top_p: float | None = None
-    own_language: bool = False  # the request in the language of the items
-    allow_unreviewed: bool = False
-    seed: int = 0
-    limit: int | None = None  # inputs of each language
-    reask: bool = False
-
-    def __post_init__(self) -> None:
-        read_names(self, ("writers", "languages"))
 
 
 class WritingSources(msgspec.Struct, frozen=True):
@@ -246,8 +222,8 @@ def planned_writing(spec: GenerateSpec, settings: Settings) -> tuple[list[tuple[
 
 
 def _open_writers(spec: GenerateSpec, sources: WritingSources, timeout: float | None = None) -> tuple[list[Judge], dict[str, JudgeOpening]]:
-    options = JudgeOptions(spec.base_url, Environment(os.environ), sources.everything, spec.seed, timeout)
-    return open_with(ChosenJudges(judges=spec.writers, base_urls=spec.base_urls, headers=spec.headers, body=spec.body), options)
+    options = JudgeOptions(spec.base_url.get(""), Environment(os.environ), sources.everything, spec.seed, timeout)
+    return open_with(part_of(spec, ChosenJudges, judges=spec.writers), options)
 
 
 def _refuse_unsuitable(judges: Sequence[Judge], sources: WritingSources) -> None:

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import msgspec
 
+from harness.asking import Addresses, Settings
 from harness.data.judgments import Judgments
-from harness.engines import Settings
 from harness.errors import UsageError
 from harness.judges.base import JudgeOptions
 from harness.model import Condition
 from harness.offensive import refuse_in_repository
 from harness.runs.asking import Watcher
 from harness.runs.preparation import Prepared
-from harness.runs.runner import OpenedRun, RunResult, ask_opened, remote_hosts, reopen_judge
+from harness.runs.runner import OpenedRun, RunResult, ask_opened, of_judge, remote_hosts, reopen_judge
 from harness.store import Store
 
 
@@ -38,13 +38,12 @@ def ask_again(
     out: Path,
     watcher: Watcher,
     settings: Settings,
-    base_url: str | None = None,
-    headers: Mapping[str, str] | None = None,
+    addresses: Addresses = Addresses(),
 ) -> Judgments:
     """Ask a part of a run's questions: the calls that have no reply in the results folder `out` yet. Returns all their judgments.
 
-    Where one call or conversation is about several metrics, it is about those of the run. `base_url` is the judge's endpoint, by default
-    its usual one; `headers` are the further headers that it was asked with.
+    Where one call or conversation is about several metrics, it is about those of the run. `addresses` say where the judge answers, by
+    default its usual endpoint, and with which further headers it was asked.
 
     Raises:
         UsageError: for a judge that is not one of the run, and an endpoint that is not its own.
@@ -53,7 +52,9 @@ def ask_again(
     identity = next((judge_identity for judge_identity in result.protocol.judges.identities if judge_identity.name == wanted.judge), None)
     if identity is None:
         raise UsageError(f"the run {result.name} did not ask '{wanted.judge}'")
-    judges = [reopen_judge(identity, JudgeOptions(base_url, os.environ, timeout=settings.timeout, headers=headers or {}))]
+    headers = of_judge(addresses.headers, wanted.judge, [wanted.judge])
+    options = JudgeOptions(addresses.address_of(wanted.judge), os.environ, timeout=settings.timeout, headers=headers)
+    judges = [reopen_judge(identity, options)]
     refuse_in_repository(out, result.prepared.data.about)  # the store holds prompts and replies
     for host in remote_hosts(judges, settings) if result.prepared.data.private else ():
         watcher.consent(host, len(wanted.times))

@@ -12,8 +12,9 @@ from typing import Any
 
 import msgspec
 
+from harness.asking import Settings
 from harness.data.named_folders import fetched_folder
-from harness.engines import Engine, Settings
+from harness.engines import Engine
 from harness.errors import UsageError, refuse_pipe
 from harness.row_files import to_json, write_atomic
 from harness.runs.asking import JudgeSummary

@@ -8,16 +8,18 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import msgspec
 
+from harness.asking import Addresses, Settings
 from harness.content.tags import choose_from
 from harness.data.judgment_file import read_judgments
 from harness.data.judgments import Judgments
-from harness.engines import JudgeOpening, Settings, check_engine
+from harness.engines import JudgeOpening, check_engine
 from harness.engines.batch.submission import open_batches
 from harness.errors import ContentError, IncompleteRun, JudgeError, UsageError
 from harness.judges import Judge, JudgeOptions, open_judge, opening_name, traits_of
@@ -88,7 +90,7 @@ def judge_options(
 ) -> JudgeOptions:
     """The options that the judges of a specification are opened with; by default with the environment of this process."""
     return JudgeOptions(
-        spec.base_url, Environment(os.environ if environment is None else environment), prepared.training, spec.seed, timeout
+        spec.base_url.get(""), Environment(os.environ if environment is None else environment), prepared.training, spec.seed, timeout
     )
 
 
@@ -104,10 +106,10 @@ def open_with(chosen: ChosenJudges, options: JudgeOptions) -> tuple[list[Judge],
     """
     if not chosen.judges or len(set(chosen.judges)) != len(chosen.judges):
         raise UsageError(f"name each judge once; got: {', '.join(chosen.judges) or 'none'}")
-    for name in chosen.base_urls:
-        if name not in chosen.judges:
+    for name in chosen.base_url:
+        if name and name not in chosen.judges:
             raise UsageError(f"--base-url names '{name}', which is not a judge of this run; its judges: {', '.join(chosen.judges)}")
-    addresses = {name: chosen.base_urls.get(name, options.base_url) for name in chosen.judges}
+    addresses = {name: chosen.base_url.get(name, options.base_url) for name in chosen.judges}
     by_name = {
         name: msgspec.structs.replace(
             options,
@@ -160,6 +162,7 @@ class OpenedRun(msgspec.Struct, frozen=True):
     prepared: Prepared
     judges: Sequence[Judge]
     openings: Mapping[str, JudgeOpening] = {}
+    reask: tuple[str, ...] = ()  # failures of replies that are asked again
 
     def ask_consent(self, watcher: Watcher, settings: Settings) -> None:
         """Ask before texts of the user's own leave this machine. Raises UsageError without consent."""
@@ -180,7 +183,7 @@ def open_run(spec: RunSpec, out: Path, settings: Settings) -> OpenedRun:
     prepared = msgspec.structs.replace(prepared, protocol=protocol)
     prepared.refuse_unfit_judges(protocol.judges.identities)
     study_named(protocol.texts.study).refuse(protocol, prepared.data.items)
-    return OpenedRun(prepared, judges, openings)
+    return OpenedRun(prepared, judges, openings, spec.reask)
 
 
 def _with_judges(protocol: RunProtocol, judges: Sequence[Judge], openings: Mapping[str, JudgeOpening]) -> RunProtocol:
@@ -200,9 +203,7 @@ def collect_batches(
     out: Path,
     watcher: Watcher,
     settings: Settings,
-    base_url: str | None = None,
-    base_urls: Mapping[str, str] | None = None,
-    headers: Mapping[str, str] | None = None,
+    addresses: Addresses = Addresses(),
 ) -> RunResult:
     """Fetch the finished batches of run `name`, and submit nothing. Takes what `reopen` takes; raises as it and `run`."""
     name, out = run_place(name, out)
@@ -214,13 +215,11 @@ def collect_batches(
         judges = [
             reopen_judge(
                 identity,
-                msgspec.structs.replace(
-                    options, base_url=(base_urls or {}).get(name, base_url), headers=of_judge(headers or {}, name, names)
-                ),
+                msgspec.structs.replace(options, base_url=addresses.address_of(name), headers=of_judge(addresses.headers, name, names)),
             )
             for identity, name in zip(identities, names, strict=True)
         ]
-        collecting = msgspec.structs.replace(settings, engine="batch", batches="collect")
+        collecting = replace(settings, engine="batch", collect=True)
         return ask_opened(OpenedRun(prepared, judges), store, out, watcher, collecting)
 
 
@@ -260,7 +259,7 @@ def ask_opened(opened: OpenedRun, store: Store, out: Path, watcher: Watcher, set
     store.put_run(run, msgspec.json.encode(prepared.protocol.flat()))
     since = begin_fresh_run(store, run) if settings.fresh else None
     first = FirstLanguage(prepared, plan, store, lambda part: _show_part(part, store, watcher))
-    setting = AskingPlace(store, reading_of(prepared, watcher), settings, since)
+    setting = AskingPlace(store, reading_of(prepared, opened.reask, watcher), settings, since)
     try:
         sessions, engine = ask_judges(judges, openings, plan, setting, watcher, first.look)
     except JudgeError:
@@ -309,14 +308,14 @@ def _count_stale(judges: Sequence[Judge], plan: Plan, store: Store, since: float
 def remote_hosts(judges: Sequence[Judge], settings: Settings) -> set[str]:
     """The hosts that texts would be sent to, without this machine."""
     hosts = {judge.endpoint for judge in judges if judge.endpoint}
-    if settings.engine == "ray" and settings.cluster.address != "local":
-        hosts.add(f"the nodes of the Ray cluster '{settings.cluster.address}'")
+    if settings.engine == "ray" and settings.ray_address != "local":
+        hosts.add(f"the nodes of the Ray cluster '{settings.ray_address or 'auto'}'")
     return hosts
 
 
 def check_prices(judges: Sequence[Judge], settings: Settings) -> None:
     unknown = [judge.identity.name for judge in judges if price_of(judge.identity, settings.prices) is None]
-    if settings.limits.cost is not None and unknown:
+    if settings.max_cost is not None and unknown:
         raise UsageError(f"--max-cost needs a price, but none is known for {', '.join(unknown)}; give one with --prices FILE")
 
 
@@ -325,7 +324,7 @@ def _raise_if_incomplete(result: RunResult, sessions: Sequence[JudgeSummary], se
     again = "Run the same command again: all answers are kept"
     if any(session.interrupted for session in sessions):
         raise IncompleteRun(f"interrupted; calls without an answer: {missing or 'none'}. {again}", result, interrupted=True)
-    if missing and settings.batches != "wait":
+    if missing and (settings.detach or settings.collect):
         raise IncompleteRun(f"calls without an answer: {missing}. {_batch_advice(result, sessions)}")
     if missing:
         raise IncompleteRun(f"calls without an answer: {missing} ({why_stopped(sessions, 'no reason was given')}). {again}", result)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
+from harness.asking import Endpoints
 from harness.options import (
+    ContentFolders,
     Count,
     Flag,
     Majority,
@@ -15,9 +17,12 @@ from harness.options import (
     Orders,
     OwnSystems,
     Reads,
+    Reask,
     Seed,
     ShownSources,
+    Temperature,
     Temperatures,
+    TopP,
     TunedJudges,
     top_ps,
 )
@@ -33,7 +38,7 @@ DEFAULT_JUDGE = "local/smollm2-135m"
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChosenTexts:
+class ChosenTexts(ContentFolders):
     """The choice of texts."""
 
     heading: ClassVar[str] = "what to judge"
@@ -54,14 +59,12 @@ class ChosenTexts:
     """only the first N items of each language and task"""
     study: Annotated[str, Flag(metavar="NAME")] = ""
     """ask as a study does, with its section in the report: chiang-lee, self-preference, languages; other flags take precedence"""
-    content: tuple[Path, ...] = ()
-    """further folders with tasks/, languages/, rubrics/"""
     only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """the items that are asked about, by metric; empty: all"""
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChosenJudges:
+class ChosenJudges(Endpoints):
     """Who judges."""
 
     heading: ClassVar[str] = "judges"
@@ -71,18 +74,10 @@ class ChosenJudges:
     baseline/<name>, python:<module>:<function>, replay/<file>, or a panel of them, panel/<file.toml>; repeatable"""
     panels: Mapping[str, Panel] = field(default_factory=dict)
     """the panels among them, read already, by name; their members are among the judges"""
-    own_systems: Annotated[OwnSystems, Flag("--is", "JUDGE=SYSTEM")] = field(default_factory=dict)
+    own_systems: Annotated[OwnSystems, Flag("--is", "JUDGE=SYSTEM", setting=True)] = field(default_factory=dict)
     """for --study self-preference: the system of the data that a judge is (default: the one with its name); repeatable"""
-    tuned: Annotated[TunedJudges, Flag(metavar="NEW=OLD")] = field(default_factory=dict)
+    tuned: Annotated[TunedJudges, Flag(metavar="NEW=OLD", setting=True)] = field(default_factory=dict)
     """for --study self-preference: a judge that was tuned, and the judge before; both are the system of the latter; repeatable"""
-    base_url: str | None = None
-    """the endpoint of each judge that `base_urls` does not name"""
-    base_urls: Mapping[str, str] = field(default_factory=dict)
-    """the endpoint of single judges, by name"""
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """further headers, `NAME` or `JUDGE=NAME`, with their values, which are often secrets"""
-    body: Mapping[str, Any] = field(default_factory=dict)
-    """further fields of requests, `NAME` or `JUDGE=NAME`, with their values"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +98,7 @@ class ChosenWordings:
     """the same, read already, by name and hash"""
     examples: Annotated[Path | None, Flag(metavar="DIR")] = None
     """a data folder whose labelled items are the few-shot examples (default: dev items)"""
-    levels: Annotated[Count | None, Flag(metavar="N")] = None
+    levels: Annotated[Count | None, Flag(metavar="N", setting=True)] = None
     """ask decision models about N bands of a scale that they cannot be asked about as it is, such as 0 to 100"""
     allow_unreviewed: Annotated[bool, Flag()] = False
     """allow instructions that no native reader has reviewed"""
@@ -125,7 +120,7 @@ class ChosenConditions:
     """also ask with the names of the systems in the texts' headings: correct, or swapped in a pair; correct,swapped"""
     perturbations: Annotated[tuple[str, ...], Flag("--perturb", "NAME[:DOSE,..]")] = ()
     """also ask about perturbed texts: shuffle-words:0.1,0.5, truncate, inject, ...; repeatable; see docs/studies.md"""
-    segmenters: Annotated[Names, Flag("--segmenter", "NAMES")] = ("icu",)
+    segmenters: Annotated[Names, Flag("--segmenter", "NAMES", setting=True)] = ("icu",)
     """how perturbations split texts into words: icu, whitespace"""
     crossed: bool = True
     """False: further variants are asked at the first temperature only"""
@@ -143,10 +138,11 @@ class RunSpec(ChosenConditions, ChosenWordings, ChosenJudges, ChosenTexts):
     """seed for everything random"""
     majority: Annotated[Majority | None, Flag()] = None
     """how the labels of several annotators become one reference (default: the board's, or drop)"""
-    reask: bool = False
-    """ask refused calls again"""
+    reask: Annotated[Reask, Flag(metavar="KINDS")] = ()
+    """ask calls again, up to three times, whose reply was refused, missing or truncated: missing,truncated"""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         read_names(self, ("languages", "tasks", "metrics", "judges", "variants", "perturbations", "segmenters"))
 
 
@@ -157,3 +153,37 @@ def read_names(spec: object, fields: Iterable[str]) -> None:
             object.__setattr__(spec, name, as_names(text))
     if isinstance(data := getattr(spec, "data", None), str):
         object.__setattr__(spec, "data", Path(data))
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenerateSpec(Endpoints, ContentFolders):
+    """The specification of texts that models write. Without `data`, the inputs are those of the language packs' control items."""
+
+    heading: ClassVar[str] = "how to ask"
+
+    task: Annotated[str, Flag(metavar="NAME")]
+    """what is written: summarize, open_prompt, continue_writing, rate_story, ..."""
+    writers: Annotated[tuple[str, ...], Flag("--by", "JUDGE")]
+    """who writes: any judge that is a model; repeatable"""
+    languages: Annotated[Names | None, Flag("--langs --lang", "TAGS")] = None
+    """languages, separated by commas: ja,cs (default: all that have inputs)"""
+    data: Annotated[Path | None, Flag(metavar="DIR")] = None
+    """take the inputs of a data folder instead of the control items'"""
+    limit: Annotated[Count | None, Flag(metavar="N")] = None
+    """only the first N inputs of each language"""
+    temperature: Annotated[Temperature, Flag(metavar="T")] = 0.0
+    """sampling temperature"""
+    top_p: Annotated[TopP | None, Flag(metavar="P")] = None
+    """nucleus sampling (default: the endpoint's default)"""
+    own_language: Annotated[bool, Flag()] = False
+    """ask in the language of the items instead of English"""
+    allow_unreviewed: Annotated[bool, Flag()] = False
+    """allow instructions that no native reader has reviewed"""
+    seed: Annotated[Seed, Flag(metavar="N")] = 0
+    """seed of the calls"""
+    reask: Annotated[Reask, Flag(metavar="KINDS")] = ()
+    """ask calls again whose reply was: refused (by the model), missing, truncated"""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        read_names(self, ("writers", "languages"))

@@ -29,7 +29,7 @@ class WatchOptions(Options):
     """a change by less does not matter, as a share of the scale"""
     max_age: Annotated[Count, Flag(metavar="DAYS")] = 90
     """the certificate holds so long after a checked day"""
-    seed: Annotated[Seed, Flag(metavar="N")] = 0
+    seed: Annotated[Seed, Flag(metavar="N", setting=True)] = 0
     """of all draws"""
 
     def __post_init__(self) -> None:

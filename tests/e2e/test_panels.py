@@ -111,5 +111,5 @@ def test_members_that_judged_nothing_here(result: RunResult, folder: Path) -> No
 
 def test_paths_of_panels_in_a_specification_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
-    flags = spec_of(["--judge", "panel/jury.toml", "--judge", "baseline/random"])
+    flags = spec_of("run", ["--judge", "panel/jury.toml", "--judge", "baseline/random"])
     assert flags["judge"] == [f"panel/{folder.resolve()}/jury.toml", "baseline/random"]

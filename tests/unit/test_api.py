@@ -122,4 +122,4 @@ def test_one_name_may_stand_for_a_list_of_names(folder: Folder) -> None:
     checked = api.labels_check(folder.root / "data", LabelCheckOptions(by=("metric",), where={"metric": ("task_quality",)}))
     assert [cell["metric"] for cell in checked.cells] == ["task_quality"]
     assert harness.RunSpec(data=str(folder.root), judges="a").judges == ("a",)  # type: ignore[arg-type]
-    assert harness.GenerateSpec("summarize", "openai/m").writers == ("openai/m",)  # type: ignore[arg-type]
+    assert harness.GenerateSpec(task="summarize", writers="openai/m").writers == ("openai/m",)  # type: ignore[arg-type]

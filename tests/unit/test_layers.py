@@ -19,6 +19,7 @@ from harness import runs
 LAYERS: list[set[str]] = [
     {
         "archives",
+        "asking",
         "errors",
         "exit_codes",
         "html_pages",
@@ -61,6 +62,7 @@ BESIDE = {
     ("row_files", "errors"): "rows that cannot be read raise the errors that commands show",
     ("row_files", "text"): "cells of CSV files are guarded by the rules for invisible characters",
     ("offensive", "errors"): "it refuses to write",
+    ("asking", "options"): "options of asking are options",
     ("options", "errors"): "a text that is no value of an option raises the errors that commands show",
     ("plugins", "errors"): "a plug-in that cannot be used raises the errors that commands show",
     ("plugins", "plugin_errors"): "what its code did is said in one place",

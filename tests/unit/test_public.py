@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import harness
-from harness import api, content, data, engines, errors, sources
+from harness import api, asking, content, data, errors, sources
 from harness.annotate.checks.options import LabelCheckOptions
 from harness.correction import cascade_certificate, certificate
 from harness.correction.options import AcceptOptions, CalibrateOptions, CertifyOptions, CorrectOptions, ProbabilityOptions
@@ -21,7 +21,7 @@ from harness.improvement.asking import Asking
 from harness.improvement.candidates import AskedCandidate
 from harness.improvement.options import ExplainOptions, ImproveOptions
 from harness.reports.options import CompareOptions
-from harness.runs import generate, runner
+from harness.runs import runner, specification
 
 PUBLIC = {
     "AcceptOptions": AcceptOptions,
@@ -35,7 +35,7 @@ PUBLIC = {
     "DecisionOptions": DecisionOptions,
     "ExplainOptions": ExplainOptions,
     "GateOptions": GateOptions,
-    "GenerateSpec": generate.GenerateSpec,
+    "GenerateSpec": specification.GenerateSpec,
     "HarnessError": errors.HarnessError,
     "ImproveOptions": ImproveOptions,
     "LabelCheckOptions": LabelCheckOptions,
@@ -43,7 +43,7 @@ PUBLIC = {
     "ProbabilityOptions": ProbabilityOptions,
     "RunResult": runner.RunResult,
     "RunSpec": runner.RunSpec,
-    "Settings": engines.Settings,
+    "Settings": asking.Settings,
     "TableOptions": TableOptions,
     "accept": api.accept,
     "atlas": api.atlas,

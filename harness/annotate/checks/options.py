@@ -18,7 +18,7 @@ class LabelCheckOptions(LabelSelection, MajorityRule):
 
     by: Annotated[Names, Flag(metavar="KEYS")] = ("language", "task", "metric")
     """keys to group by (default: language,task,metric)"""
-    seed: Annotated[Seed, Flag(metavar="N")] = 0
+    seed: Annotated[Seed, Flag(metavar="N", setting=True)] = 0
     """seed for the bootstrap"""
 
     def __post_init__(self) -> None:

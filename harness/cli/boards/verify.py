@@ -8,11 +8,11 @@ from typing import Any
 
 import msgspec
 
-from harness.boards.verify import LEVEL, Verification, VerifyOptions
+from harness.asking import Settings
+from harness.boards.verify import LEVEL, Verification
 from harness.boards.verify import verify as verify_submission
-from harness.cli.arguments import given_fields
 from harness.cli.commands.leaderboards import BoardVerify
-from harness.engines import Limits, Settings
+from harness.options import part_of
 from harness.row_files import to_json
 from harness.text import terminal_safe
 
@@ -26,8 +26,8 @@ def verify(arguments: BoardVerify) -> int:
         arguments.board,
         arguments.submission,
         TerminalWatcher(assume_yes=arguments.yes),
-        _read_settings(arguments),
-        VerifyOptions(**given_fields(arguments, VerifyOptions) | {"headers": dict(arguments.headers or ())}),
+        part_of(arguments.asking, Settings),
+        arguments.options,
     )
     if arguments.json:
         sys.stdout.write(to_json(_to_json_object(result)))
@@ -35,12 +35,6 @@ def verify(arguments: BoardVerify) -> int:
         for line in _summarise_verification(result):
             print(terminal_safe(line))
     return 0 if result.holds else 1
-
-
-def _read_settings(arguments: BoardVerify) -> Settings:
-    speed = {name: dict([value]) if (value := getattr(arguments, name)) else {} for name in ("rpm", "tpm")}
-    speed["concurrency"] = {"": arguments.concurrency} if arguments.concurrency else {}
-    return Settings(**given_fields(arguments, Settings) | speed, limits=Limits(cost=arguments.max_cost))
 
 
 def _to_json_object(result: Verification) -> dict[str, Any]:

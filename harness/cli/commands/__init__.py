@@ -172,6 +172,12 @@ def known_commands(words: Sequence[str]) -> dict[str, tuple[str, str]]:
     return bundled if words and words[0] != OPEN_GROUP and words[0] in bundled else commands()
 
 
+def name_of(words: Sequence[str]) -> str:
+    """Return the name of the command or the group of commands that words begin with; empty for none."""
+    available = known_commands(words)
+    return next((name for name in (" ".join(words[:count]) for count in (2, 1)) if name in available), "")
+
+
 def leaves(words: Sequence[str] = ()) -> list[str]:
     """Return the commands that can be run, or those of the group that words name."""
     return [name for name, (target, _) in known_commands(words).items() if target and name.split()[: len(words)] == list(words)]

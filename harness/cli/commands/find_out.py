@@ -6,33 +6,25 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Literal
 
+from harness.asking import Settings
 from harness.cli.command import FORM, Command, command
 from harness.cli.commands.shared import (
     AllowRefusedFlags,
-    BaseUrlFlags,
-    BodyFlags,
-    BudgetFlags,
     ColumnsFlags,
-    ContentFlags,
-    DecisionsFlags,
-    EngineFlags,
     FiguresFlags,
     FormsFlags,
-    HeaderFlags,
     JsonFlags,
     OutFlags,
     PeopleFlags,
-    RayFlags,
     ReadingFlags,
     RowsFlags,
     ScoresFlags,
     ShowTextsFlags,
-    SpeedFlags,
     WageFlags,
 )
 from harness.decide.options import DecisionOptions
 from harness.exchange.one_table.options import TableOptions
-from harness.options import Flag, Names, Reask
+from harness.options import Flag, Names
 from harness.reports.options import CompareOptions
 from harness.runs import RunSpec
 
@@ -74,7 +66,7 @@ class Start(JsonFlags, PeopleFlags, ScoresFlags, ColumnsFlags, ReadingFlags, All
     harness start ratings.csv --language ja --to data/ratings --yes
     """
 
-    source: Annotated[Path, Flag("FILE")] = field(kw_only=False)
+    file: Annotated[Path, Flag("FILE")] = field(kw_only=False)
     """CSV, TSV, XLSX, JSONL or Parquet, with people's scores or with texts alone"""
     to: Annotated[Path | None, Flag(metavar="DIR")] = None
     """the data folder to write (default: the file's name without its ending)"""
@@ -97,20 +89,9 @@ class RunParts(Command, group="what to judge"):
     """ask the judges of this certificate, made by 'harness accept --cascade --to FILE', one after the other"""
 
 
-class RunAgain(Command, group="how to ask"):
-    """Flags of `harness run`."""
-
-    reask: Annotated[Reask, Flag(metavar="KINDS")] = ()
-    """ask calls again, up to three times, whose reply was refused, missing or truncated: missing,truncated"""
-    fresh: bool = False
-    """ask every call again, even if it has an answer; the last reply counts, and all are kept"""
-
-
 class RunNow(Command, recorded=False):
     """Flags of `harness run`."""
 
-    spec: Annotated[Path | None, Flag(metavar="FILE")] = None
-    """a file with flags of this command (TOML); flags given here take precedence"""
     dry_run: bool = False
     """show calls, tokens, cost and the beginning of a prompt; --verbose: one prompt of each kind; ask no judge"""
     yes: bool = False
@@ -124,16 +105,7 @@ class Run(
     WageFlags,
     ShowTextsFlags,
     OutFlags,
-    BudgetFlags,
-    RayFlags,
-    SpeedFlags,
-    EngineFlags,
-    BodyFlags,
-    HeaderFlags,
-    BaseUrlFlags,
-    ContentFlags,
     RunNow,
-    RunAgain,
     RunParts,
 ):
     """Flags of `harness run`.
@@ -143,8 +115,7 @@ class Run(
     """
 
     request: RunSpec = field(default_factory=RunSpec)
-    detach: Annotated[bool, Flag(group="speed and limits (they change no number)")] = False
-    """with --engine batch: submit the batches and do not wait"""
+    asking: Settings = field(default_factory=Settings)
     by_task: Annotated[bool, Flag(group="how much is shown")] = False
     """also show all verdicts, the numbers of each metric and task, and the sections"""
 
@@ -168,8 +139,8 @@ class CompareOutput(Command, group="output", recorded=False):
     """write one self-contained page"""
 
 
-@command("compare:compare", first="judges human text languages by versus bar full html json settings")
-class Compare(FormsFlags, FiguresFlags, RowsFlags, OutFlags, DecisionsFlags, CompareOutput):
+@command("compare:compare", first="judges human text languages by versus bar full html json")
+class Compare(FormsFlags, FiguresFlags, RowsFlags, OutFlags, CompareOutput):
     """Flags of `harness compare`.
 
     harness compare ratings.xlsx
@@ -183,8 +154,8 @@ class Compare(FormsFlags, FiguresFlags, RowsFlags, OutFlags, DecisionsFlags, Com
     table: TableOptions = field(default_factory=TableOptions)
 
 
-@command("run:report", first="by_task html json langs settings figures out")
-class ShowReport(OutFlags, FormsFlags, RowsFlags, DecisionsFlags, FiguresFlags, WageFlags):
+@command("run:report", first="by_task html json langs figures out")
+class ShowReport(OutFlags, FormsFlags, RowsFlags, FiguresFlags, WageFlags):
     """Flags of `harness report`.
 
     harness report

@@ -13,7 +13,6 @@ from harness.cli.commands.shared import (
     CardFlags,
     ColumnsFlags,
     ContentFlags,
-    DecisionsFlags,
     HomeFlags,
     JsonFlags,
     OutFlags,
@@ -44,7 +43,7 @@ class LabelsImport(JsonFlags, PeopleFlags, ScoresFlags, ColumnsFlags, ReadingFla
     harness labels import ratings.csv --to data/ratings --column score=rating --scale score=1..5:best=5 --language ja
     """
 
-    source: Annotated[tuple[str, ...], Flag("SOURCE")] = field(kw_only=False)
+    sources: Annotated[tuple[str, ...], Flag("SOURCE")] = field(kw_only=False)
     """CSV, TSV, XLSX, JSONL, Parquet, a Label Studio or Argilla export, a saved data set, hf:owner/name, or result files of pages"""
     to: Annotated[Path | None, Flag(metavar="DIR")] = None
     """the data folder to write (of result files: default the data of their pages)"""
@@ -80,7 +79,7 @@ class LabelsExport(JsonFlags, ContentFlags):
     """only these metrics, in this order"""
     fields: Annotated[Names | None, Flag(metavar="NAMES")] = None
     """the texts that a sheet shows, for items of a task that tasks/ does not describe"""
-    seed: Annotated[Seed, Flag(metavar="N")] = 0
+    seed: Annotated[Seed, Flag(metavar="N", setting=True)] = 0
     """seed for the order of outputs that share a text"""
     annotator: Annotated[str | None, Flag(metavar="NAME")] = None
     """the annotator's name in the sheet"""
@@ -118,8 +117,8 @@ class LabelsNeededBefore(Command, group="before any run"):
     """metrics times languages that are tested together (default: those of the labels)"""
 
 
-@command("labels:needed", first="judges languages half_width judge_as_good metric people shares cells settings json")
-class CountLabelsNeeded(JsonFlags, OutFlags, DecisionsFlags, LabelsNeededBefore):
+@command("labels:needed", first="judges languages half_width judge_as_good metric people shares cells json")
+class CountLabelsNeeded(JsonFlags, OutFlags, LabelsNeededBefore):
     """Flags of `harness labels needed`.
 
     harness labels needed pariksha
@@ -171,7 +170,7 @@ class LabelsReviews(ContentFlags, JsonFlags):
 
     data: Annotated[Path, Flag("DIR")] = field(kw_only=False)
     """the data folder with the imported answers"""
-    seed: Annotated[Seed, Flag(metavar="N")] = 0
+    seed: Annotated[Seed, Flag(metavar="N", setting=True)] = 0
     """seed for the bootstrap"""
     html: Annotated[str | None, Flag(metavar="FILE", group=FORM)] = None
     """write one self-contained page, with what people said"""

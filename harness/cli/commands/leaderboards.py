@@ -6,7 +6,9 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated
 
-from harness.cli.command import Command, command
+from harness.asking import Speed
+from harness.boards.options import VerifyOptions
+from harness.cli.command import command
 from harness.cli.commands.shared import (
     AboutFlags,
     BoardDataFlags,
@@ -15,12 +17,10 @@ from harness.cli.commands.shared import (
     KeyFlags,
     OpenedFlags,
     OutFlags,
-    PricesFlags,
     RecipientsFlags,
-    RetriesFlags,
     SubmissionFlags,
 )
-from harness.options import Count, Flag, Headers, NumbersPerJudge, PositiveNumber, Seed, Share
+from harness.options import Flag
 
 
 @command("boards.standings:show")
@@ -90,21 +90,8 @@ class BoardRecord(JsonFlags, ContentFlags, AboutFlags, BoardDataFlags, BoardReco
     """where the scores come from, and under which licence; will be published"""
 
 
-class BoardVerifyLimits(Command, group="speed and limits (they change no number)"):
-    """Flags of `harness board verify`."""
-
-    concurrency: Annotated[Count | None, Flag(metavar="N")] = None
-    """calls in flight"""
-    rpm: Annotated[NumbersPerJudge | None, Flag(metavar="N")] = None
-    """at most N requests a minute"""
-    tpm: Annotated[NumbersPerJudge | None, Flag(metavar="N")] = None
-    """at most N tokens a minute"""
-    max_cost: Annotated[PositiveNumber | None, Flag(metavar="DOLLARS")] = None
-    """ask nothing if the calls would cost more than this"""
-
-
 @command("boards.verify:verify", first="share seed base_url headers out max_cost yes data json")
-class BoardVerify(JsonFlags, PricesFlags, RetriesFlags, ContentFlags, BoardDataFlags, BoardVerifyLimits):
+class BoardVerify(JsonFlags):
     """Flags of `harness board verify`.
 
     harness board verify controls openai-gpt-4o
@@ -115,16 +102,8 @@ class BoardVerify(JsonFlags, PricesFlags, RetriesFlags, ContentFlags, BoardDataF
     """the board"""
     submission: Annotated[str, Flag("SUBMISSION")] = field(kw_only=False)
     """the submission's folder, by name or path"""
-    share: Annotated[Share, Flag(metavar="S")] = 0.05
-    """share of the board's calls to ask, at least 20 calls"""
-    seed: Annotated[Seed | None, Flag(metavar="N")] = None
-    """seed for drawing the calls (default: random, so that nobody can predict it)"""
-    base_url: Annotated[str | None, Flag(metavar="URL")] = None
-    """the endpoint of an openai/ judge (default: from the environment)"""
-    headers: Annotated[Headers | None, Flag("--header", metavar="NAME=VALUE")] = None
-    """a header that the judge was asked with, as its value is not recorded; repeatable"""
-    out: Annotated[Path | None, Flag(metavar="DIR")] = None
-    """keep the replies, so that the same command can continue (default: discard them)"""
+    options: VerifyOptions = field(default_factory=VerifyOptions)
+    asking: Speed = field(default_factory=Speed)
     yes: bool = False
     """send the texts of a private data folder to the endpoint without asking for consent"""
 

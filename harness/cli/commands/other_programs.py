@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from harness.cli.command import Command, command
 from harness.cli.commands.shared import AllowRefusedFlags, CardFlags, ContentFlags, FolderFlags, JsonFlags, OutFlags
 from harness.exchange.scores.formats import SCORE_KINDS
-from harness.options import BodyFields, Flag, Headers, Names, OneOf, Temperature, TopP
+from harness.options import Flag, Names, OneOf, ReadsEach, Temperature, TopP, body_field, header
 
 
 class ImportScoresReading(Command, group="how to read them"):
@@ -21,11 +22,11 @@ class ImportScoresReading(Command, group="how to read them"):
     """field names of score records: mlflow, deepeval, langfuse, langsmith, phoenix, openai-evals, fastchat, table, ..."""
     wide_metrics: Annotated[Names | None, Flag(metavar="COLUMNS")] = None
     """columns of a table with the scores on one metric each"""
-    filter: Annotated[str | None, Flag(metavar="NAME")] = None
+    filter: Annotated[str | None, Flag(metavar="NAME", setting=True)] = None
     """lm-eval: the filter whose samples are read"""
-    label_from: Annotated[str | None, Flag(metavar="FIELD")] = None
+    label_from: Annotated[str | None, Flag(metavar="FIELD", setting=True)] = None
     """lm-eval: the field of a document that holds people's label, e.g. doc.label"""
-    take_values: bool = False
+    take_values: Annotated[bool, Flag(setting=True)] = False
     """take the program's own scores, also where the file keeps the judge's raw reply"""
 
 
@@ -34,7 +35,7 @@ class ImportScoresColumns(Command, group="what was scored, and by whom (--map FI
 
     item_from: Annotated[str | None, Flag(metavar="FIELDS")] = None
     """the field that holds the item's id, e.g. vars.item_id; or several that make it, e.g. question_id,model,turn"""
-    id_pattern: Annotated[str | None, Flag(metavar="REGEX")] = None
+    id_pattern: Annotated[str | None, Flag(metavar="REGEX", setting=True)] = None
     """parts of the id: (?P<item>.+):(?P<metric>.+); also language, judge and repeat"""
     language_from: Annotated[str | None, Flag(metavar="FIELD")] = None
     """the field that holds the language, e.g. metadata.language"""
@@ -104,10 +105,10 @@ class ExportPromptfooJudgeQuestion(Command, group="what is asked"):
     """of the outputs, or where it stands"""
     base_url: Annotated[str | None, Flag(metavar="URL")] = None
     """the endpoint of an openai/ judge (default: from the environment)"""
-    headers: Annotated[Headers | None, Flag("--header", metavar="NAME=$VARIABLE")] = None
+    headers: Annotated[Mapping[str, str], ReadsEach(header, dict), Flag("--header", "NAME=$VARIABLE")] = field(default_factory=dict)
     """a further header of each request, for a gateway, with the environment variable that holds its value, which is not written; quote it
     for the shell; repeatable"""
-    body: Annotated[BodyFields | None, Flag(metavar="NAME=VALUE")] = None
+    body: Annotated[Mapping[str, Any], ReadsEach(body_field, dict), Flag(metavar="NAME=VALUE")] = field(default_factory=dict)
     """a further field of each request, such as reasoning_effort=low; repeatable"""
 
 

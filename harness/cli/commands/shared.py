@@ -6,26 +6,9 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Literal
 
+from harness.asking import Addresses, Speed
 from harness.cli.command import FORM, Command
-from harness.options import (
-    BodyFields,
-    CalendarDay,
-    Count,
-    CountsPerJudge,
-    Endpoints,
-    Flag,
-    Headers,
-    Names,
-    NumbersPerJudge,
-    PositiveNumber,
-)
-
-
-class EngineFlags(Command, group="speed and limits (they change no number)"):
-    """Flags of several commands: engine."""
-
-    engine: Literal["local", "batch", "ray"] = "local"
-    """local: ask from this machine (default); batch: the provider's batches, within a day at half the price; ray: a Ray cluster"""
+from harness.options import CalendarDay, ContentFolders, Count, Flag, Names, PositiveNumber
 
 
 class BoardDataFlags(Command):
@@ -70,13 +53,6 @@ class ShowTextsFlags(Command, group="before asking", recorded=False):
     """with --dry-run: also show texts that their dataset card calls offensive"""
 
 
-class PricesFlags(Command, group="speed and limits (they change no number)"):
-    """Flags of several commands: prices."""
-
-    prices: Annotated[Path | None, Flag(metavar="FILE")] = None
-    """your own prices (TOML); they take precedence over list prices"""
-
-
 class WageFlags(Command, group="how much is shown", recorded=False):
     """Flags of several commands: wage."""
 
@@ -87,43 +63,12 @@ class WageFlags(Command, group="how much is shown", recorded=False):
 class CardFlags(Command, group="which judgments and labels count"):
     """Flags of several commands: card."""
 
-    card: Annotated[str | None, Flag(metavar="NAME")] = None
+    card: Annotated[str | None, Flag(metavar="NAME", setting=True)] = None
     """dataset card of the published data in the folder; see 'harness data list'"""
 
 
-class BaseUrlFlags(Command, group="endpoint"):
-    """Flags of several commands: base url."""
-
-    base_url: Annotated[Endpoints | None, Flag(metavar="[JUDGE=]URL")] = None
-    """the OpenAI-compatible endpoint of all openai/ judges, or of one; repeatable"""
-
-
-class HeaderFlags(Command, group="endpoint"):
-    """Flags of several commands: header."""
-
-    headers: Annotated[Headers | None, Flag("--header", metavar="[JUDGE=]NAME=VALUE")] = None
-    """a further header of each request, for a gateway; only its name is recorded, its value never; repeatable"""
-
-
-class RecordedHeaderFlags(Command, group="endpoint"):
-    """Flags of several commands: recorded header."""
-
-    headers: Annotated[Headers | None, Flag("--header", metavar="[JUDGE=]NAME=VALUE")] = None
-    """a header that the judge was asked with, as its value is not recorded; repeatable"""
-
-
-class BodyFlags(Command, group="endpoint"):
-    """Flags of several commands: body."""
-
-    body: Annotated[BodyFields | None, Flag(metavar="[JUDGE=]NAME=VALUE")] = None
-    """a further field of each request, such as reasoning_effort=low, or a value in JSON; it is part of the judge's identity; repeatable"""
-
-
-class ContentFlags(Command, group="content"):
+class ContentFlags(ContentFolders, Command, group=ContentFolders.heading):
     """Flags of several commands: content."""
-
-    content: Annotated[tuple[Path, ...], Flag(metavar="DIR")] = ()
-    """another folder with tasks/, languages/, rubrics/; a folder with content.lock (a checkout) replaces the bundled content"""
 
 
 class OutFlags(Command):
@@ -157,13 +102,13 @@ class ReadingFlags(ContentFlags, group="how to read it"):
     """the kind of source, if it cannot be detected: csv, tsv, xlsx, sheet, jsonl, json, parquet, hf, label-studio, argilla"""
     sheet: Annotated[str | None, Flag(metavar="NAME")] = None
     """the worksheet of a workbook (default: the first that is not empty)"""
-    encoding: Annotated[str | None, Flag(metavar="NAME")] = None
+    encoding: Annotated[str | None, Flag(metavar="NAME", setting=True)] = None
     """encoding of a CSV file that is neither UTF-8 nor UTF-16 with a byte order mark, e.g. cp1252"""
-    header_row: Annotated[Count | None, Flag(metavar="N")] = None
+    header_row: Annotated[Count | None, Flag(metavar="N", setting=True)] = None
     """the row of a table that names its columns (default: the first, or the first below a title)"""
-    revision: Annotated[str | None, Flag(metavar="NAME")] = None
+    revision: Annotated[str | None, Flag(metavar="NAME", setting=True)] = None
     """commit, tag or branch of hf:owner/name"""
-    split: Annotated[str | None, Flag(metavar="NAME")] = None
+    split: Annotated[str | None, Flag(metavar="NAME", setting=True)] = None
     """which split of a Hugging Face data set"""
 
 
@@ -184,13 +129,13 @@ class ColumnsFlags(Command, group="what its columns mean (--map can hold all of 
     """short for --column system=COLUMN"""
     language: Annotated[str | None, Flag(metavar="TAG")] = None
     """the language of all rows"""
-    task: Annotated[str | None, Flag(metavar="NAME")] = None
+    task: Annotated[str | None, Flag(metavar="NAME", setting=True)] = None
     """the task of all rows"""
     metric: Annotated[str | None, Flag(metavar="NAME")] = None
     """the metric of all scores"""
-    annotator: Annotated[str | None, Flag(metavar="NAME")] = None
+    annotator: Annotated[str | None, Flag(metavar="NAME", setting=True)] = None
     """the annotator of all scores"""
-    annotator_from_file: Annotated[str | None, Flag(metavar="REGEX")] = None
+    annotator_from_file: Annotated[str | None, Flag(metavar="REGEX", setting=True)] = None
     r"""the annotator of all scores is in the file's name, e.g. ratings_(.+)\.csv"""
     wide_annotators: Annotated[Names | None, Flag(metavar="COLUMNS")] = None
     """columns with the scores of one annotator each"""
@@ -198,7 +143,7 @@ class ColumnsFlags(Command, group="what its columns mean (--map can hold all of 
     """columns with the scores on one metric each"""
     human: Annotated[Names | None, Flag(metavar="NAMES")] = None
     """columns or annotators that are people, though their names look like a judge's"""
-    wide_items: Annotated[str | None, Flag(metavar="REGEX")] = None
+    wide_items: Annotated[str | None, Flag(metavar="REGEX", setting=True)] = None
     r"""columns with the scores of one item each, as forms have: \[(?P<item>[^]]+)\] (?P<metric>.+)"""
 
 
@@ -209,13 +154,13 @@ class ScoresFlags(Command, group="what its scores mean"):
     """e.g. tone=0,1,2:best=2, stars=1..5:best=5 (classes), warmth=1..5:kind=interval"""
     rename: Annotated[tuple[str, ...], Flag(metavar="OLD=NEW")] = ()
     """another name for a metric"""
-    category: Annotated[tuple[str, ...], Flag(metavar="METRIC:CATEGORY=SCORE")] = ()
+    category: Annotated[tuple[str, ...], Flag(metavar="METRIC:CATEGORY=SCORE", setting=True)] = ()
     """the score for a category"""
-    flip: Annotated[tuple[str, ...], Flag(metavar="METRIC")] = ()
+    flip: Annotated[tuple[str, ...], Flag(metavar="METRIC", setting=True)] = ()
     """reverse the scores of a metric on its scale"""
     drop: Annotated[tuple[str, ...], Flag(metavar="METRIC")] = ()
     """leave a metric out, e.g. a question for comments"""
-    no_answer: Annotated[Names | None, Flag(metavar="TEXTS")] = None
+    no_answer: Annotated[Names | None, Flag(metavar="TEXTS", setting=True)] = None
     """what cells hold that mean no answer, such as n/a,-,99: they count as empty"""
     label_source: Annotated[Literal["native", "people", "constructed", "model"] | None, Flag("--source")] = None
     """who made the labels (default: native)"""
@@ -226,18 +171,18 @@ class FolderFlags(Command, group="annotators and folder"):
 
     keep_annotators: bool = False
     """keep annotators' ids instead of pseudonyms"""
-    salt_file: Annotated[Path | None, Flag(metavar="FILE")] = None
+    salt_file: Annotated[Path | None, Flag(metavar="FILE", setting=True)] = None
     """the salt of the pseudonyms; created if it does not exist (default: in the user's settings)"""
-    id: Annotated[str | None, Flag(metavar="NAME")] = None
+    id: Annotated[str | None, Flag(metavar="NAME", setting=True)] = None
     """name of the data (default: the folder's name)"""
-    title: Annotated[str | None, Flag(metavar="TEXT")] = None
+    title: Annotated[str | None, Flag(metavar="TEXT", setting=True)] = None
     """title of the data"""
 
 
 class PeopleFlags(FolderFlags, group="annotators and folder"):
     """Flags of several commands: people."""
 
-    annotators: Literal["persistent", "positional", "anonymous", "aggregate"] | None = None
+    annotators: Annotated[Literal["persistent", "positional", "anonymous", "aggregate"] | None, Flag(setting=True)] = None
     """what an annotator's id means"""
     sampling: Literal["random", "convenience", "unknown"] | None = None
     """how the texts were chosen (default: unknown)"""
@@ -252,46 +197,6 @@ class SubmissionFlags(Command, group="the submission's folder"):
     """the checkout that holds leaderboards/ (default: the one in use)"""
     replace: bool = False
     """replace an earlier submission of the same judge"""
-
-
-class RetriesFlags(Command, group="speed and limits (they change no number)"):
-    """Flags of several commands: retries."""
-
-    attempts: Annotated[Count | None, Flag(metavar="N")] = None
-    """attempts before a call is given up (default: 8)"""
-    timeout: Annotated[PositiveNumber | None, Flag(metavar="SECONDS")] = None
-    """time limit of one attempt (default: 120)"""
-
-
-class RayFlags(Command, group="speed and limits (they change no number)"):
-    """Flags of one command: ray."""
-
-    ray_address: Annotated[str | None, Flag(metavar="ADDRESS")] = None
-    """address of the cluster: auto, HOST:PORT, or local to start one (default: auto)"""
-    ray_actors: Annotated[Count | None, Flag(metavar="N")] = None
-    """number of actors, with one CPU each (default: one for each node)"""
-
-
-class SpeedFlags(PricesFlags, RetriesFlags, group="speed and limits (they change no number)"):
-    """Flags of several commands: speed."""
-
-    concurrency: Annotated[CountsPerJudge | None, Flag(metavar="[JUDGE=]N")] = None
-    """calls in flight (default: adaptive, grows while latency stays flat); repeatable for several judges"""
-    rpm: Annotated[NumbersPerJudge | None, Flag(metavar="[JUDGE=]N")] = None
-    """at most N requests a minute"""
-    tpm: Annotated[NumbersPerJudge | None, Flag(metavar="[JUDGE=]N")] = None
-    """at most N tokens a minute"""
-    max_cost: Annotated[PositiveNumber | None, Flag(metavar="DOLLARS")] = None
-    """stop before the cost exceeds this"""
-
-
-class BudgetFlags(Command, group="speed and limits (they change no number)"):
-    """Flags of several commands: budget."""
-
-    max_calls: Annotated[Count | None, Flag(metavar="N")] = None
-    """stop after N calls"""
-    max_minutes: Annotated[PositiveNumber | None, Flag(metavar="N")] = None
-    """stop after N minutes"""
 
 
 class AboutFlags(Command, group="about the judge, for the tables"):
@@ -321,9 +226,9 @@ class OpenedFlags(ContentFlags, BoardDataFlags):
 class FiguresFlags(Command, group="figures", recorded=False):
     """Flags of several commands: figures."""
 
-    figure_width: Literal["single", "double"] = "double"
+    figure_width: Annotated[Literal["single", "double"], Flag(setting=True)] = "double"
     """one column of 3.5 inches, or both of 7.2"""
-    figure_names: Literal["english", "own"] = "english"
+    figure_names: Annotated[Literal["english", "own"], Flag(setting=True)] = "english"
     """languages by their English or their own names"""
 
 
@@ -349,8 +254,11 @@ class RowsFlags(Command, group="how much is shown", recorded=False):
     """print what the data say about themselves too, and the signature whole, not as a short hash"""
 
 
-class AskedAgainFlags(SpeedFlags, RecordedHeaderFlags, BaseUrlFlags, OutFlags, CardFlags):
+class AskedAgainFlags(OutFlags, CardFlags):
     """Flags of several commands: asked again."""
+
+    asking: Speed = field(default_factory=Speed)
+    addresses: Addresses = field(default_factory=Addresses)
 
     yes: bool = False
     """send the texts of a data folder to the endpoint without asking for consent"""
@@ -363,10 +271,3 @@ class DayFlags(Command):
     """the folder of the watch"""
     date: Annotated[CalendarDay | None, Flag(metavar="DATE")] = None
     """the day, such as 2026-05-31 (default: today, UTC)"""
-
-
-class DecisionsFlags(Command, group="thresholds of the verdicts (docs/decisions.md)"):
-    """The thresholds of the verdicts."""
-
-    settings: Annotated[tuple[str, ...], Flag("--set", metavar="NAME=VALUE")] = ()
-    """a threshold, such as margin=0.05; repeatable; 'harness compare --help-thresholds' lists them"""

@@ -6,38 +6,32 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated
 
-from harness.cli.command import Command, command
+from harness.asking import Addresses, Prices, Settings
+from harness.cli.command import command
 from harness.cli.commands.shared import (
-    BodyFlags,
-    BudgetFlags,
     CardFlags,
     ContentFlags,
-    EngineFlags,
-    HeaderFlags,
     JsonFlags,
     OutFlags,
-    PricesFlags,
-    RecordedHeaderFlags,
     ShowTextsFlags,
-    SpeedFlags,
 )
-from harness.options import Count, Endpoints, Flag, Names, Reask, Seed, Temperature, TopP
+from harness.options import Flag, Names
+from harness.runs import GenerateSpec
 
 
 @command("batch:status")
-class BatchStatus(JsonFlags, OutFlags, RecordedHeaderFlags):
+class BatchStatus(JsonFlags, OutFlags):
     """Flags of `harness batch status`.
 
     harness batch status
     harness batch status --out results --json
     """
 
-    base_url: Annotated[Endpoints | None, Flag(metavar="[JUDGE=]URL")] = None
-    """the endpoint that was asked (default: from the environment); repeatable for several judges"""
+    addresses: Addresses = field(default_factory=Addresses)
 
 
 @command("batch:collect")
-class BatchCollect(JsonFlags, OutFlags, RecordedHeaderFlags, PricesFlags):
+class BatchCollect(JsonFlags, OutFlags):
     """Flags of `harness batch collect`.
 
     harness batch collect
@@ -46,8 +40,8 @@ class BatchCollect(JsonFlags, OutFlags, RecordedHeaderFlags, PricesFlags):
 
     run: Annotated[str | None, Flag("RUN")] = field(default=None, kw_only=False)
     """a run's name, the beginning of one, or its folder (default: the latest run with batches)"""
-    base_url: Annotated[Endpoints | None, Flag(metavar="[JUDGE=]URL")] = None
-    """the endpoint that was asked (default: from the environment); repeatable for several judges"""
+    addresses: Addresses = field(default_factory=Addresses)
+    pricing: Prices = field(default_factory=Prices)
 
 
 @command("batch:forget")
@@ -62,43 +56,16 @@ class BatchForget(OutFlags):
     """the id that 'harness batch status' shows"""
 
 
-class GenerateAsking(Command, group="how to ask"):
-    """Flags of `harness generate`."""
-
-    temperature: Annotated[Temperature, Flag(metavar="T")] = 0.0
-    """sampling temperature"""
-    top_p: Annotated[TopP | None, Flag(metavar="P")] = None
-    """nucleus sampling (default: the endpoint's default)"""
-    own_language: bool = False
-    """ask in the language of the items instead of English"""
-    allow_unreviewed: bool = False
-    """allow instructions that no native reader has reviewed"""
-    seed: Annotated[Seed, Flag(metavar="N")] = 0
-    """seed of the calls"""
-    reask: Annotated[Reask, Flag(metavar="KINDS")] = ()
-    """ask calls again whose reply was: refused (by the model), missing, truncated"""
-
-
-@command("generate:generate_texts", first="task by langs data limit base_url own_language temperature out dry_run yes")
-class Generate(JsonFlags, ShowTextsFlags, BudgetFlags, SpeedFlags, EngineFlags, BodyFlags, HeaderFlags, ContentFlags, GenerateAsking):
+@command("generate:generate_texts", first="task writers languages data limit base_url own_language temperature out dry_run yes")
+class Generate(JsonFlags, ShowTextsFlags):
     """Flags of `harness generate`.
 
     harness generate --task summarize --by openai/gpt-4o --out made --dry-run
     harness generate --task summarize --by openai/gpt-4o --by openai/gpt-4o-mini --langs ja --out made
     """
 
-    task: Annotated[str, Flag(metavar="NAME")]
-    """what is written: summarize, open_prompt, continue_writing, rate_story, ..."""
-    by: Annotated[tuple[str, ...], Flag(metavar="JUDGE")]
-    """who writes: any judge that is a model; repeatable"""
-    langs: Annotated[Names | None, Flag("--langs --lang", metavar="TAGS")] = None
-    """languages, separated by commas: ja,cs (default: all that have inputs)"""
-    data: Annotated[Path | None, Flag(metavar="DIR")] = None
-    """take the inputs of a data folder instead of the control items'"""
-    limit: Annotated[Count | None, Flag(metavar="N")] = None
-    """only the first N inputs of each language"""
-    base_url: Annotated[Endpoints | None, Flag(metavar="[JUDGE=]URL")] = None
-    """the OpenAI-compatible endpoint of all openai/ writers, or of one; repeatable"""
+    request: GenerateSpec
+    asking: Settings = field(default_factory=Settings)
     out: Annotated[Path, Flag(metavar="DIR")]
     """the data folder to write; replies are kept there, and outputs are added to it"""
     dry_run: bool = False

@@ -6,22 +6,16 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Literal
 
+from harness.asking import Addresses, Prices, Settings
 from harness.cli.command import Command, command
 from harness.cli.commands.shared import (
     AskedAgainFlags,
-    BaseUrlFlags,
-    BudgetFlags,
     ContentFlags,
     DayFlags,
-    DecisionsFlags,
-    EngineFlags,
     FiguresFlags,
-    HeaderFlags,
     JsonFlags,
     JudgedFlags,
     OutFlags,
-    PricesFlags,
-    SpeedFlags,
 )
 from harness.correction.options import AcceptOptions, CalibrateOptions, CertifyOptions, CorrectOptions, ProbabilityOptions
 from harness.decide.options import DecisionOptions
@@ -71,16 +65,10 @@ class ImproveNow(Command, group="how to choose and confirm"):
     """write the choice as a file for 'harness run --spec'"""
 
 
-@command("improve:improve", first="judges base_url variant prompt start limit dry_run yes to settings")
+@command("improve:improve", first="judges base_url variant prompt start limit dry_run yes to")
 class Improve(
     JsonFlags,
-    DecisionsFlags,
-    BudgetFlags,
-    SpeedFlags,
-    EngineFlags,
     ContentFlags,
-    HeaderFlags,
-    BaseUrlFlags,
     JudgedFlags,
     ImproveNow,
     ImproveCandidates,
@@ -92,6 +80,8 @@ class Improve(
     """
 
     options: ImproveOptions = field(default_factory=ImproveOptions)
+    asking: Settings = field(default_factory=Settings)
+    addresses: Addresses = field(default_factory=Addresses)
     decision: DecisionOptions = field(default_factory=DecisionOptions)
 
 
@@ -137,7 +127,7 @@ class AcceptCascade(Command, group="several judges, a person last"):
 
 
 @command("use:accept", first="judges languages alpha_risk delta confidence cascade order to json")
-class Accept(JsonFlags, PricesFlags, JudgedFlags, AcceptCascade):
+class Accept(JsonFlags, JudgedFlags, AcceptCascade):
     """Flags of `harness accept`.
 
     harness accept pariksha --alpha-risk 0.1
@@ -145,6 +135,7 @@ class Accept(JsonFlags, PricesFlags, JudgedFlags, AcceptCascade):
     """
 
     options: AcceptOptions = field(default_factory=AcceptOptions)
+    pricing: Prices = field(default_factory=Prices)
 
 
 @command("use:calibrate", first="judges languages covariate level per numbers json")
@@ -190,8 +181,6 @@ class CertifyTask(Command, group="what to do"):
     """make a certificate again and list what is stale (exit code 1; 7 if not all of it could be made again)"""
     probe: Annotated[tuple[Path, ...] | None, Flag(metavar="RUN_OR_DIR")] = None
     """with --check: a probe that the certificate was extended by, to make the extension again; repeatable"""
-    prices: Annotated[Path | None, Flag(metavar="FILE")] = None
-    """with --check of a cascade: your own prices (TOML); they take precedence over list prices"""
     extend: Annotated[Path | None, Flag(metavar="FILE")] = None
     """test whether this certificate holds for the labelled texts of RUN_OR_DIR too (exit code 1: no; 7: not yet known)"""
     by: Annotated[Names | None, Flag(metavar="KEYS")] = None
@@ -200,8 +189,8 @@ class CertifyTask(Command, group="what to do"):
     """with --extend: the certified language whose numbers are to serve"""
 
 
-@command("use:certify", first="judges languages to check probe extend alpha_risk level settings json")
-class Certify(JsonFlags, DecisionsFlags, OutFlags, CertifyTask):
+@command("use:certify", first="judges languages to check probe extend alpha_risk level json")
+class Certify(JsonFlags, OutFlags, CertifyTask):
     """Flags of `harness certify`.
 
     harness certify pariksha --judge gpt-4o --to certificate.json
@@ -211,6 +200,7 @@ class Certify(JsonFlags, DecisionsFlags, OutFlags, CertifyTask):
     source: Annotated[str | None, Flag("RUN_OR_DIR")] = field(default=None, kw_only=False)
     """a data folder with judgments, a run's folder, or the name of a run in --out"""
     options: CertifyOptions = field(default_factory=CertifyOptions)
+    pricing: Prices = field(default_factory=Prices)
 
 
 @command("use:prompt_hash")

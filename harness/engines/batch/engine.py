@@ -12,14 +12,15 @@ from contextlib import aclosing
 from functools import partial
 from pathlib import Path
 
+from harness.asking import Settings
 from harness.engines.batch.files import request_files, scratch
 from harness.engines.batch.results import CallAccounts, Collector
 from harness.engines.batch.submission import BatchRecord, BatchSubmitter, is_file, is_queue_full, learn_from_problems, problems_in_words
-from harness.engines.budget import Budget
+from harness.engines.budget import Budget, budget_of
 from harness.engines.concurrent import run_loop, run_together
 from harness.engines.local import Watch
 from harness.engines.retry import OutOfTime, Polling
-from harness.engines.work import CallSequence, Engine, JudgeWork, Outcome, Settings, with_ids
+from harness.engines.work import CallSequence, Engine, JudgeWork, Outcome, with_ids
 from harness.errors import JudgeError
 from harness.judges.base import NoReply
 from harness.judges.batches import Batching, BatchRefused, ProviderBatch
@@ -40,7 +41,7 @@ def ask_all(works: Sequence[JudgeWork], store: Store, settings: Settings, watch:
     All judges need a batch interface. Raises JudgeError when a provider cannot be used or refuses a file, StoreError when the results
     folder cannot be written. After Ctrl-C or a kill the next process goes on with the submitted batches.
     """
-    budget = settings.budget
+    budget = budget_of(settings)
     with scratch(store.folder) as folder:
         sessions = []
         for number, work in enumerate(works):
@@ -93,10 +94,14 @@ class _BatchSession:
         with_provider: set[str] | None = await self._resume()
         while True:
             await self._check_batches()
-            if self._settings.batches != "collect" and time.monotonic() >= self._retry_at:
+            if not self._settings.collect and time.monotonic() >= self._retry_at:
                 await self._submit(with_provider)
                 with_provider = None
-            if self._settings.batches != "wait" or not (self._open or self._accounts.to_ask_again or with_provider is not None):
+            if (
+                self._settings.detach
+                or self._settings.collect
+                or not (self._open or self._accounts.to_ask_again or with_provider is not None)
+            ):
                 return
             await self._polling.wait(self._pause())
 
@@ -115,7 +120,7 @@ class _BatchSession:
         with_provider = {call_id for record, _ in self._open.values() for call_id in record.calls}
         if with_provider:
             self.note(f"{len(with_provider)} calls are in batches that were submitted before ({', '.join(self._open)})")
-        if with_provider and (self._settings.limits.cost is not None or self._settings.limits.calls is not None):
+        if with_provider and (self._settings.max_cost is not None or self._settings.max_calls is not None):
             for call in with_ids(self._work.calls, with_provider):
                 self._accounts.hold(call)
         return with_provider

@@ -12,12 +12,14 @@ from typing import Any
 
 import msgspec
 
+from harness.asking import Settings
+from harness.engines.budget import budget_of
 from harness.engines.concurrent import run_loop, run_side_by_side
 from harness.engines.local import Watch
 from harness.engines.ray.driver import Driver
 from harness.engines.ray.messages import Assignment, Exchange, ExchangeLost, WorkerLost, WorkerReady, assign_judges, training_data
 from harness.engines.ray.worker import Worker
-from harness.engines.work import Cluster, JudgeWork, Outcome, Settings
+from harness.engines.work import JudgeWork, Outcome
 from harness.errors import JudgeError, UsageError
 from harness.redaction import Redactor, environment_secrets
 from harness.store import Store
@@ -33,15 +35,15 @@ def ask_all(works: Sequence[JudgeWork], store: Store, settings: Settings, watch:
     Ctrl-C ends it cleanly: all replies that were received are kept. Raises JudgeError when the cluster or a judge cannot be used,
     StoreError when the store cannot be written.
     """
-    with _connected(settings.cluster):
-        assigned = assign_judges(works, settings, settings.cluster.actors or len(_nodes()))
-        driver = Driver(works, assigned, store, settings.budget, watch, _ActorPool(works))
+    with _connected(settings.ray_address or "auto"):
+        assigned = assign_judges(works, settings, settings.ray_actors or len(_nodes()))
+        driver = Driver(works, assigned, store, budget_of(settings), watch, _ActorPool(works))
         interrupted = run_loop(run_side_by_side([driver.run()]))
         return driver.outcomes(interrupted=interrupted)
 
 
 @contextmanager
-def _connected(cluster: Cluster) -> Iterator[None]:
+def _connected(address: str) -> Iterator[None]:
     """Connect to the cluster within the block; a connection that exists already is used and stays.
 
     Ray prints messages about nodes and workers to standard output, where the report goes; they are dropped.
@@ -52,7 +54,7 @@ def _connected(cluster: Cluster) -> Iterator[None]:
         if ray.is_initialized():
             yield
             return
-        _connect(cluster.address)
+        _connect(address)
         try:
             yield
         finally:

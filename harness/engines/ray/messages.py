@@ -8,12 +8,14 @@ that it received them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
 import msgspec
 
+from harness.asking import Settings
 from harness.data import Dataset
-from harness.engines.work import JudgeOpening, JudgeWork, Progress, Settings, for_judge
+from harness.engines.work import JudgeOpening, JudgeWork, Progress, for_judge
 from harness.errors import UsageError
 from harness.judges import Environment, traits_of
 from harness.judges.local import context_needed
@@ -130,7 +132,7 @@ def divide_limits(settings: Settings, judge: str, workers: int) -> list[Settings
     concurrency, rpm, tpm = for_judge(settings.concurrency, judge), for_judge(settings.rpm, judge), for_judge(settings.tpm, judge)
     count = max(1, min(workers, concurrency or workers, int(rpm or workers)))
     return [
-        msgspec.structs.replace(
+        replace(
             settings,
             concurrency={"": (concurrency + count - 1 - index) // count} if concurrency else {},
             rpm={"": rpm / count} if rpm else {},

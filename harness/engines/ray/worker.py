@@ -16,8 +16,9 @@ from typing import cast
 
 import msgspec
 
+from harness.asking import Limits
 from harness.data import Dataset
-from harness.engines.budget import Budget, Limits, ends_waits
+from harness.engines.budget import Budget, ends_waits
 from harness.engines.local import CallSession
 from harness.engines.ray.messages import Assignment, AttemptResult, Exchange, FinishedCall, JudgeStatus, WorkerReady
 from harness.engines.reply_writer import ReplySink

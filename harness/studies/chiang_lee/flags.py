@@ -26,7 +26,7 @@ class StudyChiangLee(JsonFlags, CardFlags):
     """only this variant; repeatable"""
     metric: Annotated[tuple[str, ...] | None, Flag(metavar="NAME")] = None
     """only this metric; repeatable"""
-    seed: Annotated[Seed, Flag(metavar="N")] = 0
+    seed: Annotated[Seed, Flag(metavar="N", setting=True)] = 0
     """seed for the resamples of intervals"""
 
 

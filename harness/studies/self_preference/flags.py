@@ -22,7 +22,7 @@ class StudySelfPreference(JsonFlags, CardFlags):
     """a data folder with recorded answers about pairs of outputs"""
     judge: Annotated[tuple[str, ...] | None, Flag(metavar="NAME")] = None
     """only this judge; repeatable"""
-    seed: Annotated[Seed, Flag(metavar="N")] = 0
+    seed: Annotated[Seed, Flag(metavar="N", setting=True)] = 0
     """seed for the resamples of the line"""
 
 

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from harness.api import run
+from harness.asking import Settings
 from harness.boards.board_standings import standings
 from harness.boards.card import CARD, Part, read_card, write_card
 from harness.boards.examined_submission import ExaminedSubmission, ScoredSubmission, examine
@@ -15,7 +16,6 @@ from harness.boards.expected import Baselines, expected_calls
 from harness.boards.replies import REPLIES, compress_lines, read_lines
 from harness.boards.submit import SubmitterStatement, submit
 from harness.boards.verify import VerifyOptions, verify
-from harness.engines import Settings
 from harness.errors import UsageError
 from harness.notebook import Quiet
 from harness.runs import Prepared, RunResult, RunSpec

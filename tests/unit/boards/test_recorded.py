@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from harness.asking import Settings
 from harness.boards.board import open_board, whole_board
 from harness.boards.card import read_card, write_card
 from harness.boards.checked_boards import check_boards
@@ -20,7 +21,6 @@ from harness.boards.submit import SubmitterStatement, record
 from harness.boards.verify import VerifyOptions, verify
 from harness.content import Library
 from harness.data import load_folder
-from harness.engines import Settings
 from harness.errors import UsageError
 from harness.notebook import Quiet
 from harness.render.markdown import standings_markdown

@@ -39,7 +39,7 @@ def test_a_run_of_the_board_does_not_differ(result: RunResult, mini: Prepared) -
         ({"conditions": ()}, "it lacks the condition single, temperature 0"),
         ({"repeats": 5}, "it asked 5 times, and the board asks 2 times"),
         ({"seed": 9}, "its seed was 9, and the board's is 0"),
-        ({"reask": True}, "repeated refused calls"),
+        ({"reask": ("refused",)}, "repeated refused calls"),
         ({"prompts": "x"}, "rendered by another version of the program"),
         ({"examples": "x"}, "examples were taken from other data"),
         ({"instructions": {"cs": "1.0.0"}}, "instructions in the items' languages"),

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from harness.asking import Settings
 from harness.boards.card import read_card
 from harness.boards.submit import SubmitterStatement, submit
 from harness.boards.verify import MIN_CALLS, DifferingAnswer, VerifyOptions, draw_calls, verify
-from harness.engines import Limits, Settings
 from harness.errors import ContentError, UsageError
 from harness.measure.retest import retest_outcomes
 from harness.notebook import Quiet
@@ -122,7 +122,7 @@ def test_a_budget_that_is_too_small_is_refused_before_anything_is_asked(submitte
     folder = submitted("baseline/length")
     prices = tmp_path / "prices.toml"
     prices.write_text('["baseline/length"]\ninput = 1000\noutput = 1000\nas_of = "2026-01"\n', encoding="utf-8")
-    settings = Settings(prices=prices, limits=Limits(cost=0.01))
+    settings = Settings(prices=prices, max_cost=0.01)
     with pytest.raises(UsageError, match=r"40 calls costs about \$.* --max-cost 0.01"):
         verify("held", folder.name, Quiet(), settings, VerifyOptions(content=(own_board.content,)))
 

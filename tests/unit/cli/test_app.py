@@ -15,7 +15,7 @@ from harness.cli import function_of, parse
 from harness.cli.command import FIRST, Command, class_of, examples_of, fields_of, value_of
 from harness.cli.commands import commands, leaves
 from harness.cli.flags import app_of
-from harness.cli.help import help_of
+from harness.cli.help import help_of, settings_help
 from harness.measure.options import Annotators
 
 LEAVES = leaves()
@@ -109,10 +109,15 @@ def test_every_command_has_help_and_all_its_flags_are_explained(name: str, capsy
         parsed(*name.split(), "--help")
     assert caught.value.code == 0
     shown = " ".join(capsys.readouterr().out.split())
+    settings = " ".join(settings_help(name).split())
     assert commands()[name][1] in shown
     for field in fields_of(class_of(name)):
         assert field.text, f"{name} {field.names[0]}"
-        assert field.text in shown
+        if field.owner is Command and field.name not in class_of(name).first:  # of all commands: the overview explains it
+            assert f"COMMAND {field.names[0]}" in help_of("")
+        else:
+            assert field.text in (settings if field.mark.setting else shown)
+            assert not field.mark.setting or field.key in shown
 
 
 def test_completion_explains_flags_whatever_was_read_before() -> None:
@@ -316,11 +321,11 @@ def test_every_threshold_of_the_verdicts_is_listed_and_can_be_set(capsys: pytest
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ("margine=0.1", "--set margine=0.1 should be a threshold and its value, such as margin=0.05. Did you mean 'margin'?"),
-        ("margin", "--set margin should be a threshold and its value"),
-        ("margin=x", "--set margin=x: Expected `float"),
+        ("margine=0.1", "--set margine=0.1 should be a setting and its value, such as margin=0.05. Did you mean 'margin'?"),
+        ("margin", "--set margin should be a setting and its value"),
+        ("margin=x", "argument --margin: invalid float value: 'x'"),
         ("margin=2", "margin is 2; it should be a number between 0 and 1, both excluded"),
-        ("family=none", "--set family=none: Invalid enum value 'none'"),
+        ("family=none", "argument --family: invalid choice: 'none' (choose from judge, all)"),
     ],
 )
 def test_a_threshold_that_makes_no_sense_is_refused(cli: Callable[..., Any], setting: str, message: str) -> None:
@@ -329,13 +334,13 @@ def test_a_threshold_that_makes_no_sense_is_refused(cli: Callable[..., Any], set
 
 
 def test_lists_of_one_command_do_not_leak_into_the_next() -> None:
-    assert parsed("run", "--content", "a").content != parsed("run").content == ()
+    assert parsed("run", "--content", "a").request.content != parsed("run").request.content == ()
 
 
 @pytest.mark.parametrize("name", LEAVES)
 def test_help_imports_neither_the_parser_nor_what_the_command_needs(name: str) -> None:
     code = (
-        "import sys\nfrom harness.cli.help import help_of\nhelp_of(sys.argv[1])\n"
+        "import sys\nfrom harness.cli.help import help_of, settings_help\nhelp_of(sys.argv[1])\n"
         "print([name for name in ('cyclopts', 'pandas', 'numpy', 'scipy', 'statsmodels', 'guidance', 'openai') if name in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", code, name], capture_output=True, text=True, check=True).stdout == "[]\n"

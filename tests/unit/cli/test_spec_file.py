@@ -44,8 +44,55 @@ def test_a_file_holds_flags(spec: Path) -> None:
         ("cs", "ja"),
         ("openai/m", "baseline/majority"),
     )
-    assert (read.request.temperatures, read.rpm, read.request.repeats) == ((0.0, 0.7), (("openai/m", 60.0),), 3)
-    assert (read.request.unlabelled, read.fresh, read.request.prompts) == (True, False, (spec.parent / "a.toml",))
+    assert (read.request.temperatures, read.asking.rpm, read.request.repeats) == ((0.0, 0.7), {"openai/m": 60.0}, 3)
+    assert (read.request.unlabelled, read.asking.fresh, read.request.prompts) == (True, False, (spec.parent / "a.toml",))
+
+
+@pytest.mark.parametrize(
+    ("command", "text", "words"),
+    [
+        ("compare", 'sources = ["t.csv"]\nhuman = "ann,bob"\nmargin = 0.05\nwhere = {metric = ["tone"]}\nbar = "0.9"\n', ()),
+        ("improve", 'source = "d"\njudge = ["openai/a", "openai/b"]\nalpha = 0.01\nlimit = 5\nrpm = ["openai/a=60"]\n', ()),
+        ("certify", 'source = "d"\njudge = "gpt-4o"\nto = "c.json"\nmargin = 0.2\n', ()),
+        ("gate", 'source = "d"\npolicy = "p.toml"\nset = "x"\n', ("set",)),
+        (
+            "labels import",
+            'sources = ["r.csv"]\nto = "out"\ncolumn = {score = "rating"}\nscale = ["score=1..5:best=5"]\nlanguage = "ja"\n',
+            (),
+        ),
+    ],
+)
+def test_a_file_holds_the_flags_of_every_command(tmp_path: Path, command: str, text: str, words: tuple[str, ...]) -> None:
+    """The command read from the file is the one of the same flags as words: one object, two views."""
+    path = tmp_path / "s.toml"
+    path.write_text(text, "utf-8")
+    if words:  # no flag of this command
+        with pytest.raises(ContentError, match=rf"s.toml:3: '{words[0]}' is not a flag of 'harness {command}'"):
+            parse([*command.split(), "--spec", str(path)])
+        return
+    [of_file] = parse([*command.split(), "--spec", str(path)])
+    stated: list[str] = []
+    fields = {field.key: field for field in fields_of(class_of(command))}
+    for key, value in tomllib.loads(text).items():
+        pairs = (
+            [f"{part}={','.join(texts) if isinstance(texts, list) else texts}" for part, texts in value.items()]
+            if isinstance(value, dict)
+            else value
+        )
+        for each in pairs if isinstance(pairs, list) else [pairs]:
+            shown = str(tmp_path / each) if key in ("to", "policy") else str(each)
+            stated += [shown] if fields[key].positional else [f"{fields[key].names[0]}={shown}"]
+    [of_words] = parse([*command.split(), *stated])
+    ignored = ("spec", "argv")
+    assert {k: v for k, v in vars(of_file).items() if k not in ignored} == {k: v for k, v in vars(of_words).items() if k not in ignored}
+
+
+def test_a_value_that_cannot_be_is_refused_with_its_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text('human = "a"\nmargin = "much"\n', "utf-8")
+    with pytest.raises(SystemExit):
+        parse(["compare", "t.csv", "--spec", str(path)])
+    assert capsys.readouterr().err.strip() == f"harness compare: {path}:2: argument --margin: invalid float value: 'much'"
 
 
 def test_flags_of_the_command_take_precedence(spec: Path) -> None:
@@ -59,7 +106,7 @@ def test_the_flags_of_a_run_are_a_file_that_gives_the_same_run(spec: Path, tmp_p
 
     again = tmp_path / "again" / "spec.toml"
     again.parent.mkdir()
-    again.write_text(to_toml(spec_of(first.argv)), "utf-8")
+    again.write_text(to_toml(spec_of("run", first.argv)), "utf-8")
     second = parse(["run", "--spec", str(again)])[0]
     ignored = ("spec", "argv")
     assert {k: v for k, v in vars(first).items() if k not in ignored} == {k: v for k, v in vars(second).items() if k not in ignored}
@@ -101,7 +148,7 @@ def test_a_run_keeps_its_flags_and_a_dry_run_prints_them(cli: Callable[..., Any]
 def test_the_flags_of_a_run_are_the_fields_of_its_specification() -> None:
     flags = {field.name for field in fields_of(class_of("run"))}
     # read from other flags, or set by studies, `improve` and a cascade
-    read_already = {"panels", "own_prompts", "own_rubrics", "base_urls", "crossed", "only"}
+    read_already = {"panels", "own_prompts", "own_rubrics", "crossed", "only"}
     fields = {field.name for field in dataclasses.fields(RunSpec)}
     assert fields - flags == read_already
     given = [

@@ -37,7 +37,7 @@ def folder(tmp_path: Path) -> Path:
         (("accept", "d", "--confidence", "votes"), "confidence", "votes"),
         (("certify", "d", "--to", "c.json"), "to", Path("c.json")),
         (("certify", "--check", "c.json"), "source", None),
-        (("certify", "d", "--to", "c.json", "--set", "margin=0.2"), "settings", ("margin=0.2",)),
+        (("certify", "d", "--to", "c.json", "--set", "margin=0.2"), "margin", 0.2),
     ],
     ids=str,
 )

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from harness.engines import Settings, check_engine, choice
+from harness.asking import Settings
+from harness.engines import check_engine, choice
 from harness.errors import UsageError
 
 RUN = ("run", "--langs", "cs", "--limit", "1", "--judge", "baseline/random")

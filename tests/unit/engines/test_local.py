@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from harness.engines import JudgeWork, Settings
+from harness.asking import Settings
+from harness.engines import JudgeWork
 from harness.engines import local as engine
 from harness.engines.local import ask_all
 from harness.errors import JudgeError

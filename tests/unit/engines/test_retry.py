@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from harness.engines import Limits, Progress, retry
+from harness.asking import Limits
+from harness.engines import Progress, retry
 from harness.engines import retry as module
 from harness.engines.budget import Budget
 from harness.engines.retry import FIRST_ATTEMPTS, LONGEST_OUTAGE_SECONDS, CircuitBreaker, OutOfTime, Polling, RetryPolicy, backoff
@@ -125,7 +126,7 @@ def asker(*answers: Any) -> Callable[[], Awaitable[Any]]:
 
 def patient(minutes: float | None = None) -> tuple[Polling, Progress]:
     progress = Progress(total=1)
-    return Polling("openai/m", Budget(Limits(minutes=minutes)), progress, lambda: None), progress
+    return Polling("openai/m", Budget(Limits(max_minutes=minutes)), progress, lambda: None), progress
 
 
 def test_what_may_pass_is_asked_again() -> None:
@@ -179,6 +180,6 @@ def test_a_rest_ends_when_the_minutes_are_over() -> None:
 
 
 def test_a_budget_that_is_used_up_does_not_end_a_rest() -> None:
-    budget = Budget(Limits(calls=1))
+    budget = Budget(Limits(max_calls=1))
     assert budget.take(0.0) and not budget.take(0.0) and budget.late
     asyncio.run(Polling("openai/m", budget, Progress(total=1), lambda: None).wait(0.0))

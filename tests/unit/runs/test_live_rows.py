@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import harness
-from harness.engines import Settings
+from harness.asking import Settings
 from harness.notebook import Quiet
 from harness.runs import LiveRow, LiveRows, RunResult, live_rows, run
 

@@ -12,7 +12,8 @@ from typing import cast
 import msgspec
 import pytest
 
-from harness.engines import JudgeWork, Settings
+from harness.asking import Settings
+from harness.engines import JudgeWork
 from harness.engines.batch import engine as module
 from harness.engines.batch.engine import _BatchSession
 from harness.engines.budget import Budget
@@ -32,7 +33,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 def session(make_work: Callable[..., JudgeWork], store: Store, tmp_path: Path) -> _BatchSession:
     judge = SimpleNamespace(identity=JudgeIdentity("openai", "m"), batches=lambda: None)
     work = msgspec.structs.replace(make_work("a"), judge=cast(Judge, judge))
-    return _BatchSession(work, store, Settings(), Budget(Settings().limits), lambda work, progress: None, tmp_path)
+    return _BatchSession(work, store, Settings(), Budget(Settings()), lambda work, progress: None, tmp_path)
 
 
 def put(session: _BatchSession, **waits: float | None) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from harness.engines import JudgeWork, Limits
+from harness.asking import Limits
+from harness.engines import JudgeWork
 from harness.engines.batch.results import CallAccounts
 from harness.engines.budget import Budget
 from harness.engines.retry import FIRST_ATTEMPTS
@@ -86,7 +87,7 @@ def test_a_refusal_is_asked_again_three_times_at_most(make_work: MakeWork) -> No
 
 def test_money_is_reserved_until_a_call_is_over_and_asked_again_without_a_second_reservation(make_work: MakeWork) -> None:
     work = make_work("a", "b", tokens=lambda call: Usage(completion_tokens=5), cost=lambda usage: float(usage.completion_tokens))
-    books, budget = accounts(work, cost=12.0)
+    books, budget = accounts(work, max_cost=12.0)
     one, two = work.calls
     assert books.take(one) and books.take(two)  # 10 of 12 are reserved
     books.record_reply(one, FINE)
@@ -99,7 +100,7 @@ def test_money_is_reserved_until_a_call_is_over_and_asked_again_without_a_second
 
 def test_calls_that_went_out_before_are_counted(make_work: MakeWork) -> None:
     work = make_work("a", "b", "c")
-    books, budget = accounts(work, calls=2)
+    books, budget = accounts(work, max_calls=2)
     one, two, three = work.calls
     books.hold(one)
     assert books.take(two) and not books.take(three)
@@ -108,7 +109,7 @@ def test_calls_that_went_out_before_are_counted(make_work: MakeWork) -> None:
 
 def test_what_was_answered_in_another_way_costs_nothing_more(make_work: MakeWork) -> None:
     work = make_work("a", tokens=lambda call: Usage(completion_tokens=5), cost=lambda usage: float(usage.completion_tokens))
-    books, budget = accounts(work, cost=5.0)
+    books, budget = accounts(work, max_cost=5.0)
     assert books.take(*work.calls)
     books.record_stored(*work.calls)
     assert books.progress.done == 1 and budget.spent == 0 and budget.take(5.0)

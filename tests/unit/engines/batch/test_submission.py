@@ -13,7 +13,8 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from harness.engines import Limits, Progress
+from harness.asking import Limits
+from harness.engines import Progress
 from harness.engines.batch import submission as module
 from harness.engines.batch.files import RequestFile
 from harness.engines.batch.submission import BatchRecord, BatchSubmitter, capabilities_of, file_id, is_file

@@ -19,14 +19,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from harness.engines.budget import Budget, Limits
+from harness.asking import Limits, Settings
+from harness.engines.budget import Budget
 from harness.engines.concurrent import run_side_by_side
 from harness.engines.ray import driver as driver_module
 from harness.engines.ray import worker as worker_module
 from harness.engines.ray.driver import Driver, LeaseTable
 from harness.engines.ray.messages import Assignment, Exchange, ExchangeLost, WorkerLost, WorkerReady, assign_judges
 from harness.engines.ray.worker import Worker
-from harness.engines.work import JudgeOpening, JudgeWork, Outcome, Settings
+from harness.engines.work import JudgeOpening, JudgeWork, Outcome
 from harness.errors import EndpointRefusal, FatalReply, JudgeError
 from harness.judges import JudgeOptions, NoReply
 from harness.judges.base import UnexplainedRefusal
@@ -100,7 +101,7 @@ def test_an_answer_to_a_call_that_was_put_back_still_counts_and_it_is_not_asked_
 
 
 def test_a_call_is_paid_for_once_however_often_it_goes_out(make_table: Any) -> None:
-    calls, _ = make_table(5, Limits(calls=3))
+    calls, _ = make_table(5, Limits(max_calls=3))
     calls.lease(1, 2)
     calls.return_calls(1)
     assert ids(calls.lease(2, 9)) == ["c0", "c1", "c2"]
@@ -111,7 +112,7 @@ def test_a_call_is_paid_for_once_however_often_it_goes_out(make_table: Any) -> N
 
 
 def test_tokens_and_money_are_estimated_when_a_call_goes_out(make_table: Any) -> None:
-    calls, _ = make_table(3, Limits(cost=0.5), tokens=lambda call: Usage(100, 0, 20), cost=lambda usage: usage.prompt_tokens / 500)
+    calls, _ = make_table(3, Limits(max_cost=0.5), tokens=lambda call: Usage(100, 0, 20), cost=lambda usage: usage.prompt_tokens / 500)
     assert [(lease.tokens, lease.reserved) for lease in calls.lease(1, 3)] == [(120, 0.2), (120, 0.2)]
 
 
@@ -558,7 +559,7 @@ def test_refusals_without_a_reason_are_replies_where_the_worker_has_other_answer
 
 def test_a_budget_holds_for_all_workers_together(run: Callable[..., Run]) -> None:
     asked = run(60)
-    outcome = asked(limits=Limits(calls=25))
+    outcome = asked(limits=Limits(max_calls=25))
     assert outcome.stopped == "--max-calls 25 is used up" and outcome.progress.done == 25
     assert len(asked.asked) == 25 and set(asked.stored().values()) == {1}
 
@@ -572,14 +573,14 @@ def test_once_a_budget_is_used_up_calls_of_lost_workers_are_not_asked_again(run:
         await dying(2)(exchange)
 
     asked = run(60, dies_once_nothing_more_is_asked)
-    outcome = asked(limits=Limits(calls=25))
+    outcome = asked(limits=Limits(max_calls=25))
     assert outcome.progress.lost > 0 and outcome.progress.done + outcome.progress.lost == 25
     assert len(asked.stored()) == outcome.progress.done and set(asked.stored().values()) == {1}
 
 
 def test_when_the_minutes_are_over_what_is_under_way_is_waited_for(run: Callable[..., Run]) -> None:
     asked = run(2000)
-    outcome = asked(limits=Limits(minutes=1), clock=lambda: 0.0 if len(asked.asked) < 100 else 60.0)
+    outcome = asked(limits=Limits(max_minutes=1), clock=lambda: 0.0 if len(asked.asked) < 100 else 60.0)
     assert outcome.stopped.startswith("--max-minutes") and not outcome.interrupted
     assert 0 < outcome.progress.done < 2000
     assert len(asked.asked) == outcome.progress.done == len(asked.stored())
@@ -590,7 +591,7 @@ def test_when_the_minutes_are_over_nobody_waits_for_an_endpoint_that_asks_to(run
         raise NoReply("busy", 3000.0, busy=True)
 
     asked = run(20, script=script)
-    outcome = asked(limits=Limits(minutes=0.5 / 60))  # which fails where it takes more than half a minute
+    outcome = asked(limits=Limits(max_minutes=0.5 / 60))  # which fails where it takes more than half a minute
     assert outcome.stopped.startswith("--max-minutes") and outcome.progress.done == 0
 
 

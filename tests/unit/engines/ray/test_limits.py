@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.asking import Settings
 from harness.engines.ray.messages import divide_limits
-from harness.engines.work import Settings
 
 
 @given(

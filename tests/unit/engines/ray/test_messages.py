@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from harness.asking import Settings
 from harness.data import Dataset
 from harness.engines.ray.messages import assign_judges, training_data
-from harness.engines.work import JudgeOpening, JudgeWork, Settings
+from harness.engines.work import JudgeOpening, JudgeWork
 from harness.errors import UsageError
 from harness.judges import JudgeOptions, open_judge
 from harness.judges.base import Environment
