@@ -12,13 +12,14 @@ from rich.text import Text
 
 from harness.annotate.checks.labelcheck import BY, LabelCheck
 from harness.content.tags import english_name
+from harness.measure.options import POOLED
 from harness.render.comparison import distinguishing_keys, language_name
 from harness.render.fitted_table import FittedTable
 from harness.render.terminal import dim_lines, legend_of, table_heading
 from harness.reports.answer_parts import joined
 from harness.reports.tables.column import EMPTY, TableName
 from harness.reports.tables.columns import columns_in
-from harness.reports.tables.numbers import coefficient, percent
+from harness.reports.tables.numbers import UNDEFINED, coefficient, percent
 from harness.reports.tables.text_table import Heading, TextTable, key_text, tabulate
 from harness.text import terminal_safe
 
@@ -33,14 +34,49 @@ def render_label_check(check: LabelCheck, *, all_numbers: bool = False) -> Rende
     keys = distinguishing_keys([{name: cell[name] for name in names} for cell in check.cells])
     first = Text(terminal_safe(" ".join((_agreement_sentence(check), _findings_sentence(check)))), style="bold")
     to_check = Text("\n" + "\n".join(map(terminal_safe, _labels_to_check(check, _MOST_EXAMPLES if all_numbers else _FEW_EXAMPLES))))
+    means = [part for table in _means_tables(check) for part in table]
     if not all_numbers:
-        return Group(first, Text(""), FittedTable(_short_table(check, keys)), to_check)
+        return Group(first, Text(""), FittedTable(_short_table(check, keys)), *means, to_check)
     tables = {}
     for language in dict.fromkeys(cell["language"] for cell in check.cells):
         cells = [cell for cell in check.cells if cell["language"] == language]
         tables[language] = tabulate(cells, columns_in(TableName.LABELS), keys, shown_in=check.cells)
     parts = [part for tag, table in tables.items() for part in (table_heading(language_name(tag)), FittedTable(table))]
-    return Group(first, *parts, to_check, dim_lines([*legend_of(tables.values()), *map(terminal_safe, check.notes)]))
+    return Group(first, *parts, *means, to_check, dim_lines([*legend_of(tables.values()), *map(terminal_safe, check.notes)]))
+
+
+_MOST_COLUMNS = 4  # systems that stand side by side
+
+
+def _means_tables(check: LabelCheck) -> Iterator[tuple[RenderableType, FittedTable]]:
+    """Yield a table of means by annotator and system for each language, task and metric: `3.52 ± 0.98 (40)`, annotators below each other.
+
+    With more than four systems, or one annotator, systems stand below each other.
+    """
+    for key in dict.fromkeys((row["language"], row["task"], row["metric"]) for row in check.means):
+        rows = [row for row in check.means if (row["language"], row["task"], row["metric"]) == key]
+        systems, people = (list(dict.fromkeys(row[name] for row in rows)) for name in ("system", "annotator"))
+        cells = {(row["annotator"], row["system"]): _mean(row) for row in rows}
+        across = len(systems) <= _MOST_COLUMNS and len(people) > 1
+        lines = [
+            (_person(first), *(cells.get((first, second), UNDEFINED) for second in systems))
+            if across
+            else (first, *(cells.get((second, first), UNDEFINED) for second in people))
+            for first in (people if across else systems)
+        ]
+        names = ("annotator", *systems) if across else ("system", *map(_person, people))
+        headings = (Heading(names[0], names[0], key=True), *(Heading(name, name, number=True) for name in names[1:]))
+        title = f"{key_text('metric', key[2])} in {language_name(key[0])}: mean ± standard deviation (labels)"
+        yield table_heading(title), FittedTable(TextTable(headings, tuple(lines)))
+
+
+def _person(name: str) -> str:
+    return "all people" if name == POOLED else name
+
+
+def _mean(row: Mapping[str, Any]) -> str:
+    spread = "" if row["sd"] is None else f" ± {row['sd']:.2f}"
+    return f"{row['mean']:.2f}{spread} ({row['n']:,})"
 
 
 def _agreement_sentence(check: LabelCheck) -> str:

@@ -75,6 +75,7 @@ class LabelCheck(msgspec.Struct, frozen=True):
     languages_unknown: tuple[str, ...]
     notes: tuple[str, ...]
     attention_checks: tuple[dict[str, Any], ...] = ()  # how often people scored a damaged text below its original
+    means: tuple[dict[str, Any], ...] = ()  # grouped by system: {language, task, metric, system, annotator (* for all), n, mean, sd}
     schema_version: int = SCHEMA_VERSION
 
     def __repr__(self) -> str:
@@ -121,6 +122,7 @@ def check_labels(data: Dataset, options: MeasureOptions, watch: Callable[[], obj
             dict.fromkeys((*data.about.notes, *data.labels.sighted_notes(), *attention_notes(checks), *code_notes(data), SAME_TO_IT))
         ),
         attention_checks=tuple(checks),
+        means=tuple(means_by_system(data)) if "system" in options.by else (),
     )
 
 
@@ -139,9 +141,31 @@ def label_cells(data: Dataset, options: MeasureOptions) -> tuple[dict[str, Any],
 
 
 def _label_options(options: MeasureOptions) -> MeasureOptions:
-    if "metric" not in options.by:
-        raise UsageError("labels are checked metric by metric; keep metric in --by")
-    return replace(options, annotators=options.annotators or Annotators(1))
+    """Return the options with the keys that a check needs: labels are checked metric by metric, so `--by system` adds to these."""
+    by = options.by if "metric" in options.by else tuple(dict.fromkeys((*BY, *options.by)))
+    return replace(options, by=by, annotators=options.annotators or Annotators(1))
+
+
+def means_by_system(data: Dataset) -> list[dict[str, Any]]:
+    """Return each person's mean and standard deviation of the scores of each system's texts, and those of all people (`*`).
+
+    A row is `{language, task, metric, system, annotator, n, mean, sd}`; `sd` is None for one label. Scores that are no numbers have no
+    mean, and their metrics no rows. Only persistent annotators have rows of their own: else nobody can be followed from text to text.
+
+    Source: Chiang & Lee (2023), table 12.
+    """
+    scores: dict[tuple[str, str, str, str, str], list[float]] = {}
+    persistent = data.about.annotators == "persistent"
+    for label in data.labels:
+        item, score = data.by_id[label.item_id], label.score
+        if item.system is not None and isinstance(score, int | float) and not isinstance(score, bool):
+            for person in (POOLED, label.annotator_id) if persistent else (POOLED,):
+                scores.setdefault((item.language, item.task, label.metric, item.system, person), []).append(float(score))
+    return [
+        dict(zip(("language", "task", "metric", "system", "annotator"), key, strict=True))
+        | {"n": len(values), "mean": float(np.mean(values)), "sd": float(np.std(values, ddof=1)) if len(values) > 1 else None}
+        for key, values in sorted(scores.items())
+    ]
 
 
 def _described(data: Dataset, options: MeasureOptions) -> tuple[tuple[dict[str, Any], ...], tuple[dict[str, Any], ...]]:

@@ -17,7 +17,7 @@ class LabelCheckOptions(LabelSelection, MajorityRule):
     heading: ClassVar[str] = "how to check"
 
     by: Annotated[Names, Flag(metavar="KEYS")] = ("language", "task", "metric")
-    """keys to group by (default: language,task,metric)"""
+    """keys to group by (default: language,task,metric); system adds each person's means by system"""
     seed: Annotated[Seed, Flag(metavar="N", setting=True)] = 0
     """seed for the bootstrap"""
 

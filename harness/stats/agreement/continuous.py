@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from harness.stats.agreement.concordance import tau_b_by_stratum, tau_b_left_out
 from harness.stats.agreement.correlation import Correlation, pearson_of_moments
 from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index, same_shape
-from harness.stats.core.functions_of_sums import Estimated, left_out_interval, left_out_test, sums_by_group
+from harness.stats.core.functions_of_sums import Estimated, left_out_test, sums_by_group
 from harness.stats.core.groups import group_sums, relative_weights
 from harness.stats.core.statistic import ratio
 from harness.stats.intervals.intervals import no_interval, scatter_of, tested_mean
@@ -41,7 +41,8 @@ def score_correlation(
         x, y: (items,) numbers, NaN where missing (such items are left out).
 
     Returns:
-        `Estimated` in [-1, 1]; NaN without items ("no overlap") and if x or y is constant ("constant raters"). No interval below 8 groups.
+        `Estimated` in [-1, 1]; NaN without items ("no overlap") and if x or y is constant ("constant raters"). No interval and no p below
+        8 groups; p is that of no correlation, two-sided, from the same t.
 
     Reference: Kendall (1945); Spearman (1904); Croux & Dehon (2010), influence functions of the three.
 
@@ -58,7 +59,8 @@ def score_correlation(
     values = _left_out(method, a, b, group, weight)
     if math.isnan(values[0]):
         return Estimated(math.nan, len(a), no_interval(len(values) - 1, CONSTANT), math.nan, CONSTANT)
-    return Estimated(float(values[0]), len(a), left_out_interval(values, (-1.0, 1.0), scale="fisher", level=level), math.nan, None)
+    interval, p = left_out_test(values, (-1.0, 1.0), scale="fisher", level=level)
+    return Estimated(float(values[0]), len(a), interval, p, None)
 
 
 def correlation_difference(

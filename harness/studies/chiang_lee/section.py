@@ -23,6 +23,7 @@ from harness.reports.tables.column import COEFFICIENT, COUNT, COUNT_OR_BLANK, PR
 from harness.reports.tables.column import Row as ReadRow
 from harness.stats import count_classes, estimate, intervals, kendall_tau, paired_difference, pearson, tabulate
 from harness.stats.agreement.alpha import alpha_of_humans
+from harness.stats.agreement.continuous import score_correlation
 from harness.stats.core.arrays import Estimate, Floats, Ints, Kind
 from harness.stats.core.functions_of_sums import Estimated
 from harness.stats.intervals.intervals import no_interval, welch_test
@@ -35,8 +36,9 @@ NOTE = (
     "mean, sd: of the texts' means over samples (judge) or annotators (people). alpha: Krippendorff's alpha of the samples, and of the "
     "annotators. exact: the share of texts on which all of them give the same score. welch: Welch's t-test of two systems on the texts' "
     "means, q corrected over the metrics; paired: the same difference within prompts. tau: Kendall's tau-b over texts between people's "
-    "means and the samples' means; annotators_tau: the mean over pairs of annotators. r: Pearson's r of both means over all texts; "
-    "tau_in_prompt: the mean over prompts of Kendall's tau-b over the prompt's texts. Intervals are over groups of texts."
+    "means and the samples' means; tau_p: the p of no correlation; annotators_tau: the mean over pairs of annotators. r: Pearson's r of "
+    "both means over all texts; tau_in_prompt: the mean over prompts of Kendall's tau-b over the prompt's texts. Intervals are over groups "
+    "of texts."
 )
 _ONE_SAMPLE = "each question was asked once"
 _NO_PEOPLE = "no text has scores of two annotators"
@@ -169,9 +171,17 @@ def _put_correlations(row: Row, ratings: _Ratings) -> None:
     """Put Pearson's r of the texts' means and people's over all texts, and the mean over prompts of Kendall's tau-b within the prompt."""
     judge_means, people_means, groups = ratings.both_means(sorted(ratings.samples))
     _put_correlation(row, "r", pearson, judge_means, people_means)
+    _put_tau(row, judge_means, people_means, groups)
     several = [group for group in np.unique(groups).tolist() if (groups == group).sum() > 1]
     taus = np.array([kendall_tau(judge_means[groups == group], people_means[groups == group]).value for group in several])
     put_mean(row, "tau_in_prompt", taus, np.array(several, np.int64), (-1.0, 1.0), "no prompt has two texts with labels that differ")
+
+
+def _put_tau(row: Row, judge_means: Floats, people_means: Floats, groups: Ints) -> None:
+    """Put Kendall's tau-b of the texts' means and people's, with its interval and the p of no correlation, over groups of texts."""
+    tau = score_correlation("kendall", judge_means, people_means, groups)
+    put_number(row, "tau", tau.value if len(judge_means) > 1 else math.nan, tau.interval, why=_FEW_TEXTS if tau.n < 2 else tau.reason)
+    put_number(row, "tau_p", tau.p, why=tau.interval.reason)
 
 
 def _put_correlation(
@@ -213,7 +223,7 @@ def _system_rows(key: Row, ratings: _Ratings) -> Iterator[Row]:
             put_mean(row, f"{prefix}mean", means, ratings.group[items], _limits(ratings.scale), _NO_LABELS)
             present = means[~np.isnan(means)]
             put_number(row, f"{prefix}sd", float(present.std(ddof=1)) if len(present) > 1 else math.nan, why="fewer than two texts")
-        _put_correlation(row, "tau", kendall_tau, *ratings.both_means(items)[:2])
+        _put_tau(row, *ratings.both_means(items))
         value, why = _annotators_tau(ratings, items)
         put_number(row, "annotators_tau", value, why=why)
         yield row
@@ -313,6 +323,10 @@ def _compute(source: SectionInput) -> SectionNumbers | None:
     return chiang_lee(source.recording.data, source.recording.judgments, source.options)
 
 
+_TAU = (
+    Column("tau", "tau", COEFFICIENT, "Kendall's tau-b over texts between people's means and the judge's"),
+    Column("tau_p", "p of tau", PROBABILITY, "the p-value of no correlation, over groups of texts", interval=False),
+)
 _AGREEMENT = (
     Column("texts", "texts", COUNT, "texts with a readable score"),
     Column("unreadable", "unread", COUNT, "answers without a readable score, refusals included"),
@@ -326,6 +340,7 @@ _AGREEMENT = (
     ),
     Column("people_exact", "people all equal", SHARE, "the share of texts to which all annotators give the same score", interval=False),
     Column("r", "r", COEFFICIENT, "Pearson's r of people's means and the judge's over all texts", interval=False),
+    *_TAU,
     Column("tau_in_prompt", "tau in prompts", COEFFICIENT, "the mean over prompts of Kendall's tau-b over the texts of a prompt"),
     Column("identical", "same twice", COUNT_OR_BLANK, "texts that are the same as their original"),
     Column("identical_mean", "their mean", COEFFICIENT, "the mean score of these texts; their meaning is preserved", interval=False),
@@ -336,7 +351,7 @@ _SYSTEMS = (
     Column("sd", "sd", COEFFICIENT, "the standard deviation of the texts' mean scores", interval=False),
     Column("people_mean", "people's mean", COEFFICIENT, "the same of people, on these texts"),
     Column("people_sd", "people's sd", COEFFICIENT, "the same of people, on these texts", interval=False),
-    Column("tau", "tau", COEFFICIENT, "Kendall's tau-b over texts between people's means and the judge's", interval=False),
+    *_TAU,
     Column("annotators_tau", "people's tau", COEFFICIENT, "the mean tau-b over pairs of annotators", interval=False),
 )
 _DIFFERENCES = (

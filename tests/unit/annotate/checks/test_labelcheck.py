@@ -232,15 +232,26 @@ def test_where_keeps_what_it_names(make_labelled: MakeLabelled) -> None:
         checked(data, where={"language": ("cs",)})
 
 
+def test_means_by_annotator_and_system(make_labelled: MakeLabelled) -> None:
+    """By hand: x gives system s 2 and 1, and system t 0; y gives s 1 and t 0."""
+    places = {"a": {"system": "s"}, "b": {"system": "s"}, "c": {"system": "t"}}
+    people = {"x": {"a": 2, "b": 1, "c": 0}, "y": {"a": 1, "c": 0}}
+    rows = {(row["annotator"], row["system"]): row for row in checked(make_labelled(people, places=places), by=("system",)).means}
+    assert (rows["x", "s"]["mean"], rows["x", "s"]["n"], rows["x", "s"]["sd"]) == (1.5, 2, pytest.approx(0.5**0.5))
+    assert rows["y", "s"]["sd"] is None and rows["*", "s"]["mean"] == pytest.approx(4 / 3) and rows["*", "t"]["n"] == 2
+    anonymous = checked(make_labelled(people, places=places, kind="positional"), by=("system",)).means
+    assert {row["annotator"] for row in anonymous} == {"*"}, "nobody can be followed from text to text"
+    assert checked(make_labelled(people, places=places)).means == ()
+
+
 @pytest.mark.parametrize(
     ("people", "options", "words"),
     [
         ({}, {}, r"people has no labels; labels\.jsonl should hold some"),
-        (PEOPLE, {"by": ("language",)}, "labels are checked metric by metric; keep metric in --by"),
         (PEOPLE, {"by": ("metric", "colour")}, "no item has 'colour'"),
         (PEOPLE, {"annotators": Annotators(4)}, "no item has 4 or more annotators on a metric; the largest number is 3"),
     ],
-    ids=["no labels", "no metric", "no such key", "too many"],
+    ids=["no labels", "no such key", "too many"],
 )
 def test_what_cannot_be_checked_is_refused(make_labelled: MakeLabelled, people: ByPerson, options: Any, words: str) -> None:
     with pytest.raises(UsageError, match=words):

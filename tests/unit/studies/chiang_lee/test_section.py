@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
+import scipy.stats
 
 from harness.content.specs import DatasetCard
 from harness.data import Dataset
@@ -62,6 +64,22 @@ def test_samples_are_compared_with_each_other_as_annotators_are() -> None:
     assert (row["exact"], row["people_exact"]) == (pytest.approx(3 / 6), pytest.approx(3 / 6))
     assert 0.8 < row["alpha_interval"] < 1 and 0 < row["people_alpha_interval"] < row["alpha_interval"]
     assert row["undefined"]["identical_mean"] == "no pair has the same text twice"
+
+
+def test_tau_over_texts_has_an_interval_and_the_p_of_no_correlation() -> None:
+    """The value is scipy's; with independent texts that do not go together p is large, and small where they do."""
+    rng = np.random.default_rng(5)
+    people = rng.integers(1, 6, 60)
+    ratings = {"same": np.clip(people + rng.integers(-1, 2, 60), 1, 5), "other": rng.integers(1, 6, 60)}
+    for name, scores in ratings.items():
+        items = [Item(f"t{n}", "en", "rate_story", group=f"g{n}", system="s", fields={"output": f"t{n}"}) for n in range(60)]
+        labels = [labelled(f"t{n}", "a", int(score)) for n, score in enumerate(people)]
+        made = Dataset("made", tuple(items), Labels.from_rows(labels), {"likability": SCALE}, about=DatasetCard(id="made"))
+        found = chiang_lee(made, Judgments.from_rows([judged(f"t{n}", 0, int(s)) for n, s in enumerate(scores)]), MeasureOptions())
+        assert found is not None
+        [row] = found["rows"]
+        assert row["tau"] == pytest.approx(scipy.stats.kendalltau(people, scores).statistic) and row["tau_ci"][0] < row["tau"]
+        assert (row["tau_p"] < 0.01) == (name == "same") and (row["tau_ci"][0] > 0) == (row["tau_p"] < 0.05 and row["tau"] > 0)
 
 
 def test_means_and_spread_of_systems_are_those_of_the_texts_means() -> None:
