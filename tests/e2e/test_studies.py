@@ -151,6 +151,34 @@ def test_a_judge_that_knows_and_prefers_its_own_texts(
     assert "Not asked: more vowels in ja (vowels cannot be counted in 'ja'" in words
 
 
+def test_changed_texts_hide_the_author_from_a_judge_that_knows_a_mark(cli: Cli, endpoint: Any, own_texts: Path, tmp_path: Path) -> None:
+    """Typos in every word break the marks. Both pair questions are asked about the changed pairs, in both orders, and nothing else."""
+
+    def answer(request: Any) -> Any:
+        question = request.body["messages"][-1]["content"]
+        knows = "mark-of-m-1" in question and "mark-of-m-2" in question
+        return answer_of_a_writer(endpoint, request) if knows else endpoint.saying({"score": "A"}, model=request.body["model"])
+
+    endpoint.script = answer
+    asked = ("run", "--study", "self-preference", "--data", own_texts, "--judge", "openai/m-1", "--metrics", "authorship,forced_preference")
+    flags = ("--base-url", endpoint.url, "--yes", "--shown-source", "correct", "--out", tmp_path / "results", "--json")
+    assert cli(*asked, *flags).code == 0
+    unchanged = len(endpoint.requests)
+    done = cli(*asked, *flags, "--perturb", "typos:1")
+    assert done.code == 0, done.err
+    assert len(endpoint.requests) - unchanged == 9 * 2 * 2
+    section = json.loads(done.out)["ablations"]["self_preference"]
+    rows = {(row["language"], row["question"]): row for row in section["perturbed"]}
+    assert {language for language, _ in rows} == {"en", "cs", "ja", "*"} and {question for _, question in rows} == {
+        "recognition",
+        "preference",
+    }
+    for row in rows.values():
+        assert (row["before"], row["after"], row["paired"], row["perturbation"]) == (1.0, 0.5, -0.5, "typos:1")
+    assert rows["*", "recognition"]["n"] == 9
+    assert "Texts changed on purpose" in cli("report", "--out", tmp_path / "results").out
+
+
 @pytest.mark.slow  # matplotlib draws, and the page has every judgment
 def test_the_points_of_recognition_and_preference_are_drawn(cli: Cli, endpoint: Any, own_texts: Path, tmp_path: Path) -> None:
     endpoint.script = lambda request: answer_of_a_writer(endpoint, request)

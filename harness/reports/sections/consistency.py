@@ -73,4 +73,5 @@ CONSISTENCY = Section(
         ),
     ),
     of_answers(measure_consistency),
+    needs_labels=False,
 )

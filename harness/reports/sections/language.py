@@ -62,4 +62,5 @@ JUSTIFICATION_LANGUAGE = Section(
     ),
     of_answers(compare_languages),
     in_every_run=True,
+    needs_labels=False,
 )

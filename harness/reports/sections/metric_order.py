@@ -198,4 +198,5 @@ METRIC_ORDER = Section(
     lambda inputs: (
         compare_metric_orders(inputs.answers, inputs.metrics or order_of_calls(inputs.recording.judgments)) if len(inputs.answers) else None
     ),
+    needs_labels=False,
 )

@@ -227,6 +227,7 @@ PERTURBATIONS = Section(
         ),
     ),
     lambda inputs: compare_perturbed_texts(inputs.answers, inputs.perturbed) if len(inputs.answers) else None,
+    needs_labels=False,
 )
 INJECTION = Section(
     "injection",
@@ -244,4 +245,5 @@ INJECTION = Section(
         ),
     ),
     lambda inputs: measure_injection(inputs.answers, inputs.perturbed) if len(inputs.answers) else None,
+    needs_labels=False,
 )

@@ -17,6 +17,7 @@ import msgspec
 from harness.measure.compare import Recording
 from harness.measure.options import MeasureOptions
 from harness.plugins import load, registered, registered_twice
+from harness.reports.sections.answer_changes import ANSWER_CHANGES
 from harness.reports.sections.calibrated_scores import CALIBRATED_SCORES
 from harness.reports.sections.consistency import CONSISTENCY
 from harness.reports.sections.free_text import FREE_TEXT
@@ -54,6 +55,7 @@ BUNDLED: tuple[Section, ...] = (
     TEMPERATURE,
     PERTURBATIONS,
     INJECTION,
+    ANSWER_CHANGES,
     LENGTH,
     JUSTIFICATION_LANGUAGE,
 )

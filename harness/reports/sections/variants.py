@@ -285,4 +285,5 @@ SCORE_POSITION = Section(
     tests_shown("moved", "kinder", "harsher"),
     (SectionTable((*PAIRED_ANSWERS, *AGREEMENT_DIFFERENCE, *SCORE_CHANGE), levels=BY_METRIC),),
     of_answers(compare_score_positions),
+    needs_labels=False,
 )

@@ -132,10 +132,13 @@ def refuse_no_question(data: Dataset, items: Sequence[Item], languages: Sequence
 def question_filter(data: Dataset) -> Callable[[Item, str, Condition], bool]:
     """Return the questions that are asked under a condition.
 
-    A text alone has no order and no names of systems. Control questions are asked without names, about pairs that have an answer.
+    A text alone has no order and no names of systems. Control questions are asked without names, about pairs that have an answer. Pairs
+    whose texts are changed are asked who wrote them and which is better, without names: a change moves the answers to control questions.
     """
 
     def is_asked(item: Item, metric: str, condition: Condition) -> bool:
+        if condition.perturbation:
+            return metric in (RECOGNITION, PREFERENCE) and condition.shown_source == "none"
         if metric in SINGLE_METRICS:
             return condition.order == "forward" and condition.shown_source == "none"
         if metric in CONTROL_MEASURES:

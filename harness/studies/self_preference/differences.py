@@ -1,4 +1,4 @@
-"""Differences of self-recognition and self-preference: between two languages, and between a judge before and after it was tuned."""
+"""Differences of self-recognition and self-preference: between languages, by tuning, and by changes of texts."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from harness.stats.intervals.intervals import welch_test
 from harness.studies.self_preference.own_comparisons import OwnComparison
 
 _NO_PARALLEL = "the languages have no source texts in common; source texts in common have one parallel_source"
+_NO_UNCHANGED = "no pair was asked about before it was changed"
 _NO_COMMON = "the two judges have no pair of one system in common"
 
 
@@ -56,6 +57,29 @@ def tuning_differences(comparisons: Sequence[OwnComparison], before: Mapping[str
             for name, values in (("before", earlier), ("after", after)):
                 put_number(row, name, mean_of([values[key] for key in after if key in earlier]), why=_NO_COMMON)
             _put_paired(row, after, earlier, _NO_COMMON)
+            rows.append(row)
+    with_q(rows, "paired", lambda row: row["judge"])
+    return rows
+
+
+def perturbation_differences(comparisons: Sequence[OwnComparison], perturbed: Mapping[str, Sequence[OwnComparison]]) -> list[Row]:
+    """Return the answers about changed texts minus those about the same pairs unchanged, by perturbation, judge, language and question.
+
+    Does a change hide the author (arXiv 2404.13076, 5.1)? Recognition that falls says so, and preference that falls with it.
+    """
+    rows = []
+    for perturbation, answers in sorted(perturbed.items()):
+        for key in sorted({(answer.judge, answer.language, answer.dataset, answer.question) for answer in answers}):
+            judge, *cell = key
+            of_judge = ([answer for answer in side if answer.judge == judge] for side in (answers, comparisons))
+            after, before = (_by_pair(side, (cell[0], cell[1], cell[2])) for side in of_judge)
+            row = new_row(
+                {"judge": judge, "language": cell[0], "dataset": cell[1], "question": cell[2], "perturbation": perturbation},
+                n=len(after.keys() & before.keys()),
+            )
+            for name, values in (("before", before), ("after", after)):
+                put_number(row, name, mean_of([values[pair] for pair in after if pair in before]), why=_NO_UNCHANGED)
+            _put_paired(row, after, before, _NO_UNCHANGED)
             rows.append(row)
     with_q(rows, "paired", lambda row: row["judge"])
     return rows

@@ -40,11 +40,12 @@ class ControlAnswer:
 class OwnAnswers:
     """The answers of a run. A `judge` is a judge under one condition, so that each configuration stands alone; `conditions` says which.
 
-    `comparisons` are by shown source; `single` are `(judge, item, metric, value)`: the mean score, or the probability of the yes.
-    `sources` says of each judge where its confidences are from: token probabilities, or choices.
+    `comparisons` are by shown source, `perturbed` those of changed texts by perturbation; `single` are `(judge, item, metric, value)`: the
+    mean score, or the probability of the yes. `sources` says of each judge where its confidences are from: token probabilities, or choices.
     """
 
     comparisons: dict[str, list[OwnComparison]]
+    perturbed: dict[str, list[OwnComparison]]
     single: list[tuple[str, Item, str, float]]
     controls: list[ControlAnswer]
     conditions: dict[str, JudgeCondition]
@@ -53,7 +54,7 @@ class OwnAnswers:
 
 
 def own_answers(data: Dataset, judgments: Judgments, system_of: Mapping[str, str]) -> OwnAnswers:
-    """Collect the answers of a run about unchanged texts.
+    """Collect the answers of a run. Those about changed texts are kept apart.
 
     Args:
         data: pairs with the keys `system_a` and `system_b`, and single texts with their system.
@@ -74,12 +75,12 @@ def own_answers(data: Dataset, judgments: Judgments, system_of: Mapping[str, str
         if item is None:
             continue
         system, systems = system_of.get(row.condition.judge, row.condition.judge), [item.fields.get(f"system_{side}") for side in "ab"]
-        if row.metric in SINGLE_METRICS and row.value is not None and row.shown_source == "none":
+        if row.metric in SINGLE_METRICS and row.value is not None and row.shown == ("none", ""):
             values[row.condition, row.item, row.metric].append(row.value)
         elif row.metric in QUESTIONS and system in systems and systems[0] != systems[1]:
             if (share := row.share(data.scales[row.metric])) is not None:
-                shares[row.shown_source, row.condition, row.item, row.metric][row.order].append(share)
-        elif (row.item, row.metric) in truths and row.shown_source == "none":
+                shares[row.shown, row.condition, row.item, row.metric][row.order].append(share)
+        elif (row.item, row.metric) in truths and row.shown == ("none", ""):
             share, chosen = row.share(data.scales[row.metric]), row.chosen(data.scales[row.metric])
             if share is not None and chosen is not None:
                 first = truths[row.item, row.metric] == "A"
@@ -88,11 +89,15 @@ def own_answers(data: Dataset, judgments: Judgments, system_of: Mapping[str, str
             continue
         stated[str(row.condition)].add(row.is_stated)
     comparisons: dict[str, list[OwnComparison]] = defaultdict(list)
+    perturbed: dict[str, list[OwnComparison]] = defaultdict(list)
     for key, by_order in shares.items():
-        comparisons[key[0]].append(_comparison(data.by_id[key[2]], key, by_order, system_of))
+        shown_source, perturbation = key[0]
+        comparison = _comparison(data.by_id[key[2]], key, by_order, system_of)
+        (perturbed[perturbation] if perturbation else comparisons[shown_source]).append(comparison)
     conditions = {str(key): key for key in dict.fromkeys(_conditions(judgments))}
     return OwnAnswers(
         dict(comparisons),
+        dict(perturbed),
         [(str(key[0]), data.by_id[key[1]], key[2], mean_of(answers)) for key, answers in values.items()],
         [_control(data.by_id[key[1]], key, answers) for key, answers in right.items()],
         conditions,
@@ -102,12 +107,15 @@ def own_answers(data: Dataset, judgments: Judgments, system_of: Mapping[str, str
 
 
 class _Row(NamedTuple):
-    """One judgment: `share_a` and `value` are from token probabilities where `is_stated`."""
+    """One judgment: `shown` has the shown source and the perturbation.
+
+    `share_a` and `value` are from token probabilities where `is_stated`.
+    """
 
     item: str
     metric: str
     condition: JudgeCondition
-    shown_source: str
+    shown: tuple[str, str]
     order: str
     score: Any
     share_a: float | None
@@ -131,11 +139,9 @@ def _rows(judgments: Judgments) -> Iterator[_Row]:
     stated = (judgments.share_a, judgments.expected, judgments.confidence)
     for condition, row in zip(_conditions(judgments), zip(*columns, *stated, strict=True), strict=True):
         item, metric, source, order, perturbation, score, share_a, expected, confidence = row
-        if perturbation:
-            continue
         value = _value(score, expected, confidence)
         is_stated = confidence is not None or share_a is not None
-        yield _Row(item, metric, condition, source or "none", order or "forward", score, share_a, value, is_stated)
+        yield _Row(item, metric, condition, (source or "none", perturbation or ""), order or "forward", score, share_a, value, is_stated)
 
 
 def _value(score: Any, expected: float | None, confidence: float | None) -> float | None:

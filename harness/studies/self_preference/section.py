@@ -20,7 +20,7 @@ from harness.reports.tables.column import Row as ReadRow
 from harness.reports.tables.numbers import coefficient
 from harness.reports.tables.titles import metric_words
 from harness.studies.self_preference.analysis import ALL_SOURCES, analyse_self_preference, fitted_points, line_json, pair_rows
-from harness.studies.self_preference.differences import language_differences, tuning_differences
+from harness.studies.self_preference.differences import language_differences, perturbation_differences, tuning_differences
 from harness.studies.self_preference.opening import open_page
 from harness.studies.self_preference.own_answers import ControlAnswer, OwnAnswers, own_answers
 from harness.studies.self_preference.own_comparisons import OwnComparison
@@ -60,8 +60,9 @@ def self_preference_section(
         refused: `{language: {control question: why it is not asked there}}`.
 
     `rows` are by judge, condition, language and other system (`*`: all); `labels` are the same with the systems named in the headings;
-    `individual` are single texts by system, `controls` the control questions, `languages` and `tuned` paired differences; `mutual`,
-    `points` and `line` are those of `SelfPreference.as_json`, `control_lines` the same with a control question in place of recognition.
+    `individual` are single texts by system, `controls` the control questions, `languages`, `tuned` and `perturbed` paired differences;
+    `mutual`, `points` and `line` are those of `SelfPreference.as_json`, `control_lines` the same with a control question in place of
+    recognition.
     """
     answers = own_answers(data, judgments, system_of)
     unnamed = answers.comparisons.get("none", [])
@@ -85,6 +86,7 @@ def self_preference_section(
         "controls": list(_control_rows(answers, options)),
         "languages": [_row(row, answers) for row in language_differences(unnamed, data)],
         "tuned": [_row(row, answers) for row in tuning_differences(unnamed, before)],
+        "perturbed": [_row(row, answers) for row in _perturbed_rows(unnamed, answers)],
         "mutual": [
             {**row, "task": POOLED, "metric": POOLED, "pair": " + ".join(row["judges"])}
             for part in (by_language, overall)
@@ -106,6 +108,15 @@ def _overall(answers: OwnAnswers, options: MeasureOptions) -> dict[str, Any]:
         return _analysed([], answers, options)
     single = [(judge, _pooled(item), metric, value) for judge, item, metric, value in answers.single]
     return _analysed([_pooled(comparison) for comparison in unnamed], answers, options, single)
+
+
+def _perturbed_rows(unnamed: Sequence[OwnComparison], answers: OwnAnswers) -> list[Row]:
+    """Return the differences that changes of texts make, by language, and over all languages where there are several."""
+    rows = perturbation_differences(unnamed, answers.perturbed)
+    if len({row["language"] for row in rows}) > 1:
+        all_languages = {name: [_pooled(answer) for answer in changed] for name, changed in answers.perturbed.items()}
+        rows += perturbation_differences([_pooled(answer) for answer in unnamed], all_languages)
+    return rows
 
 
 def _pooled(row: _OfLanguage) -> _OfLanguage:
@@ -321,6 +332,24 @@ SELF_PREFERENCE = Section(
             ("before_judge", "dataset", "question"),
             levels=(("language",),),
             title="Before and after tuning",
+        ),
+        SectionTable(
+            (
+                Column("n", "pairs", COUNT, "pairs that were asked about unchanged and changed"),
+                Column("before", "unchanged", SHARE, "the mean probability of the own output, texts as they are", interval=False),
+                Column("after", "changed", SHARE, "the same about the same pairs, whose texts were changed", interval=False),
+                Column(
+                    "paired",
+                    "changed - unchanged",
+                    POINTS,
+                    "the difference; a fall says that the change hides the author",
+                ),
+                _PAIRED_Q,
+            ),
+            "perturbed",
+            ("perturbation", "dataset", "question"),
+            levels=_AND_OVERALL,
+            title="Texts changed on purpose",
         ),
         SectionTable(MUTUAL_PREFERENCE, "mutual", ("pair",), levels=_AND_OVERALL, title="Judges that prefer themselves"),
     ),
