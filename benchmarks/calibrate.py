@@ -13,8 +13,8 @@ import numpy as np
 
 from harness.correction.calibrate import calibrate_metric
 from harness.correction.certified_map import CertifiedMap, apply_map
-from harness.correction.map_input import map_inputs
 from harness.correction.options import CalibrateOptions
+from harness.correction.score_maps import map_inputs
 from harness.measure.answer_counts import AnswerCounts
 from harness.measure.item_table import ItemTable
 from harness.measure.label_counts import Classes, LabelCounts

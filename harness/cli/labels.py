@@ -124,7 +124,7 @@ def _refuse_half(arguments: Any) -> None:
 
 def _plan_before(arguments: Any) -> int:
     """The plan before any judge was asked, from the labels of a data folder or from assumptions."""
-    from harness.correction import labels_before_a_run as before
+    from harness.correction import labels_budget as before
     from harness.data.named_folders import located
 
     library = Library()

@@ -51,9 +51,8 @@ def accept(arguments: Accept) -> int:
 
 
 def _certify_cascade(arguments: Accept) -> int:
-    from harness.correction.answer_prices import answer_prices
-    from harness.correction.cascade import accept_cascade
-    from harness.correction.certify_cascade import certify_cascade
+    from harness.correction.cascade import accept_cascade, answer_prices
+    from harness.correction.cascade_certificate import certify_cascade
 
     options, compare = arguments.options, part_of(arguments.options, MeasureOptions)
     with working("testing thresholds"):
@@ -198,9 +197,8 @@ def _decide_exit(stale: Sequence[str], not_made_again: Sequence[str], allowed: S
 
 
 def _check_cascade(arguments: Any) -> int:
-    from harness.correction.answer_prices import answer_prices
-    from harness.correction.cascade_certificate import read
-    from harness.correction.certify_cascade import cascade_not_made_again, cascade_staleness
+    from harness.correction.cascade import answer_prices
+    from harness.correction.cascade_certificate import cascade_not_made_again, cascade_staleness, read
 
     cascade = read(arguments.check)
     if arguments.probe:

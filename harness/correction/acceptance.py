@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.content.specs import DatasetCard
-from harness.correction.cell_results import CellResults, KeyedRow, refuse_unless_random
+from harness.correction.cell_results import CellResults, KeyedRow, UnreadCells, refuse_unless_random, refuse_unread
 from harness.correction.options import AcceptOptions
-from harness.correction.unread_cells import UnreadCells, refuse_unread
 from harness.decide.sentences import unread_words
 from harness.errors import UsageError
 from harness.measure.answer_counts import total_answers

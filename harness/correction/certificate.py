@@ -27,6 +27,7 @@ from harness.correction.certificate_file import CHANGED, HASHES, ComparedBy, Sea
 from harness.correction.certified_cell import (
     AGAIN,
     AcceptedScores,
+    BelievedProbabilities,
     CertifiedCell,
     CorrectedMean,
     accepted_scores,
@@ -35,7 +36,6 @@ from harness.correction.certified_cell import (
     corrected_mean,
     texts_without_mean,
 )
-from harness.correction.certified_probabilities import BelievedProbabilities
 from harness.correction.options import Confidence, Per
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import VerdictName

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.correction.label_sets import LabelSets, sets_at
-from harness.correction.score_curves import ClassCurve, ClassTable, Curve, LengthScale, NumberLine
+from harness.correction.score_maps import ClassCurve, ClassTable, Curve, LengthScale, NumberLine
 from harness.stats.core.arrays import Floats
 
 

@@ -15,15 +15,20 @@ import numpy as np
 from harness.content import Library
 from harness.correction.acceptance import accepted_from
 from harness.correction.calibrate import calibrate_metric, text_lengths
-from harness.correction.cell_results import choose_condition, judged_rows
+from harness.correction.cell_results import choose_condition, judged_rows, refuse_unread
 from harness.correction.certificate import SCHEMA_VERSION, Certificate, CertifiedData, CertifiedJudge, CertifiedOptions
-from harness.correction.certified_cell import CertifiedCell, CertifiedThreshold, Correction
+from harness.correction.certified_cell import (
+    NONE_RECORDED,
+    CertifiedCell,
+    CertifiedProbabilities,
+    CertifiedThreshold,
+    Correction,
+    certified_probabilities,
+)
 from harness.correction.certified_map import CertifiedMap
-from harness.correction.certified_probabilities import NONE_RECORDED, CertifiedProbabilities, certified_probabilities
-from harness.correction.map_input import map_inputs
 from harness.correction.mean_estimates import NO_INCLUSION, Sample, mean_sample, share_sample
 from harness.correction.options import AcceptOptions, CalibrateOptions, CertifyOptions
-from harness.correction.unread_cells import refuse_unread
+from harness.correction.score_maps import map_inputs
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.decide.options import DecisionOptions

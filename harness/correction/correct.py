@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.content.tags import choose_from
-from harness.correction.cell_results import CellResults, refuse_unless_random, split_by
-from harness.correction.mean_estimates import Figure, MeanEstimates, Sample, mean_estimates, mean_sample, share_sample
+from harness.correction.cell_results import CellResults, UnreadCells, refuse_unless_random, refuse_unread, split_by
+from harness.correction.mean_estimates import ALL_LABELLED, Figure, MeanEstimates, Sample, mean_estimates, mean_sample, share_sample
 from harness.correction.options import CorrectOptions
-from harness.correction.prevalence import shifted_estimates
-from harness.correction.unread_cells import UnreadCells, refuse_unread
 from harness.correction.with_others import AVERAGE, with_other_languages
 from harness.data.columns import CodedColumn
 from harness.errors import UsageError
@@ -24,8 +24,9 @@ from harness.measure.item_table import ItemTable, item_tables
 from harness.measure.judged_table import as_text, item_key, means_by
 from harness.measure.options import Annotators, MeasureOptions
 from harness.model import CELL, Score
-from harness.stats import prediction_powered_class_shares
-from harness.stats.core.arrays import Ints
+from harness.stats import corrected_shares, prediction_powered_class_shares, rogan_gladen
+from harness.stats.core.arrays import Floats, Ints
+from harness.stats.estimation.misclassification import INDISTINCT, few_labels
 
 BIAS_UNKNOWN = (
     "The judge alone is the mean of its scores: its bias is unknown, and its interval does not cover the bias. The labels alone and the "
@@ -36,6 +37,10 @@ SHIFTED = (
     "A prevalence shift is declared: the labels come from elsewhere, and the corrected numbers are of the texts without a label. They are "
     "valid if the judge errs with each class as often here as there; texts count as independent."
 )
+
+_Z = 1.959963984540054
+IMPOSSIBLE = "no share explains how often the judge gives the class, with the error rates that the labels show"
+BINARY, SEVERAL = "Rogan-Gladen (Fieller)", "inverse confusion matrix"
 
 
 class CorrectedNumber(MeanEstimates, frozen=True, kw_only=True):
@@ -224,3 +229,99 @@ def _corrected_number(
 ) -> CorrectedNumber:
     quantity = "mean" if share_of is None else "share"
     return CorrectedNumber(**msgspec.structs.asdict(three), key=key, quantity=quantity, share_of=share_of, versus=versus, paired=paired)
+
+
+def shifted_estimates(cell: ItemTable, *, shares: bool, share_of: str | None) -> Iterator[tuple[Score | None, MeanEstimates]]:
+    """Yield pairs of a class (None for the mean) and its three estimates; the corrected one is of the texts without a label.
+
+    Items without a reference are left out of the error rates. The arguments are as in `CorrectOptions`.
+    """
+    truth = cell.reference
+    new = ~cell.labelled
+    answers = np.nan_to_num(cell.answer_shares)
+    k = len(cell.classes.scores)
+    judged = answers[new].sum(axis=0)
+    if k == 2:
+        figures, method = _correct_two_classes(truth, answers, new), BINARY
+    else:
+        counts = np.stack([answers[truth == code].sum(axis=0) for code in range(k)])
+        figures, method = _correct_several_classes(counts, judged, cell.classes.scores), SEVERAL
+    as_mean = cell.values is not None and not shares and share_of is None
+    if as_mean:
+        assert cell.values is not None
+        mean = _mean_from_shares(figures, cell.values)
+        yield None, _three_estimates(cell, cell.label_shares @ cell.values, cell.answer_shares @ cell.values, mean, method)
+        return
+    for code, score in enumerate(cell.classes.scores):
+        if share_of in (None, as_text(score)):
+            figure = figures.shares[code]
+            yield score, _three_estimates(cell, cell.label_shares[:, code], cell.answer_shares[:, code], figure, method, share=True)
+
+
+@dataclass(frozen=True, eq=False)
+class _CorrectedShares:
+    """Corrected shares of all classes; of three classes or more also `theta` (k,), not cut to [0, 1], with its `covariance` (k, k)."""
+
+    shares: list[Figure]
+    covariance: Floats | None = None
+    theta: Floats | None = None
+
+
+def _correct_two_classes(truth: Ints, answers: Floats, new: NDArray[np.bool_]) -> _CorrectedShares:
+    figures = []
+    for code in (0, 1):
+        negative, positive = answers[truth == 1 - code, code], answers[truth == code, code]
+        estimate = rogan_gladen(
+            float(answers[new, code].sum()),
+            float(new.sum()),
+            float(len(negative) - negative.sum()),
+            float(len(negative)),
+            float(positive.sum()),
+            float(len(positive)),
+        )
+        reason = estimate.refusal or estimate.reason
+        if reason:
+            figures.append(_refused_figure(reason, bool(new.any())))
+        else:  # an interval of no width means that no share in [0, 1] explains the data
+            impossible = estimate.fieller[0] == estimate.fieller[1]
+            figures.append(Figure(None, None, IMPOSSIBLE) if impossible else Figure(estimate.value, estimate.fieller, estimate.warning))
+    return _CorrectedShares(figures)
+
+
+def _correct_several_classes(counts: Floats, judged: Floats, names: Sequence[Score]) -> _CorrectedShares:
+    estimate = corrected_shares(counts, judged)
+    few = few_labels(counts.sum(axis=1), names) if estimate.refusal and estimate.refusal != INDISTINCT else None
+    reason = few or estimate.refusal or estimate.reason
+    if reason:
+        return _CorrectedShares([_refused_figure(reason, judged.sum() > 0)] * len(judged))
+    shares = [
+        Figure(float(value), (max(0.0, float(value - _Z * error)), min(1.0, float(value + _Z * error))))
+        for value, error in zip(estimate.projected, estimate.error, strict=True)
+    ]
+    return _CorrectedShares(shares, estimate.covariance, estimate.value)
+
+
+def _refused_figure(reason: str, any_judged: bool) -> Figure:
+    return Figure(None, None, reason if any_judged else ALL_LABELLED)
+
+
+def _mean_from_shares(figures: _CorrectedShares, values: Floats) -> Figure:
+    if figures.theta is not None and figures.covariance is not None:
+        mean, error = float(values @ figures.theta), math.sqrt(max(0.0, float(values @ figures.covariance @ values)))
+        low, high = float(values.min()), float(values.max())
+        return Figure(min(max(mean, low), high), (max(low, mean - _Z * error), min(high, mean + _Z * error)))
+    share = figures.shares[-1]
+    if share.value is None or share.ci is None or len(values) != 2:
+        return Figure(None, None, share.reason)
+    ends = [float(values[0] + end * (values[1] - values[0])) for end in (share.value, *share.ci)]
+    return Figure(ends[0], (ends[1], ends[2]), share.reason)
+
+
+def _three_estimates(cell: ItemTable, y: Floats, f: Floats, corrected: Figure, method: str, *, share: bool = False) -> MeanEstimates:
+    """Return the judge alone of the texts without a label, the labels alone of those with one, and the corrected number."""
+    new = ~cell.labelled
+    labels = mean_estimates([(Sample(y[~new], f[~new], cell.group[~new]), 1.0)], share=share)
+    judge = mean_estimates([(Sample(f[new], f[new], cell.group[new]), 1.0)], share=share)
+    nothing: dict[str, Any] = dict.fromkeys(("lam", "effective_labels", "labels_saved"))
+    unlabelled, alone = int(new.sum()), judge.judge_alone
+    return msgspec.structs.replace(labels, unlabelled=unlabelled, judge_alone=alone, corrected=corrected, method=method, **nothing)

@@ -16,14 +16,13 @@ import msgspec
 import numpy as np
 
 from harness.content.tags import choose_from
-from harness.correction.cell_results import refuse_unless_random, split_by
+from harness.correction.cell_results import refuse_unless_random, refuse_unread, split_by
 from harness.correction.certificate import Certificate
 from harness.correction.certificate_extension import ExtendedWith, Extension, ShownWithin
 from harness.correction.certificate_file import ComparedBy
 from harness.correction.certified_cell import CertifiedCell
 from harness.correction.certify import JudgedRun
 from harness.correction.stale_certificate import condition_changes, question_changes
-from harness.correction.unread_cells import refuse_unread
 from harness.errors import JudgeError, StaleCertificate, UsageError
 from harness.measure.cells import sort_key
 from harness.measure.compare import Recording, align

@@ -12,10 +12,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.correction.map_input import MapInput, score_of
 from harness.correction.options import Per, SetOptions
-from harness.correction.score_curves import Curve, NumberLine
-from harness.correction.score_maps import LearntMap, learn
+from harness.correction.score_maps import Curve, LearntMap, MapInput, NumberLine, learn, score_of
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.estimation.conformal import (
     TOLERANCE,

@@ -6,31 +6,45 @@ Everything is said of answers that have a probability and a labelled text; texts
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.correction.cell_results import CellResults, KeyedRow
-from harness.correction.common_cut import CommonCut, common_cuts
 from harness.correction.options import FOLDS, ProbabilityOptions
-from harness.correction.probability_cells import ProbabilityCell, probability_cells
 from harness.correction.probability_rule import (
+    CUTS,
     DO_NOT_HOLD,
     TOO_FEW,
     DecidedProbabilities,
     ProbabilityTests,
     decide_probabilities,
 )
+from harness.data.columns import NO_VALUE
 from harness.measure.cells import bounds, number, sort_key
 from harness.measure.compare import Recording, align
 from harness.measure.judged_table import JudgedTable
 from harness.measure.options import MeasureOptions
+from harness.measure.scores import numbers
 from harness.model import ProbabilityVerdict
-from harness.stats import Interval, calibration_error, group_folds, meta_analysis, proportion_interval, reliability_curve
-from harness.stats.core.arrays import Floats
+from harness.parse.probabilities import SUM_TOLERANCE
+from harness.stats import (
+    Interval,
+    acceptance_threshold,
+    calibration_error,
+    group_folds,
+    item_credits,
+    meta_analysis,
+    proportion_interval,
+    reliability_curve,
+)
+from harness.stats.agreement.agreement import share_left_out
+from harness.stats.core.arrays import Floats, Ints
 from harness.stats.estimation.calibration import (
     Skill,
     frequencies_elsewhere,
@@ -42,6 +56,7 @@ from harness.stats.estimation.calibration import (
 )
 from harness.stats.estimation.map_quality import brier_losses
 from harness.stats.estimation.probability_tests import CalibrationTests, calibration_tests, refit, texts_needed
+from harness.stats.intervals.recall_bar import share_found
 
 NO_PROBABILITIES = (
     "no probabilities are recorded; ask with the variant 'probabilities', or write 'probs' into the judgments "
@@ -52,6 +67,9 @@ NOT_DISTRIBUTED = "the probabilities of all classes are not recorded"
 ONE_PERSON = "no text has two annotators"
 WEIGHTS_UNUSED = "Probabilities: each labelled text counts once; the stated chances of being drawn are not used."
 Ends = tuple[float, float] | None
+
+ACCEPTED = "accept"
+"""The cut that `harness accept` certifies for all languages together."""
 
 
 class RefitNumbers(msgspec.Struct, frozen=True, kw_only=True):
@@ -358,3 +376,131 @@ def _across_languages(rows: Sequence[CellProbabilities]) -> Iterable[AcrossLangu
 
 def _ends(interval: tuple[float, float]) -> Ends:
     return None if math.isnan(interval[0]) or math.isnan(interval[1]) else (float(interval[0]), float(interval[1]))
+
+
+@dataclass(frozen=True, eq=False)
+class ProbabilityCell:
+    """The answers of one cell that have a probability and a labelled text.
+
+    Attributes:
+        key: that of the cell.
+        asked: answers of labelled texts, with a probability or not.
+        confidence: (n,) the probability of the answer.
+        right: (n,) 1 where the answer is the annotators' aggregate, else 0; NaN where they have none.
+        person: (n,) share of the text's annotators who gave the answer.
+        probabilities: (n, k) of all classes, sum 1; NaN where they are not stated or add up to something else.
+        counts: (n, k) the text's labels of each class.
+        group: (n,) codes of what texts share.
+        next_person: (n,) how often an annotator gives the commonest label of the text's others; NaN with fewer than two.
+    """
+
+    key: dict[str, Any]
+    asked: int
+    confidence: Floats
+    right: Floats
+    person: Floats
+    probabilities: Floats
+    counts: Ints
+    group: Ints
+    next_person: Floats
+
+    @property
+    def compared(self) -> NDArray[np.bool_]:
+        """(n,) answers whose text has an aggregate of labels."""
+        return ~np.isnan(self.right)
+
+    @property
+    def distributed(self) -> NDArray[np.bool_]:
+        """(n,) answers with a distribution over all classes."""
+        return np.asarray(~np.isnan(self.probabilities).any(axis=1))
+
+
+def probability_cells(judged: JudgedTable, by_source: bool = False) -> Iterator[ProbabilityCell]:
+    """Yield every cell whose answers have probabilities; continuous scores have none."""
+    if not judged.judgments.confidence.values:
+        return
+    confidence, text_of_probs = numbers(judged.judgments.confidence), judged.judgments.probs
+    for key, rows in judged.rows_by_cell(by_source):
+        labels = judged.labels[str(key["metric"])]
+        rows = rows[judged.labelled[rows] & (judged.code[rows] >= 0)]
+        used = rows[~np.isnan(confidence[rows])]
+        if labels.classes.continuous or not len(used):
+            continue
+        counts, code = labels.counts[judged.item[used]], judged.code[used]
+        distinct, place = np.unique(text_of_probs.codes[used], return_inverse=True)
+        texts = ("{}" if code == NO_VALUE else str(text_of_probs.values[code]) for code in distinct.tolist())
+        distributions = np.array([_distribution(text, labels.classes.scores) for text in texts])
+        yield ProbabilityCell(
+            key=key,
+            asked=len(rows),
+            confidence=np.clip(confidence[used], 0.0, 1.0),
+            right=judged.hit[used],
+            person=counts[np.arange(len(used)), code] / counts.sum(axis=1),
+            probabilities=distributions[place],
+            counts=counts,
+            group=judged.group[used],
+            next_person=item_credits(share_left_out("human"), counts, code),
+        )
+
+
+def _distribution(text: str, classes: tuple[Any, ...]) -> list[float]:
+    """Return the probabilities of all classes, divided by their sum; NaN where they are no distribution."""
+    stated = msgspec.json.decode(text, type=dict[str, float])
+    values = [stated.get(str(score), 0.0) for score in classes]
+    total = sum(values)
+    if not stated or abs(total - 1) > SUM_TOLERANCE:
+        return [float("nan")] * len(classes)
+    return [value / total for value in values]
+
+
+class CommonCut(KeyedRow, frozen=True, kw_only=True):
+    """Answers of one language with at least the confidence `cut`.
+
+    Attributes:
+        cut: the confidence; `origin` says where it comes from, `usual` or `accept`.
+        n, groups: accepted answers with a commonest label, and independent texts among them.
+        accepted: share of the answers that are accepted.
+        wrong, wrong_ci: share of the accepted ones that are not the commonest label, with exact 95 % limits by groups; None where none is.
+    """
+
+    cut: float
+    origin: str
+    n: int
+    groups: int
+    accepted: float
+    wrong: float | None
+    wrong_ci: tuple[float, float] | None
+
+
+class _Compared(NamedTuple):
+    confidence: Floats
+    right: Floats
+    group: Ints
+
+
+def common_cuts(cells: Sequence[ProbabilityCell], *, is_random: bool) -> Iterator[CommonCut]:
+    """Yield every cut in every language of one metric of a judge.
+
+    `is_random` says whether labels are a random sample: only then a cut for all languages together is certified (at most 10 % wrong, with
+    the probability 90 %).
+    """
+    compared = [_Compared(cell.confidence[cell.compared], cell.right[cell.compared], cell.group[cell.compared]) for cell in cells]
+    cuts = [(cut, "usual") for cut in CUTS]
+    if is_random and any(len(cell.right) for cell in compared):
+        together = _Compared(*(np.concatenate(part) for part in zip(*compared, strict=True)))
+        certified = number(acceptance_threshold(*together).threshold)
+        cuts += [] if certified is None else [(certified, ACCEPTED)]
+    for cell, (confidence, right, group) in zip(cells, compared, strict=True):
+        for cut, origin in cuts if len(right) else ():
+            taken = confidence >= cut
+            accepted = share_found(1 - right[taken], group[taken])
+            yield CommonCut(
+                key=cell.key,
+                cut=cut,
+                origin=origin,
+                n=accepted.n,
+                groups=accepted.groups,
+                accepted=float(taken.mean()),
+                wrong=number(accepted.share),
+                wrong_ci=(accepted.lower(0.025), accepted.upper(0.025)) if accepted.n else None,
+            )

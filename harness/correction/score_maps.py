@@ -1,16 +1,32 @@
-"""Learns the map of one metric, by the kind of its scale: all languages together, each with a curve of its own."""
+"""Maps from a judge's scores to people's: their input as arrays, their curves as a few numbers, and how they are learnt.
+
+A map is learnt by the kind of the scale: all languages together, each with a curve of its own that a certificate can hold.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, Literal
 
+import msgspec
 import numpy as np
+from numpy.typing import ArrayLike
 
-from harness.correction.map_input import MapInput
-from harness.correction.score_curves import ClassCurve, ClassTable, Curve, NumberLine
+from harness.correction.cell_results import over_languages
+from harness.measure.item_table import ItemTable
 from harness.stats.core.arrays import Floats, Ints
-from harness.stats.estimation.class_maps import LabelledScores, NominalMap, OrdinalMap, cross_fitted_map, fit_nominal_map, fit_ordinal_map
+from harness.stats.estimation.class_maps import (
+    LabelledScores,
+    NominalMap,
+    OrdinalMap,
+    class_probabilities_at,
+    cross_fitted_map,
+    fit_nominal_map,
+    fit_ordinal_map,
+)
 from harness.stats.estimation.number_map import NumberMap, NumberRule, fit_number_map
 
 METHODS = {
@@ -20,6 +36,12 @@ METHODS = {
 }
 _STEPS_A_SD = 100
 """Scores are rounded to this part of their standard deviation where more are different, so that fits count rows."""
+
+MapKind = Literal["ordered", "named", "numbers"]
+MOST_ORDERED = 12
+"""An interval scale with more different scores than this is mapped as numbers, and not class by class."""
+SCORE, EXPECTED = "score", "expected score"
+_SHARE_WITH_EXPECTED = 0.95
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,3 +137,239 @@ def _table(map_input: MapInput, with_score: bool) -> NominalMap:
     if with_score:
         return table
     return NominalMap(np.repeat(table.tables, k, axis=1), table.weight)
+
+
+class LengthScale(msgspec.Struct, frozen=True):
+    """The length of a text as a map reads it: its logarithm in standard deviations from the mean of the labelled texts."""
+
+    mean: float
+    sd: float
+
+    def __post_init__(self) -> None:
+        _refuse_infinite((self.mean, self.sd))
+        if self.sd <= 0:
+            raise ValueError("the standard deviation of lengths is above 0")
+
+    @classmethod
+    def of(cls, characters: ArrayLike) -> LengthScale:
+        """Return that of labelled texts with so many characters; NaN where there is no text."""
+        logs = np.log1p(np.asarray(characters, np.float64))
+        known_logs = logs[~np.isnan(logs)]
+        return cls(float(known_logs.mean()), float(known_logs.std()) or 1.0) if len(known_logs) else cls(0.0, 1.0)
+
+    def read(self, characters: ArrayLike) -> Floats:
+        """Return (n, 1) lengths as maps read them, to a tenth; the mean where a length is NaN.
+
+        >>> LengthScale(3.0, 0.5).read([100, float("nan")]).tolist()
+        [[3.2], [0.0]]
+        """
+        logs = np.log1p(np.asarray(characters, np.float64))
+        return np.asarray(np.round((np.where(np.isnan(logs), self.mean, logs) - self.mean) / self.sd, 1)[:, None])
+
+
+class ClassCurve(msgspec.Struct, frozen=True, tag="proportional odds"):
+    """Ordered classes: P(a person's class is at most k) = expit(cuts[k] - slope * score - further · covariates)."""
+
+    cuts: tuple[float, ...]
+    slope: float
+    further: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        _refuse_infinite((*self.cuts, self.slope, *self.further))
+        if any(lower > upper for lower, upper in pairwise(self.cuts)):
+            raise ValueError("the cuts of a curve rise")
+
+    def predict(self, scores: ArrayLike, covariates: Floats | None = None) -> Floats:
+        """Return (n, k) probabilities of people's classes; NaN where the judge's score is NaN.
+
+        `covariates` (n, q) are as the map was learnt from them. Raises ValueError where the curve has coefficients and they are absent.
+        """
+        eta = self.slope * np.asarray(scores, np.float64)
+        if self.further:
+            if covariates is None:
+                raise ValueError("the curve reads covariates")
+            eta = eta + covariates @ np.array(self.further)
+        return class_probabilities_at(self.cuts, eta)
+
+
+class ClassTable(msgspec.Struct, frozen=True, tag="shares"):
+    """Classes without order: `shares[answer][class]` of people's classes among texts that the judge gave a class."""
+
+    shares: tuple[tuple[float, ...], ...]
+
+    def __post_init__(self) -> None:
+        for row in self.shares:
+            _refuse_infinite(row)
+            if min(row, default=-1) < 0 or not math.isclose(sum(row), 1, abs_tol=1e-6):
+                raise ValueError("the shares of an answer lie between 0 and 1 and add up to 1")
+
+    def predict(self, scores: ArrayLike, covariates: Floats | None = None) -> Floats:
+        """Return (n, k) probabilities of people's classes at the judge's class codes; NaN where a code is NaN."""
+        codes = np.asarray(scores, np.float64)
+        is_answered = ~np.isnan(codes)
+        table = np.vstack([self.shares, np.full(len(self.shares[0]), math.nan)])
+        return np.asarray(table[np.where(is_answered, np.nan_to_num(codes), -1).astype(np.int64)], np.float64)
+
+
+class NumberLine(msgspec.Struct, frozen=True, tag="line"):
+    """Numbers: people's mean score, straight between the points (x, y); nothing outside them, where there were no labels."""
+
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        _refuse_infinite((*self.x, *self.y))
+        if not self.x or len(self.x) != len(self.y) or any(lower >= upper for lower, upper in pairwise(self.x)):
+            raise ValueError("the points of a line have rising x")
+
+    def predict(self, scores: ArrayLike, covariates: Floats | None = None) -> Floats:
+        """Return (n,) people's mean scores; NaN where the judge's score is NaN or outside the scores that had labels."""
+        x = np.asarray(scores, np.float64)
+        return np.asarray(np.interp(x, self.x, self.y, left=math.nan, right=math.nan) if len(self.x) > 1 else np.full(len(x), self.y[0]))
+
+
+Curve = ClassCurve | ClassTable | NumberLine
+
+
+def _refuse_infinite(numbers: tuple[float, ...]) -> None:
+    if not all(map(math.isfinite, numbers)):
+        raise ValueError("the numbers of a map are finite")
+
+
+@dataclass(frozen=True, eq=False)
+class MapInput:
+    """One row for each text that has a label and a readable score.
+
+    Attributes:
+        key: that of a cell (`CELL`) without its language.
+        kind: `ordered` classes, `named` classes (three or more without order), or `numbers`.
+        read: what of the judge the map reads: its score, or the expected score by its token probabilities.
+        cells: one a language, with all of the judge's texts, labelled or not.
+        values: (k,) numbers of the classes; None of named classes and of numbers.
+        x: (n,) the judge's score in points, or its class code where classes have names only.
+        counts: (n, k) how many labels gave each class; empty columns where scores are numbers.
+        mean: (n,) people's mean score in points; NaN of named classes.
+        answers: (n, k) share of the judge's answers in each class.
+        language, group: (n,) codes; languages are those of `cells`. `item`: (n,) positions among the items of the data.
+        covariates: (n, q) as maps read them.
+        lengths: (items of the data,) characters of texts, where their length is a covariate, read by `length_scale`.
+    """
+
+    key: dict[str, Any]
+    kind: MapKind
+    read: str
+    cells: tuple[ItemTable, ...]
+    values: Floats | None
+    x: Floats
+    counts: Floats
+    mean: Floats
+    answers: Floats
+    language: Ints
+    group: Ints
+    item: Ints
+    covariates: Floats
+    lengths: Floats | None = None
+    length_scale: LengthScale | None = None
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        return tuple(str(cell.key["language"]) for cell in self.cells)
+
+    @property
+    def direction(self) -> int:
+        """1 if higher scores are better or no score is best, -1 if lower ones are."""
+        return self.cells[0].classes.direction or 1
+
+    def covariates_of(self, item: Ints) -> Floats:
+        """Return (items, q) the covariates of any items of the data, labelled or not."""
+        if self.lengths is None or self.length_scale is None:
+            return np.zeros((len(item), 0))
+        return self.length_scale.read(self.lengths[item])
+
+    def take(self, rows: ArrayLike) -> MapInput:
+        """Return some of the texts; languages keep their codes."""
+        indices = np.asarray(rows)
+        names = ("x", "counts", "mean", "answers", "language", "group", "item", "covariates")
+        return replace(self, **{name: getattr(self, name)[indices] for name in names})
+
+
+def map_inputs(cells: Iterable[ItemTable], lengths: Floats | None = None) -> list[MapInput]:
+    """Return the cells of one judge and condition, by metric; metrics without a labelled text that the judge scored are left out.
+
+    `lengths` are the (items of the data,) characters of texts, where maps of ordered classes read them.
+    """
+    return [map_input for alike in over_languages(cells) if len(map_input := _build_input(alike, lengths))]
+
+
+def score_of(cell: ItemTable, kind: MapKind, read: str) -> Floats:
+    """Return (items,) what a map reads of each text; NaN where nothing can be read."""
+    if read == EXPECTED:
+        return cell.expected
+    if kind == "named":
+        return np.where(cell.answer < 0, math.nan, cell.answer)
+    if kind == "ordered" and cell.values is None:  # two classes with names
+        return np.asarray(cell.answer_shares @ np.arange(len(cell.classes.scores)))
+    assert cell.means is not None
+    return cell.means[1]
+
+
+def values_of(cell: ItemTable) -> Floats | None:
+    """Return (k,) numbers of a cell's classes as maps read them; 0 and 1 where two classes have names only."""
+    if cell.classes.continuous:
+        return None
+    is_named = cell.values is None and len(cell.classes.scores) == 2
+    return np.arange(2.0) if is_named else cell.values
+
+
+def _kind_of_map(cell: ItemTable) -> MapKind:
+    if cell.classes.continuous or (cell.classes.kind == "interval" and len(cell.classes.scores) > MOST_ORDERED):
+        return "numbers"
+    return "named" if values_of(cell) is None else "ordered"
+
+
+def _build_input(cells: Sequence[ItemTable], lengths: Floats | None) -> MapInput:
+    cells = sorted(cells, key=lambda cell: str(cell.key["language"]))
+    kind = _kind_of_map(cells[0])
+    read = _choose_reading(cells, kind)
+    scores = [score_of(cell, kind, read) for cell in cells]
+    used_rows = [cell.labelled & ~np.isnan(x) for cell, x in zip(cells, scores, strict=True)]
+    used = [cell.take(np.flatnonzero(rows)) for cell, rows in zip(cells, used_rows, strict=True)]
+    item = np.concatenate([cell.item for cell in used])
+    values = values_of(cells[0]) if kind != "numbers" else None
+    lengths = lengths if kind == "ordered" else None
+    scale = None if lengths is None else LengthScale.of(lengths[item])
+    return MapInput(
+        key=cells[0].key_over_languages,
+        kind=kind,
+        read=read,
+        cells=tuple(cells),
+        values=values,
+        x=np.concatenate([x[rows] for x, rows in zip(scores, used_rows, strict=True)]),
+        counts=np.concatenate([cell.labels for cell in used]).astype(np.float64),
+        mean=np.concatenate([_mean(cell, values) for cell in used]),
+        answers=np.concatenate([cell.answer_shares for cell in used]),
+        language=np.repeat(np.arange(len(used)), [len(cell) for cell in used]),
+        group=np.concatenate([cell.group for cell in used]),
+        item=item,
+        covariates=np.zeros((len(item), 0)) if lengths is None or scale is None else scale.read(lengths[item]),
+        lengths=lengths,
+        length_scale=scale,
+    )
+
+
+def _mean(cell: ItemTable, values: Floats | None) -> Floats:
+    if values is not None:
+        return np.asarray(cell.label_shares @ values)
+    return np.full(len(cell), math.nan) if cell.means is None else cell.means[0]
+
+
+def _choose_reading(cells: Sequence[ItemTable], kind: MapKind) -> str:
+    """Return the expected score where nearly all labelled texts that have a score have one."""
+    if kind != "ordered":
+        return SCORE
+    scored = [cell.labelled & (cell.answers.sum(axis=1) > 0) for cell in cells]
+    with_expected = sum(int((~np.isnan(cell.expected[rows])).sum()) for cell, rows in zip(cells, scored, strict=True))
+    return EXPECTED if 0 < with_expected >= _SHARE_WITH_EXPECTED * sum(int(rows.sum()) for rows in scored) else SCORE

@@ -12,10 +12,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.correction.map_input import MapInput, map_inputs, score_of
-from harness.correction.score_curves import Curve
-from harness.correction.score_maps import cross_fitted, learn
-from harness.correction.unread_cells import UnreadCells, split_unread
+from harness.correction.cell_results import UnreadCells, split_unread
+from harness.correction.score_maps import Curve, MapInput, cross_fitted, learn, map_inputs, score_of
 from harness.data.columns import CodedColumn
 from harness.data.judgments import Judgments
 from harness.improvement.halves import ChooseHalf

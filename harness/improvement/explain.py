@@ -9,8 +9,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 import numpy as np
 
-from harness.correction.cell_results import over_languages
-from harness.correction.unread_cells import UnreadCells, refuse_unread
+from harness.correction.cell_results import UnreadCells, over_languages, refuse_unread
 from harness.data.columns import CodedColumn
 from harness.data.dataset import Dataset
 from harness.errors import UsageError

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 from harness.content.tags import choose_from
-from harness.correction.unread_cells import UnreadCells, judge_words
+from harness.correction.cell_results import UnreadCells, judge_words
 from harness.decide.options import DecisionOptions
 from harness.decide.sentences import unread_sentence
 from harness.decide.verdicts import Verdict

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from harness.correction.unread_cells import UnreadCells, refuse_unread
+from harness.correction.cell_results import UnreadCells, refuse_unread
 from harness.data.dataset import Dataset
 from harness.data.labels import Labels, checked_labels, read_label_rows
 from harness.errors import UsageError

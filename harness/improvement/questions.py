@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.correction.unread_cells import UnreadCells
+from harness.correction.cell_results import UnreadCells
 from harness.data.dataset import Dataset
 from harness.data.judgments import NO_VARIANT, Judgments
 from harness.errors import JudgeError, UsageError

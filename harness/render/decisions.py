@@ -21,8 +21,7 @@ from harness.reports.tables.text_table import TextTable, key_text, tabulate, var
 from harness.text import terminal_safe
 
 if TYPE_CHECKING:
-    from harness.correction.labels_before_a_run import People, PlannedLabels
-    from harness.correction.labels_budget import LabelBudget
+    from harness.correction.labels_budget import LabelBudget, People, PlannedLabels
     from harness.decide.languages import LanguageComparison
 
 

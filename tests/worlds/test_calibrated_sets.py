@@ -12,9 +12,8 @@ import pytest
 from numpy.random import Generator
 
 from harness.correction.label_sets import SetMaker, sets_at
-from harness.correction.map_input import MapInput, map_inputs
 from harness.correction.options import SetOptions
-from harness.correction.score_maps import learn
+from harness.correction.score_maps import MapInput, learn, map_inputs
 from harness.measure.answer_counts import AnswerCounts
 from harness.measure.item_table import ItemTable
 from harness.measure.label_counts import Classes, LabelCounts

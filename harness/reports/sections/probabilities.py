@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 
 from harness.content.tags import english_name
-from harness.correction.common_cut import CommonCut
 from harness.correction.options import ProbabilityOptions
 from harness.correction.probabilities import (
     NO_AGGREGATE,
@@ -17,6 +16,7 @@ from harness.correction.probabilities import (
     ONE_PERSON,
     AcrossLanguages,
     CellProbabilities,
+    CommonCut,
     probabilities_of_table,
 )
 from harness.correction.probability_rule import DO_NOT_HOLD, HOLD, PROBABILITY_VERDICTS, REFITTED

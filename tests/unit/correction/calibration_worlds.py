@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from harness.correction.map_input import MapInput, map_inputs
+from harness.correction.score_maps import MapInput, map_inputs
 from harness.measure.answer_counts import AnswerCounts
 from harness.measure.item_table import ItemTable
 from harness.measure.label_counts import Classes, LabelCounts

@@ -10,11 +10,9 @@ import pytest
 
 from harness.correction.calibrate import calibrate_metric
 from harness.correction.label_sets import LabelSets, SetMaker, sets_at
-from harness.correction.map_input import MapInput
 from harness.correction.mean_estimates import Sample, mean_estimates
 from harness.correction.options import CalibrateOptions, SetOptions
-from harness.correction.score_curves import NumberLine
-from harness.correction.score_maps import learn
+from harness.correction.score_maps import MapInput, NumberLine, learn
 from harness.correction.with_others import APART, with_other_languages
 from harness.stats.core.arrays import Floats
 from harness.stats.estimation.map_quality import label_rows
