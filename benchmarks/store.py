@@ -19,7 +19,7 @@ from pathlib import Path
 from harness.model import Call, Condition, Item, JudgeIdentity, Message, Prompt, Query, Reply, Usage, Variant
 from harness.prompts.templates import prompt_hash
 from harness.store import Attempt, Store
-from harness.store.damage import check
+from harness.store.maintenance import check
 
 SIZES = (100_000, 1_000_000)
 TOGETHER = 16

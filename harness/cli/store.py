@@ -18,9 +18,9 @@ from harness.offensive import refuse_in_repository
 from harness.row_files import jsonl_lines, to_json, write_atomic
 from harness.runs import RunProtocol
 from harness.store import Store
-from harness.store.damage import check as check_store
-from harness.store.garbage import RemovedRows, collect
-from harness.store.merge import merge as merge_stores
+from harness.store.maintenance import RemovedRows, collect
+from harness.store.maintenance import check as check_store
+from harness.store.maintenance import merge as merge_stores
 from harness.text import terminal_safe
 
 _TABLE_NAMES = {"frames": "prompt templates"}  # tables of the store whose names are not the words of the documentation

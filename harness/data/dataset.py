@@ -7,7 +7,7 @@ what its metrics mean. A folder of published data without a `data.toml` is descr
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import chain, islice
 from pathlib import Path
@@ -22,22 +22,25 @@ from harness.content.library import Library, item_files
 from harness.content.problems import key_pattern, line_of, scale_complaints
 from harness.content.specs import Board, DatasetCard, Shared, Task, read_spec
 from harness.data.columns import CodedColumn, Columns
+from harness.data.folder_writer import data_toml, write_folder
 from harness.data.further_tables import AttentionCheck, SecondSpans, read_checks, read_second_spans
-from harness.data.judgments import Judgments, checked_judgments, read_judgment_rows
+from harness.data.judgments import UNCHANGED, Judgments, checked_judgments, read_judgment_rows
 from harness.data.labels import Labels, checked_labels, first_line, read_label_rows, read_labels
 from harness.data.named_folders import data_home, located
 from harness.data.same_texts import first_copies
-from harness.data.saved_dataset import save_dataset
 from harness.errors import ContentError, UsageError, refuse_faults
-from harness.model import Item, Label, Scale
+from harness.model import CONDITION, Item, Label, Scale
 from harness.offensive import without_quotations
-from harness.row_files import find_table, read_rows
+from harness.row_files import find_table, read_rows, to_jsonl
 from harness.text import in_nfc, short_repr
 
 _FEW_VALUES = ("language", "task", "system")  # keys with few distinct values among a million items
 _USUAL_OUTPUTS = (("output",), ("output_a", "output_b"))  # of a single text, and of a pair
 _ITEMS_AT_A_TIME = 1 << 10
 ITEM_KEYS = ("item_id", "language", "task", "split", "group", "system", "parallel_id")
+
+_STATED = (*CONDITION, *UNCHANGED, "repeat", "score", "failure", "raw_choice", "expected", "entropy")
+_ITEM_KEYS = tuple(name for name in Item.__struct_fields__ if name != "fields")
 
 
 class Dataset(msgspec.Struct, frozen=True, dict=True):
@@ -476,3 +479,48 @@ def _refuse_repeated_ids(items: Iterable[Item]) -> None:
             raise ContentError(
                 f"item_id '{item.item_id}' is also in {other.language}/{other.task}; ids are unique", f"{item.language}/{item.task}"
             )
+
+
+def save_dataset(data: Dataset, folder: Path, load: Callable[[Path], Dataset]) -> None:
+    """Write items, labels, judgments and `data.toml` into a new folder, all or nothing.
+
+    `load` reads a data folder: what it reads of the files has to be the same before they are in place. Raises as `Dataset.save`.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} exists; choose a new folder")
+    parts = {"second ratings": data.second, "errors of a second round": data.second_spans, "attention checks": data.checks}
+    if parts_held := [name for name, part in parts.items() if part]:
+        raise UsageError(f"'{data.id}' has {', '.join(parts_held)}, which are not written; copy its folder instead")
+    used = {*data.labels.metric.used, *(data.judgments.metric.used if data.judgments is not None else ())}
+    about = msgspec.structs.replace(data.about, metrics={name: data.scales[name] for name in sorted(used)}, group="group", shared=None)
+    items = ({key: value for key in _ITEM_KEYS if (value := getattr(item, key)) is not None} | item.fields for item in data.items)
+    files = {"data.toml": data_toml(about).encode(), "items.jsonl": to_jsonl(items), "labels.jsonl": to_jsonl(_label_rows(data))}
+    if data.judgments is not None:
+        files["judgments.jsonl"] = to_jsonl(_judgment_rows(data.judgments))
+
+    def check(staged: Path) -> None:
+        read = load(staged)
+        if read.sha256 != data.sha256 or _values(read.judgments) != _values(data.judgments):
+            raise ContentError("this data set holds what a data folder cannot hold, so it would not read back as the same", data.id)
+
+    write_folder(folder, files, check)
+
+
+def _values(judgments: Judgments | None) -> dict[str, list[Any]]:
+    return {} if judgments is None else {name: list(column) for name, column in judgments.columns.items()}
+
+
+def _label_rows(data: Dataset) -> Iterator[dict[str, Any]]:
+    columns = (data.labels.spans, data.labels.blind)
+    for label, spans, blind in zip(data.labels, *columns, strict=True):
+        tables = {"spans": spans, "blind": blind}
+        yield msgspec.structs.asdict(label) | {name: value for name, value in tables.items() if value is not None}
+
+
+def _judgment_rows(judgments: Judgments) -> Iterator[dict[str, Any]]:
+    columns = [judgments.columns[name] for name in _STATED]
+    further_columns = (judgments.item, judgments.metric, judgments.probs, judgments.spans)
+    for item, metric, probs, spans, *values in zip(*further_columns, *columns, strict=True):
+        stated = dict(zip(_STATED, values, strict=True))
+        stated |= {"probs": probs and msgspec.json.decode(probs), "spans": spans}
+        yield {"item_id": item, "metric": metric} | {name: value for name, value in stated.items() if value is not None}

@@ -9,9 +9,17 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
+from harness.content.specs import DatasetCard
 from harness.data.columns import Codes, combination_ids, first_rows, rows_by_number
 from harness.data.dataset import Dataset
-from harness.decide.annotator_labels import AnnotatorLabels, AnnotatorSample, annotator_sample, annotator_tests
+from harness.decide.annotator_labels import (
+    AnnotatorLabels,
+    AnnotatorSample,
+    annotator_sample,
+    annotator_test,
+    annotator_tests,
+    pooled_sample,
+)
 from harness.decide.class_shares import (
     ClassShare,
     class_shares,
@@ -38,6 +46,9 @@ _CONSTANT = 0.99  # a judge that gives one class this often does not vary …
 _VARIED = 0.95  # … unless people's commonest class is this common
 _ROWS = 1 << 16  # judgments of cells that are tested at once
 _SAME_LEVEL = 0.1  # judge and people are on one level within this share of the scale
+
+NOBODYS = 1e6
+"""The code of an answer that is no class, where scores are only equal or not."""
 
 
 class Differences(NamedTuple):
@@ -489,3 +500,36 @@ def _label_gain(y: Floats, f: Floats) -> float:
 def same_level_p(level: ClusterMean, reach: float) -> float:
     """Return p of two one-sided tests that judge and people are at least `reach` points apart; NaN where there is no level to test."""
     return max(level.p_above(-reach), level.p_below(reach))
+
+
+def pooled_annotator_tests(
+    tests: Sequence[CellTests], options: DecisionOptions, cards: Sequence[DatasetCard]
+) -> tuple[dict[str, Any], ...]:
+    """Return a row for each task, judge and condition: its key without metric, `metrics`, `n` texts on a metric, `read` answers, the test.
+
+    The row is the published test. An answer that could not be read is a score that nobody else gave, and by distance it is left out. In a
+    verdict's own test the judge loses it.
+
+    Only metrics of one scoring are pooled, and only where all data have one discount. Empty where neither a card nor a flag names the
+    scoring.
+
+    Reference: Calderon, Reichart & Dror (2025), The alternative annotator test for LLM-as-a-judge.
+    """
+    discounts = {options.discount(card.epsilon) for card in cards}
+    if len(discounts) != 1:
+        return ()
+    [epsilon] = discounts
+    samples: dict[tuple[Any, ...], list[AnnotatorSample]] = {}
+    for cell in tests:
+        for task, sample in cell.alt_samples.items():
+            rest_of_key = {name: value for name, value in cell.key.items() if name not in ("metric", "task")}
+            samples.setdefault((task, tuple(rest_of_key.items()), sample.scoring), []).append(sample)
+    rows = []
+    for (task, key, scoring), task_samples in samples.items():
+        pooled = pooled_sample(task_samples)
+        unread = np.isnan(pooled.judge)
+        if scoring == "accuracy":
+            pooled = pooled._replace(judge=np.where(unread, NOBODYS, pooled.judge))
+        test = annotator_test(pooled, epsilon, failures_lose=False) or {}
+        rows.append({"task": task, **dict(key), "metrics": list(pooled.metrics), "n": len(unread), "read": int((~unread).sum()), **test})
+    return tuple(rows)

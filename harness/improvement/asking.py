@@ -1,40 +1,64 @@
-"""Plan an improvement that asks judges: candidates, data divided before any call, and the calls and price at most."""
+"""Plan and ask the candidates of an improvement: data divided before any call, the calls and price at most, and each step of choosing.
+
+A step is a run about the texts that it needs, in one store, so that nothing is asked twice. Few-shot examples come from the choosing half
+and development items, never from the confirming half.
+"""
 
 from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
+import numpy as np
 
 from harness.asking import Settings
+from harness.content import Library
+from harness.content.specs import DatasetCard
+from harness.content.tags import choose_from
+from harness.data.dataset import Dataset
+from harness.data.folder_writer import data_toml, write_folder
+from harness.data.judgments import Judgments
+from harness.data.read_back import read_back
 from harness.decide.options import DecisionOptions
+from harness.engines.budget import budget_of
 from harness.errors import UsageError
-from harness.improvement.asked_candidates import (
-    AskedCandidates,
-    AskedData,
-    about,
-    alike_but_for_variant,
-    asked_data,
-    conditions_of,
-    run_spec,
-    with_examples,
-)
 from harness.improvement.calibrated_candidates import CalibratedCandidates, calibrated
-from harness.improvement.candidates import AskedCandidate, default_candidates, named_metric
+from harness.improvement.candidates import AskedCandidate, default_candidates, named_metric, refuse_unfit
 from harness.improvement.halves import ChooseHalf, ConfirmHalf, refuse_second_use
 from harness.improvement.improve import Division, Improved, divided, improve, starting_point
 from harness.improvement.options import ImproveOptions
-from harness.measure.options import MeasureOptions
-from harness.model import JudgeCondition, Query, Variant, parse_variant
-from harness.runs import CostEstimate, RunSpec, Watcher, added, estimate_cost, open_judges, planned_calls, prepare, price_for_engine
+from harness.improvement.questions import LabelledQuestions, labelled_questions, right_by_question
+from harness.judges.panel import is_panel_file, split_panels
+from harness.measure import recorded_run
+from harness.measure.compare import Recording, align, of_metrics, only_where
+from harness.measure.options import MeasureOptions, annotators_needed
+from harness.model import SAMPLING, JudgeCondition, Query, Variant, parse_variant
+from harness.offensive import refuse_in_repository
+from harness.prompts import load_own_prompt, load_own_rubric, with_rubric
+from harness.row_files import to_jsonl
+from harness.runs import (
+    CostEstimate,
+    Prepared,
+    RunResult,
+    RunSpec,
+    Watcher,
+    added,
+    estimate_cost,
+    open_judges,
+    planned_calls,
+    prepare,
+    price_for_engine,
+    run,
+)
+from harness.stats.core.arrays import Floats
 from harness.stats.selection.choose_and_confirm import SHARES
 from harness.store import Store
 
@@ -247,3 +271,210 @@ def planned(asking: Asking, compare: MeasureOptions, options: ImproveOptions) ->
     return PlannedImprovement(
         asking, candidates, data, divided(data.questions, options, Path(str(data.prepared.protocol.texts.data))), options
     )
+
+
+class AskedData(msgspec.Struct, frozen=True):
+    """The data that candidates are asked about. In `spec`, a candidate fills in the judge and its setting.
+
+    `prepared` is the same, loaded, as the plain setting would be asked; `questions` are those with a commonest label.
+    """
+
+    spec: RunSpec
+    prepared: Prepared
+    compare: MeasureOptions
+    questions: LabelledQuestions
+
+
+def asked_data(spec: RunSpec, compare: MeasureOptions) -> AskedData:
+    """Load the data that candidates are asked about. Raises as `prepare`, and UsageError where no text has a commonest label."""
+    where = dict(compare.restrictions)
+    metrics, languages, tasks = (where.pop(name, None) for name in ("metric", "language", "task"))
+    spec = replace(spec, metrics=metrics or spec.metrics, languages=languages or spec.languages, tasks=tasks or spec.tasks)
+    prepared = prepare(spec)
+    data = only_where(prepared.data, where) if where else prepared.data
+    labelled = of_metrics(data, prepared.protocol.questions.metrics)
+    if not len(labelled.labels):
+        raise UsageError(f"{spec.data} has no labels to choose by; label some texts first ('harness annotate')")
+    needed = annotators_needed(compare, labelled.labels.max_annotators)
+    compare = MeasureOptions(annotators=needed, majority=compare.majority)
+    questions = labelled_questions(labelled, compare)
+    if not len(questions):
+        raise UsageError(f"no text of {spec.data} has a commonest label on {', '.join(prepared.protocol.questions.metrics)}")
+    spec = replace(spec, metrics=tuple(sorted({question.metric for question in questions.questions})))
+    return AskedData(spec, prepared, compare, questions)
+
+
+def conditions_of(candidates: Sequence[AskedCandidate], data: AskedData) -> dict[JudgeCondition, AskedCandidate]:
+    """Return the candidates by the judge and condition that their judgments will have, in their order.
+
+    Raises UsageError for fewer than two, for one that is named twice, and for a judge that cannot be opened.
+    """
+    refuse_unfit(candidates)
+    _refuse_other_addresses(candidates, data.spec)
+    names = {judge: _judge_name(judge, data) for judge in dict.fromkeys(candidate.judge for candidate in candidates)}
+    by_condition: dict[JudgeCondition, AskedCandidate] = {}
+    for candidate in candidates:
+        condition = JudgeCondition(names[candidate.judge], str(_variant_of(candidate)), *(getattr(candidate, name) for name in SAMPLING))
+        if condition in by_condition:
+            raise UsageError(f"the candidate '{condition}' is named twice; candidates differ in judge, variant, prompt or sampling")
+        by_condition[condition] = candidate
+    return by_condition
+
+
+def _variant_of(candidate: AskedCandidate) -> Variant:
+    """Return the variant that its judgments name. Raises UsageError for a custom rubric under a variant that cannot show it."""
+    if candidate.prompt:
+        return Variant(prompt=load_own_prompt(Path(candidate.prompt))[0])
+    if not candidate.rubric:
+        return parse_variant(candidate.variant)
+    return with_rubric(candidate.variant, load_own_rubric(Path(candidate.rubric))[0])
+
+
+def _refuse_other_addresses(candidates: Sequence[AskedCandidate], spec: RunSpec) -> None:
+    """Raise UsageError for the address or a header of a judge that nobody asks."""
+    members = {name for candidate in candidates for name in split_panels((candidate.judge,))[0]}
+    judges_of_flags = {"--base-url": set(spec.base_url) - {""}, "--header": {name.rpartition("=")[0] for name in spec.headers} - {""}}
+    for flag, judges in judges_of_flags.items():
+        if other := sorted(judges - members):
+            raise UsageError(f"{flag} names '{other[0]}', which is not asked.{choose_from(members, other[0])}")
+
+
+def _judge_name(judge: str, data: AskedData) -> str:
+    if is_panel_file(judge):
+        return next(iter(split_panels((judge,))[1]))
+    [opened] = open_judges(AskedCandidate(judge).spec(data.spec), data.prepared)
+    return opened.identity.name
+
+
+class AskedCandidates:
+    """Candidates that are asked when their judgments are needed. Few-shot examples come from the half that chooses."""
+
+    def __init__(
+        self,
+        candidates: Mapping[JudgeCondition, AskedCandidate],
+        data: AskedData,
+        choosing: ChooseHalf,
+        out: Path,
+        watcher: Watcher,
+        settings: Settings,
+    ) -> None:
+        self.candidates = tuple(candidates)
+        self.labels_sha256 = data.prepared.data.sha256
+        self._by_condition = candidates
+        self._asked = data
+        self._spec = with_examples(candidates, data, choosing, out)
+        self._out = out
+        self._watcher = watcher
+        self._settings = replace(settings, shared_budget=budget_of(settings))
+        self._recordings: dict[tuple[tuple[int, ...], tuple[str, ...]], Recording] = {}
+
+    def right(self, candidates: Sequence[int], questions: LabelledQuestions) -> Floats:
+        right = right_by_question(align([self.recording(candidates, questions)], self._asked.compare).tables[0])
+        chosen = [self.candidates[index] for index in candidates]
+        for question in questions.questions:
+            for candidate in chosen:
+                if candidate not in right[question]:
+                    raise UsageError(
+                        f"'{candidate}' is not asked about {question.metric} in '{question.language}'; leave it out, or name metrics and "
+                        "languages that all candidates are asked about (--where metric=NAME, --langs)"
+                    )
+        return np.array([[right[question][candidate] for candidate in chosen] for question in questions.questions])
+
+    def flags(self, candidate: int) -> dict[str, Any]:
+        asked_candidate = self._by_condition[self.candidates[candidate]]
+        shows = not asked_candidate.prompt and parse_variant(asked_candidate.variant).shots
+        return asked_candidate.flags | ({"examples": str(self._spec.examples)} if shows and self._spec.examples else {})
+
+    def recording(self, candidates: Sequence[int], questions: LabelledQuestions) -> Recording:
+        key = tuple(candidates), tuple(sorted(questions.items))
+        if key not in self._recordings:
+            self._watcher.note(f"{len(candidates)} candidates, {len(questions)} questions about {len(key[1])} texts")
+            chosen = {self.candidates[index]: self._by_condition[self.candidates[index]] for index in candidates}
+            spec = about(self._spec, key[1])
+            results = [run(run_spec(alike, spec), self._out, self._watcher, self._settings) for alike in alike_but_for_variant(chosen)]
+            self._recordings[key] = _join_results(results, chosen)
+        return self._recordings[key]
+
+
+def about(spec: RunSpec, items: Iterable[str]) -> RunSpec:
+    """Return the specification for these items alone, on all its metrics, so that a joint call names the same metrics in every step."""
+    return replace(spec, only=dict.fromkeys(spec.metrics or (), tuple(items)))
+
+
+def with_examples(candidates: Mapping[JudgeCondition, AskedCandidate], data: AskedData, choosing: ChooseHalf, out: Path) -> RunSpec:
+    """Return the specification, with texts for few-shot examples if a candidate shows some and the data have none."""
+    few_shot = any(not candidate.prompt and parse_variant(candidate.variant).shots for candidate in candidates.values())
+    if not few_shot or has_development_items(data.prepared.training, choosing):
+        return data.spec
+    return replace(data.spec, examples=write_pool(choosing, data.prepared.training, out, data.prepared.library))
+
+
+def alike_but_for_variant(candidates: Mapping[JudgeCondition, AskedCandidate]) -> list[dict[JudgeCondition, AskedCandidate]]:
+    """Group the candidates that differ in nothing but the variant: one run asks them, so that prompts share beginnings."""
+    alike: dict[AskedCandidate, dict[JudgeCondition, AskedCandidate]] = {}
+    for condition, candidate in candidates.items():
+        alike.setdefault(msgspec.structs.replace(candidate, variant="", prompt="", calibrated=False), {})[condition] = candidate
+    return list(alike.values())
+
+
+def run_spec(alike: Mapping[JudgeCondition, AskedCandidate], base: RunSpec) -> RunSpec:
+    """Return the specification of the run that asks candidates that differ in nothing but the variant."""
+    members = list(alike.values())
+    variants = tuple(candidate.variant for candidate in members if not candidate.prompt)
+    prompts = tuple(Path(candidate.prompt) for candidate in members if candidate.prompt)
+    return replace(members[0].spec(base), variants=variants or None, prompts=prompts)
+
+
+def _join_results(results: Sequence[RunResult], candidates: Iterable[JudgeCondition]) -> Recording:
+    wanted = set(candidates)
+    parts = []
+    for result in results:
+        run_judgments = result.judgments
+        names = zip(*(run_judgments.columns[name] for name in JudgeCondition._fields), strict=True)
+        parts.append(run_judgments.take(np.array([JudgeCondition(*values) in wanted for values in names], bool)))
+    first = results[0]
+    judgments = Judgments.concatenate(parts)
+    panels = {name: panel for result in results for name, panel in result.protocol.judges.panels.items()}
+    return recorded_run.recording(judgments, first.prepared.data, first.prepared.training, first.prepared.data.id, panels)
+
+
+FOLDER = "examples"
+
+
+def has_development_items(data: Dataset, half: ChooseHalf) -> bool:
+    """Return True if the data have labelled development items for each language and metric that is asked about."""
+    by_id, labelled = data.by_id, data.labelled_metrics
+    covered = {
+        (item.language, item.task, metric) for item in data.items if item.split == "dev" for metric in labelled.get(item.item_id, ())
+    }
+    return {(question.language, by_id[question.item_id].task, question.metric) for question in half.texts.questions} <= covered
+
+
+def write_pool(half: ChooseHalf, data: Dataset, parent: Path, library: Library) -> Path:
+    """Write a data folder of the choosing half and of the development items, with their labels, for `RunSpec.examples`.
+
+    Its name in `parent` is a hash of what it holds. Raises TypeError for anything but the choosing half, since what confirms may be in no
+    prompt; UsageError for offensive texts in a repository; StoreError where it cannot be written or read again.
+    """
+    if not isinstance(half, ChooseHalf):
+        raise TypeError(f"few-shot examples come from the half that chooses, not from {type(half).__name__}")
+    chosen = set(half.texts.items)
+    pool = data.only(item for item in data.items if item.split == "dev" or item.item_id in chosen)
+    folder = parent / FOLDER / pool.sha256[:12]
+    refuse_in_repository(folder, data.about)
+    if not folder.is_dir():
+        used = {name: data.label_scale(name) for name in sorted(pool.labels.metric.used)}
+        about = DatasetCard(
+            id=f"{data.id}-examples",
+            annotators=data.about.annotators,
+            source=data.about.source,
+            metrics=used,
+            offensive=data.about.offensive,
+        )
+        names = ("item_id", "language", "task", "group", "system", "parallel_id")
+        keys = [{name: value for name in names if (value := getattr(item, name)) is not None} for item in pool.items]
+        items = [{**item.fields, **item_keys, "split": "dev"} for item, item_keys in zip(pool.items, keys, strict=True)]
+        rows = {"items.jsonl": to_jsonl(items), "labels.jsonl": to_jsonl(pool.labels)}
+        counts = {"items": len(items), "labels": len(pool.labels)}
+        write_folder(folder, {"data.toml": data_toml(about).encode(), **rows}, read_back(folder, library, counts))
+    return folder

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from hashlib import sha256
 from itertools import repeat
 from typing import Any
 
@@ -13,11 +14,11 @@ import msgspec
 import numpy as np
 
 from harness.data.columns import CodedColumn, combination_ids, rows_by_number
+from harness.data.dataset import Dataset
 from harness.measure.design import LEAST_FOR_GAIN
 from harness.measure.judged_table import JudgedTable, factorise, item_key, majority_classes
 from harness.measure.label_counts import Classes
 from harness.measure.options import MeasureOptions
-from harness.measure.paired_annotators import HUMAN_F1, NO_INTERVAL, PairedAnnotators
 from harness.measure.score_cells import NAMES as SCORE_NAMES
 from harness.measure.score_cells import NOT_CLASSES, NOT_INTERVAL, ScoreCells, ScoredCell
 from harness.stats import (
@@ -41,6 +42,7 @@ from harness.stats import (
     tabulate_cells,
     undefined_by_scale,
 )
+from harness.stats.agreement.coefficients import f1_of_pairs
 from harness.stats.core.arrays import Estimate, Estimates, Floats, Ints
 from harness.stats.core.groups import relative_weights
 from harness.stats.core.many_cells import MANY_CELLS
@@ -53,6 +55,7 @@ HYPOTHESIS = (
     "H0: the judge agrees with the annotators' aggregate as often as the majority baseline, on the same items, failures counted as wrong; "
     "the baseline gives one class to each language, task and metric; two-sided. q: Benjamini-Yekutieli over all cells of this grid"
 )
+HUMAN_F1 = "human_weighted_f1"
 NAMES = (*(statistic.name for statistic in cell_statistics(2, "interval")), HUMAN_F1, *SCORE_NAMES)
 """The statistics of a cell. Each has a value, or a reason why it is undefined."""
 NO_REFERENCE = "no reference"
@@ -65,6 +68,8 @@ _NOTHING = {
     "distribution_judge": "no readable score",
     "distribution_by_agreement": "no item with three annotators",
 }
+
+NO_INTERVAL = "no interval is computed"
 
 
 class Cell(msgspec.Struct, frozen=True):
@@ -385,3 +390,46 @@ def as_difference(difference: Difference | Estimated) -> dict[str, Any]:
         "reason": difference.reason or difference.interval.reason,
     }
     return row | {"hypothesis": difference.hypothesis} if isinstance(difference, Difference) else row
+
+
+class PairedAnnotators:
+    """The labels of metrics on one scale, one a row, in the order of what they are of.
+
+    `start` is `{metric: number of its first item}`: the label of item i on the metric is of number start + i.
+    """
+
+    def __init__(self, data: Dataset, start: Mapping[str, int], classes: Classes) -> None:
+        kind = data.about.annotators
+        self.reason = None if kind == "persistent" else f"annotators are {kind}"
+        if classes.continuous:
+            self.reason = NOT_CLASSES
+        if self.reason:
+            return
+        labels = data.labels
+        rows = np.flatnonzero(labels.metric.among(start))
+        of_metric = labels.metric.take(rows).recode(dict(start)).astype(np.int64)
+        unit = of_metric + labels.item.take(rows).recode(data.positions)
+        order = np.argsort(unit, kind="stable")
+        self.unit, self.annotator = unit[order], labels.annotator.codes[rows[order]]
+        self.code = labels.score.take(rows[order]).recode(classes.index())
+        self._found: dict[bytes, Estimate] = {}
+
+    def weighted_f1(self, units: Ints, weights: Floats | None = None) -> Estimate:
+        """Return the F1 of the annotators of some items (numbers); undefined with a reason where annotators cannot be followed.
+
+        `weights` (items,) are those of the items of the data; without them every item counts once.
+        """
+        if self.reason:
+            return Estimate(math.nan, 0, self.reason)
+        chosen = np.unique(units)
+        key = sha256(chosen.tobytes()).digest()  # judges of the same items share it
+        if key not in self._found:
+            self._found[key] = self._weighted_f1(chosen, weights)
+        return self._found[key]
+
+    def _weighted_f1(self, chosen: Ints, weights: Floats | None) -> Estimate:
+        begin = np.searchsorted(self.unit, chosen)
+        sizes = np.searchsorted(self.unit, chosen, side="right") - begin
+        rows = np.repeat(begin - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes) + np.arange(sizes.sum()) if len(chosen) else begin
+        unit_weights = None if weights is None else weights[self.unit[rows] % len(weights)]
+        return f1_of_pairs(self.unit[rows], self.annotator[rows], self.code[rows], unit_weights)

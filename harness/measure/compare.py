@@ -19,13 +19,23 @@ from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.errors import UsageError
 from harness.judges import Panel
-from harness.measure.asked_counts import add_asked, count_left_out, left_out_notes, not_asked_notes, uneven_notes, unread_notes
 from harness.measure.cells import Cell, make_cells, pools_scales, sort_key, with_q
 from harness.measure.design import SIGNED, design_notes, design_of
 from harness.measure.judged_table import JudgedTable, as_text, item_key, with_missing
 from harness.measure.label_counts import LabelCounts, continuous_metrics, count_labels
 from harness.measure.options import Annotators, MeasureOptions, annotators_needed
-from harness.measure.reader_notes import copy_notes, error_notes, score_notes, twin_notes
+from harness.measure.reader_notes import (
+    add_asked,
+    copy_notes,
+    count_left_out,
+    error_notes,
+    left_out_notes,
+    not_asked_notes,
+    score_notes,
+    twin_notes,
+    uneven_notes,
+    unread_notes,
+)
 from harness.measure.systems import system_cells
 from harness.measure.versus import add_versus
 from harness.model import CONDITION, SAMPLING

@@ -3,9 +3,28 @@
 docs/studies.md lists them.
 """
 
+from __future__ import annotations
+
+import hashlib
+import math
+import unicodedata
+from collections.abc import Mapping, Sequence
+from importlib.metadata import EntryPoint
+
+import msgspec
+
+from harness.content.lexicons import lexicon_for
+from harness.content.library import bundled_lexicons
+from harness.content.specs import Lexicon
+from harness.content.tags import choose_from
+from harness.errors import HarnessError, UsageError
+from harness.model import Item
+from harness.perturb import changed_words, characters, replaced_texts
 from harness.perturb.kind import Chance, Change, Doses, Kind
-from harness.perturb.registry import Perturbation, Perturbed, apply, parse_perturbation, registered
 from harness.perturb.segments import SEGMENTERS, Words
+from harness.plugin_errors import describe_failure, message_of
+from harness.plugins import load, registered_twice
+from harness.plugins import registered as registered_points
 
 __all__ = [
     "SEGMENTERS",
@@ -20,3 +39,227 @@ __all__ = [
     "parse_perturbation",
     "registered",
 ]
+
+GROUP = "harness.perturbations"
+
+BUNDLED: dict[str, Kind] = {
+    kind.name: kind
+    for kind in (
+        changed_words.SHUFFLE_WORDS,
+        changed_words.DROP_WORDS,
+        replaced_texts.REPEAT_SENTENCES,
+        replaced_texts.SWAP_LANGUAGE,
+        characters.STRIP_DIACRITICS,
+        characters.TYPOS,
+        changed_words.SWAP_SYNONYMS,
+        changed_words.TRUNCATE,
+        changed_words.NUMBER_SWAP,
+        replaced_texts.INJECT,
+        replaced_texts.ATTENTION_CHECK,
+    )
+}
+
+
+def registered() -> dict[str, Kind]:
+    """Return all kinds by name. A plug-in that cannot be loaded is listed as `broken`, with the reason as its summary.
+
+    Raises UsageError when a name is registered twice; the message names both packages.
+    """
+    return BUNDLED | {name: _kind_or_broken(point) for name, point in sorted(plug_ins().items())}
+
+
+def kind_named(name: str) -> Kind:
+    """Return the kind with this name. Raises UsageError if there is none or it cannot be loaded."""
+    if name in BUNDLED:
+        return BUNDLED[name]
+    points = plug_ins()
+    if name not in points:
+        raise UsageError(f"no perturbation '{name}'.{choose_from(sorted({*BUNDLED, *points}), name)}")
+    return load(points[name], Kind, "perturbation")
+
+
+def is_bundled(kind: Kind) -> bool:
+    """Return True if a kind is one of this program, not of another package."""
+    return BUNDLED.get(kind.name) is kind
+
+
+def plug_ins() -> dict[str, EntryPoint]:
+    """Return the entry points of other packages by name. Nothing is imported. Raises UsageError when a name is registered twice."""
+    points = registered_points(GROUP, "perturbation")
+    for name in points.keys() & BUNDLED.keys():
+        raise registered_twice("perturbation", name, "this program", points[name].value)
+    return points
+
+
+def _kind_or_broken(point: EntryPoint) -> Kind:
+    try:
+        return load(point, Kind, "perturbation")
+    except UsageError as err:
+        return Kind(point.name, str(err), doses=None, heeds_segmenter=False, moves={}, perturb=_change_nothing, broken=str(err))
+
+
+def _change_nothing(item: Item, pool: Sequence[Item], seed: int, dose: float | None, words: Words) -> Change | None:
+    return None
+
+
+class Perturbation(msgspec.Struct, frozen=True, order=True):
+    """A change of the text before it is judged. `dose` is None for kinds without doses. Only kinds that work on words use `segmenter`.
+
+    >>> str(Perturbation("shuffle-words", 0.1)), str(Perturbation("shuffle-words", 0.1, "whitespace")), str(Perturbation("swap-language"))
+    ('shuffle-words:0.1', 'shuffle-words:0.1@whitespace', 'swap-language')
+    """
+
+    name: str
+    dose: float | None = None
+    segmenter: str = "icu"
+
+    def __str__(self) -> str:
+        dose = "" if self.dose is None else f":{_dose_text(self.dose)}"
+        return f"{self.name}{dose}" + ("" if self.segmenter == "icu" else f"@{self.segmenter}")
+
+
+def _dose_text(dose: float) -> str:
+    return f"{dose:g}" if float(f"{dose:g}") == dose else repr(dose)
+
+
+class Perturbed(msgspec.Struct, frozen=True):
+    """An item after a perturbation: only its output texts differ."""
+
+    item: Item
+    applied: bool  # False if no output text could be changed; `item` is then the original item, and `realised` is empty
+    realised: dict[str, float]  # with several output texts, means over the changed ones
+
+
+def parse_perturbation(text: str, segmenter: str = "icu") -> tuple[Perturbation, ...]:
+    """Read the text form of a kind with one or several doses. Without a dose, the kind has its default.
+
+    `segmenter` applies if the text names none; kinds that do not work on words ignore it.
+    Raises UsageError for an unknown kind or segmenter, and for a dose that is not a number, out of range, repeated, or given for a kind
+    without doses.
+
+    >>> [str(one) for one in parse_perturbation("shuffle-words:0.05,0.1", "whitespace")]
+    ['shuffle-words:0.05@whitespace', 'shuffle-words:0.1@whitespace']
+    """
+    plug_ins()  # a name that is registered twice is an error, whatever is asked for
+    form, at_sign, named_segmenter = text.strip().partition("@")
+    name, colon, doses = form.partition(":")
+    kind = kind_named(name)
+    if at_sign and not kind.heeds_segmenter:
+        raise UsageError(f"perturbation '{name}' does not work on words, so it has no segmenter; write '{form}' instead of '{text}'")
+    chosen = _segmenter(named_segmenter if at_sign else segmenter) if kind.heeds_segmenter else "icu"
+    dose_values = _doses(kind, doses.split(",") if colon else [])
+    return tuple(Perturbation(name, dose, chosen) for dose in dose_values)
+
+
+def _segmenter(name: str) -> str:
+    if name not in SEGMENTERS:
+        raise UsageError(f"no segmenter '{name}'.{choose_from(SEGMENTERS, name)}")
+    return name
+
+
+def _doses(kind: Kind, texts: Sequence[str]) -> list[float | None]:
+    if not texts:
+        return [kind.doses.default if kind.doses else None]
+    doses: list[float | None] = []
+    for text in texts:
+        try:
+            dose = float(text)
+        except ValueError:
+            raise UsageError(f"'{text}' is not a dose of '{kind.name}'{_range_hint(kind)}") from None
+        _check_dose(kind, dose)
+        if dose in doses:
+            raise UsageError(f"perturbation '{kind.name}' names the dose {_dose_text(dose)} twice")
+        doses.append(dose)
+    return doses
+
+
+def _check_dose(kind: Kind, dose: float | None) -> None:
+    if kind.doses is None:
+        if dose is not None:
+            raise UsageError(f"perturbation '{kind.name}' has no dose; write '{kind.name}' alone")
+    elif dose is None or math.isnan(dose) or not kind.doses.least <= dose <= kind.doses.most:
+        raise UsageError(f"{dose} is not a dose of '{kind.name}'{_range_hint(kind)}")
+
+
+def _range_hint(kind: Kind) -> str:
+    doses = kind.doses
+    return f"; doses are numbers from {doses.least:g} to {doses.most:g}" if doses else f", which has none; write '{kind.name}' alone"
+
+
+def apply(
+    perturbation: Perturbation,
+    item: Item,
+    pool: Sequence[Item],
+    seed: int,
+    outputs: Sequence[str] = ("output",),
+    lexicons: Mapping[str, Lexicon] | None = None,
+) -> Perturbed:
+    """Return the item with its output texts perturbed.
+
+    The function is pure. Its result depends on the perturbation, the item, the text, the seed and the lexicon of the item's language
+    (`lexicons` by tag; the default is those of the bundled packs). For kinds that take texts from the pool, it depends on the pool too; a
+    tuple is indexed once, any other sequence every time. Texts in Unicode normal form C stay in it. Empty texts and texts that are not
+    valid Unicode stay as they are. Raises UsageError for an invalid perturbation.
+    """
+    kind = kind_named(perturbation.name)
+    _check_dose(kind, perturbation.dose)
+    segmenter = _segmenter(perturbation.segmenter)
+    lexicon = lexicon_for(item.language, bundled_lexicons() if lexicons is None else lexicons)
+    changes: dict[str, Change] = {}
+    for field in outputs:
+        text = item.fields.get(field)
+        if not isinstance(text, str) or not text.strip():
+            continue
+        text_seed = _text_seed(kind.name, item.item_id, text, seed)
+        if text_seed is None:
+            continue
+        change = _change(kind, item, pool, text_seed, perturbation.dose, Words(text, item.language, segmenter, field, lexicon))
+        if change and unicodedata.is_normalized("NFC", text):  # new neighbours may compose with each other
+            change = change._replace(text=unicodedata.normalize("NFC", change.text))
+        if change and change.text != text:
+            changes[field] = change
+    if not changes:
+        return Perturbed(item, False, {})
+    fields = item.fields | {field: change.text for field, change in changes.items()}
+    return Perturbed(msgspec.structs.replace(item, fields=fields), True, _means([change.realised for change in changes.values()]))
+
+
+def _change(kind: Kind, item: Item, pool: Sequence[Item], seed: int, dose: float | None, words: Words) -> Change | None:
+    """Return what a kind makes of a text. Raises UsageError if a kind of another package fails, or returns no change."""
+    if is_bundled(kind):
+        return kind.perturb(item, pool, seed, dose, words)
+    name = f"the perturbation '{kind.name}'"
+    try:
+        change: object = kind.perturb(item, pool, seed, dose, words)
+    except (KeyboardInterrupt, HarnessError):
+        raise
+    except BaseException as err:  # code of another package may raise anything
+        raise UsageError(f"{name} {describe_failure(err)} on item '{item.item_id}'; it should return a Change, or None") from err
+    if change is None:
+        return None
+    try:
+        checked = msgspec.convert(tuple(change) if isinstance(change, tuple) else change, Change)
+        checked.text.encode()
+    except (msgspec.ValidationError, UnicodeEncodeError) as err:
+        problem = f"{name} returned {type(change).__name__} for item '{item.item_id}'; it should return a Change, or None"
+        raise UsageError(f"{problem} ({message_of(err)})") from err
+    return checked
+
+
+def _text_seed(name: str, item_id: str, text: str, seed: int) -> int | None:
+    """Return the seed of one text. It is the same for every dose, so that a greater dose makes the changes of a smaller one and more.
+
+    None for a text that is not valid Unicode (half of a surrogate pair).
+    """
+    try:
+        return int.from_bytes(hashlib.sha256(msgspec.json.encode([name, item_id, seed, text])).digest()[:8], "big")
+    except UnicodeEncodeError:
+        return None
+
+
+def _means(measures: Sequence[dict[str, float]]) -> dict[str, float]:
+    values: dict[str, list[float]] = {}
+    for realised in measures:
+        for name, value in realised.items():
+            values.setdefault(name, []).append(value)
+    return {name: sum(numbers) / len(numbers) for name, numbers in values.items()}

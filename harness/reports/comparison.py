@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from harness.correction.acceptance import AcceptedFrom, acceptances_of_tables
-from harness.decide.annotator_pooling import pooled_annotator_tests
+from harness.decide.cell_tests import pooled_annotator_tests
 from harness.decide.languages import LanguageComparison, language_comparisons
 from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict, tests_of_tables, verdicts_of_tests

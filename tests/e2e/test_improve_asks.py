@@ -14,8 +14,7 @@ import pytest
 
 from harness.content.library import bundled_root
 from harness.improvement import asking
-from harness.improvement.asked_candidates import write_pool
-from harness.improvement.asking import Asking, planned
+from harness.improvement.asking import Asking, planned, write_pool
 from harness.improvement.halves import FILE, ConfirmHalf
 from harness.improvement.options import ImproveOptions
 from harness.measure.options import MeasureOptions

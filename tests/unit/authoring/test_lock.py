@@ -139,7 +139,7 @@ def test_without_a_lock_all_is_new(root: Path, copy: Library) -> None:
     ],
     ids=["conflict", "no-hash", "empty", "twice"],
 )
-def test_damaged_lock(root: Path, copy: Library, line: str, words: str) -> None:
+def test_maintenanced_lock(root: Path, copy: Library, line: str, words: str) -> None:
     path = lock_path(copy)
     number = 1 + len(path.read_text("utf-8").splitlines())
     path.write_text(path.read_text("utf-8") + line + "\n", "utf-8")

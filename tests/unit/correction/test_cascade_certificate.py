@@ -113,7 +113,7 @@ def test_prompts_that_it_knows_have_to_be_given(made: Path) -> None:
         (lambda text: json.dumps(_with(json.loads(text), upper=0.4)), "above the tolerated share"),
     ],
 )
-def test_damaged_files_are_refused(made: Path, tmp_path: Path, change: Callable[[str], str], words: str) -> None:
+def test_maintenanced_files_are_refused(made: Path, tmp_path: Path, change: Callable[[str], str], words: str) -> None:
     path = tmp_path / "chain.json"
     path.write_text(change((made.parent / "chain.json").read_text("utf-8")), encoding="utf-8")
     with pytest.raises(ContentError, match=words):

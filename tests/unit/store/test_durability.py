@@ -11,8 +11,8 @@ import pytest
 
 from harness.errors import StoreError
 from harness.store import Store
-from harness.store.attempts import RecentIds
-from harness.store.damage import check
+from harness.store.maintenance import check
+from harness.store.store import RecentIds
 
 Put = Callable[..., None]
 Rows = Callable[..., list[Any]]

@@ -13,11 +13,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from harness import plugins
+from harness import perturb, plugins
 from harness.content import Library
 from harness.errors import UsageError
 from harness.model import Item
-from harness.perturb import SEGMENTERS, Kind, Perturbation, Perturbed, apply, parse_perturbation, registered, registry
+from harness.perturb import SEGMENTERS, Kind, Perturbation, Perturbed, apply, parse_perturbation, registered
 
 BUNDLED = {
     "shuffle-words",
@@ -205,8 +205,8 @@ def plug_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callabl
     monkeypatch.syspath_prepend(tmp_path)
 
     def add(*points: tuple[str, str]) -> None:
-        known = [EntryPoint(name, value, registry.GROUP) for name, value in points]
-        monkeypatch.setattr("importlib.metadata.entry_points", lambda group: known if group == registry.GROUP else [])
+        known = [EntryPoint(name, value, perturb.GROUP) for name, value in points]
+        monkeypatch.setattr("importlib.metadata.entry_points", lambda group: known if group == perturb.GROUP else [])
         plugins.registered.cache_clear()
 
     yield add

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from harness.asking import Settings
-from harness.engines import check_engine, choice
+from harness.engines import check_engine
 from harness.errors import UsageError
 
 RUN = ("run", "--langs", "cs", "--limit", "1", "--judge", "baseline/random")
@@ -25,7 +25,7 @@ def test_without_its_package_an_engine_says_how_to_install_it(
     found: str | None, cli: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = type("Spec", (), {"origin": None})() if found else None
-    monkeypatch.setattr(choice, "find_spec", lambda name: folder)
+    monkeypatch.setattr("harness.engines.find_spec", lambda name: folder)
     done = cli(*RUN, "--engine", "ray", "--out", tmp_path / "results")
     assert done.code == 2 and done.err == "harness: the engine 'ray' needs the package 'ray': pip install \"judge-harness[ray]\"\n"
     assert not (tmp_path / "results").exists()
