@@ -161,11 +161,7 @@ def _units(library: Library) -> Iterator[_Unit]:
 
 
 def _entry(unit: _Unit) -> LockEntry:
-    return LockEntry(read_spec(unit.toml, unit.kind).version, _sha256(unit))
-
-
-def _sha256(unit: _Unit) -> str:
-    """Hash of names (relative to the unit's folder), lengths and bytes. Moving text between files changes it too."""
+    # Hash of names (relative to the unit's folder), lengths and bytes. Moving text between files changes it too.
     parts = {path.relative_to(unit.toml.parent).as_posix(): _bytes(path) for path in unit.files}
     if unit.kind is Board:
         parts = {name: _KEYHOLDERS.sub(b"", content) for name, content in parts.items()}
@@ -173,7 +169,7 @@ def _sha256(unit: _Unit) -> str:
     for name, content in sorted(parts.items()):
         digest.update(f"{name}\0{len(content)}\0".encode())
         digest.update(content)
-    return digest.hexdigest()
+    return LockEntry(read_spec(unit.toml, unit.kind).version, digest.hexdigest())
 
 
 def _bytes(path: Path) -> bytes:

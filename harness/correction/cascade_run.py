@@ -85,7 +85,13 @@ def run_cascade(spec: RunSpec, certificate: CascadeCertificate, out: Path, watch
         for metric in prepared.protocol.questions.metrics
         if metric in asked_metrics.get(item.item_id, ())
     ]
-    unanswered = _select_certified(certificate, questions)
+    # The questions in languages and metrics in which the certificate accepts any answer; the others are left to people.
+    certified = {(cell.chain.language, cell.chain.metric) for cell in certificate.cells if cell.chain.upper is not None}
+    selected = [question for question in questions if (question[2], question[1]) in certified]
+    if not selected:
+        cells = ", ".join(f"{language}/{metric}" for language, metric in sorted(certified)) or "nothing"
+        raise UsageError(f"the certificate accepts answers in {cells}, and there are no such texts to ask about")
+    unanswered = selected
     answers: dict[ItemMetric, CascadedAnswer] = {}
     readings: list[Mapping[ItemMetric, _Reading]] = []
     steps: list[CascadedStep] = []
@@ -155,16 +161,6 @@ def refuse_changed(certificate: CascadeCertificate, step: CertifiedStep, prepare
             raise StaleCertificate(f"the rubric of '{metric}' is {rubric}, and the certificate holds for {cell.rubric}; {AGAIN}")
         if prepared.data.scales[metric] != cell.scale:
             raise StaleCertificate(f"the scale of '{metric}' is {prepared.data.scales[metric].describe()}; {AGAIN}")
-
-
-def _select_certified(certificate: CascadeCertificate, questions: Sequence[Question]) -> list[Question]:
-    """Return the questions in languages and metrics in which the certificate accepts any answer; the others are left to people."""
-    certified = {(cell.chain.language, cell.chain.metric) for cell in certificate.cells if cell.chain.upper is not None}
-    selected = [question for question in questions if (question[2], question[1]) in certified]
-    if not selected:
-        cells = ", ".join(f"{language}/{metric}" for language, metric in sorted(certified)) or "nothing"
-        raise UsageError(f"the certificate accepts answers in {cells}, and there are no such texts to ask about")
-    return selected
 
 
 class _Reading(NamedTuple):

@@ -241,7 +241,13 @@ def _certify_cell(
         names = ("confidence", "threshold", "coverage", "agreement", "agreement_lower", "n", "left_out", "reason")
         numbers: dict[str, Any] = {name: getattr(accepted, name) for name in names}
         threshold = CertifiedThreshold(**numbers, alpha=acceptance.alpha_risk, delta=acceptance.delta)
-    confusion, agreement_error = _count_agreement(aggregated)
+    # The confusion counts, and the error of the share in which both agree.
+    k = len(aggregated.classes.scores)
+    truth, answer = aggregated.reference, aggregated.answer
+    compared = (truth >= 0) & (answer >= 0)
+    counts = np.bincount(truth[compared] * k + answer[compared], minlength=k * k).reshape(k, k)
+    error = cluster_mean((truth == answer)[compared].astype(np.float64), aggregated.group[compared]).error
+    confusion, agreement_error = tuple(tuple(row) for row in counts.tolist()), number(error)
     return CertifiedCell(
         language=verdict.key["language"],
         metric=verdict.key["metric"],
@@ -265,16 +271,6 @@ def _certify_cell(
         acceptance_reason=None if threshold else NOT_RANDOM,
         basis=verdict.basis,
     )
-
-
-def _count_agreement(cell: ItemTable) -> tuple[tuple[tuple[int, ...], ...], float | None]:
-    """Return the confusion counts, and the error of the share in which both agree."""
-    k = len(cell.classes.scores)
-    truth, answer = cell.reference, cell.answer
-    compared = (truth >= 0) & (answer >= 0)
-    counts = np.bincount(truth[compared] * k + answer[compared], minlength=k * k).reshape(k, k)
-    error = cluster_mean((truth == answer)[compared].astype(np.float64), cell.group[compared]).error
-    return tuple(tuple(row) for row in counts.tolist()), number(error)
 
 
 def _estimate_corrections(cell: ItemTable) -> tuple[tuple[Correction, ...], str | None]:

@@ -93,7 +93,12 @@ def correct(sources: Sequence[Recording], compare: MeasureOptions, options: Corr
         refuse_unless_random(source.data.about, "no corrected numbers")
     compare = replace(compare, annotators=compare.annotators or Annotators(1), by=options.by)
     aligned = align(sources, compare)
-    _refuse_unknown_versus(options)
+    if options.versus and options.versus[0] not in options.by:
+        raise UsageError(f"--versus names '{options.versus[0]}', which is not in --by {','.join(options.by)}; add it there")
+    if options.borrow and options.prevalence_shift:
+        raise UsageError("no --borrow under --prevalence-shift: those labels come from elsewhere; leave one of them out")
+    if options.versus and options.prevalence_shift:
+        raise UsageError("no differences under --prevalence-shift: both systems share the judge's error rates; leave --versus out")
     numbers: list[CorrectedNumber] = []
     samples: dict[int, Sample] = {}
     cells: list[ItemTable] = []
@@ -114,29 +119,16 @@ def correct(sources: Sequence[Recording], compare: MeasureOptions, options: Corr
         raise UsageError(f"no class '{options.share_of}'.{choose_from(classes, options.share_of)}")
     if not numbers:
         raise UsageError("nothing to correct: no judge has scores on a metric that people labelled")
-    _refuse_absent_versus(numbers, options)
-    if options.borrow:
-        numbers = _add_borrowed(numbers, samples)
-    numbers.sort(key=lambda number: (*sort_key(number.key), number.versus is not None, *sort_key({"class": number.share_of})))
-    notes = (*aligned.notes, SHIFTED if options.prevalence_shift else BIAS_UNKNOWN, *([AVERAGE] if options.borrow else []))
-    return Corrected(aligned.signed(use=str(options)), "random", options.prevalence_shift, tuple(numbers), notes, unread)
-
-
-def _refuse_unknown_versus(options: CorrectOptions) -> None:
-    if options.versus and options.versus[0] not in options.by:
-        raise UsageError(f"--versus names '{options.versus[0]}', which is not in --by {','.join(options.by)}; add it there")
-    if options.borrow and options.prevalence_shift:
-        raise UsageError("no --borrow under --prevalence-shift: those labels come from elsewhere; leave one of them out")
-    if options.versus and options.prevalence_shift:
-        raise UsageError("no differences under --prevalence-shift: both systems share the judge's error rates; leave --versus out")
-
-
-def _refuse_absent_versus(numbers: Sequence[CorrectedNumber], options: CorrectOptions) -> None:
     if options.versus:
         key, name = options.versus
         values = sorted({as_text(number.key[key]) for number in numbers if number.key[key] is not None})
         if name not in values:
             raise UsageError(f"no {key} '{name}'.{choose_from(values, name)}")
+    if options.borrow:
+        numbers = _add_borrowed(numbers, samples)
+    numbers.sort(key=lambda number: (*sort_key(number.key), number.versus is not None, *sort_key({"class": number.share_of})))
+    notes = (*aligned.notes, SHIFTED if options.prevalence_shift else BIAS_UNKNOWN, *([AVERAGE] if options.borrow else []))
+    return Corrected(aligned.signed(use=str(options)), "random", options.prevalence_shift, tuple(numbers), notes, unread)
 
 
 def _correct_cell(

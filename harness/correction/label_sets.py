@@ -97,22 +97,29 @@ class SetMaker:
 
 
 def _find_sets(map_input: MapInput, language: int, used: MapInput, sets: LabelSets, options: SetOptions) -> LabelSets:
-    scores, groups = _label_nonconformities(used, sets.curve)
+    # The nonconformity and the group of every label; of numbers, of every text's mean.
+    predicted = sets.curve.predict(used.x, used.covariates)
+    if isinstance(sets.curve, NumberLine):
+        inside = ~np.isnan(predicted)  # a text outside the map's scores has no interval, like a new one there
+        scores, groups = np.abs(used.mean - predicted)[inside], used.group[inside]
+    else:
+        text, y = label_rows(used.counts)
+        scores, groups = nonconformity(predicted, used.kind)[text, y], used.group[text]
     limit, count = _find_threshold(scores, groups, options), len(np.unique(groups))
-    reason = None if math.isfinite(limit) else _few_groups_reason(count, options)
+    if math.isfinite(limit):
+        reason = None
+    else:
+        if options.this_draw is not None:
+            needed = next(n for n in range(1, 100_000) if rank_for_this_draw(n, options.miscoverage, confidence=options.this_draw))
+        else:
+            needed = least_groups(options.miscoverage)
+        if count < needed:
+            reason = f"every score: {count} groups set the threshold, and {needed} are needed at {100 * options.level:g} %"
+        else:
+            reason = "every score: one more group could be as large as the largest, and would outweigh the misses that are allowed"
     sets = msgspec.structs.replace(sets, threshold=None if reason else limit, groups=count, labels=len(scores), reason=reason)
     size, share_whole = _measure_sizes(map_input, language, sets)
     return msgspec.structs.replace(sets, mean_size=size, whole=share_whole)
-
-
-def _label_nonconformities(map_input: MapInput, curve: Curve) -> tuple[Floats, Ints]:
-    """Return the nonconformity and the group of every label; of numbers, of every text's mean."""
-    predicted = curve.predict(map_input.x, map_input.covariates)
-    if isinstance(curve, NumberLine):
-        inside = ~np.isnan(predicted)  # a text outside the map's scores has no interval, like a new one there
-        return np.abs(map_input.mean - predicted)[inside], map_input.group[inside]
-    text, y = label_rows(map_input.counts)
-    return nonconformity(predicted, map_input.kind)[text, y], map_input.group[text]
 
 
 def nonconformity(probabilities: Floats, kind: str) -> Floats:
@@ -131,16 +138,6 @@ def _find_threshold(scores: Floats, groups: Ints, options: SetOptions) -> float:
         return threshold_one_per_group(picked, options.miscoverage, rank=rank) if rank else math.inf
     by = threshold_by_group if options.per == "group" else threshold_by_size
     return by(scores, groups, options.miscoverage)
-
-
-def _few_groups_reason(groups: int, options: SetOptions) -> str:
-    if options.this_draw is not None:
-        needed = next(n for n in range(1, 100_000) if rank_for_this_draw(n, options.miscoverage, confidence=options.this_draw))
-    else:
-        needed = least_groups(options.miscoverage)
-    if groups < needed:
-        return f"every score: {groups} groups set the threshold, and {needed} are needed at {100 * options.level:g} %"
-    return "every score: one more group could be as large as the largest, and would outweigh the misses that are allowed"
 
 
 def sets_at(probabilities: Floats, kind: str, threshold: float | None) -> np.ndarray:

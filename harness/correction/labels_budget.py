@@ -128,7 +128,13 @@ def _labels_of_cell(cell_tests: CellTests, verdict: Verdict, half_width: float) 
         with_aggregate = cell_tests.hits.n / max(cell_tests.texts.n, cell_tests.hits.n)  # some texts have no majority
         texts = math.ceil(items_for_wilson(cell_tests.right, half_width, effect=effect) / with_aggregate)
     if verdict.needed is None:
-        reasons["more_for_verdict"] = _no_number_reason(cell_tests, verdict)
+        # Why no number of further texts is named.
+        if verdict.decision.verdict == "use":
+            reasons["more_for_verdict"] = SHOWN
+        elif cell_tests.texts.labels not in BY_PEOPLE:
+            reasons["more_for_verdict"] = NOT_NATIVE
+        else:
+            reasons["more_for_verdict"] = NOBODY.reason if verdict.decision.reason == NOBODY.reason else NO_NUMBER
     return LabelsNeeded(
         key=cell_tests.key,
         n=cell_tests.texts.n,
@@ -143,15 +149,6 @@ def _labels_of_cell(cell_tests: CellTests, verdict: Verdict, half_width: float) 
         more_than=verdict.needed is not None and verdict.needed.more_than,
         reasons=reasons,
     )
-
-
-def _no_number_reason(cell_tests: CellTests, verdict: Verdict) -> str:
-    """Return why no number of further texts is named."""
-    if verdict.decision.verdict == "use":
-        return SHOWN
-    if cell_tests.texts.labels not in BY_PEOPLE:
-        return NOT_NATIVE
-    return NOBODY.reason if verdict.decision.reason == NOBODY.reason else NO_NUMBER
 
 
 def design_effect_of_share(share: ClusterMean) -> float:

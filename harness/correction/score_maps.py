@@ -93,7 +93,12 @@ def learn(map_input: MapInput, *, rule: NumberRule = "linear", with_score: bool 
         start = near.fitted if near is not None and isinstance(near.fitted, OrdinalMap) else None
         fitted = fit_ordinal_map(_labelled_scores(map_input, centre, unit), with_score=with_score, start=start)
     elif map_input.kind == "named":
-        fitted = _table(map_input, with_score)
+        k = map_input.counts.shape[1]
+        answer = map_input.x if with_score else np.zeros(len(map_input))
+        table = fit_nominal_map(
+            answer, map_input.counts, map_input.language, languages=len(map_input.cells), answers=k if with_score else 1
+        )
+        fitted = table if with_score else NominalMap(np.repeat(table.tables, k, axis=1), table.weight)
     else:
         fitted = fit_number_map(map_input.x, map_input.mean, map_input.language, len(map_input.cells), rule if with_score else "constant")
     return _fitted_map(map_input, fitted, centre, unit)
@@ -128,15 +133,6 @@ def _labelled_scores(map_input: MapInput, centre: float, unit: float) -> Labelle
     if len(np.unique(x)) > _STEPS_A_SD:
         x = np.round(x * _STEPS_A_SD) / _STEPS_A_SD
     return LabelledScores.of(x, map_input.counts, map_input.language, languages=len(map_input.cells), covariates=map_input.covariates)
-
-
-def _table(map_input: MapInput, with_score: bool) -> NominalMap:
-    k = map_input.counts.shape[1]
-    answer = map_input.x if with_score else np.zeros(len(map_input))
-    table = fit_nominal_map(answer, map_input.counts, map_input.language, languages=len(map_input.cells), answers=k if with_score else 1)
-    if with_score:
-        return table
-    return NominalMap(np.repeat(table.tables, k, axis=1), table.weight)
 
 
 class LengthScale(msgspec.Struct, frozen=True):
@@ -324,16 +320,20 @@ def values_of(cell: ItemTable) -> Floats | None:
     return np.arange(2.0) if is_named else cell.values
 
 
-def _kind_of_map(cell: ItemTable) -> MapKind:
-    if cell.classes.continuous or (cell.classes.kind == "interval" and len(cell.classes.scores) > MOST_ORDERED):
-        return "numbers"
-    return "named" if values_of(cell) is None else "ordered"
-
-
 def _build_input(cells: Sequence[ItemTable], lengths: Floats | None) -> MapInput:
     cells = sorted(cells, key=lambda cell: str(cell.key["language"]))
-    kind = _kind_of_map(cells[0])
-    read = _choose_reading(cells, kind)
+    cell = cells[0]
+    if cell.classes.continuous or (cell.classes.kind == "interval" and len(cell.classes.scores) > MOST_ORDERED):
+        kind: MapKind = "numbers"
+    else:
+        kind = "named" if values_of(cell) is None else "ordered"
+    # The expected score where nearly all labelled texts that have a score have one.
+    if kind != "ordered":
+        read = SCORE
+    else:
+        scored = [cell.labelled & (cell.answers.sum(axis=1) > 0) for cell in cells]
+        with_expected = sum(int((~np.isnan(cell.expected[rows])).sum()) for cell, rows in zip(cells, scored, strict=True))
+        read = EXPECTED if 0 < with_expected >= _SHARE_WITH_EXPECTED * sum(int(rows.sum()) for rows in scored) else SCORE
     scores = [score_of(cell, kind, read) for cell in cells]
     used_rows = [cell.labelled & ~np.isnan(x) for cell, x in zip(cells, scores, strict=True)]
     used = [cell.take(np.flatnonzero(rows)) for cell, rows in zip(cells, used_rows, strict=True)]
@@ -364,12 +364,3 @@ def _mean(cell: ItemTable, values: Floats | None) -> Floats:
     if values is not None:
         return np.asarray(cell.label_shares @ values)
     return np.full(len(cell), math.nan) if cell.means is None else cell.means[0]
-
-
-def _choose_reading(cells: Sequence[ItemTable], kind: MapKind) -> str:
-    """Return the expected score where nearly all labelled texts that have a score have one."""
-    if kind != "ordered":
-        return SCORE
-    scored = [cell.labelled & (cell.answers.sum(axis=1) > 0) for cell in cells]
-    with_expected = sum(int((~np.isnan(cell.expected[rows])).sum()) for cell, rows in zip(cells, scored, strict=True))
-    return EXPECTED if 0 < with_expected >= _SHARE_WITH_EXPECTED * sum(int(rows.sum()) for rows in scored) else SCORE

@@ -127,7 +127,15 @@ def _list_differences(certificate: Certificate, source: Recording, judged_run: J
         yield f"the certificate cannot be made again: {err}"
         return
     if judged_run is None and certified_run_settings(certificate):
-        remade = _copy_run_settings(certificate, remade)
+        # A certificate that was made of judgments alone, with the settings of the run that another one states.
+        rubrics = {cell.name: cell.rubric for cell in certificate.cells}
+        remade = msgspec.structs.replace(
+            remade,
+            prompt=certificate.prompt,
+            unchecked=certificate.unchecked,
+            judge=msgspec.structs.replace(remade.judge, settings=certificate.judge.settings),
+            cells=tuple(msgspec.structs.replace(cell, rubric=rubrics.get(cell.name)) for cell in remade.cells),
+        )
     cells, remade_cells = ({cell.name: cell for cell in compared.cells} for compared in (certificate, remade))
     for name in dict.fromkeys((*cells, *remade_cells)):
         if name not in remade_cells:
@@ -149,18 +157,6 @@ def _list_differences(certificate: Certificate, source: Recording, judged_run: J
         yield f"it differs when it is made again: {differing}"
     if comparable_signature(certificate.signature) != comparable_signature(remade.signature):
         yield "the signature is not that of the numbers"
-
-
-def _copy_run_settings(certificate: Certificate, remade: Certificate) -> Certificate:
-    """Return a certificate that was made of judgments alone, with the settings of the run that another one states."""
-    rubrics = {cell.name: cell.rubric for cell in certificate.cells}
-    return msgspec.structs.replace(
-        remade,
-        prompt=certificate.prompt,
-        unchecked=certificate.unchecked,
-        judge=msgspec.structs.replace(remade.judge, settings=certificate.judge.settings),
-        cells=tuple(msgspec.structs.replace(cell, rubric=rubrics.get(cell.name)) for cell in remade.cells),
-    )
 
 
 def comparable_signature(text: str) -> ComparisonSignature | None:

@@ -79,7 +79,14 @@ class JudgeErrors:
 
 def judge_errors(samples: Sequence[Sample]) -> JudgeErrors:
     """Return the errors of the judge in each language, whose samples all have labels and readable scores beside them."""
-    lam = _common_weight(samples)
+    # The weight of the judge, in [0, 1]: the slope of labels on scores over the labels of all languages; 0 for constant judges. With lam
+    # = cov(Y, f) / var(f) the variance of lam mean(f, all) + mean(Y - lam f) is smallest, however many texts have no label.
+    above = below = 0.0
+    for sample in samples:
+        scored = sample.known & ~np.isnan(sample.f)
+        score = sample.f[scored] - sample.f[scored].mean()
+        above, below = above + float(score @ sample.y[scored]), below + float(score @ score)
+    lam = float(np.clip(above / below, 0, 1)) if below > 0 else 0.0
     by_language = tuple(
         prediction_powered_mean(sample.y - lam * f, f, sample.group, lam=0.0)
         for sample, f in zip(samples, map(_filled, samples), strict=True)
@@ -135,19 +142,6 @@ def _shrunken_figure(value: float, half: float, distance: float, plain: MeanEsti
     if other and (ends[0] > other[1] or ends[1] < other[0]):
         return Figure(None, None, "the interval with the other languages does not meet that of the own labels, which decide")
     return Figure(float(value), (max(ends[0], 0.0), min(ends[1], 1.0)) if share else ends)
-
-
-def _common_weight(samples: Sequence[Sample]) -> float:
-    """Return the weight of the judge, in [0, 1]: the slope of labels on scores over the labels of all languages; 0 for constant judges.
-
-    With lam = cov(Y, f) / var(f) the variance of lam mean(f, all) + mean(Y - lam f) is smallest, however many texts have no label.
-    """
-    above = below = 0.0
-    for sample in samples:
-        scored = sample.known & ~np.isnan(sample.f)
-        score = sample.f[scored] - sample.f[scored].mean()
-        above, below = above + float(score @ sample.y[scored]), below + float(score @ score)
-    return float(np.clip(above / below, 0, 1)) if below > 0 else 0.0
 
 
 class NewLanguage(KeyedRow, frozen=True, kw_only=True):

@@ -197,7 +197,13 @@ def _of_packs(packs: Mapping[str, Path], library: Library) -> Dataset:
             label_path = path.parent.parent / "labels" / path.name
             labels += read_labels(label_path, scales, {item.item_id: item for item in of_task}) if label_path.is_file() else ()
             items += of_task
-    _refuse_repeated_ids(items)
+    by_id: dict[str, Item] = {}
+    for item in items:
+        other = by_id.setdefault(item.item_id, item)
+        if other is not item:
+            raise ContentError(
+                f"item_id '{item.item_id}' is also in {other.language}/{other.task}; ids are unique", f"{item.language}/{item.task}"
+            )
     outputs = _unusual_outputs({name: library.task(name) for name in {item.task for item in items}})
     return Dataset("bundled", tuple(items), Labels.from_rows(labels), scales, outputs=outputs)
 
@@ -255,7 +261,23 @@ def load_folder(folder: Path, library: Library, *, card: str | None = None, with
         raise ContentError("no items.jsonl (or .jsonl.gz, .parquet) in this data folder", folder)
     about = card_of_folder(folder, library, card)
     try:
-        return _load(folder, item_path, about, library, with_judgments)
+        texts, column = _shared_texts(folder, about.shared), about.asked.column
+        tasks = _tasks(library, about)
+        items = read_items(item_path, tasks, group_key=about.group, shared=texts, asked_column=column)
+        _refuse_missing_column(items, column, folder)
+        label_path, judgment_path = find_table(folder, "labels"), find_table(folder, "judgments") if with_judgments else None
+        labels = (read_label_rows(label_path), label_path) if label_path else None
+        judgments = (read_judgment_rows(judgment_path), judgment_path) if judgment_path else None
+        dataset = assemble(items, labels, judgments, rubric_scales(library) | about.metrics, about)
+        changes: dict[str, Any] = {"outputs": _unusual_outputs(tasks)}
+        if path := find_table(folder, "attention_checks"):
+            changes["checks"] = read_checks(path, dataset.by_id, dataset.scales)
+        if path := find_table(folder, "second_spans"):
+            changes["second_spans"] = read_second_spans(path, dataset.by_id)
+        if path := find_table(folder, "second_ratings"):
+            rows = read_label_rows(path)
+            changes["second"] = checked_labels(rows, path, dataset.scales, dataset.by_id, source=about.source, repeated=True)
+        return msgspec.structs.replace(dataset, **changes)
     except ContentError as err:
         if about.offensive:  # a message may quote a row
             err.args = (without_quotations(str(err), own_words(library)),)
@@ -266,26 +288,6 @@ def own_words(library: Library) -> set[str]:
     """Names that are quoted and are nobody's text: tasks, their fields and metrics."""
     fields = (name for task in library.task_files for name in library.task(task).fields)
     return {*library.task_files, *library.rubric_files, *fields, "language", "task", "score", "metric", "group", "system"}
-
-
-def _load(folder: Path, item_path: Path, about: DatasetCard, library: Library, with_judgments: bool) -> Dataset:
-    texts, column = _shared_texts(folder, about.shared), about.asked.column
-    tasks = _tasks(library, about)
-    items = read_items(item_path, tasks, group_key=about.group, shared=texts, asked_column=column)
-    _refuse_missing_column(items, column, folder)
-    label_path, judgment_path = find_table(folder, "labels"), find_table(folder, "judgments") if with_judgments else None
-    labels = (read_label_rows(label_path), label_path) if label_path else None
-    judgments = (read_judgment_rows(judgment_path), judgment_path) if judgment_path else None
-    dataset = assemble(items, labels, judgments, rubric_scales(library) | about.metrics, about)
-    changes: dict[str, Any] = {"outputs": _unusual_outputs(tasks)}
-    if path := find_table(folder, "attention_checks"):
-        changes["checks"] = read_checks(path, dataset.by_id, dataset.scales)
-    if path := find_table(folder, "second_spans"):
-        changes["second_spans"] = read_second_spans(path, dataset.by_id)
-    if path := find_table(folder, "second_ratings"):
-        rows = read_label_rows(path)
-        changes["second"] = checked_labels(rows, path, dataset.scales, dataset.by_id, source=about.source, repeated=True)
-    return msgspec.structs.replace(dataset, **changes)
 
 
 def assemble(
@@ -468,16 +470,6 @@ def _language_problems(item: Item, task: Task) -> Iterator[str]:
             yield (
                 f"item '{item.item_id}' has the same language twice: '{key}' and 'language' are both '{tag}'; "
                 f"in task '{task.id}' they differ"
-            )
-
-
-def _refuse_repeated_ids(items: Iterable[Item]) -> None:
-    by_id: dict[str, Item] = {}
-    for item in items:
-        other = by_id.setdefault(item.item_id, item)
-        if other is not item:
-            raise ContentError(
-                f"item_id '{item.item_id}' is also in {other.language}/{other.task}; ids are unique", f"{item.language}/{item.task}"
             )
 
 

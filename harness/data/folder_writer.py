@@ -7,7 +7,7 @@ import gzip
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -86,14 +86,32 @@ def write_folder(folder: Path, files: Mapping[str, bytes], check: Callable[[Path
         parent, prefix = (target, ".import.") if target.is_dir() else (target.parent, f".{target.name}.")
         staged = Path(tempfile.mkdtemp(dir=parent, prefix=prefix))
         try:
-            _write_all(staged, compressed)
+            for name, data in compressed.items():
+                with open(os.open(staged / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE), "wb") as file:
+                    file.write(data)
+                    file.flush()
+                    os.fsync(file.fileno())
             if check is not None:
                 for path in target.iterdir() if parent == target else ():
                     if path.is_file() and path.name not in files and not path.name.startswith("."):
                         _back_up(path, staged / path.name)
                 check(staged)
             if parent == target:
-                _move_files(staged, target, files)
+                backups: dict[str, Path | None] = {}
+                try:
+                    for name in files:
+                        backup = staged / f"{name}.before"
+                        if (target / name).exists():
+                            _back_up(target / name, backup)
+                        backups[name] = backup if backup.exists() else None
+                        os.replace(staged / name, target / name)
+                except BaseException:
+                    for name, backup_file in backups.items():
+                        if backup_file is not None:
+                            os.replace(backup_file, target / name)
+                        elif not (staged / name).exists():
+                            (target / name).unlink(missing_ok=True)
+                    raise
             else:
                 os.rename(staged, target)
         finally:  # after Ctrl-C too
@@ -104,34 +122,8 @@ def write_folder(folder: Path, files: Mapping[str, bytes], check: Callable[[Path
         raise StoreError(f"{folder} cannot be written ({err.strerror or err}); make room or choose another folder") from None
 
 
-def _move_files(staged: Path, target: Path, names: Iterable[str]) -> None:
-    backups: dict[str, Path | None] = {}
-    try:
-        for name in names:
-            backup = staged / f"{name}.before"
-            if (target / name).exists():
-                _back_up(target / name, backup)
-            backups[name] = backup if backup.exists() else None
-            os.replace(staged / name, target / name)
-    except BaseException:
-        for name, backup_file in backups.items():
-            if backup_file is not None:
-                os.replace(backup_file, target / name)
-            elif not (staged / name).exists():
-                (target / name).unlink(missing_ok=True)
-        raise
-
-
 def _back_up(path: Path, copy: Path) -> None:
     try:
         os.link(path, copy)
     except OSError:  # a file system without links
         shutil.copy2(path, copy)
-
-
-def _write_all(folder: Path, files: Mapping[str, bytes]) -> None:
-    for name, data in files.items():
-        with open(os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE), "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())

@@ -133,7 +133,14 @@ def read_judgments(path: Path, scales: Mapping[str, Scale]) -> Judgments:
         }
         columns["justification"] = _justification_hashes(file)
         columns["confidence"] = _confidences(file)
-    columns["score"] = _scores(columns["metric"], columns["score"], scales, path)
+    # The scores as points of their scales: the text `2` is the class 2.
+    pairs, which = pairs_of(columns["metric"], columns["score"])
+    values: dict[Score, int] = {}
+    try:
+        codes = [values.setdefault(_point(str(text), scales[metric]), len(values)) for metric, text in pairs]
+    except (msgspec.MsgspecError, KeyError):
+        raise ContentError("a score is on no scale of this run; delete the file, it is written again", path) from None
+    columns["score"] = CodedColumn(tuple(values), np.array([*codes, NO_VALUE], np.int32)[which])
     return Judgments(**columns)
 
 
@@ -165,17 +172,6 @@ def read_columns_at(path: Path, names: Sequence[str], rows: NDArray[np.int64]) -
                 builder.add(batch.column(name).take(selected).to_pylist())
             start += batch.num_rows
     return {name: CodedColumn(*builder.finish()) for name, builder in builders.items()}
-
-
-def _scores(metrics: CodedColumn, scores: CodedColumn, scales: Mapping[str, Scale], path: Path) -> CodedColumn:
-    """Return the scores as points of their scales: the text `2` is the class 2."""
-    pairs, which = pairs_of(metrics, scores)
-    values: dict[Score, int] = {}
-    try:
-        codes = [values.setdefault(_point(str(text), scales[metric]), len(values)) for metric, text in pairs]
-    except (msgspec.MsgspecError, KeyError):
-        raise ContentError("a score is on no scale of this run; delete the file, it is written again", path) from None
-    return CodedColumn(tuple(values), np.array([*codes, NO_VALUE], np.int32)[which])
 
 
 def _point(text: str, scale: Scale) -> Score:

@@ -216,7 +216,12 @@ def checked_judgments(
     for name, unchanged in UNCHANGED.items():
         rows[name] = rows[name].without(unchanged)
     repeat = _repeats(rows, path, number_rows)
-    raw_choice = _raw_choices(rows)
+    # What stood where each score should be: the stated raw choice, else the stated score as text.
+    if rows["raw_choice"].values:
+        raw_choice: CodedColumn = rows["raw_choice"]
+    else:
+        scores = rows["score"]
+        raw_choice = CodedColumn(tuple(map(str, scores.values)), scores.codes)
     score, failure = _scores_and_failures(rows, scales)
     raw_choice = CodedColumn(raw_choice.values, np.where(score.codes == NO_VALUE, raw_choice.codes, NO_VALUE).astype(np.int32))
     names = ("metric", *CONDITION, *UNCHANGED, "expected", "entropy")
@@ -237,14 +242,6 @@ def checked_judgments(
     )
 
 
-def _raw_choices(rows: Columns) -> CodedColumn:
-    """Return what stood where each score should be: the stated raw choice, else the stated score as text."""
-    if rows["raw_choice"].values:
-        return rows["raw_choice"]
-    scores = rows["score"]
-    return CodedColumn(tuple(map(str, scores.values)), scores.codes)
-
-
 def _confidences(
     rows: Columns, scores: CodedColumn, scales: Mapping[str, Scale], path: Path
 ) -> tuple[CodedColumn, CodedColumn, CodedColumn]:
@@ -258,7 +255,12 @@ def _confidences(
     decoded: list[dict[str, float] | None] = []
     for code, stated in enumerate(probs.values):
         try:
-            decoded.append(_probabilities(stated) or None)
+            # Probabilities by class. Classes without a number are left out: a column of structs has one for every class of the file.
+            pairs = msgspec.json.decode(stated, type=dict[str, float | None]) if isinstance(stated, str) else dict(stated)
+            by_class = {str(name): float(value) for name, value in pairs.items() if value is not None}
+            if not all(0 <= value <= 1 for value in by_class.values()):
+                raise ValueError("no probabilities")
+            decoded.append(by_class or None)
         except (msgspec.MsgspecError, ValueError):
             message = '\'probs\' should hold a probability from 0 to 1 for each class, such as {"0": 0.1, "1": 0.9}'
             raise ContentError(message, path, int(rows.lines[int(np.argmax(probs.codes == code))])) from None
@@ -270,15 +272,6 @@ def _confidences(
     )
     texts = CodedColumn.from_values(map(probabilities_text, by_row))
     return CodedColumn.from_values(map(confidence_of, by_row, scores)), CodedColumn.from_values(shares), texts
-
-
-def _probabilities(stated: str | tuple[tuple[str, float | None], ...]) -> dict[str, float]:
-    """Probabilities by class. Classes without a number are left out: a column of structs has one for every class of the file."""
-    pairs = msgspec.json.decode(stated, type=dict[str, float | None]) if isinstance(stated, str) else dict(stated)
-    by_class = {str(name): float(value) for name, value in pairs.items() if value is not None}
-    if not all(0 <= value <= 1 for value in by_class.values()):
-        raise ValueError("no probabilities")
-    return by_class
 
 
 def _repeats(rows: Columns, path: Path, number_rows: bool) -> CodedColumn:
@@ -294,18 +287,15 @@ def _repeats(rows: Columns, path: Path, number_rows: bool) -> CodedColumn:
     if number_rows:
         return CodedColumn.from_values(number_among_equal.tolist())
     if len(repeated := np.flatnonzero(number_among_equal)):
-        _refuse_second_row(rows, path, first=int(np.argmax(key == key[repeated[0]])), second=int(repeated[0]))
+        second = int(repeated[0])
+        judge, metric, item = (rows[name].values[rows[name].codes[second]] for name in ("judge", "metric", "item_id"))
+        raise ContentError(
+            f"'{judge}' has already judged '{metric}' of '{item}' in line {rows.lines[int(np.argmax(key == key[repeated[0]]))]}; give "
+            "repeats a 'repeat' number, or write repeats = \"rows\" in data.toml",
+            path,
+            int(rows.lines[second]),
+        )
     return CodedColumn.from_values(stated_numbers.tolist())
-
-
-def _refuse_second_row(rows: Columns, path: Path, first: int, second: int) -> None:
-    judge, metric, item = (rows[name].values[rows[name].codes[second]] for name in ("judge", "metric", "item_id"))
-    raise ContentError(
-        f"'{judge}' has already judged '{metric}' of '{item}' in line {rows.lines[first]}; give repeats a 'repeat' number, "
-        'or write repeats = "rows" in data.toml',
-        path,
-        int(rows.lines[second]),
-    )
 
 
 def _scores_and_failures(rows: Columns, scales: Mapping[str, Scale]) -> tuple[CodedColumn, CodedColumn]:

@@ -198,7 +198,11 @@ def cell_tests(judged: JudgedTable, by_source: bool, options: DecisionOptions) -
         variation = one_class_tests([cell.answers for cell in cells])
         for cell, tested, alt_test, varied in zip(cells, tests, alternative, variation, strict=True):
             if cell.basis == "bar":
-                tested = _replace_gap_by_bar(tested, cell.shares)
+                # Tests with the p of "every share is above its bar" and "a share is below its bar" in place of those of the gap.
+                above, below = np.asarray(p_above_bar(cell.shares)), np.asarray(p_below_bar(cell.shares))
+                tested = tested._replace(
+                    capped=tested.capped._replace(gap=above, worse=below), plain=tested.plain._replace(gap=above, worse=below)
+                )
             gap, baseline, hits, read, level = (next(means) for _ in cell.samples)
             yield CellTests(
                 **cell.fields,
@@ -353,12 +357,6 @@ class _CellTester:
 
     def _count_answers(self, rows: Ints) -> AnswerCounts:
         return count_answers(self.judged.judgments, len(rows), rows[self.judged.code[rows] < 0])
-
-
-def _replace_gap_by_bar(tests: JudgeTests, shares: Sequence[ClassShare]) -> JudgeTests:
-    """Return tests with the p of "every share is above its bar" and "a share is below its bar" in place of those of the gap."""
-    above, below = np.asarray(p_above_bar(shares)), np.asarray(p_below_bar(shares))
-    return tests._replace(capped=tests.capped._replace(gap=above, worse=below), plain=tests.plain._replace(gap=above, worse=below))
 
 
 class _Distances:

@@ -290,7 +290,12 @@ def _estimate_components(table: Floats | None, numbers: Floats, *, persistent: b
         return {"reason": "more than 200 annotators"}
     scores = numbers_of_codes(table, numbers)
     if not persistent:
-        scores = _complete_scores(scores)
+        # The scores of the items that have the commonest number of labels, without gaps; which annotator gave which does not matter.
+        labelled = ~np.isnan(scores)
+        labels = labelled.sum(axis=1)
+        usual = int(np.bincount(labels).argmax()) if len(labels) else 0
+        usual_items = labels == usual
+        scores = scores[usual_items][labelled[usual_items]].reshape(-1, usual) if usual else np.empty((0, 0))
     if min(scores.shape) < 2:
         return {"reason": "fewer than two items or two annotators"}
     components = mixed_components if np.isnan(table).any() else two_way_components
@@ -306,12 +311,3 @@ def _estimate_components(table: Floats | None, numbers: Floats, *, persistent: b
             MeanReliability(int(k), number(relative), number(level)) for k, relative, level in reliability(estimated, PANELS)
         ),
     }
-
-
-def _complete_scores(scores: Floats) -> Floats:
-    """Return the scores of the items that have the commonest number of labels, without gaps; which annotator gave which does not matter."""
-    labelled = ~np.isnan(scores)
-    labels = labelled.sum(axis=1)
-    usual = int(np.bincount(labels).argmax()) if len(labels) else 0
-    usual_items = labels == usual
-    return scores[usual_items][labelled[usual_items]].reshape(-1, usual) if usual else np.empty((0, 0))

@@ -115,7 +115,20 @@ def language_comparisons(
     parts = dict(language_parts(aligned.tables, "source" in aligned.by)) if full else {}
     for key, cells in _group_by_judge(tests):
         rows = tuple(_language_level(cell, directions.get(key["metric"]), options) for cell in cells)
-        gap, why = _gap_over_languages(cells)
+        gaps = [cell.gap for cell in cells if cell.gap.error > 0]
+        if len(cells) < 2:
+            gap, why = None, ONE_LANGUAGE
+        elif len(gaps) < LEAST_LANGUAGES:
+            gap, why = None, FEW_LANGUAGES if len(cells) < LEAST_LANGUAGES else "fewer than five languages whose gap varies between texts"
+        else:
+            summary = meta_analysis([gap.mean for gap in gaps], [gap.error**2 for gap in gaps])
+            numbers = {name: number(getattr(summary, name)) for name in ("mean", "tau2", "q", "q_p", "i2")}
+            gap, why = (
+                GapOverLanguages(
+                    languages=summary.k, ci=_interval_pair(summary.interval), prediction=_interval_pair(summary.prediction), **numbers
+                ),
+                None,
+            )
         reasons = {"gap": why} if why else {}
         more = msgspec.structs.asdict(parts[tuple(key.items())] if full else LanguageParts(reasons=dict.fromkeys(COMPARISONS, ON_REQUEST)))
         comparisons.append(LanguageComparison(key=key, languages=rows, gap=gap, **more | {"reasons": reasons | more["reasons"]}))
@@ -151,19 +164,6 @@ def _language_level(cell: CellTests, direction: int | None, options: DecisionOpt
 def _t_interval(mean: ClusterMean) -> tuple[float, float] | None:
     """Return the 95 % t interval; none where groups do not vary."""
     return mean.interval() if mean.error > 0 else None
-
-
-def _gap_over_languages(tests: Sequence[CellTests]) -> tuple[GapOverLanguages | None, str | None]:
-    gaps = [cell.gap for cell in tests if cell.gap.error > 0]
-    if len(tests) < 2:
-        return None, ONE_LANGUAGE
-    if len(gaps) < LEAST_LANGUAGES:
-        return None, FEW_LANGUAGES if len(tests) < LEAST_LANGUAGES else "fewer than five languages whose gap varies between texts"
-    summary = meta_analysis([gap.mean for gap in gaps], [gap.error**2 for gap in gaps])
-    numbers = {name: number(getattr(summary, name)) for name in ("mean", "tau2", "q", "q_p", "i2")}
-    return GapOverLanguages(
-        languages=summary.k, ci=_interval_pair(summary.interval), prediction=_interval_pair(summary.prediction), **numbers
-    ), None
 
 
 def _interval_pair(ends: tuple[float, float]) -> tuple[float, float] | None:

@@ -101,7 +101,30 @@ class VerdictInWords(NamedTuple):
 
     def words(self) -> VerdictWords:
         """Return the sentence, its reasons, what stands against `use`, and what a `use` does not cover."""
-        obstacles = self._list_obstacles()
+        # What stands against `use`, as short names: what is shown against the judge, else the tests that it does not pass.
+        if self.decision.verdict == "use" or self.controls == "passes":
+            obstacles: tuple[str, ...] = ()
+        elif self.tested.unread and self.tested.labels in BY_PEOPLE | {"constructed"}:
+            obstacles = ("unread",)
+        elif self.controls == "fails":
+            obstacles = ("base_worse",) if self.tested.q_base_worse <= self.options.alpha else ("constant",)
+        else:
+            if self.decision in _SHOWN:
+                obstacles = (_SHOWN[self.decision],)
+            else:
+                # The tests of `use` that a cell does not pass alone: `people`, `baseline`, `coverage`; `cells` if it passes all of them.
+                # `labels` alone where there are too few to test, and `annotators` where no text has two.
+                tests, options = self.tests, self.options
+                if tests.basis == "people" and tests.texts.labels in BY_PEOPLE and not has_enough(tests.texts, options):
+                    obstacles = ("labels",) if tests.texts.n else ("annotators",)
+                else:
+                    passed = {
+                        "bar" if tests.basis == "bar" else "people": tests.tests.alone.gap <= options.alpha
+                        or tests.texts.labels not in BY_PEOPLE,
+                        "baseline": tests.tests.alone.base <= options.alpha,
+                        "coverage": tests.coverage.share >= options.coverage,
+                    }
+                    obstacles = tuple(name for name, is_passed in passed.items() if not is_passed) or ("cells",)
         reasons = tuple(map(self._obstacle_clause, obstacles))
         if self.tested.unread:
             reasons = (self._obstacle_clause("unread"),)
@@ -111,7 +134,10 @@ class VerdictInWords(NamedTuple):
         if self.controls is None:
             sentence = self._sentence(reasons) + self._further_bar_sentence() + self._missed_class_sentence()
         else:
-            sentence = self._controls_sentence(reasons)
+            if self.controls == "passes":
+                sentence = f"Passes the controls, {self._judge_words}: it is {self._base_words}. That is necessary, not sufficient."
+            else:
+                sentence = f"{'Fails the controls' if self.controls == 'fails' else 'Unknown'}, {self._judge_words}: {'; '.join(reasons)}."
         return VerdictWords(sentence, reasons, obstacles, tuple(self._list_exceptions()) if self.decision.verdict == "use" else ())
 
     def _sentence(self, reasons: Sequence[str]) -> str:
@@ -217,11 +243,6 @@ class VerdictInWords(NamedTuple):
             return f"Unknown, {where}: {why}. Even {k.texts:,} more would not suffice for a judge as good as people."
         return f"Unknown, {where}: {why}. Label {k} more texts; that suffices if the judge is as good as people."
 
-    def _controls_sentence(self, reasons: Sequence[str]) -> str:
-        if self.controls == "passes":
-            return f"Passes the controls, {self._judge_words}: it is {self._base_words}. That is necessary, not sufficient."
-        return f"{'Fails the controls' if self.controls == 'fails' else 'Unknown'}, {self._judge_words}: {'; '.join(reasons)}."
-
     def _sizes_words(self) -> str:
         """Return a further sentence where enough texts are in groups of different sizes; else empty."""
         tests, texts = self.tests, self.tests.texts
@@ -253,31 +274,6 @@ class VerdictInWords(NamedTuple):
     def _margin_words(self) -> str:
         return f"{100 * self.options.margin:g} points"
 
-    def _list_obstacles(self) -> tuple[str, ...]:
-        """Return what stands against `use`, as short names: what is shown against the judge, else the tests that it does not pass."""
-        if self.decision.verdict == "use" or self.controls == "passes":
-            return ()
-        if self.tested.unread and self.tested.labels in BY_PEOPLE | {"constructed"}:
-            return ("unread",)
-        if self.controls == "fails":
-            return ("base_worse",) if self.tested.q_base_worse <= self.options.alpha else ("constant",)
-        return (_SHOWN[self.decision],) if self.decision in _SHOWN else self._missing_tests()
-
-    def _missing_tests(self) -> tuple[str, ...]:
-        """Return the tests of `use` that a cell does not pass alone: `people`, `baseline`, `coverage`; `cells` if it passes all of them.
-
-        `labels` alone where there are too few to test, and `annotators` where no text has two.
-        """
-        tests, options = self.tests, self.options
-        if tests.basis == "people" and tests.texts.labels in BY_PEOPLE and not has_enough(tests.texts, options):
-            return ("labels",) if tests.texts.n else ("annotators",)
-        passed = {
-            "bar" if tests.basis == "bar" else "people": tests.tests.alone.gap <= options.alpha or tests.texts.labels not in BY_PEOPLE,
-            "baseline": tests.tests.alone.base <= options.alpha,
-            "coverage": tests.coverage.share >= options.coverage,
-        }
-        return tuple(name for name, is_passed in passed.items() if not is_passed) or ("cells",)
-
     def _obstacle_clause(self, obstacle: str) -> str:
         """Return an obstacle as a clause of the sentence."""
         tests, options, share = self.tests, self.options, self.tests.coverage.share
@@ -303,7 +299,13 @@ class VerdictInWords(NamedTuple):
             case "coverage":
                 return f"it gives a readable score for {_per_hundred(share)} of 100 texts, and {_per_hundred(options.coverage)} are needed"
             case "constant":
-                return self._constant_clause()
+                assert self.tests.commonest.judge
+                commonest, variation = self.tests.commonest.judge[0], self.tests.variation
+                often, usual = (
+                    f"{variation.n - variation.others:,} of {variation.n:,} texts",
+                    f"{variation.usual:,} of {variation.labels:,} labels",
+                )
+                return f"it does not vary: it gives '{commonest}' to {often}, and people's commonest class has {usual}"
             case "labels":
                 texts = f"{tests.texts.n} texts have two annotators, {tests.texts.groups} of them independent"
                 return f"{texts}; {options.items} and {options.groups} are needed"
@@ -311,12 +313,6 @@ class VerdictInWords(NamedTuple):
                 return f"no text has two annotators, and {options.items} in {options.groups} independent texts are needed"
             case _:
                 return "each test is passed alone, but not among so many cells"
-
-    def _constant_clause(self) -> str:
-        assert self.tests.commonest.judge
-        commonest, variation = self.tests.commonest.judge[0], self.tests.variation
-        often, usual = f"{variation.n - variation.others:,} of {variation.n:,} texts", f"{variation.usual:,} of {variation.labels:,} labels"
-        return f"it does not vary: it gives '{commonest}' to {often}, and people's commonest class has {usual}"
 
     def _list_exceptions(self) -> Iterator[str]:
         """Yield what a `use` does not cover."""

@@ -190,7 +190,13 @@ class CallSession:
                 most_waits = 1 if self._progress.done else FIRST_ATTEMPTS - 1
                 waits = isinstance(err, UnexplainedRefusal) and policy.failures < most_waits
                 if not waits:
-                    self._count_refusal(err)
+                    # The endpoint refused a call for a reason that is not the item's: the call is lost. Repeated refusals stop the judge.
+                    self._last_loss = err.reason
+                    self._refusals += 1
+                    if not (self._progress.done or self._work.answered_before):
+                        self._stop(err)
+                    elif self._refusals >= MAX_REFUSALS:
+                        self._stop(repeated_refusal(err, self._refusals))
                 self._rate_limiter.release(permit, status=rate_limit_status_of(self._judge))
                 if not waits:
                     return None
@@ -239,15 +245,6 @@ class CallSession:
             self._about_texts.add(wording)
         return True
 
-    def _count_refusal(self, err: EndpointRefusal) -> None:
-        """The endpoint refused a call for a reason that is not the item's: the call is lost. Repeated refusals stop the judge."""
-        self._last_loss = err.reason
-        self._refusals += 1
-        if not (self._progress.done or self._work.answered_before):
-            self._stop(err)
-        elif self._refusals >= MAX_REFUSALS:
-            self._stop(repeated_refusal(err, self._refusals))
-
     def _stop(self, failure: JudgeError) -> None:
         """Ask this judge nothing more."""
         self.failure = self.failure or failure
@@ -263,7 +260,14 @@ class CallSession:
         waits_for_endpoint = self._breaker.is_open and bool(self._progress.done)
         policy.record_failure(counts=not waits_for_endpoint)
         if self._budget.late or self._breaker.given_up or not policy.allows_another(first=not self._progress.done):
-            self._give_up(err, policy)
+            # Leave a call without an answer. If the judge has never answered, it is stopped: then the problem is not this call.
+            self._last_loss = str(err)
+            if not self._progress.done and not self._budget.exhausted:
+                self._stop(
+                    JudgeError(
+                        f"{self._judge.identity.name}: {err} ({policy.failures} times). Is the endpoint up, and is the base URL right?"
+                    )
+                )
             return False
         self._progress.retries += 1
         self._watch(self._work, self._progress)
@@ -278,14 +282,6 @@ class CallSession:
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._ended.wait()
-
-    def _give_up(self, err: NoReply, policy: RetryPolicy) -> None:
-        """Leave a call without an answer. If the judge has never answered, it is stopped: then the problem is not this call."""
-        self._last_loss = str(err)
-        if not self._progress.done and not self._budget.exhausted:
-            self._stop(
-                JudgeError(f"{self._judge.identity.name}: {err} ({policy.failures} times). Is the endpoint up, and is the base URL right?")
-            )
 
 
 def repeated_refusal(refusal: EndpointRefusal, count: int) -> FatalReply:

@@ -140,16 +140,13 @@ class RateLimiter:
         if used_tokens is not None and self._tpm:
             self._next += (used_tokens - permit.tokens) * 60 / self._tpm
         if status is not None and status is not self._last_status:
-            self._respect(status, permit.tokens)
+            # Pause until a rate limit that is used up is renewed. Its wait counts from the report, so each report pauses once.
+            self._last_status = status
+            if status.requests is not None and status.requests < 1:
+                self.pause(status.requests_reset_in)
+            if status.tokens is not None and status.tokens < permit.tokens:
+                self.pause(status.tokens_reset_in)
         self._serve()
-
-    def _respect(self, status: RateLimitStatus, tokens: int) -> None:
-        """Pause until a rate limit that is used up is renewed. Its wait counts from the report, so each report pauses once."""
-        self._last_status = status
-        if status.requests is not None and status.requests < 1:
-            self.pause(status.requests_reset_in)
-        if status.tokens is not None and status.tokens < tokens:
-            self.pause(status.tokens_reset_in)
 
     def pause(self, seconds: float) -> None:
         """Let nothing out for that time."""
@@ -178,7 +175,11 @@ class RateLimiter:
                 self._queue.popleft()
                 continue
             if self._next > self._loop.time():
-                self._set_timer(self._next)
+                if self._timer_time != self._next:
+                    if self._timer is not None:
+                        self._timer.cancel()
+                    self._timer_time = self._next
+                    self._timer = self._loop.call_at(self._next, self._on_timer)
                 return
             self._queue.popleft()
             future.set_result(self._grant(tokens))
@@ -192,13 +193,6 @@ class RateLimiter:
             seconds = max(60 / self._rpm if self._rpm else 0.0, tokens * 60 / self._tpm if self._tpm else 0.0)
             self._next = max(self._next, self._loop.time()) + seconds
         return Permit(self.concurrency.generation, tokens, self.in_flight >= self.concurrency.limit)
-
-    def _set_timer(self, when: float) -> None:
-        if self._timer_time != when:
-            if self._timer is not None:
-                self._timer.cancel()
-            self._timer_time = when
-            self._timer = self._loop.call_at(when, self._on_timer)
 
     def _on_timer(self) -> None:
         self._timer_time = 0.0

@@ -47,7 +47,6 @@ from harness.row_files import to_jsonl
 from harness.runs import (
     CostEstimate,
     Prepared,
-    RunResult,
     RunSpec,
     Watcher,
     added,
@@ -310,7 +309,15 @@ def conditions_of(candidates: Sequence[AskedCandidate], data: AskedData) -> dict
     Raises UsageError for fewer than two, for one that is named twice, and for a judge that cannot be opened.
     """
     refuse_unfit(candidates)
-    _refuse_other_addresses(candidates, data.spec)
+    # Refuse the address or a header of a judge that nobody asks.
+    members = {name for candidate in candidates for name in split_panels((candidate.judge,))[0]}
+    judges_of_flags = {
+        "--base-url": set(data.spec.base_url) - {""},
+        "--header": {name.rpartition("=")[0] for name in data.spec.headers} - {""},
+    }
+    for flag, judges in judges_of_flags.items():
+        if other := sorted(judges - members):
+            raise UsageError(f"{flag} names '{other[0]}', which is not asked.{choose_from(members, other[0])}")
     names = {judge: _judge_name(judge, data) for judge in dict.fromkeys(candidate.judge for candidate in candidates)}
     by_condition: dict[JudgeCondition, AskedCandidate] = {}
     for candidate in candidates:
@@ -328,15 +335,6 @@ def _variant_of(candidate: AskedCandidate) -> Variant:
     if not candidate.rubric:
         return parse_variant(candidate.variant)
     return with_rubric(candidate.variant, load_own_rubric(Path(candidate.rubric))[0])
-
-
-def _refuse_other_addresses(candidates: Sequence[AskedCandidate], spec: RunSpec) -> None:
-    """Raise UsageError for the address or a header of a judge that nobody asks."""
-    members = {name for candidate in candidates for name in split_panels((candidate.judge,))[0]}
-    judges_of_flags = {"--base-url": set(spec.base_url) - {""}, "--header": {name.rpartition("=")[0] for name in spec.headers} - {""}}
-    for flag, judges in judges_of_flags.items():
-        if other := sorted(judges - members):
-            raise UsageError(f"{flag} names '{other[0]}', which is not asked.{choose_from(members, other[0])}")
 
 
 def _judge_name(judge: str, data: AskedData) -> str:
@@ -392,7 +390,18 @@ class AskedCandidates:
             chosen = {self.candidates[index]: self._by_condition[self.candidates[index]] for index in candidates}
             spec = about(self._spec, key[1])
             results = [run(run_spec(alike, spec), self._out, self._watcher, self._settings) for alike in alike_but_for_variant(chosen)]
-            self._recordings[key] = _join_results(results, chosen)
+            wanted = set(chosen)
+            parts = []
+            for result in results:
+                run_judgments = result.judgments
+                names = zip(*(run_judgments.columns[name] for name in JudgeCondition._fields), strict=True)
+                parts.append(run_judgments.take(np.array([JudgeCondition(*values) in wanted for values in names], bool)))
+            first = results[0]
+            judgments = Judgments.concatenate(parts)
+            panels = {name: panel for result in results for name, panel in result.protocol.judges.panels.items()}
+            self._recordings[key] = recorded_run.recording(
+                judgments, first.prepared.data, first.prepared.training, first.prepared.data.id, panels
+            )
         return self._recordings[key]
 
 
@@ -423,19 +432,6 @@ def run_spec(alike: Mapping[JudgeCondition, AskedCandidate], base: RunSpec) -> R
     variants = tuple(candidate.variant for candidate in members if not candidate.prompt)
     prompts = tuple(Path(candidate.prompt) for candidate in members if candidate.prompt)
     return replace(members[0].spec(base), variants=variants or None, prompts=prompts)
-
-
-def _join_results(results: Sequence[RunResult], candidates: Iterable[JudgeCondition]) -> Recording:
-    wanted = set(candidates)
-    parts = []
-    for result in results:
-        run_judgments = result.judgments
-        names = zip(*(run_judgments.columns[name] for name in JudgeCondition._fields), strict=True)
-        parts.append(run_judgments.take(np.array([JudgeCondition(*values) in wanted for values in names], bool)))
-    first = results[0]
-    judgments = Judgments.concatenate(parts)
-    panels = {name: panel for result in results for name, panel in result.protocol.judges.panels.items()}
-    return recorded_run.recording(judgments, first.prepared.data, first.prepared.training, first.prepared.data.id, panels)
 
 
 FOLDER = "examples"

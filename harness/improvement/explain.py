@@ -198,16 +198,6 @@ class _Errors(NamedTuple):
     noise: Floats
 
 
-def _errors_of_cells(cells: Sequence[ItemTable]) -> _Errors:
-    parts = []
-    for code, cell in enumerate(cells):
-        assert cell.means is not None
-        people, judge = cell.means
-        rows = np.flatnonzero(cell.labelled & ~np.isnan(judge) & ~np.isnan(people))
-        parts.append((judge[rows] - people[rows], cell.item[rows], cell.group[rows], np.full(len(rows), code), _answer_noise(cell)[rows]))
-    return _Errors(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-
-
 def _answer_noise(cell: ItemTable) -> Floats:
     """Return (items,) the variance of the mean of an item's answers; NaN with one answer, and for scores that are no classes."""
     values, times = cell.values, cell.answers.sum(axis=1)
@@ -218,7 +208,13 @@ def _answer_noise(cell: ItemTable) -> Floats:
 
 
 def _explain_cells(cells: Sequence[ItemTable], covariates: _Covariates) -> ExplainedErrors | None:
-    errors = _errors_of_cells(cells)
+    parts = []
+    for code, cell in enumerate(cells):
+        assert cell.means is not None
+        people, judge = cell.means
+        rows = np.flatnonzero(cell.labelled & ~np.isnan(judge) & ~np.isnan(people))
+        parts.append((judge[rows] - people[rows], cell.item[rows], cell.group[rows], np.full(len(rows), code), _answer_noise(cell)[rows]))
+    errors = _Errors(*(np.concatenate(column) for column in zip(*parts, strict=True)))
     if not len(errors.error):
         return None
     offered, left_out, times = covariates.factors(errors.item, errors.language)

@@ -145,7 +145,15 @@ def _log_length(text: object) -> float:
 def _explain_choices(key: dict[str, Any], choices: _Choices, texts: _Texts) -> ExplainedPairs:
     usable = choices.take(~np.isnan(choices.share) & ~np.isnan(texts.longer[choices.item]) & ~texts.same[choices.item])
     left_out = [] if len(usable.item) else ["no pair has two different texts and a choice"]
-    usable, hardly = _drop_separated(usable, texts)
+    # Drop the choices between two systems of which one is nearly always longer; return the rest and the names of such systems.
+    first, second = (side[usable.item] for side in texts.systems)
+    refused = [overlap for overlap in length_overlap(first, second, texts.longer[usable.item]) if overlap.hardly]
+    rows = np.ones(len(usable.item), bool)
+    for overlap in refused:
+        a, b = overlap.pair
+        rows &= ~(((first == a) & (second == b)) | ((first == b) & (second == a)))
+    words = [f"{texts.names[a]} against {texts.names[b]}" for a, b in (overlap.pair for overlap in refused)]
+    usable, hardly = usable.take(rows), words
     if hardly:
         left_out.append(f"lengths hardly overlap, so no adjustment: {_list_first(hardly)}")
     usable, one_way = _drop_one_sided(usable, texts)
@@ -163,18 +171,6 @@ def _explain_choices(key: dict[str, Any], choices: _Choices, texts: _Texts) -> E
         except (ValueError, np.linalg.LinAlgError) as err:
             left_out.append(str(err))
     return ExplainedPairs(key=key, n=len(usable.item), groups=groups, left_out=tuple(left_out), outcome="refused")
-
-
-def _drop_separated(choices: _Choices, texts: _Texts) -> tuple[_Choices, list[str]]:
-    """Drop the choices between two systems of which one is nearly always longer; return the rest and the names of such systems."""
-    first, second = (side[choices.item] for side in texts.systems)
-    refused = [overlap for overlap in length_overlap(first, second, texts.longer[choices.item]) if overlap.hardly]
-    rows = np.ones(len(choices.item), bool)
-    for overlap in refused:
-        a, b = overlap.pair
-        rows &= ~(((first == a) & (second == b)) | ((first == b) & (second == a)))
-    words = [f"{texts.names[a]} against {texts.names[b]}" for a, b in (overlap.pair for overlap in refused)]
-    return choices.take(rows), words
 
 
 def _drop_one_sided(choices: _Choices, texts: _Texts) -> tuple[_Choices, list[str]]:

@@ -424,12 +424,9 @@ class PairedAnnotators:
         chosen = np.unique(units)
         key = sha256(chosen.tobytes()).digest()  # judges of the same items share it
         if key not in self._found:
-            self._found[key] = self._weighted_f1(chosen, weights)
+            begin = np.searchsorted(self.unit, chosen)
+            sizes = np.searchsorted(self.unit, chosen, side="right") - begin
+            rows = np.repeat(begin - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes) + np.arange(sizes.sum()) if len(chosen) else begin
+            unit_weights = None if weights is None else weights[self.unit[rows] % len(weights)]
+            self._found[key] = f1_of_pairs(self.unit[rows], self.annotator[rows], self.code[rows], unit_weights)
         return self._found[key]
-
-    def _weighted_f1(self, chosen: Ints, weights: Floats | None) -> Estimate:
-        begin = np.searchsorted(self.unit, chosen)
-        sizes = np.searchsorted(self.unit, chosen, side="right") - begin
-        rows = np.repeat(begin - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes) + np.arange(sizes.sum()) if len(chosen) else begin
-        unit_weights = None if weights is None else weights[self.unit[rows] % len(weights)]
-        return f1_of_pairs(self.unit[rows], self.annotator[rows], self.code[rows], unit_weights)

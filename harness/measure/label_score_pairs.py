@@ -64,7 +64,16 @@ def label_score_pairs(judged: JudgedTable, source: str | None = None) -> Iterato
         key = {"source": source, **cell}
         metric = str(key["metric"])
         if metric not in means:
-            means[metric] = _label_means(judged, metric)
+            # The annotators' mean of every item and their number, (items,); NaN without numbers.
+            labels, items = judged.data.labels, len(judged.data.items)
+            of_metric = labels.metric.equals(metric)
+            item = labels.item.take(of_metric).recode(judged.data.positions)
+            score = numbers(labels.score.take(of_metric))
+            is_number = ~np.isnan(score)
+            count = np.bincount(item[is_number], minlength=items)
+            with np.errstate(invalid="ignore"):
+                mean = np.bincount(item[is_number], score[is_number], minlength=items) / count
+            means[metric] = np.round(mean, 9), count
         yield _build_pairs(judged, key, counted, _points_by_mean(judged, clean, *means[metric]))
 
 
@@ -77,7 +86,13 @@ def _build_pairs(judged: JudgedTable, key: dict[str, Any], rows: Ints, by_mean: 
     scale = judged.data.scales[str(key["metric"])]
     classes = scale.classes if len(scale.classes) <= _MOST_CLASSES else ()
     classes = classes[::-1] if best_is_first(scale) else classes
-    ends = _scale_limits(scale)
+    if scale.kind == "nominal" or any(isinstance(score, str) for score in scale.classes):
+        ends: tuple[float, float] | None = None
+    else:
+        values = [float(score) for score in scale.classes]
+        if scale.kind == "interval":
+            values = [end for end in (scale.min, scale.max) if end is not None]
+        ends = (min(values), max(values)) if len(values) > 1 else None
     return LabelScorePairs(
         key=key,
         classes=classes,
@@ -96,28 +111,6 @@ def _count_confusion(judged: JudgedTable, rows: Ints, classes: tuple[Score, ...]
     labelled = label != NO_VALUE
     counts = np.bincount(label[labelled] * (k + 1) + score[labelled], minlength=k * (k + 1)).reshape(k, k + 1)
     return tuple(map(tuple, counts.tolist()))
-
-
-def _scale_limits(scale: Scale) -> tuple[float, float] | None:
-    if scale.kind == "nominal" or any(isinstance(score, str) for score in scale.classes):
-        return None
-    values = [float(score) for score in scale.classes]
-    if scale.kind == "interval":
-        values = [end for end in (scale.min, scale.max) if end is not None]
-    return (min(values), max(values)) if len(values) > 1 else None
-
-
-def _label_means(judged: JudgedTable, metric: str) -> tuple[Floats, Ints]:
-    """Return the annotators' mean of every item and their number, (items,); NaN without numbers."""
-    labels, items = judged.data.labels, len(judged.data.items)
-    of_metric = labels.metric.equals(metric)
-    item = labels.item.take(of_metric).recode(judged.data.positions)
-    score = numbers(labels.score.take(of_metric))
-    is_number = ~np.isnan(score)
-    count = np.bincount(item[is_number], minlength=items)
-    with np.errstate(invalid="ignore"):
-        mean = np.bincount(item[is_number], score[is_number], minlength=items) / count
-    return np.round(mean, 9), count
 
 
 def _points_by_mean(judged: JudgedTable, rows: Ints, mean: Floats, raters: Ints) -> tuple[MeanPoint, ...]:

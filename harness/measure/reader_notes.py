@@ -20,7 +20,6 @@ from harness.data.marked_errors import OUTPUT, lies_in, rows_with_errors
 from harness.judges import traits_of
 from harness.measure.cells import Cell
 from harness.measure.judged_table import JudgedTable, factorise, item_key
-from harness.measure.label_counts import LabelCounts
 from harness.measure.options import MeasureOptions
 from harness.measure.score_cells import second_ratings
 from harness.model import CONDITION
@@ -94,7 +93,13 @@ def score_notes(judged: JudgedTable, options: MeasureOptions) -> Iterator[str]:
                         f"Another person scored {again:,} texts a second time ({metric}, {tag}): the correlation of two people on them is "
                         "the ceiling that a judge's correlation may be compared with."
                     )
-            single = _count_single_outputs(data, labels, in_language)
+            # How many source texts have one labelled output.
+            if not data.about.segment or labels.scores is None:
+                single = 0
+            else:
+                segment = item_key(data, data.about.segment)
+                labelled = in_language & (labels.scores.n > 0) & (segment.codes >= 0)
+                single = int((np.bincount(segment.codes[labelled].astype(np.int64), minlength=1) == 1).sum())
             if single:
                 yield f"{single:,} source texts have one output with a label ({metric}, {tag}); within a source text they say nothing."
     if counted and options.standardise != "none":
@@ -109,15 +114,6 @@ def _other_scale_note(data: Dataset, metric: str) -> str:
         f"The judge scored {metric} on {data.scales[metric].describe()}, people on {data.label_scale(metric).describe()}: only the order "
         "of the texts is compared, by correlations and pairs right. There is no agreement, no error and no verdict."
     )
-
-
-def _count_single_outputs(data: Dataset, labels: LabelCounts, in_language: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> int:
-    """Return how many source texts have one labelled output."""
-    if not data.about.segment or labels.scores is None:
-        return 0
-    segment = item_key(data, data.about.segment)
-    labelled = in_language & (labels.scores.n > 0) & (segment.codes >= 0)
-    return int((np.bincount(segment.codes[labelled].astype(np.int64), minlength=1) == 1).sum())
 
 
 def copy_notes(data: Dataset) -> Iterator[str]:

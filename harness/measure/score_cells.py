@@ -113,7 +113,11 @@ class ScoreCells:
         within: list[SegmentCorrelations | None] = []
         left_out: dict[tuple[Any, ...], set[int]] = {}
         for key, cell_rows in zip(keys, rows, strict=True):
-            correlations = self._within_segments(self._build_cell(key, cell_rows))
+            if self.segment is None:
+                correlations: SegmentCorrelations | None = None
+            else:
+                item, _, x, y = self._average_repeats(self._build_cell(key, cell_rows))
+                correlations = segment_correlations(x, y, self.segment[item])
             within.append(correlations)
             if (
                 correlations is not None and not np.isnan(correlations.kendall).all()
@@ -150,12 +154,6 @@ class ScoreCells:
         total = np.bincount(question[read], cell.y[read], minlength=len(first))
         return cell.item[first], cell.raw[first], cell.x[first], np.where(times > 0, total / np.maximum(times, 1), np.nan)
 
-    def _within_segments(self, cell: _Cell) -> SegmentCorrelations | None:
-        if self.segment is None:
-            return None
-        item, _, x, y = self._average_repeats(cell)
-        return segment_correlations(x, y, self.segment[item])
-
     def _cell_statistics(
         self, cell: _Cell, within: SegmentCorrelations | None, left_out: set[int], counts: dict[str, int]
     ) -> dict[str, Estimated | ErrorToTest]:
@@ -170,16 +168,13 @@ class ScoreCells:
             values |= dict.fromkeys((*WITHIN, "acc_eq", "acc_eq_epsilon", "spa"), _nothing(NO_SEGMENT_KEY))
         else:
             values |= self._segment_statistics(cell, within, left_out, counts)
-        values |= self._people_statistics(cell)
-        return values | self._second_ratings(cell, counts)
-
-    def _people_statistics(self, cell: _Cell) -> dict[str, Estimated]:
-        """Return what depends on labels alone; it is computed once for all judges of the same items."""
+        # What depends on labels alone; it is computed once for all judges of the same items.
         items = np.unique(cell.item)
         key = (tuple(cell.votes), sha256(items.tobytes()).digest())
         if key not in self._of_people:
             self._of_people[key] = people_statistics(self.data, list(cell.votes.values()), items, self.group)
-        return self._of_people[key]
+        values |= self._of_people[key]
+        return values | self._second_ratings(cell, counts)
 
     def _segment_statistics(
         self, cell: _Cell, within: SegmentCorrelations, left_out: set[int], counts: dict[str, int]
@@ -253,7 +248,12 @@ class ScoreCells:
         assert labels.scores is not None
         standardise = self.options.standardise != "none"
         item, other = second_ratings(self.data, metric, labels.scores, standardise=standardise)
-        in_cell = self._same_place(cell.key)[item] & ~np.isnan(labels.scores.mean[item])
+        # Mask of the items that belong to a cell's place: its language, task and other keys of items.
+        mask = np.ones(len(self.data.items), bool)
+        for name in self.options.by:
+            if name not in _JUDGED:
+                mask &= item_key(self.data, name).among([cell.key[name]])
+        in_cell = mask[item] & ~np.isnan(labels.scores.mean[item])
         item, other = item[in_cell], other[in_cell]
         if not len(item):
             return dict.fromkeys(SECOND, _nothing(NO_SECOND))
@@ -267,14 +267,6 @@ class ScoreCells:
             for side, scores in (("human", other), ("judge", judge[item]))
             for method in _SECOND
         }
-
-    def _same_place(self, key: Mapping[str, Any]) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """Return mask of the items that belong to a cell's place: its language, task and other keys of items."""
-        mask = np.ones(len(self.data.items), bool)
-        for name in self.options.by:
-            if name not in _JUDGED:
-                mask &= item_key(self.data, name).among([key[name]])
-        return mask
 
 
 def people_statistics(data: Dataset, votes: Sequence[LabelCounts], items: Ints, group: Ints) -> dict[str, Estimated]:

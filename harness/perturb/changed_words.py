@@ -30,7 +30,17 @@ def number_swap(item: Item, pool: Sequence[Item], seed: int, dose: float | None,
     A number without leading zeros gets none. Numerals that are words (three, 三) stay: 一 is a part of many words that are not numbers.
     Realised: `changed`, the share of numbers; `numbers`, their number.
     """
-    spans = _number_spans(words.text)
+    # The (start, end) of every number that is not inside a word or identifier and not a part of an emoji.
+    identifiers = [match.span() for match in _IDENTIFIER.finditer(words.text) if _HAS_LETTER.search(match[0])]
+    spans: list[tuple[int, int]] = []
+    next_identifier = 0
+    for match in _NUMBER.finditer(words.text):
+        while next_identifier < len(identifiers) and identifiers[next_identifier][1] <= match.start():
+            next_identifier += 1
+        in_identifier = next_identifier < len(identifiers) and identifiers[next_identifier][0] < match.end()
+        marked = match.end() < len(words.text) and unicodedata.category(words.text[match.end()]) in _MARKS
+        if not in_identifier and not marked:
+            spans.append(match.span())
     if not spans:
         return None
     chance = Chance(seed)
@@ -42,21 +52,6 @@ def number_swap(item: Item, pool: Sequence[Item], seed: int, dose: float | None,
         pieces += [words.text[end:start], _other_number(words.text[start:stop], chance)]
         end = stop
     return Change("".join([*pieces, words.text[end:]]), {"changed": len(chosen) / len(spans), "numbers": float(len(spans))})
-
-
-def _number_spans(text: str) -> list[tuple[int, int]]:
-    """Return the (start, end) of every number that is not inside a word or identifier and not a part of an emoji."""
-    identifiers = [match.span() for match in _IDENTIFIER.finditer(text) if _HAS_LETTER.search(match[0])]
-    spans: list[tuple[int, int]] = []
-    next_identifier = 0
-    for match in _NUMBER.finditer(text):
-        while next_identifier < len(identifiers) and identifiers[next_identifier][1] <= match.start():
-            next_identifier += 1
-        in_identifier = next_identifier < len(identifiers) and identifiers[next_identifier][0] < match.end()
-        marked = match.end() < len(text) and unicodedata.category(text[match.end()]) in _MARKS
-        if not in_identifier and not marked:
-            spans.append(match.span())
-    return spans
 
 
 def _other_number(number: str, chance: Chance) -> str:
@@ -190,24 +185,18 @@ def swap_synonyms(item: Item, pool: Sequence[Item], seed: int, dose: float | Non
     for number in chosen:  # each word has its own seed, so that a greater dose repeats a smaller one
         word = parts[replaceable[number]]
         synonyms = [other for other in groups[word.casefold()] if other.casefold() != word.casefold()]
-        parts[replaceable[number]] = _in_case_of(word, Chance(seed + number).pick(synonyms))
+        # The other word with the capitals of a word.
+        other = Chance(seed + number).pick(synonyms)
+        if len(word) > 1 and word.isupper():
+            parts[replaceable[number]] = other.upper()
+        else:
+            parts[replaceable[number]] = other[:1].upper() + other[1:] if word[:1].isupper() else other
     return Change("".join(parts), {"exchanged": len(chosen) / len(words), "words": float(len(words))})
 
 
 @lru_cache(maxsize=64)
 def _group_of(groups: tuple[tuple[str, ...], ...]) -> Mapping[str, tuple[str, ...]]:
     return {word.casefold(): group for group in groups for word in group}
-
-
-def _in_case_of(word: str, other: str) -> str:
-    """Return the other word with the capitals of a word.
-
-    >>> _in_case_of("Small", "little"), _in_case_of("SMALL", "little"), _in_case_of("small", "little")
-    ('Little', 'LITTLE', 'little')
-    """
-    if len(word) > 1 and word.isupper():
-        return other.upper()
-    return other[:1].upper() + other[1:] if word[:1].isupper() else other
 
 
 SHUFFLE_WORDS = Kind(

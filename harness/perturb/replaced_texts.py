@@ -94,16 +94,14 @@ class _TextIndex:
         for item in pool:
             text = item.fields.get(field)
             if isinstance(text, str) and text.strip():
-                self._add(item, _Candidate(len(text.encode(errors="replace")), item.item_id, _language(item), _origin(item), text))
+                candidate = _Candidate(len(text.encode(errors="replace")), item.item_id, _language(item), _origin(item), text)
+                for key in _parallel_keys(item):
+                    self.parallel[key].append(candidate)
+                for origin in (candidate.origin, None):
+                    self.by_origin[item.task, origin][candidate.language].append(candidate)
         for languages in self.by_origin.values():
             for candidates in languages.values():
                 candidates.sort()
-
-    def _add(self, item: Item, candidate: _Candidate) -> None:
-        for key in _parallel_keys(item):
-            self.parallel[key].append(candidate)
-        for origin in (candidate.origin, None):
-            self.by_origin[item.task, origin][candidate.language].append(candidate)
 
     def parallel_texts(self, item: Item, text: str) -> list[_Candidate]:
         """Return the texts in other languages with the same source. Texts of the same origin are preferred."""

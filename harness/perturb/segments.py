@@ -63,23 +63,19 @@ def split_text(text: str, language: str, segmenter: str) -> SplitText:
         parts = [part for part in re.split(r"(\s+)", text) if part]
         roles = [_OTHER if part.isspace() else _CONTINUED if extends(part[0]) else _WORD for part in parts]
     if _CONTINUED in roles:
-        parts, roles = _join_graphemes(parts, roles)
+        # Join parts that continue a grapheme to the part before them. At the start of a text or line such a part is not a word.
+        joined: list[str] = []
+        joined_roles: list[int] = []
+        for part, role in zip(parts, roles, strict=True):
+            if role == _CONTINUED and joined and not joined[-1].endswith(("\n", "\r")):
+                joined[-1] += part
+            else:
+                joined.append(part)
+                joined_roles.append(_OTHER if role == _CONTINUED else role)
+        parts, roles = joined, joined_roles
     return SplitText(tuple(parts), tuple(compress(range(len(parts)), roles)))
 
 
 @lru_cache(maxsize=1 << 16)
 def _role(part: str) -> int:
     return _CONTINUED if extends(part[0]) else int(is_word(part))
-
-
-def _join_graphemes(parts: list[str], roles: list[int]) -> tuple[list[str], list[int]]:
-    """Join parts that continue a grapheme to the part before them. At the start of a text or line such a part is not a word."""
-    joined: list[str] = []
-    joined_roles: list[int] = []
-    for part, role in zip(parts, roles, strict=True):
-        if role == _CONTINUED and joined and not joined[-1].endswith(("\n", "\r")):
-            joined[-1] += part
-        else:
-            joined.append(part)
-            joined_roles.append(_OTHER if role == _CONTINUED else role)
-    return joined, joined_roles

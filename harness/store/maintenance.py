@@ -193,8 +193,19 @@ def collect(folder: Path, *, dry_run: bool = False) -> RemovedRows:
         with Store.writing(folder) as store, explaining_errors(folder):
             with transaction(store.db):
                 rows = {table: cursor.rowcount for table, cursor in _on_garbage(store.db, "DELETE").items()}
-                _renumber(store.db)
-            _shrink(store.db, rewrite=any(rows.values()))
+                # Number the attempts of each call from 1 without gaps, in their order.
+                gaps = store.db.execute("SELECT call_id FROM attempts GROUP BY call_id HAVING MAX(attempt) != COUNT(*)").fetchall()
+                for (call_id,) in gaps:
+                    remaining = store.db.execute("SELECT attempt FROM attempts WHERE call_id = ? ORDER BY attempt", (call_id,)).fetchall()
+                    store.db.executemany(
+                        "UPDATE attempts SET attempt = ? WHERE call_id = ? AND attempt = ?",
+                        [(number, call_id, attempt) for number, (attempt,) in enumerate(remaining, start=1)],
+                    )
+            # Rewrite the file if rows were deleted, now or by an earlier command that had too little disk space to rewrite it.
+            [[free_pages]] = store.db.execute("PRAGMA freelist_count")
+            if any(rows.values()) or free_pages:
+                store.db.execute("VACUUM")
+            store.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     return RemovedRows(**rows, bytes_before=before, bytes_after=_bytes(folder / FILE))
 
 
@@ -215,25 +226,6 @@ def _programs(db: sqlite3.Connection) -> str:
                 f"the specification of run {name} is damaged, so it is unknown which rows it needs; nothing was removed"
             ) from None
     return msgspec.json.encode(sorted(used)).decode()
-
-
-def _renumber(db: sqlite3.Connection) -> None:
-    """Number the attempts of each call from 1 without gaps, in their order."""
-    gaps = db.execute("SELECT call_id FROM attempts GROUP BY call_id HAVING MAX(attempt) != COUNT(*)").fetchall()
-    for (call_id,) in gaps:
-        remaining = db.execute("SELECT attempt FROM attempts WHERE call_id = ? ORDER BY attempt", (call_id,)).fetchall()
-        db.executemany(
-            "UPDATE attempts SET attempt = ? WHERE call_id = ? AND attempt = ?",
-            [(number, call_id, attempt) for number, (attempt,) in enumerate(remaining, start=1)],
-        )
-
-
-def _shrink(db: sqlite3.Connection, *, rewrite: bool) -> None:
-    """Rewrite the file if rows were deleted, now or by an earlier command that had too little disk space to rewrite it."""
-    [[free_pages]] = db.execute("PRAGMA freelist_count")
-    if rewrite or free_pages:
-        db.execute("VACUUM")
-    db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
 
 def _bytes(path: Path) -> int:
@@ -268,7 +260,22 @@ def merge(sources: Sequence[Path], out: Path) -> AddedRows:
         before = _rows(target.db)
         with explaining_errors(out), transaction(target.db):
             for store in stores:
-                _add_store(target.db, store)
+                with explaining_errors(store.folder):
+                    store.db.execute("BEGIN")  # a run may be writing to it
+                query = "SELECT created, name, spec FROM runs ORDER BY number"
+                target_rows = target.db.execute(query).fetchall()
+                run_ids = {name for _, name, _ in target_rows}
+                new = [run for run in _read(store, query) if run[1] not in run_ids]
+                target.db.execute("DELETE FROM runs")
+                target.db.executemany("INSERT INTO runs (created, name, spec) VALUES (?, ?, ?)", in_order(target_rows, new))
+                for table, columns in (("frames", 3), ("prompts", 2), ("calls", 10)):
+                    target.db.executemany(
+                        f"INSERT OR IGNORE INTO {table} VALUES ({_placeholders(columns)})", _read(store, f"SELECT * FROM {table}")
+                    )
+                _add_attempts(target.db, store)
+                for batch in _read(store, "SELECT batch_id, run, judge, submitted, state, calls FROM batches ORDER BY rowid"):
+                    target.db.execute(f"INSERT OR IGNORE INTO batches VALUES ({_placeholders(6)})", batch)
+                    target.db.execute("UPDATE batches SET state = ? WHERE batch_id = ? AND state = ?", (batch[4], batch[0], SUBMITTED))
         return AddedRows(**{table: count - before[table] for table, count in _rows(target.db).items()})
 
 
@@ -276,31 +283,10 @@ def _rows(db: sqlite3.Connection) -> dict[str, int]:
     return {table: db.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0] for table in AddedRows.__struct_fields__}
 
 
-def _add_store(target: sqlite3.Connection, source: Store) -> None:
-    with explaining_errors(source.folder):
-        source.db.execute("BEGIN")  # a run may be writing to it
-    _add_runs(target, source)
-    for table, columns in (("frames", 3), ("prompts", 2), ("calls", 10)):
-        target.executemany(f"INSERT OR IGNORE INTO {table} VALUES ({_placeholders(columns)})", _read(source, f"SELECT * FROM {table}"))
-    _add_attempts(target, source)
-    for batch in _read(source, "SELECT batch_id, run, judge, submitted, state, calls FROM batches ORDER BY rowid"):
-        target.execute(f"INSERT OR IGNORE INTO batches VALUES ({_placeholders(6)})", batch)
-        target.execute("UPDATE batches SET state = ? WHERE batch_id = ? AND state = ?", (batch[4], batch[0], SUBMITTED))
-
-
 def _read(source: Store, query: str) -> Iterator[_Row]:
     """Stream rows of a source. Errors name the source, not the target."""
     with explaining_errors(source.folder):
         yield from source.db.execute(query)
-
-
-def _add_runs(target: sqlite3.Connection, source: Store) -> None:
-    query = "SELECT created, name, spec FROM runs ORDER BY number"
-    target_rows = target.execute(query).fetchall()
-    run_ids = {name for _, name, _ in target_rows}
-    new = [run for run in _read(source, query) if run[1] not in run_ids]
-    target.execute("DELETE FROM runs")
-    target.executemany("INSERT INTO runs (created, name, spec) VALUES (?, ?, ?)", in_order(target_rows, new))
 
 
 def _add_attempts(target: sqlite3.Connection, source: Store) -> None:

@@ -8,7 +8,7 @@ import re
 import sqlite3
 import sys
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -119,18 +119,9 @@ def set_up_to_read(db: sqlite3.Connection) -> None:
 
 def write_holder(db: sqlite3.Connection) -> None:
     """Record the id and the command of this process for others that find the folder locked; without addresses and tokens."""
-    holder = json.dumps({"pid": os.getpid(), "command": _public_command(sys.argv[1:])})
-    db.execute("INSERT OR REPLACE INTO meta VALUES ('holder', ?)", (holder,))
-
-
-def _public_command(words: Sequence[str]) -> str:
-    """Return a command line as it may be stored: the command, its flags, and the values of flags that hold nothing private.
-
-    >>> _public_command(["run", "--langs", "cs", "--base-url", "http://10.0.0.1:8000/v1", "--out=x", "token"])
-    'run --langs cs --base-url … --out … …'
-    """
+    # A command line as it may be stored: the command, its flags, and the values of flags that hold nothing private.
     public: list[str] = []
-    for number, word in enumerate(words):
+    for number, word in enumerate(sys.argv[1:]):
         flag, equals, value = word.partition("=")
         if word in _COMMANDS and number < 2:
             public.append(word)
@@ -138,7 +129,8 @@ def _public_command(words: Sequence[str]) -> str:
             public += [flag, *([_public_value(flag, value)] if equals else [])]
         else:
             public.append(_public_value(public[-1] if public else "", word))
-    return " ".join(public)
+    holder = json.dumps({"pid": os.getpid(), "command": " ".join(public)})
+    db.execute("INSERT OR REPLACE INTO meta VALUES ('holder', ?)", (holder,))
 
 
 def _public_value(flag: str, value: str) -> str:

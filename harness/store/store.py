@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from itertools import islice
@@ -16,7 +16,7 @@ import msgspec
 from isal import isal_zlib
 
 from harness.errors import StoreError
-from harness.model import Call, JudgeIdentity, Prompt, Reply
+from harness.model import Call, JudgeIdentity, Reply
 from harness.row_files import make_folder
 from harness.store import opening, schema
 from harness.store.opening import checksum, connect_to_write, explaining_errors, transaction
@@ -302,27 +302,24 @@ class AttemptWriter:
         now = time.time()
         with transaction(self._db):
             if new:
-                self._insert_calls(new.values(), prompts, identity)
+                identity_json = msgspec.json.encode(identity, order="sorted").decode()
+                self._db.executemany(
+                    "INSERT OR IGNORE INTO prompts VALUES (?, ?)",
+                    [
+                        (prompt_id, isal_zlib.compress(msgspec.json.encode({"messages": prompt.messages, "schema": prompt.schema}), 1))
+                        for prompt_id, prompt in prompts.items()
+                    ],
+                )
+                self._db.executemany(
+                    "INSERT OR IGNORE INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    [_call_row(call, identity.name, identity_json) for call in new.values()],
+                )
             self._db.executemany(
                 "INSERT INTO attempts SELECT ?, 1 + COALESCE((SELECT MAX(attempt) FROM attempts WHERE call_id = ?), 0), ?, ?, ?, ?",
                 [(a.call.call_id, a.call.call_id, now, a.lost, *_with_checksum(a.reply)) for a in attempts],
             )
         self._calls.add(new)
         self._prompts.add(prompts)
-
-    def _insert_calls(self, calls: Iterable[Call], prompts: Mapping[str, Prompt], identity: JudgeIdentity) -> None:
-        identity_json = msgspec.json.encode(identity, order="sorted").decode()
-        self._db.executemany(
-            "INSERT OR IGNORE INTO prompts VALUES (?, ?)",
-            [
-                (prompt_id, isal_zlib.compress(msgspec.json.encode({"messages": prompt.messages, "schema": prompt.schema}), 1))
-                for prompt_id, prompt in prompts.items()
-            ],
-        )
-        self._db.executemany(
-            "INSERT OR IGNORE INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [_call_row(call, identity.name, identity_json) for call in calls],
-        )
 
 
 def _with_checksum(reply: Reply | None) -> tuple[str | None, int | None]:

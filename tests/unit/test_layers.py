@@ -195,11 +195,11 @@ def test_only_measuring_deciding_and_what_shows_it_call_statistics() -> None:
 
 
 def test_only_the_choice_of_an_engine_imports_ray() -> None:
-    """Ray is an extra. The engine's package is opened by its name in `engines.choice`, so no module imports it, and no other names it."""
+    """Ray is an extra. The engine's package is opened by its name in `engines`, so no module imports it, and no other names it."""
     importers = {module for module in MODULES for target in imports(module) if target.startswith("engines.ray")}
     assert {module for module in importers if not module.startswith("engines.ray")} == set()
     naming = {module for module, path in MODULES.items() if "harness.engines.ray" in path.read_text("utf-8")}
-    assert {module for module in naming if not module.startswith("engines.ray")} == {"engines.choice"}
+    assert {module for module in naming if not module.startswith("engines.ray")} == {"engines"}
 
 
 def test_statistics_know_errors_of_their_own_only() -> None:

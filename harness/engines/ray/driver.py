@@ -29,7 +29,7 @@ from harness.engines.ray.messages import (
     WorkerLost,
     WorkerReady,
 )
-from harness.engines.ray.worker import AssignedCall, pack_calls
+from harness.engines.ray.worker import pack_calls
 from harness.engines.work import Engine, JudgeWork, Outcome, Progress, charged
 from harness.errors import JudgeError
 from harness.model import Call
@@ -243,7 +243,14 @@ class Driver:
                 self._lose(worker)
             finally:  # also when the run is over or interrupted
                 await self._dismiss(worker)
-        self._close(slot, reason)
+        # Give up a slot. Raises JudgeError when that leaves calls without a worker to ask them.
+        self._open_slots.remove(slot)
+        for index, judge in enumerate(self._judges):
+            if not judge.leases.finished and not any(index in other.assignments for other in self._open_slots):
+                raise JudgeError(
+                    f"no worker of the Ray cluster is left to ask {judge.work.judge.identity.name}: {reason}. Every node needs "
+                    "judge-harness and what the judges need (docs/running.md). Then run the same command again: all answers so far are kept"
+                )
 
     async def _open(self, worker: _PoolWorker) -> None:
         worker.node = await self._node_of(worker)
@@ -299,16 +306,6 @@ class Driver:
                 self._receive(worker, exchange)
         worker.handle.kill()
 
-    def _close(self, slot: _WorkerSlot, reason: str) -> None:
-        """Give up a slot. Raises JudgeError when that leaves calls without a worker to ask them."""
-        self._open_slots.remove(slot)
-        for index, judge in enumerate(self._judges):
-            if not judge.leases.finished and not any(index in other.assignments for other in self._open_slots):
-                raise JudgeError(
-                    f"no worker of the Ray cluster is left to ask {judge.work.judge.identity.name}: {reason}. Every node needs "
-                    "judge-harness and what the judges need (docs/running.md). Then run the same command again: all answers so far are kept"
-                )
-
     # ---- calls
 
     async def _work_with(self, worker: _PoolWorker) -> None:
@@ -318,20 +315,17 @@ class Driver:
                 for judge in self._judges:
                     self._give_up(judge, judge.leases.drop_returned())
             exhausted = self._budget.exhausted
-            calls = self._lease_calls(worker)
+            calls = [
+                (position, lease.call, lease.tokens)
+                for position, (index, wanted) in enumerate(worker.wanted_calls.items())
+                for lease in self._judges[index].leases.lease(worker.number, wanted)
+            ]
             self._check_done()
             exchange = await _exchange(worker, number, pack_calls(calls), exhausted)
             self._receive(worker, exchange)
             for position, problem in exchange.problems.items():
                 self._stop(worker, list(worker.slot.assignments)[position], problem)
             worker.update_wanted([status.wanted_calls for status in exchange.statuses])
-
-    def _lease_calls(self, worker: _PoolWorker) -> list[AssignedCall]:
-        return [
-            (position, lease.call, lease.tokens)
-            for position, (index, wanted) in enumerate(worker.wanted_calls.items())
-            for lease in self._judges[index].leases.lease(worker.number, wanted)
-        ]
 
     def _check_done(self) -> None:
         if all(judge.leases.finished for judge in self._judges):

@@ -106,24 +106,22 @@ class Worker:
         """Open and start the judges."""
         try:
             for assignment, ask_again in zip(self._assignments, self._ask_again, strict=True):
-                judge = self._open_judge(assignment)
+                options = msgspec.structs.replace(assignment.opening.options, training=self._training)
+                judge = open_judge(assignment.opening.name, options)
+                if judge.identity != assignment.identity:
+                    on_node, at_start = (
+                        msgspec.json.encode(identity.settings, order="sorted").decode()
+                        for identity in (judge.identity, assignment.identity)
+                    )
+                    raise JudgeError(
+                        f"'{assignment.opening.name}' is a different judge on this node ({on_node}) than where the run was started "
+                        f"({at_start})"
+                    )
                 await judge.start(assignment.start_calls)
                 self._queues.append(_JudgeQueue(judge, assignment, ask_again))
         except HarnessError as err:
             return WorkerReady(version("judge-harness"), [], str(err))
         return WorkerReady(version("judge-harness"), [queue.wanted_calls for queue in self._queues])
-
-    def _open_judge(self, assignment: Assignment) -> Judge:
-        options = msgspec.structs.replace(assignment.opening.options, training=self._training)
-        judge = open_judge(assignment.opening.name, options)
-        if judge.identity != assignment.identity:
-            on_node, at_start = (
-                msgspec.json.encode(identity.settings, order="sorted").decode() for identity in (judge.identity, assignment.identity)
-            )
-            raise JudgeError(
-                f"'{assignment.opening.name}' is a different judge on this node ({on_node}) than where the run was started ({at_start})"
-            )
-        return judge
 
     async def exchange(self, number: int, received: int, calls: bytes, exhausted: str) -> bytes:
         """Take on calls; return an encoded `Exchange` as soon as there is something to report: see `WorkerHandle`."""

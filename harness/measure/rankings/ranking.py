@@ -108,7 +108,13 @@ class _Tables(RankedTables):
         self.failure = answers.failure[self.present][:, :, self.units]
         self.credits = self.questions.credit_of(self.score, self.units).mean(axis=1)
         self.group = self.questions.group[self.units]
-        self.same = _same_every_time(self.score, self.failure)
+        # True for each question (judges, units) with the same answer in all repeats, failures included; None without repeats.
+        if self.score.shape[1] < 2:
+            self.same = None
+        else:
+            answer = np.where(self.score >= 0, self.score, -2 - self.failure.astype(np.int16))
+            same: NDArray[np.bool_] = (answer == answer[:, :1]).all(axis=1)
+            self.same = same
 
     @cached_property
     def baseline_credits(self) -> Floats:
@@ -225,15 +231,6 @@ def _scale_length(classes: Classes) -> float:
     """Return the length of a scale, from one end to the other, in points."""
     values = classes.values or tuple(range(len(classes.scores)))
     return float(values[-1] - values[0]) or 1.0
-
-
-def _same_every_time(score: NDArray[np.int16], failure: NDArray[np.int8]) -> NDArray[np.bool_] | None:
-    """Return True for each question (judges, units) with the same answer in all repeats, failures included; None without repeats."""
-    if score.shape[1] < 2:
-        return None
-    answer = np.where(score >= 0, score, -2 - failure.astype(np.int16))
-    same: NDArray[np.bool_] = (answer == answer[:, :1]).all(axis=1)
-    return same
 
 
 class _LeftOut:
