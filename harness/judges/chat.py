@@ -6,7 +6,7 @@ import json
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from http import HTTPStatus
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,6 @@ from harness.judges.capabilities import FORMS, REASONING_TOKENS, EndpointCapabil
 from harness.judges.completion import Answer, as_text, error_text, read_answer, read_tokens, without_half_characters
 from harness.judges.rate_limits import LONGEST_WAIT_SECONDS, RateLimitStatus, read_rate_limit_status, retry_after, wait_in_text
 from harness.judges.refusals import Refusal, Subject, is_page, kind_of_limit, read_refusal, reason_about_item
-from harness.judges.streams import joined_stream
 from harness.judges.transport import Response
 from harness.model import SYSTEM_ROLE, Call, Message, Reply, Token
 from harness.parse.finish_reasons import was_cut
@@ -41,6 +40,10 @@ _ENOUGH_REASONING_TOKENS = 2048  # that one text left room for: other calls are 
 _LONGEST_NAME = 200  # characters of a model name or a finish reason
 LONGEST_TEXT = MAX_REPLY_CHARACTERS  # characters of a reply that are stored, and as many of what stands beside it
 _MOST_BESIDE = 8  # members of a message that are stored beside its text
+
+_BEGINNINGS = (b"data:", b"event:", b"id:", b"retry:", b":")
+_END = b"[DONE]"
+_TEXTS = ("content", "refusal", "reasoning_content", "reasoning")  # members of a message that come in pieces
 
 
 class Chat:
@@ -447,3 +450,65 @@ def _without_lengths(schema: Any) -> Any:
     if isinstance(schema, Mapping):
         return {key: _without_lengths(value) for key, value in schema.items() if key not in ("maxLength", "maxItems", "minimum", "maximum")}
     return schema
+
+
+def joined_stream(body: bytes) -> bytes:
+    """Return the completion whose pieces a stream holds, as JSON; any other body as it is.
+
+    A stream that broke off has neither a finish reason nor an end: its completion then holds an error, so that the call is asked again.
+
+    >>> joined_stream(b'data: {"choices": [{"delta": {"content": "4"}, "finish_reason": "stop"}]}\\n\\ndata: [DONE]\\n\\n')
+    b'{"choices": [{"index": 0, "message": {"content": "4"}, "finish_reason": "stop"}]}'
+    """
+    if not body.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(_BEGINNINGS):
+        return body
+    completion: dict[str, Any] = {}
+    choice: dict[str, Any] = {}
+    pieces: dict[str, list[str]] = {}
+    tools: dict[Any, dict[str, Any]] = {}
+    tokens: list[Any] = []
+    for event in _read_events(body):
+        completion |= {name: event[name] for name in ("model", "usage", "error") if event.get(name)}
+        for part in event["choices"] if isinstance(event.get("choices"), list) else ():
+            if not isinstance(part, dict) or part.get("index") not in (0, None):
+                continue
+            choice |= {name: part[name] for name in ("finish_reason", "error") if part.get(name)}
+            message = part.get("delta") or part.get("message")
+            _add(message if isinstance(message, dict) else {"content": part.get("text")}, pieces, tools)
+            logprobs = part.get("logprobs")
+            if isinstance(logprobs, dict) and isinstance(logprobs.get("content"), list):
+                tokens += logprobs["content"]
+    has_ended = choice.get("finish_reason") or body.rstrip().endswith(_END)
+    if not has_ended and not completion.get("error"):
+        completion["error"] = {"message": "the stream broke off"}
+    message = {name: "".join(texts) for name, texts in pieces.items()}
+    if tools:
+        message["tool_calls"] = list(tools.values())
+    choice = {"index": 0, "message": message, **choice} | ({"logprobs": {"content": tokens}} if tokens else {})
+    return json.dumps(completion | {"choices": [choice]}).encode()
+
+
+def _read_events(body: bytes) -> Iterator[dict[str, Any]]:
+    """Yield the JSON objects of a stream; other events, such as comments and `[DONE]`, are ignored."""
+    for line in body.splitlines():
+        if not line.lstrip().startswith(b"data:"):
+            continue
+        try:
+            event = json.loads(line.lstrip()[len(b"data:") :])  # and not msgspec: a piece may end in half a character
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(event, dict):
+            yield event
+
+
+def _add(message: dict[str, Any], pieces: dict[str, list[str]], tools: dict[Any, dict[str, Any]]) -> None:
+    """Add a piece of a message to those before it."""
+    for name in _TEXTS:
+        if isinstance(message.get(name), str) and message[name]:
+            pieces.setdefault(name, []).append(message[name])
+    for call in message["tool_calls"] if isinstance(message.get("tool_calls"), list) else ():
+        function = call.get("function") if isinstance(call, dict) else None
+        if isinstance(function, dict):
+            tool = tools.setdefault(str(call.get("index")), {"type": "function", "function": {"name": "", "arguments": ""}})
+            for name in ("name", "arguments"):
+                tool["function"][name] += function.get(name) if isinstance(function.get(name), str) else ""

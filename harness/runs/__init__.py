@@ -35,17 +35,26 @@ if TYPE_CHECKING:
     from harness.runs.preparation import Prepared, choose_languages, choose_names, prepare
     from harness.runs.prices import Price, age_note, price_by_name, price_of
     from harness.runs.protocol import AskedQuestions, RunProtocol
-    from harness.runs.reask import AskAgain, ask_again
     from harness.runs.record import date_asked, run_place, run_record
     from harness.runs.run_completeness import RunAnswers, Spent, keep_report, kept_report
-    from harness.runs.runner import RunResult, collect_batches, of_judge, open_judges, planned_calls, reopen, reopen_judge, run
+    from harness.runs.runner import (
+        AskAgain,
+        RunResult,
+        ask_again,
+        collect_batches,
+        of_judge,
+        open_judges,
+        planned_calls,
+        reopen,
+        reopen_judge,
+        run,
+    )
     from harness.runs.shown_items import SYSTEM_KEYS
     from harness.runs.sources import first_items, load_board
     from harness.runs.specification import DEFAULT_BOARD, DEFAULT_JUDGE, GenerateSpec, RunSpec
     from harness.runs.study import SelectedTexts, Study, study_named
 
 _NAMES = {
-    "reask": ("AskAgain", "ask_again"),
     "run_completeness": ("RunAnswers", "Spent", "keep_report", "kept_report"),
     "asking": ("CostEstimate", "Watcher", "estimate_cost", "price_for_engine"),
     "costs": ("PeopleCost", "RunCosts", "people_times", "run_costs"),
@@ -63,7 +72,10 @@ _NAMES = {
     "prices": ("Price", "age_note", "price_by_name", "price_of"),
     "protocol": ("AskedQuestions", "RunProtocol"),
     "record": ("date_asked", "run_place", "run_record"),
-    "runner": ("RunResult", "collect_batches", "of_judge", "open_judges", "planned_calls", "reopen", "reopen_judge", "run"),
+    "runner": (
+        *("AskAgain", "RunResult", "ask_again", "collect_batches", "of_judge", "open_judges", "planned_calls", "reopen", "reopen_judge"),
+        "run",
+    ),
     "shown_items": ("SYSTEM_KEYS",),
     "sources": ("first_items", "load_board"),
     "specification": ("DEFAULT_BOARD", "DEFAULT_JUDGE", "GenerateSpec", "RunSpec"),

@@ -1,6 +1,7 @@
 """Runs a specification: asks the judges for replies that the store lacks, then reads all judgments from the store.
 
-The same specification is the same run. Repeating it resumes the run or reads it again, and no call is paid for twice.
+A judge is asked again about some of its texts in a results folder of their own: its store holds no reply yet, so every call is a new one;
+and a command that was killed goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from harness.engines.batch.submission import open_batches
 from harness.errors import ContentError, IncompleteRun, JudgeError, UsageError
 from harness.judges import Judge, JudgeOptions, open_judge, opening_name, traits_of
 from harness.judges.base import Environment
-from harness.model import JudgeIdentity, RealisedPerturbation, Score
+from harness.model import Condition, JudgeIdentity, RealisedPerturbation, Score
 from harness.offensive import refuse_in_repository
 from harness.prompts import decision_program_hash
 from harness.row_files import can_write, temporary_copy
@@ -419,3 +420,63 @@ def planned_calls(prepared: Prepared, judges: Sequence[Judge]) -> dict[str, Plan
     plan = msgspec.structs.replace(prepared, protocol=prepared.protocol.with_fields(identities=identities)).plan(None)
     prepared.refuse_empty(plan)
     return {judge.identity.name: plan.calls(judge.identity) for judge in judges}
+
+
+class AskAgain(msgspec.Struct, frozen=True):
+    """The questions: the judge's name, the condition, the metrics, and the repeats for each item."""
+
+    judge: str
+    condition: Condition
+    metrics: tuple[str, ...]
+    times: Mapping[str, int]
+
+
+def ask_again(
+    result: RunResult,
+    wanted: AskAgain,
+    out: Path,
+    watcher: Watcher,
+    settings: Settings,
+    addresses: Addresses = Addresses(),
+) -> Judgments:
+    """Ask a part of a run's questions: the calls that have no reply in the results folder `out` yet. Returns all their judgments.
+
+    Where one call or conversation is about several metrics, it is about those of the run. `addresses` say where the judge answers, by
+    default its usual endpoint, and with which further headers it was asked.
+
+    Raises:
+        UsageError: for a judge that is not one of the run, and an endpoint that is not its own.
+        JudgeError, StoreError; IncompleteRun if calls have no answer: the same call continues.
+    """
+    identity = next((judge_identity for judge_identity in result.protocol.judges.identities if judge_identity.name == wanted.judge), None)
+    if identity is None:
+        raise UsageError(f"the run {result.name} did not ask '{wanted.judge}'")
+    headers = of_judge(addresses.headers, wanted.judge, [wanted.judge])
+    options = JudgeOptions(addresses.address_of(wanted.judge), os.environ, timeout=settings.timeout, headers=headers)
+    judges = [reopen_judge(identity, options)]
+    refuse_in_repository(out, result.prepared.data.about)  # the store holds prompts and replies
+    for host in remote_hosts(judges, settings) if result.prepared.data.private else ():
+        watcher.consent(host, len(wanted.times))
+    with Store.writing(out) as store:
+        parts = [
+            ask_opened(OpenedRun(_part(result.prepared, wanted, times), judges), store, out, watcher, settings).judgments
+            for times in sorted(set(wanted.times.values()))
+        ]
+    return Judgments.concatenate(parts)
+
+
+def _part(prepared: Prepared, wanted: AskAgain, times: int) -> Prepared:
+    """The items that are asked about so many times, under the one condition."""
+    data = prepared.data.only(item for item in prepared.data.items if wanted.times.get(item.item_id) == times)
+    together = wanted.condition.variant.call != "single"
+    metrics = prepared.protocol.questions.metrics
+    protocol = prepared.protocol.with_fields(
+        metrics=metrics if together else tuple(name for name in metrics if name in wanted.metrics),
+        conditions=(wanted.condition,),
+        repeats=times,
+        limit=None,
+        data_sha256=data.sha256,
+        panels={},
+        identities=tuple(identity for identity in prepared.protocol.judges.identities if identity.name == wanted.judge),
+    )
+    return msgspec.structs.replace(prepared, data=data, protocol=protocol)

@@ -1,24 +1,232 @@
 """`decisions/<model>` and `systemone/<model>`: a decision model at an HTTP endpoint, in the form of OpenAI or of System One.
 
-The key comes from the variable that the provider's own programs use. It is never written anywhere.
+One call, and everything that can go wrong with it. The key comes from the variable that the provider's own programs use. It is never
+written anywhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+import re
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from http import HTTPStatus
+from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlencode
 
 import msgspec
+from msgspec.structs import replace
 
-from harness.errors import UsageError
-from harness.judges.base import JudgeOptions
-from harness.judges.decisions.forms import FORMS
+from harness.errors import EndpointRefusal, FatalReply, UsageError
+from harness.judges.base import JudgeOptions, NoReply, UnexplainedRefusal
+from harness.judges.chat import LONGEST_TEXT, TRANSIENT, advice_on, limit_error
+from harness.judges.completion import as_text, describe_error, without_half_characters
+from harness.judges.decisions.forms import FORMS, WireForm
 from harness.judges.http_judge import DEFAULT_URL, Endpoint, HttpJudge, check_request, host_of, read_key, without_query
 from harness.judges.identity import split_label
-from harness.model import Call
+from harness.judges.rate_limits import RateLimitStatus, read_rate_limit_status, retry_after
+from harness.judges.refusals import Refusal, is_page, read_refusal
+from harness.judges.transport import Response
+from harness.judges.usage import token_count, usage_of
+from harness.model import Call, Reply, Usage
+from harness.prompts import Question, asked_of
+from harness.redaction import Redactor
+
+if TYPE_CHECKING:
+    from harness.judges.transport import Sender
+
+_OVERLOADED = (503, 529)
+_ABOUT_THE_REQUEST = (400, 404, 413, 422, 501)
+_LIMIT_WORDS = r"at most|maximum|max|limit|exceed\w*|too many|up to|more than|fewer|between"
+_MANY_QUESTIONS = re.compile(rf"questions?\b.{{0,80}}\b(?:{_LIMIT_WORDS})\b|\b(?:{_LIMIT_WORDS})\b.{{0,80}}\bquestions?\b", re.DOTALL)
+_NUMBER = re.compile(r"(?<![\w.])\d{1,3}(?![\w.]\d)")
+_NO_DECISIONS = re.compile(
+    r"(?:not|n't|only|unsupported|no)\b.{0,60}\b(?:decisions?|system ?one|systemone|typed questions)\b|"
+    r"(?:decisions?|system ?one|systemone)\b.{0,60}\b(?:not|n't|only|unsupported)\b",
+    re.DOTALL,
+)
+_LONGEST_NAME = 200
+
+
+class _Body(msgspec.Struct):
+    """The body of a response with status 200. Everything may be of any type."""
+
+    answers: msgspec.Raw = msgspec.Raw(b"")
+    model: Any = None
+    usage: Any = None
+    error: Any = None
+
+
+_decode = msgspec.json.Decoder(_Body).decode
+
+
+class DecisionClient:
+    """Asks calls of one model at one endpoint. `secrets` are removed from everything that the endpoint sends."""
+
+    def __init__(
+        self, transport: Sender, model: str, host: str, form: WireForm, secrets: Iterable[str] = (), user_fields: Mapping[str, Any] = {}
+    ) -> None:
+        self.rate_limit_status: RateLimitStatus | None = None
+        self._transport = transport
+        self._model = model
+        self._host = host
+        self._form = form
+        self._redact = Redactor(secrets)
+        self._user_fields = user_fields
+        self._most_questions = form.most_questions
+        self._answered = False
+
+    async def close(self) -> None:
+        await self._transport.close()
+
+    async def ask(self, call: Call) -> Reply:
+        """Make one attempt: one request, or several where the endpoint takes fewer questions. Raises as the Judge protocol says."""
+        texts, questions = asked_of(call.prompt)
+        remaining = dict(questions)
+        replies: list[Reply] = []
+        while remaining:
+            part = dict(islice(remaining.items(), self._most_questions))
+            reply = await self._ask_part(texts, part)
+            if reply is None:
+                continue  # with fewer questions, as the endpoint has just said
+            if reply.error is not None:
+                return reply
+            replies.append(reply)
+            for name in part:
+                del remaining[name]
+        return replies[0] if len(replies) == 1 else _join_replies(replies)
+
+    async def _ask_part(self, texts: Mapping[str, str], questions: Mapping[str, Question]) -> Reply | None:
+        """Return the reply to some questions; None if they were too many for one request, of which fewer are sent from now on."""
+        body = {**self._form.body(self._model, texts, questions), **self._user_fields}
+        start = time.perf_counter()
+        try:
+            response = await self._transport.post(msgspec.json.encode(body))
+        except NoReply as err:
+            raise NoReply(self._quote(str(err)), down=err.down) from None
+        self.rate_limit_status = read_rate_limit_status(response.headers) or self.rate_limit_status
+        seconds = round(time.perf_counter() - start, 6)
+        if response.status == HTTPStatus.OK:
+            return self._read(response.body, seconds)
+        return self._interpret_refusal(response, len(questions), seconds)
+
+    def _read(self, body: bytes, seconds: float) -> Reply:
+        """Return the reply in a body with status 200. Raises NoReply, or FatalReply where the first body is none of this interface."""
+        answer = _decode_body(body)
+        if answer is not None and answer.error and not answer.answers:
+            raise NoReply(f"{self._host} answered with an error: {self._quote(describe_error(answer.error))}")
+        if answer is None or not answer.answers:
+            begins = self._quote(body[:_LONGEST_NAME].decode(errors="replace"), 80)
+            problem = f"{self._host} answers, but not like an endpoint for decisions (it begins: {begins!r})"
+            raise NoReply(problem) if self._answered else FatalReply(f"{problem}; is the address right, with its whole path?")
+        self._answered = True
+        text = bytes(answer.answers).decode(errors="replace")
+        return Reply(
+            text=self._make_safe(text[:LONGEST_TEXT]),
+            model=self._make_safe(as_text(answer.model))[:_LONGEST_NAME] if answer.model else "",
+            form=self._form.name,
+            usage=_read_usage(answer.usage),
+            seconds=seconds,
+            whole_length=len(text) if len(text) > LONGEST_TEXT else 0,
+        )
+
+    def _interpret_refusal(self, response: Response, questions: int, seconds: float) -> Reply | None:
+        """Interpret a status other than 200: fewer questions, ask again, a refusal of this text, or a refusal by the endpoint."""
+        status, refusal = response.status, read_refusal(response.body)
+        message = self._quote(refusal.message, 80 if is_page(refusal.message) else 300) or "no reason given"
+        subject = "rate" if status == HTTPStatus.TOO_MANY_REQUESTS else refusal.subject(status)
+        if subject == "rate":
+            raise limit_error(self._host, status, message, refusal.words, retry_after(response.headers))
+        if self._takes_fewer(status, refusal, questions):
+            return None
+        if subject in ("length", "policy") or (status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE and not is_page(refusal.message)):
+            refused = message if subject == "policy" else None
+            return Reply(text="", model="", form=self._form.name, refusal=refused, error=f"{status}: {message}", seconds=seconds)
+        if status in TRANSIENT or (status >= 500 and status != HTTPStatus.NOT_IMPLEMENTED):
+            wait = retry_after(response.headers)
+            raise NoReply(f"{self._host} answered {status}: {message}", wait, busy=status in _OVERLOADED, down=status >= 500)
+        reason, advice = f"{self._host} refused a call with {status}: {message}", self._give_advice(status)
+        if status in _ABOUT_THE_REQUEST and _NO_DECISIONS.search(refusal.words):
+            raise FatalReply(f"{reason}. '{self._model}' makes no decisions there; openai/<model> asks a model that writes")
+        if status in (401, 402, 404, 501):
+            raise FatalReply(f"{reason}. {advice}")
+        refused_reply = Reply(text="", model="", form=self._form.name, refusal=message, error=f"{status}", seconds=seconds)
+        raise UnexplainedRefusal(reason, advice, refused_reply) if refusal.may_be_about_text(status) else EndpointRefusal(reason, advice)
+
+    def _takes_fewer(self, status: int, refusal: Refusal, questions: int) -> bool:
+        """Return True if a request with so many questions was refused for their number. From then on, requests hold fewer."""
+        if status not in _ABOUT_THE_REQUEST or questions < 2 or is_page(refusal.message) or not _MANY_QUESTIONS.search(refusal.words):
+            return False
+        limits = [int(number) for number in _NUMBER.findall(refusal.words) if 0 < int(number) < questions]
+        self._most_questions = min(self._most_questions, max(limits, default=questions // 2))
+        return True
+
+    def _give_advice(self, status: int) -> str:
+        if status == HTTPStatus.UNAUTHORIZED:
+            return "The API key is wrong or missing"
+        if status == HTTPStatus.NOT_FOUND:
+            return (
+                f"Is '{self._model}' the model's exact name, and is the address right? Requests go to '{self._form.path}' below the base "
+                "URL; give the whole address where the provider has another path"
+            )
+        return advice_on(status, self._model)
+
+    def _make_safe(self, text: str) -> str:
+        return without_half_characters(self._redact(text))
+
+    def _quote(self, text: str, most: int = 300) -> str:
+        return without_half_characters(self._redact.quote(text, most))
+
+
+def _decode_body(body: bytes) -> _Body | None:
+    """Return a body; None if it is no JSON object. Answers may hold NaN and halves of characters, which only json reads."""
+    try:
+        return _decode(body)
+    except (msgspec.MsgspecError, RecursionError):
+        pass
+    try:
+        data = json.loads(body)
+        if not isinstance(data, dict):
+            return None
+        answers = json.dumps(data["answers"], ensure_ascii=True).encode() if "answers" in data else b""
+    except (ValueError, RecursionError):
+        return None
+    return _Body(msgspec.Raw(answers), data.get("model"), data.get("usage"), data.get("error"))
+
+
+def _read_usage(usage: Any) -> Usage:
+    """Return the counts of tokens; 0 for those that are missing or impossible."""
+    stated = usage if isinstance(usage, dict) else {}
+    details = stated.get("input_tokens_details")
+    cached = details.get("cached_tokens") if isinstance(details, dict) else None
+    return usage_of(stated.get("input_tokens"), cached, stated.get("output_tokens"), None)
+
+
+def _join_replies(replies: Sequence[Reply]) -> Reply:
+    """Return the replies to parts of a call as one: its answers one after the other, its tokens and seconds in all."""
+    parts = list(_split_members(replies))
+    is_list = all(reply.text.lstrip().startswith("[") for reply in replies)
+    opening, closing = "[]" if is_list else "{}"
+    counts = {name: sum(getattr(reply.usage, name) for reply in replies) for name in Usage.__struct_fields__}
+    return replace(
+        replies[-1],
+        text=f"{opening}{', '.join(parts)}{closing}",
+        usage=Usage(**{name: token_count(count) for name, count in counts.items()}),
+        seconds=round(sum(reply.seconds for reply in replies), 6),
+        whole_length=max(reply.whole_length for reply in replies),
+    )
+
+
+def _split_members(replies: Iterable[Reply]) -> Iterator[str]:
+    """Yield what stands between the brackets of each text."""
+    for reply in replies:
+        inner = reply.text.strip()[1:-1].strip()
+        if inner:
+            yield inner
+
 
 _OUR_FIELDS = {
     **dict.fromkeys(("model", "input", "state", "questions"), "--judge, --variant and the data decide it"),
@@ -71,7 +279,6 @@ class DecisionJudge(HttpJudge):
         return address + (f"?{urlencode(self._endpoint.query)}" if self._endpoint.query else "")
 
     async def start(self, calls: Iterable[Call]) -> None:
-        from harness.judges.decisions.client import DecisionClient
         from harness.judges.transport import Transport
 
         self._require_key()

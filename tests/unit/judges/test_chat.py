@@ -14,7 +14,8 @@ import pytest
 from harness.errors import FatalReply
 from harness.judges.base import NoReply
 from harness.judges.capabilities import TOP_TOKENS
-from harness.judges.chat import Chat
+from harness.judges.chat import Chat, joined_stream
+from harness.judges.completion import read_answer
 from harness.judges.transport import Response
 from harness.model import Call, Condition, Item, Message, Prompt, Query, Reply, Token, parse_variant
 
@@ -87,8 +88,6 @@ def sampling(body: dict[str, Any]) -> dict[str, Any]:
 
 
 # What is asked for
-
-
 def test_log_probabilities_are_asked_for_only_when_they_are_wanted() -> None:
     endpoint = Endpoint(lambda body: said())
     endpoint.ask_in_turn(call(), PROBABLE)
@@ -108,8 +107,6 @@ def test_top_p_is_sent_only_when_it_is_said() -> None:
 
 
 # Tokens
-
-
 def content(*tokens: Any) -> dict[str, Any]:
     return {"content": list(tokens)}
 
@@ -206,8 +203,6 @@ def test_tokens_that_spell_the_key_are_not_kept(tokens: Sequence[dict[str, Any]]
 
 
 # Parameters that an endpoint does not take
-
-
 @pytest.mark.parametrize(
     ("refused", "left_out"),
     [
@@ -433,8 +428,6 @@ def test_reasoning_beside_the_content_is_counted(message: Body, characters: int)
 
 
 # Room for the answer
-
-
 def cut(text: str, **usage: int) -> Response:
     choices = [{"message": {"content": text}, "finish_reason": "length"}]
     return Response(200, {}, json.dumps({"model": "one-2024", "choices": choices, "usage": usage}).encode())
@@ -478,3 +471,59 @@ def test_an_error_with_the_status_of_success_may_hold_half_a_character() -> None
     [reply] = Endpoint(lambda _: Response(200, {}, body)).ask(call())
     assert reply.refusal == "flagged by moderation \ufffd"
     assert msgspec.json.decode(msgspec.json.encode(reply), type=Reply) == reply
+
+
+def stream(*events: Any, end: str = "data: [DONE]\n\n") -> bytes:
+    return ("".join(f"data: {json.dumps(event)}\n\n" for event in events) + end).encode()
+
+
+def piece(finish: str | None = None, **delta: Any) -> dict[str, Any]:
+    return {"model": "m", "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
+
+
+def test_texts_reasoning_tools_tokens_and_counts_are_joined() -> None:
+    token = {"token": "4", "logprob": -0.1, "top_logprobs": []}
+    tools = [[{"index": 0, "function": {"name": "answer", "arguments": part}}] for part in ('{"sco', 're": 4}')]
+    events = [
+        piece(role="assistant", content=""),
+        piece(reasoning_content="Let me "),
+        piece(reasoning_content="see."),
+        *(piece(tool_calls=tool) for tool in tools),
+        {"choices": [{"index": 0, "delta": {"content": "4"}, "logprobs": {"content": [token]}}]},
+        {"choices": [{"index": 1, "delta": {"content": "another choice"}}]},
+        piece("stop"),
+        {"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 2}},
+    ]
+    answer = read_answer(joined_stream(b"\xef\xbb\xbf: comment\r\n\r\nevent: message\r\n" + stream(*events)))
+    assert answer is not None and (answer.kind, answer.text, answer.finish_reason, answer.model) == ("answer", "4", "stop", "m")
+    assert answer.beside == {"reasoning_content": "Let me see.", "tool_calls": '{"score": 4}'}
+    assert answer.logprobs == {"content": [token]} and (answer.usage.prompt_tokens, answer.usage.completion_tokens) == (7, 2)
+
+
+def test_a_character_that_two_pieces_share_is_whole_again() -> None:
+    halves = b'data: {"choices": [{"delta": {"content": "\\ud83d"}}]}\n\ndata: {"choices": [{"delta": {"content": "\\ude00"}}]}\n\n'
+    answer = read_answer(joined_stream(halves + stream(piece("stop"))))
+    assert answer is not None and answer.text == "😀"
+
+
+@pytest.mark.parametrize("body", [b'{"choices": []}', b"", b"<html>data: {}", b"[]", b"dates: {}"])
+def test_any_other_body_stays_as_it_is(body: bytes) -> None:
+    assert joined_stream(body) == body
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (stream(piece(content="4"), piece("stop")), "answer"),
+        (stream(piece(content="4"), piece("stop"), end=""), "answer"),
+        (stream(piece(content="4")), "answer"),
+        (stream(piece(content="4"), end=""), "failed"),
+        (stream(piece(content="4"), end="")[:-20], "failed"),
+        (stream(piece(content="4"), {"error": {"message": "upstream broke"}}), "failed"),
+        (stream(), "failed"),
+        (b'data: {\ndata: 7\ndata: []\ndata: {"choices": [7, {"delta": 7}, {"index": "x"}]}\n', "failed"),
+    ],
+)
+def test_a_stream_that_broke_off_or_holds_an_error_is_a_failed_generation(body: bytes, kind: str) -> None:
+    answer = read_answer(joined_stream(body))
+    assert answer is not None and answer.kind == kind
