@@ -108,23 +108,22 @@ class VerdictInWords(NamedTuple):
             obstacles = ("unread",)
         elif self.controls == "fails":
             obstacles = ("base_worse",) if self.tested.q_base_worse <= self.options.alpha else ("constant",)
+        elif self.decision in _SHOWN:
+            obstacles = (_SHOWN[self.decision],)
         else:
-            if self.decision in _SHOWN:
-                obstacles = (_SHOWN[self.decision],)
+            # The tests of `use` that a cell does not pass alone: `people`, `baseline`, `coverage`; `cells` if it passes all of them.
+            # `labels` alone where there are too few to test, and `annotators` where no text has two.
+            tests, options = self.tests, self.options
+            if tests.basis == "people" and tests.texts.labels in BY_PEOPLE and not has_enough(tests.texts, options):
+                obstacles = ("labels",) if tests.texts.n else ("annotators",)
             else:
-                # The tests of `use` that a cell does not pass alone: `people`, `baseline`, `coverage`; `cells` if it passes all of them.
-                # `labels` alone where there are too few to test, and `annotators` where no text has two.
-                tests, options = self.tests, self.options
-                if tests.basis == "people" and tests.texts.labels in BY_PEOPLE and not has_enough(tests.texts, options):
-                    obstacles = ("labels",) if tests.texts.n else ("annotators",)
-                else:
-                    passed = {
-                        "bar" if tests.basis == "bar" else "people": tests.tests.alone.gap <= options.alpha
-                        or tests.texts.labels not in BY_PEOPLE,
-                        "baseline": tests.tests.alone.base <= options.alpha,
-                        "coverage": tests.coverage.share >= options.coverage,
-                    }
-                    obstacles = tuple(name for name, is_passed in passed.items() if not is_passed) or ("cells",)
+                passed = {
+                    "bar" if tests.basis == "bar" else "people": tests.tests.alone.gap <= options.alpha
+                    or tests.texts.labels not in BY_PEOPLE,
+                    "baseline": tests.tests.alone.base <= options.alpha,
+                    "coverage": tests.coverage.share >= options.coverage,
+                }
+                obstacles = tuple(name for name, is_passed in passed.items() if not is_passed) or ("cells",)
         reasons = tuple(map(self._obstacle_clause, obstacles))
         if self.tested.unread:
             reasons = (self._obstacle_clause("unread"),)
@@ -133,11 +132,10 @@ class VerdictInWords(NamedTuple):
             reasons = (f"it is {self._base_words}, which may be chance" if is_read else self._obstacle_clause("coverage"),)
         if self.controls is None:
             sentence = self._sentence(reasons) + self._further_bar_sentence() + self._missed_class_sentence()
+        elif self.controls == "passes":
+            sentence = f"Passes the controls, {self._judge_words}: it is {self._base_words}. That is necessary, not sufficient."
         else:
-            if self.controls == "passes":
-                sentence = f"Passes the controls, {self._judge_words}: it is {self._base_words}. That is necessary, not sufficient."
-            else:
-                sentence = f"{'Fails the controls' if self.controls == 'fails' else 'Unknown'}, {self._judge_words}: {'; '.join(reasons)}."
+            sentence = f"{'Fails the controls' if self.controls == 'fails' else 'Unknown'}, {self._judge_words}: {'; '.join(reasons)}."
         return VerdictWords(sentence, reasons, obstacles, tuple(self._list_exceptions()) if self.decision.verdict == "use" else ())
 
     def _sentence(self, reasons: Sequence[str]) -> str:

@@ -196,7 +196,35 @@ class Chat:
         refused = _find_refusal(body)
         if refused is not None:
             return self._interpret_refusal(request, refused, seconds)
-        reply = self._read_reply(call, request, body, seconds)
+        # The reply in a body with status 200. Raises NoReply if it holds none or a failed generation, FatalReply as `_answer`.
+        answer = self._answer(body, call)
+        if answer.kind == "failed":
+            raise NoReply(f"{self._host} answered with a failed generation: {self.quote(answer.problem)}")
+        whole_length = len(answer.text) if len(answer.text) > LONGEST_TEXT else 0
+        # The other members of a message as they may be stored; together as long as any answer may be.
+        stored: dict[str, str] = {}
+        free = LONGEST_TEXT
+        for name, words in answer.beside.items():
+            cut = f" [cut: {len(words):,} characters]" if len(words) > free else ""
+            if free and len(stored) < _MOST_BESIDE:
+                stored[self._name(name) or ""] = self.safe(words[:free]) + cut
+            free = max(0, free - len(words))
+        reply = Reply(
+            text=self._cut_to_stored(answer.text),
+            model=self._name(answer.model) or "",
+            form=request.form,
+            finish_reason=self._name(answer.finish_reason),
+            refusal=self._cut_to_stored(answer.refusal) if answer.refusal else None,
+            usage=answer.usage,
+            seconds=round(seconds, 6),
+            tokens=self._read_tokens(answer.logprobs) if call.probabilities and not whole_length else (),
+            left_out=request.left_out,
+            reasoning_room=request.reasoning_tokens,
+            reasoning_characters=answer.reasoning_characters,
+            text_field=self._name(answer.text_field) or "",
+            beside=stored,
+            whole_length=whole_length,
+        )
         self._answered = True
         self._working_forms.add(request.form)
         if _ran_out_reasoning(reply) and self._can_raise_room(request):
@@ -252,43 +280,9 @@ class Chat:
             return {"response_format": {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": schema}}}
         return {"response_format": {"type": "json_object"}} if form == "json_object" else {}
 
-    def _read_reply(self, call: Call, request: Request, body: bytes, seconds: float) -> Reply:
-        """Return the reply in a body with status 200. Raises NoReply if it holds none or a failed generation, FatalReply as `_answer`."""
-        answer = self._answer(body, call)
-        if answer.kind == "failed":
-            raise NoReply(f"{self._host} answered with a failed generation: {self.quote(answer.problem)}")
-        whole_length = len(answer.text) if len(answer.text) > LONGEST_TEXT else 0
-        return Reply(
-            text=self._cut_to_stored(answer.text),
-            model=self._name(answer.model) or "",
-            form=request.form,
-            finish_reason=self._name(answer.finish_reason),
-            refusal=self._cut_to_stored(answer.refusal) if answer.refusal else None,
-            usage=answer.usage,
-            seconds=round(seconds, 6),
-            tokens=self._read_tokens(answer.logprobs) if call.probabilities and not whole_length else (),
-            left_out=request.left_out,
-            reasoning_room=request.reasoning_tokens,
-            reasoning_characters=answer.reasoning_characters,
-            text_field=self._name(answer.text_field) or "",
-            beside=self._select_members(answer.beside),
-            whole_length=whole_length,
-        )
-
     def _cut_to_stored(self, text: str) -> str:
         """Return the beginning of a text, as long as any answer may be, as it may be stored."""
         return self.safe(text[:LONGEST_TEXT])
-
-    def _select_members(self, members: Mapping[str, str]) -> dict[str, str]:
-        """Return the other members of a message as they may be stored; together as long as any answer may be."""
-        stored: dict[str, str] = {}
-        free = LONGEST_TEXT
-        for name, words in members.items():
-            cut = f" [cut: {len(words):,} characters]" if len(words) > free else ""
-            if free and len(stored) < _MOST_BESIDE:
-                stored[self._name(name) or ""] = self.safe(words[:free]) + cut
-            free = max(0, free - len(words))
-        return stored
 
     def _name(self, value: Any) -> str | None:
         """Return the name of a model or a finish reason; None if the endpoint does not report it."""

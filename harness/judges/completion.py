@@ -121,41 +121,41 @@ def read_answer(body: bytes | Mapping[str, Any], requested: Collection[str] = ()
         except (msgspec.ValidationError, RecursionError):
             completion = None
     try:
-        return None if completion is None else _sort_members(completion, requested)
+        if completion is None:
+            return None
+        # The answer of a completion's first choice.
+        usage = completion.token_counts
+        if not completion.choices:
+            problem = describe_error(completion.error) if completion.error else "no choices"
+            return Answer("failed", problem=problem, model=completion.model, usage=usage)
+        choice = completion.choices[0]
+        message = (
+            choice.message if isinstance(choice.message, dict) else {"content": choice.text if choice.message is None else choice.message}
+        )
+        text, members, refusal = _split_content(message.get("content"))
+        refusal = _write_value(message.get("refusal")) or refusal
+        for name, value in message.items():
+            if name not in _NOT_WORDS and (words := _join_words(value)) and words not in members.values():
+                members[name] = words
+        reason = None if choice.finish_reason is None else as_text(choice.finish_reason)
+        ending, text_field, problem = ending_of(reason), "", ""
+        texts = ["content", *(name for name in _REASONING if isinstance(message.get(name), (str, list)))]  # some send it under two names
+        if ending == "normal" and not text.strip() and not refusal:
+            text_field = next((name for name, words in members.items() if _is_requested(words, requested)), "")
+            text = members.pop(text_field, text)
+        if error := choice.error or completion.error:
+            problem = describe_error(error)
+        elif ending == "failed":
+            problem = f"finish reason '{reason}', {'no text' if not text else 'its text begins: ' + repr(text[:_LONGEST_BEGINNING])}"
+        elif ending == "normal" and not (text or members or refusal or usage.completion_tokens):
+            problem = f"no text and no token of an answer, finish reason {reason!r}"
+        reasoning = max(len(members.get(name, "")) for name in texts)
+        kind: Any = "failed" if problem else ending if ending != "normal" else "filtered" if refusal and not text.strip() else "answer"
+        return Answer(
+            kind, text, text_field, choice.finish_reason, refusal, members, problem, completion.model, usage, choice.logprobs, reasoning
+        )
     except RecursionError:
         raise ValueError("nested too deeply") from None
-
-
-def _sort_members(completion: Completion, requested: Collection[str]) -> Answer:
-    """Return the answer of a completion's first choice."""
-    usage = completion.token_counts
-    if not completion.choices:
-        problem = describe_error(completion.error) if completion.error else "no choices"
-        return Answer("failed", problem=problem, model=completion.model, usage=usage)
-    choice = completion.choices[0]
-    message = choice.message if isinstance(choice.message, dict) else {"content": choice.text if choice.message is None else choice.message}
-    text, members, refusal = _split_content(message.get("content"))
-    refusal = _write_value(message.get("refusal")) or refusal
-    for name, value in message.items():
-        if name not in _NOT_WORDS and (words := _join_words(value)) and words not in members.values():
-            members[name] = words
-    reason = None if choice.finish_reason is None else as_text(choice.finish_reason)
-    ending, text_field, problem = ending_of(reason), "", ""
-    texts = ["content", *(name for name in _REASONING if isinstance(message.get(name), (str, list)))]  # some send it under two names
-    if ending == "normal" and not text.strip() and not refusal:
-        text_field = next((name for name, words in members.items() if _is_requested(words, requested)), "")
-        text = members.pop(text_field, text)
-    if error := choice.error or completion.error:
-        problem = describe_error(error)
-    elif ending == "failed":
-        problem = f"finish reason '{reason}', {'no text' if not text else 'its text begins: ' + repr(text[:_LONGEST_BEGINNING])}"
-    elif ending == "normal" and not (text or members or refusal or usage.completion_tokens):
-        problem = f"no text and no token of an answer, finish reason {reason!r}"
-    reasoning = max(len(members.get(name, "")) for name in texts)
-    kind: Any = "failed" if problem else ending if ending != "normal" else "filtered" if refusal and not text.strip() else "answer"
-    return Answer(
-        kind, text, text_field, choice.finish_reason, refusal, members, problem, completion.model, usage, choice.logprobs, reasoning
-    )
 
 
 def _split_content(content: Any) -> tuple[str, dict[str, str], str | None]:

@@ -67,7 +67,15 @@ def find(name: str) -> ModelFile:
     Raises UsageError for an invalid name, JudgeError for a file that is missing, not a GGUF file, or not the published one.
     """
     if name in catalogue():
-        return _open_packaged(name)
+        model = catalogue()[name]
+        path = pull(name)
+        sha256 = sha256_of(path)
+        if sha256 != model.sha256:
+            raise JudgeError(
+                f"{path} is not the published model (sha256 {sha256[:12]}…, expected {model.sha256[:12]}…): "
+                f"delete it and run 'harness models pull {name}'"
+            )
+        return ModelFile(name, path, sha256)
     if name.endswith(".gguf") and ":" not in name:
         return _open_file(Path(name))
     repo, colon, file = name.partition(":")
@@ -77,18 +85,6 @@ def find(name: str) -> ModelFile:
         f"no local model '{name}'.{suggest(name, catalogue())}\n         packaged: {', '.join(catalogue())}; "
         "or a path that ends in .gguf, or a hub file as <owner>/<repo>:<file>.gguf"
     )
-
-
-def _open_packaged(name: str) -> ModelFile:
-    model = catalogue()[name]
-    path = pull(name)
-    sha256 = sha256_of(path)
-    if sha256 != model.sha256:
-        raise JudgeError(
-            f"{path} is not the published model (sha256 {sha256[:12]}…, expected {model.sha256[:12]}…): "
-            f"delete it and run 'harness models pull {name}'"
-        )
-    return ModelFile(name, path, sha256)
 
 
 def _open_file(path: Path) -> ModelFile:

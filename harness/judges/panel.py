@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -52,12 +52,14 @@ class Panel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """
         scores = [vote for vote in votes if not isinstance(vote, Failure)]
         if 2 * len(scores) <= len(self.members):
-            return _find_commonest(vote for vote in votes if isinstance(vote, Failure))
+            # The failure of most members; `missing` if there is no such one.
+            ranked = Counter(vote for vote in votes if isinstance(vote, Failure)).most_common(2)
+            alone = len(ranked) == 1 or (len(ranked) == 2 and ranked[0][1] > ranked[1][1])
+            return ranked[0][0] if alone else Failure.MISSING
         if self.rule == "mean":
             return sum(map(float, scores)) / len(scores)
-        return _lower_median(scores, scale) if self.rule == "median" else self._vote_by_majority(scores, scale)
-
-    def _vote_by_majority(self, scores: Sequence[Score], scale: Scale) -> Vote:
+        if self.rule == "median":
+            return _lower_median(scores, scale)
         counts = Counter(scores)
         most = max(counts.values())
         tied = [score for score in counts if counts[score] == most]
@@ -85,13 +87,6 @@ class Panel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             identities = [members[member] for member in self.members]
             settings["identities"] = hashlib.sha256(msgspec.json.encode(identities, order="sorted")).hexdigest()
         return JudgeIdentity(KIND, name.removeprefix(f"{KIND}/"), settings)
-
-
-def _find_commonest(failures: Iterable[Failure]) -> Failure:
-    """Return the failure of most members; `missing` if there is no such one."""
-    ranked = Counter(failures).most_common(2)
-    alone = len(ranked) == 1 or (len(ranked) == 2 and ranked[0][1] > ranked[1][1])
-    return ranked[0][0] if alone else Failure.MISSING
 
 
 def _lower_median(scores: Sequence[Score], scale: Scale) -> Score:

@@ -68,7 +68,18 @@ class PythonJudge:
         self.identity = identity
         self._name, self._function, self._file = name, function, file
         self._timeout = timeout or TIMEOUT_SECONDS
-        self._wanted = _list_wanted_arguments(name, function)
+        try:
+            parameters = inspect.signature(function).parameters.values()
+        except Exception:  # a signature may be the user's too
+            raise UsageError(f"judge '{name}' cannot be called; it should be a function") from None
+        unknown = [
+            p.name
+            for p in parameters
+            if p.name not in ARGUMENTS and p.default is p.empty and p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)
+        ]
+        if unknown:
+            raise UsageError(f"judge '{name}' has the parameter '{unknown[0]}'; a function may ask for {', '.join(ARGUMENTS)}")
+        self._wanted = tuple(p.name for p in parameters if p.name in ARGUMENTS)
         self._free_threads = asyncio.Semaphore(_THREADS)
 
     async def start(self, calls: Iterable[Call]) -> None:
@@ -188,19 +199,6 @@ def _make_item(call: Call) -> dict[str, Any]:
     about: dict[str, Any] = msgspec.to_builtins(call.query.item)
     fields: dict[str, Any] = about.pop("fields")
     return about | fields
-
-
-def _list_wanted_arguments(name: str, function: Callable[..., Any]) -> tuple[str, ...]:
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except Exception:  # a signature may be the user's too
-        raise UsageError(f"judge '{name}' cannot be called; it should be a function") from None
-    unknown = [
-        p.name for p in parameters if p.name not in ARGUMENTS and p.default is p.empty and p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)
-    ]
-    if unknown:
-        raise UsageError(f"judge '{name}' has the parameter '{unknown[0]}'; a function may ask for {', '.join(ARGUMENTS)}")
-    return tuple(p.name for p in parameters if p.name in ARGUMENTS)
 
 
 def open_judge(name: str, options: JudgeOptions) -> PythonJudge:

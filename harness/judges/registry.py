@@ -67,20 +67,15 @@ def open_judge(name: str, options: JudgeOptions) -> Judge:
         raise UsageError(f"judge '{name}' has no kind; write <kind>/<name>, for example openai/gpt-4o-2024-08-06 or baseline/majority")
     if kind not in points:
         raise UsageError(f"no judge kind '{kind}' (in '{name}').{choose_from(sorted(points), kind)}")
-    return _open_entry_point(points[kind], rest, options)
-
-
-def _open_entry_point(point: EntryPoint, name: str, options: JudgeOptions) -> Judge:
-    """Open the judge `<kind>/<name>` of an entry point.
-
-    The judge of another package is guarded. Raises JudgeError if its code fails or opens no judge, and any HarnessError of its own.
-    """
+    # Open the judge `<kind>/<name>` of an entry point. The judge of another package is guarded. Raises JudgeError if its code fails or
+    # opens no judge, and any HarnessError of its own.
+    point = points[kind]
     factory = _call_safely(point.load, f"judge kind '{point.name}' is registered by {point.value}, but cannot be loaded")
     if point.value.startswith("harness."):  # any error of ours is a bug
-        bundled: Judge = factory(name, options)
+        bundled: Judge = factory(rest, options)
         return bundled
-    description = f"judge '{point.name}/{name}' of {point.value}"
-    judge: Judge = _call_safely(lambda: factory(name, options), f"{description} cannot be opened")
+    description = f"judge '{point.name}/{rest}' of {point.value}"
+    judge: Judge = _call_safely(lambda: factory(rest, options), f"{description} cannot be opened")
     return _call_safely(lambda: _guard_judge(judge, description), f"{description} cannot be used")
 
 

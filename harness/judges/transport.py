@@ -71,7 +71,16 @@ class Transport:
         import aiohttp
 
         if self._session is None:
-            self._session = self._open()
+            import aiohttp
+
+            secure = self._url.startswith("https:")
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_IDLE_SECONDS, ssl=_load_certificates() if secure else True),
+                headers=self._headers,
+                auto_decompress=False,
+                cookie_jar=aiohttp.DummyCookieJar(),
+                timeout=aiohttp.ClientTimeout(total=self._timeout, connect=_CONNECT_SECONDS),
+            )
         try:
             async with self._session.post(self._url, data=aiohttp.BytesPayload(body), proxy=self._proxy, allow_redirects=False) as response:
                 return Response(response.status, response.headers, await self._read(response))
@@ -101,18 +110,6 @@ class Transport:
         finally:
             if has_turn:
                 turn.release()
-
-    def _open(self) -> aiohttp.ClientSession:
-        import aiohttp
-
-        secure = self._url.startswith("https:")
-        return aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_IDLE_SECONDS, ssl=_load_certificates() if secure else True),
-            headers=self._headers,
-            auto_decompress=False,
-            cookie_jar=aiohttp.DummyCookieJar(),
-            timeout=aiohttp.ClientTimeout(total=self._timeout, connect=_CONNECT_SECONDS),
-        )
 
     async def close(self) -> None:
         if self._session is not None:

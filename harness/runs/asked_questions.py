@@ -29,7 +29,15 @@ def asked_questions(spec: RunSpec, metrics: Sequence[str], data: Dataset, board:
     own_prompts = read_prompts(spec)
     rubrics_read = dict(map(load_own_rubric, spec.rubrics))
     own_rubrics = {**spec.own_rubrics, **rubrics_read}
-    metrics = _metrics_of_prompts(spec, metrics, own_prompts, data)
+    # The metrics that are asked about: with own prompts alone, only theirs. Raises UsageError for a prompt that does not fit the data.
+    for name, prompt in own_prompts.items():
+        if prompt.metric not in metrics:
+            choices = choose_from(metrics, prompt.metric)
+            raise UsageError(f"the prompt '{name}' is about the metric '{prompt.metric}', which is not asked.{choices}")
+        if problem := prompt.problem_with(data.scales[prompt.metric], data.items):
+            raise UsageError(f"the prompt '{name}' {problem}")
+    metric_ids = {prompt.metric for prompt in own_prompts.values()}
+    metrics = tuple(metric for metric in metrics if spec.variants or not own_prompts or metric in metric_ids)
     variants = _variants(spec, board, own_prompts, rubrics_read, [data.scales[metric] for metric in metrics])
     if unknown := sorted({variant.prompt for variant in variants if variant.prompt} - own_prompts.keys()):
         raise UsageError(f"the prompt '{unknown[0]}' is not here; --prompt FILE asks with a prompt of your own")
@@ -52,20 +60,6 @@ def board_conditions(spec: RunSpec, board: Board, scales: Collection[Scale]) -> 
 def read_prompts(wording: ChosenWordings) -> dict[str, OwnPrompt]:
     """All prompts of the user's own, by name and hash."""
     return {**wording.own_prompts, **dict(map(load_own_prompt, wording.prompts))}
-
-
-def _metrics_of_prompts(
-    wording: ChosenWordings, metrics: Sequence[str], own_prompts: Mapping[str, OwnPrompt], data: Dataset
-) -> tuple[str, ...]:
-    """The metrics that are asked about: with own prompts alone, only theirs. Raises UsageError for a prompt that does not fit the data."""
-    for name, prompt in own_prompts.items():
-        if prompt.metric not in metrics:
-            choices = choose_from(metrics, prompt.metric)
-            raise UsageError(f"the prompt '{name}' is about the metric '{prompt.metric}', which is not asked.{choices}")
-        if problem := prompt.problem_with(data.scales[prompt.metric], data.items):
-            raise UsageError(f"the prompt '{name}' {problem}")
-    metric_ids = {prompt.metric for prompt in own_prompts.values()}
-    return tuple(metric for metric in metrics if wording.variants or not own_prompts or metric in metric_ids)
 
 
 def _variants(

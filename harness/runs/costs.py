@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -74,10 +72,7 @@ def run_costs(result: RunResult, wage: float | None = None) -> RunCosts:
     record = run_record(result.folder.parent.parent, result.folder.name) or {}
     prices = (price["as_of"] for price in record.get("prices", {}).values() if price)
     people = () if wage is None else _people(result, wage)
-    return RunCosts(tuple(_judges(result, record.get("spent", {}))), people, tuple(sorted(set(prices) - {"always"})), date_asked(record))
-
-
-def _judges(result: RunResult, spent_on_record: Mapping[str, Any]) -> list[JudgeCost]:
+    spent_on_record = record.get("spent", {})
     languages, judgments = result.prepared.data.by_id, result.judgments
     costs = []
     for judge, by_language in result.answers.spent.items():
@@ -86,7 +81,7 @@ def _judges(result: RunResult, spent_on_record: Mapping[str, Any]) -> list[Judge
             texts = sum(languages[item].language == language for item in asked)
             dollars = spent_on_record.get(judge, {}).get(language, {}).get("cost")
             costs.append(JudgeCost(judge, language, spent.calls, texts, dollars, spent.tokens_per_character))
-    return costs
+    return RunCosts(tuple(costs), people, tuple(sorted(set(prices) - {"always"})), date_asked(record))
 
 
 def people_times(folder: Path | str | None, library: Library) -> list[tuple[str, str, float]]:

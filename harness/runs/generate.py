@@ -184,7 +184,11 @@ def generate_outputs(spec: GenerateSpec, out: Path, watcher: Watcher, settings: 
     the answers so far, and the same command continues.
     """
     library = Library(*spec.content)
-    _refuse_other_folder(out)
+    # Refuse a folder with data that this command did not write.
+    if out.is_file() or (out.is_dir() and find_table(out, "items") and not (out / NOTE).is_file()):
+        raise UsageError(f"--out {out} holds other data; name a new folder, or one that 'harness generate' has written")
+    if (out / FILE).is_file() and (out / "runs").is_dir():
+        raise UsageError(f"--out {out} is the results folder of 'harness run'; name a new folder for the texts")
     check_engine(settings)
     sources = writing_sources(spec, library)
     refuse_in_repository(out, sources.everything.about)
@@ -234,14 +238,6 @@ def _refuse_unsuitable(judges: Sequence[Judge], sources: WritingSources) -> None
             raise UsageError(f"'{judge.identity.name}' gives scores and writes no texts; name models with --by")
         if judge.identity.name in systems:
             raise UsageError(f"the data hold outputs of the system '{judge.identity.name}' already; leave it out of --by")
-
-
-def _refuse_other_folder(out: Path) -> None:
-    """Raise UsageError for a folder with data that this command did not write."""
-    if out.is_file() or (out.is_dir() and find_table(out, "items") and not (out / NOTE).is_file()):
-        raise UsageError(f"--out {out} holds other data; name a new folder, or one that 'harness generate' has written")
-    if (out / FILE).is_file() and (out / "runs").is_dir():
-        raise UsageError(f"--out {out} is the results folder of 'harness run'; name a new folder for the texts")
 
 
 def _reading(spec: GenerateSpec, vocabulary: Vocabulary) -> ReplyReading:
@@ -325,7 +321,14 @@ def _write(
     item_rows = [*earlier, *rows.values()]
     labels = sources.everything.only(sources.kept).labels
     systems = list(dict.fromkeys(str(row["system"]) for row in item_rows if row.get("system")))
-    card = _card(spec, sources, systems, with_labels=bool(len(labels)))
+    about = sources.everything.about if spec.data else DatasetCard(id="control-items")
+    wrote = f"texts written by {', '.join(systems)}; {NOTE} says how they were asked and what was removed from their answers"
+    changed: dict[str, Any] = {"asked": Asked(), "shared": None, "group": "group", "segment": "", "tasks": {}, "repeats": "numbered"}
+    if not bool(len(labels)):
+        changed |= {"source": "constructed", "annotators": "aggregate", "metrics": {}}
+    card = msgspec.structs.replace(
+        about, id=f"{about.id}-{spec.task}-generated", title=f"{spec.task}, written by models", notes=(*about.notes, wrote), **changed
+    )
     label_rows = (msgspec.to_builtins(label) for label in labels)
     files = {"items.jsonl": to_jsonl(item_rows), "data.toml": data_toml(card).encode()}
     if len(labels):
@@ -338,17 +341,6 @@ def _write(
     write_folder(out, files, read_back(out, library, counts))
     write_atomic(out / NOTE, to_json(_note(spec, outputs, identities, summaries)), private=True)
     return Generated(out, len(item_rows), len(kept_rows), len(earlier), summaries)
-
-
-def _card(spec: GenerateSpec, sources: WritingSources, systems: Sequence[str], *, with_labels: bool) -> DatasetCard:
-    about = sources.everything.about if spec.data else DatasetCard(id="control-items")
-    wrote = f"texts written by {', '.join(systems)}; {NOTE} says how they were asked and what was removed from their answers"
-    changed: dict[str, Any] = {"asked": Asked(), "shared": None, "group": "group", "segment": "", "tasks": {}, "repeats": "numbered"}
-    if not with_labels:
-        changed |= {"source": "constructed", "annotators": "aggregate", "metrics": {}}
-    return msgspec.structs.replace(
-        about, id=f"{about.id}-{spec.task}-generated", title=f"{spec.task}, written by models", notes=(*about.notes, wrote), **changed
-    )
 
 
 def _note(spec: GenerateSpec, outputs: _Outputs, identities: Sequence[JudgeIdentity], summaries: Sequence[WriterSummary]) -> dict[str, Any]:

@@ -438,7 +438,23 @@ class _Renderer:
         self, query: Query, item: Item, decides: bool = False, prompt_id: str | None = None, answers: Sequence[str] | None = None
     ) -> Prompt:
         if query.earlier:
-            return self._turn(query, item, [_UNKNOWN_ANSWER] * len(query.earlier) if answers is None else answers)
+            # The prompt of a later turn of a conversation. A turn whose answer has no text, because the endpoint refused it, is left out:
+            # a user's messages and the judge's alternate. A text that only later metrics need stands before the first question about one
+            # of these.
+            answered = [
+                (metric, answer)
+                for metric, answer in zip(
+                    query.earlier, [_UNKNOWN_ANSWER] * len(query.earlier) if answers is None else answers, strict=True
+                )
+                if answer
+            ]
+            shown: frozenset[str] = frozenset()
+            turns: list[PromptTemplate] = []
+            for metric in (*(metric for metric, _ in answered), *query.metrics):
+                of_metric = msgspec.structs.replace(query, metrics=(metric,))
+                turns.append(self._find_template(of_metric, False, shown) if turns else self._template(of_metric, False))
+                shown |= {*shown_texts(query.item, self._task(query.item.task), (metric,))}
+            return conversation_prompt(turns, [answer for _, answer in answered], item)
         return self._template(query, decides).fill(item, prompt_id)
 
     def _template(self, query: Query, decides: bool) -> PromptTemplate:
@@ -448,22 +464,6 @@ class _Renderer:
         if key not in self._item_templates:
             self._item_templates[key] = self._find_template(query, decides)
         return self._item_templates[key]
-
-    def _turn(self, query: Query, item: Item, answers: Sequence[str]) -> Prompt:
-        """The prompt of a later turn of a conversation.
-
-        A turn whose answer has no text, because the endpoint refused it, is left out: a user's messages and the judge's alternate.
-
-        A text that only later metrics need stands before the first question about one of these.
-        """
-        answered = [(metric, answer) for metric, answer in zip(query.earlier, answers, strict=True) if answer]
-        shown: frozenset[str] = frozenset()
-        turns: list[PromptTemplate] = []
-        for metric in (*(metric for metric, _ in answered), *query.metrics):
-            of_metric = msgspec.structs.replace(query, metrics=(metric,))
-            turns.append(self._find_template(of_metric, False, shown) if turns else self._template(of_metric, False))
-            shown |= {*shown_texts(query.item, self._task(query.item.task), (metric,))}
-        return conversation_prompt(turns, [answer for _, answer in answered], item)
 
     def _find_template(self, query: Query, decides: bool, shown: frozenset[str] | None = None) -> PromptTemplate:
         """`shown`: the texts that earlier turns of the conversation showed; None for a prompt that begins one, or is no part of one."""

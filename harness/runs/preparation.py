@@ -9,11 +9,10 @@ import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NoReturn
 
 import msgspec
 
-from harness.content import Board, Library, Task
+from harness.content import Board, Library
 from harness.content.library import item_files
 from harness.content.tags import choose_from, resolve
 from harness.data import Dataset, load_bundled, load_folder
@@ -33,7 +32,7 @@ from harness.runs.development_part import DevelopmentPart, development_part, nee
 from harness.runs.plan import Plan, PlanSources, make_plan
 from harness.runs.protocol import AskedJudges, AskedTexts, Majority, ReferenceRule, RunProtocol, WordingVersions
 from harness.runs.sources import first_items, load_board
-from harness.runs.specification import DEFAULT_BOARD, ChosenTexts, ChosenWordings, RunSpec
+from harness.runs.specification import DEFAULT_BOARD, ChosenTexts, RunSpec
 from harness.runs.study import SelectedTexts, specified, study_named
 from harness.store import Store
 from harness.text import quoted, short_repr
@@ -162,12 +161,24 @@ def prepare(spec: RunSpec, library: Library | None = None) -> Prepared:
         return _prepare_folder(spec, spec.data, library)
     if spec.unlabelled:
         raise UsageError("--unlabelled is for a data folder; pass --data DIR without --board")
-    return _prepare_board(spec, spec.board or DEFAULT_BOARD, library)
-
-
-def _prepare_board(spec: RunSpec, name: str, library: Library) -> Prepared:
-    board = library.board(name)
-    _check_versions(board, library)
+    board = library.board(spec.board or DEFAULT_BOARD)
+    # Raise ContentError unless content has the versions that the board names: only then are its results comparable for ever.
+    path = library.board_files[board.id]
+    versions = (
+        [("task", name, frozen, library.task(name).version) for name, frozen in board.tasks.items()]
+        + [("rubric", name, frozen, library.rubric(name).version) for name, frozen in board.rubrics.items()]
+        + [
+            ("language pack", tag, frozen, library.pack(tag).version)
+            for tag, frozen in board.packs.items()
+            if library.pack_path(tag, board) is None
+        ]
+    )
+    for kind, name, frozen, current in versions:
+        if frozen != current:
+            raise ContentError(
+                f"the board is frozen on {kind} {name}@{frozen}, but the content has {name}@{current}; make a new version of the board",
+                path,
+            )
     with_items = {tag for tag in board.packs if (pack := library.pack_path(tag, board)) is not None and item_files(pack)}
     tags = {tag for tag in board.languages if tag not in board.packs or tag in with_items}
     if spec.languages is not None:
@@ -191,7 +202,19 @@ def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
     own_only = bool(spec.prompts or spec.own_prompts) and not spec.variants  # then no task or rubric words the question
     known_tasks = {item.task for item in everything.items if own_only or item.task in library.task_files}
     if not known_tasks:
-        _refuse_unknown_tasks(folder, everything)
+        # Say what to do with items whose task nothing describes: most often, to ask with the prompt that `harness start` wrote beside
+        # them.
+        prompts = sorted(path for path in folder.glob("ask*.toml") if path.is_file())
+        ask = " ".join(f"--prompt {shlex.quote(str(path))}" for path in prompts) or "--prompt FILE ('harness new prompt ask' writes one)"
+        if not prompts and not any(item.fields.get(name) for item in everything.items for name in everything.outputs_of(item)):
+            raise UsageError(
+                f"{folder} has no texts named 'output', so nobody can be asked about them; 'harness compare {folder}' compares recorded\n"
+                "         answers. Where texts have another name, ask with a prompt of your own: " + ask
+            )
+        raise UsageError(
+            f"{folder} has items of {quoted(sorted({item.task for item in everything.items}))}, which no task here describes; "
+            f"ask with a prompt of your own: {ask}\n         'harness new task' describes a task for good"
+        )
     tasks = choose_names(spec.tasks, sorted(known_tasks), "task")
     our_tasks = [library.task(name) for name in tasks if name in library.task_files]
     metric_names = set(everything.labels.metric.used)
@@ -208,7 +231,15 @@ def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
             f'[metrics.{unscaled[0]}], then in lines of their own kind = "ordinal", classes = [1, 2, 3, 4, 5], best = 5'
         )
     if not (known_metrics or comparable):
-        _refuse_unworded_metrics(folder, everything, our_tasks)
+        # Say what can be asked where no label is on a metric with a rubric: with a prompt, or about the metrics of the tasks.
+        labelled = sorted(everything.labels.metric.used)
+        if not labelled:
+            raise UsageError(f"{folder} has no labels; --unlabelled asks without labels")
+        names = ",".join(dict.fromkeys(metric for task in our_tasks for metric in task.metrics))
+        raise UsageError(
+            f"{folder} has labels on {', '.join(labelled)}, and no rubric words the question ('harness list rubrics' has those that do). "
+            "--prompt FILE asks with a prompt of your own" + (f"; --unlabelled --metrics {names} asks without labels" if names else "")
+        )
     usual = None if spec.metrics or not known_metrics else known_metrics
     metrics = tuple(usual or choose_names(spec.metrics, [*known_metrics, *comparable], "metric"))
     everything = with_compared_labels(everything, [comparable[name] for name in metrics if name in comparable])
@@ -232,33 +263,6 @@ def _is_set_aside(item: Item, part: DevelopmentPart | None) -> bool:
     return part is not None and item.item_id in part.set_aside
 
 
-def _refuse_unworded_metrics(folder: Path, data: Dataset, tasks: Sequence[Task]) -> NoReturn:
-    """Say what can be asked where no label is on a metric with a rubric: with a prompt, or about the metrics of the tasks."""
-    labelled = sorted(data.labels.metric.used)
-    if not labelled:
-        raise UsageError(f"{folder} has no labels; --unlabelled asks without labels")
-    names = ",".join(dict.fromkeys(metric for task in tasks for metric in task.metrics))
-    raise UsageError(
-        f"{folder} has labels on {', '.join(labelled)}, and no rubric words the question ('harness list rubrics' has those that do). "
-        "--prompt FILE asks with a prompt of your own" + (f"; --unlabelled --metrics {names} asks without labels" if names else "")
-    )
-
-
-def _refuse_unknown_tasks(folder: Path, data: Dataset) -> NoReturn:
-    """Say what to do with items whose task nothing describes: most often, to ask with the prompt that `harness start` wrote beside them."""
-    prompts = sorted(path for path in folder.glob("ask*.toml") if path.is_file())
-    ask = " ".join(f"--prompt {shlex.quote(str(path))}" for path in prompts) or "--prompt FILE ('harness new prompt ask' writes one)"
-    if not prompts and not any(item.fields.get(name) for item in data.items for name in data.outputs_of(item)):
-        raise UsageError(
-            f"{folder} has no texts named 'output', so nobody can be asked about them; 'harness compare {folder}' compares recorded\n"
-            "         answers. Where texts have another name, ask with a prompt of your own: " + ask
-        )
-    raise UsageError(
-        f"{folder} has items of {quoted(sorted({item.task for item in data.items}))}, which no task here describes; "
-        f"ask with a prompt of your own: {ask}\n         'harness new task' describes a task for good"
-    )
-
-
 def _labelled(task: str, data: Dataset) -> frozenset[str]:
     """The metrics on which people labelled items of a task."""
     return frozenset(metric for item in data.items if item.task == task for metric in data.labelled_metrics.get(item.item_id, ()))
@@ -280,7 +284,14 @@ def _resolve_protocol(spec: RunSpec, library: Library, selected: SelectedTexts, 
     if not data.items:
         raise UsageError("there is nothing to judge: no item has these languages and tasks")
     part = selected.development
-    examples = part.data if part else _examples_of(spec, library)
+    if part:
+        examples = part.data
+    # The data set that few-shot examples are taken from, all its items as development items; None: the data that are judged.
+    elif spec.examples is None:
+        examples = None
+    else:
+        folder = with_our_names(load_folder(spec.examples, library), library)
+        examples = msgspec.structs.replace(folder, items=tuple(msgspec.structs.replace(item, split="dev") for item in folder.items))
     questions = asked_questions(spec, selected.metrics, data, board)
     variants = {condition.variant for condition in questions.conditions}
     known_tasks = [library.task(name) for name in selected.tasks if name in library.task_files]
@@ -297,38 +308,26 @@ def _resolve_protocol(spec: RunSpec, library: Library, selected: SelectedTexts, 
     )
     rule = ReferenceRule(board.majority, board.annotators) if board else ReferenceRule()
     judges = AskedJudges(panels=dict(spec.panels), own_systems=dict(spec.own_systems), tuned=dict(spec.tuned))
-    texts = _asked_texts(spec, data, everything.id, board, selected.languages)
-    prepared = Prepared(RunProtocol(texts, questions, wording, rule, judges), data, everything, library, examples)
-    return prepared.with_majority(spec.majority) if spec.majority else prepared
-
-
-def _asked_texts(chosen: ChosenTexts, data: Dataset, source: str, board: Board | None, languages: tuple[str, ...]) -> AskedTexts:
     if board is not None and board.sealed is not None:
         constructed = board.sealed.source == "constructed"
     else:
         constructed = bool(data.labels) and all(label.source == "constructed" for label in data.labels)
-    return AskedTexts(
-        source=f"{board.id}@{board.version}" if board else source,
-        title=board.title if board else source,
+    texts = AskedTexts(
+        source=f"{board.id}@{board.version}" if board else everything.id,
+        title=board.title if board else everything.id,
         constructed=constructed,
-        data=str(chosen.data.resolve()) if chosen.data else None,
-        content=tuple(str(path.resolve()) for path in chosen.content),
+        data=str(spec.data.resolve()) if spec.data else None,
+        content=tuple(str(path.resolve()) for path in spec.content),
         board=board.id if board else None,
-        languages=languages,
-        limit=chosen.limit,
+        languages=selected.languages,
+        limit=spec.limit,
         data_sha256=data.sha256,
-        study=chosen.study,
-        unlabelled=chosen.unlabelled,
-        only=dict(chosen.only),
+        study=spec.study,
+        unlabelled=spec.unlabelled,
+        only=dict(spec.only),
     )
-
-
-def _examples_of(wording: ChosenWordings, library: Library) -> Dataset | None:
-    """The data set that few-shot examples are taken from, all its items as development items; None: the data that are judged."""
-    if wording.examples is None:
-        return None
-    folder = with_our_names(load_folder(wording.examples, library), library)
-    return msgspec.structs.replace(folder, items=tuple(msgspec.structs.replace(item, split="dev") for item in folder.items))
+    prepared = Prepared(RunProtocol(texts, questions, wording, rule, judges), data, everything, library, examples)
+    return prepared.with_majority(spec.majority) if spec.majority else prepared
 
 
 def choose_languages(chosen: ChosenTexts, available: Collection[str]) -> tuple[str, ...]:
@@ -364,23 +363,3 @@ def _refuse_other_packs(texts: Sequence[str], pack_tags: set[str], board: Board,
             f"the board {board.id} is frozen without the language '{text}'. Run its pack with --data {pack.parent} in place of --langs\n"
             f"         languages of the board: {', '.join(sorted(pack_tags))}"
         )
-
-
-def _check_versions(board: Board, library: Library) -> None:
-    """Raise ContentError unless content has the versions that the board names: only then are its results comparable for ever."""
-    path = library.board_files[board.id]
-    versions = (
-        [("task", name, frozen, library.task(name).version) for name, frozen in board.tasks.items()]
-        + [("rubric", name, frozen, library.rubric(name).version) for name, frozen in board.rubrics.items()]
-        + [
-            ("language pack", tag, frozen, library.pack(tag).version)
-            for tag, frozen in board.packs.items()
-            if library.pack_path(tag, board) is None
-        ]
-    )
-    for kind, name, frozen, current in versions:
-        if frozen != current:
-            raise ContentError(
-                f"the board is frozen on {kind} {name}@{frozen}, but the content has {name}@{current}; make a new version of the board",
-                path,
-            )

@@ -132,7 +132,14 @@ class RunAnswers(msgspec.Struct):
 
 def update_judgments(prepared: Prepared, plan: Plan, store: Store, path: Path) -> RunAnswers:
     """Bring the file of judgments (`path`) up to date with the store, and count what each judge answered and used."""
-    inputs = _inputs_hash(prepared, plan, store)
+    # The hash of everything that decides what the judgments are: what was asked, the last reply to each call, and how it is read.
+    reading = _reading_code_hash() + prepared.vocabulary.digest
+    digest = hashlib.sha256(msgspec.json.encode(prepared.protocol.flat(), order="sorted") + reading.encode())
+    for identity in prepared.protocol.judges.identities:
+        calls = plan.calls(identity)
+        for call_id, number in zip(calls.ids(), store.last_attempts(calls.ids()), strict=True):
+            digest.update(f"{call_id}{number};".encode())
+    inputs = digest.hexdigest()
     hash_on_disk = _known(path)
     if hash_on_disk is not None and hash_on_disk.made_of == inputs:
         return hash_on_disk.answers
@@ -298,17 +305,6 @@ def _judgment(name: str, panel: Panel, query: Query, metric: str, votes: Sequenc
         justification=None,
         call_id="",
     )
-
-
-def _inputs_hash(prepared: Prepared, plan: Plan, store: Store) -> str:
-    """The hash of everything that decides what the judgments are: what was asked, the last reply to each call, and how it is read."""
-    reading = _reading_code_hash() + prepared.vocabulary.digest
-    digest = hashlib.sha256(msgspec.json.encode(prepared.protocol.flat(), order="sorted") + reading.encode())
-    for identity in prepared.protocol.judges.identities:
-        calls = plan.calls(identity)
-        for call_id, number in zip(calls.ids(), store.last_attempts(calls.ids()), strict=True):
-            digest.update(f"{call_id}{number};".encode())
-    return digest.hexdigest()
 
 
 @cache

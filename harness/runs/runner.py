@@ -180,23 +180,19 @@ def open_run(spec: RunSpec, out: Path, settings: Settings) -> OpenedRun:
     check_engine(settings, judges)
     check_prices(judges, settings)
     refuse_in_repository(out, prepared.data.about)  # the store holds prompts and replies
-    protocol = _with_judges(prepared.protocol, judges, openings)
+    # The protocol with the identities of its judges; members of panels have the names that their judgments have.
+    names = {opening.name: name for name, opening in openings.items()}
+    panels = {
+        name: msgspec.structs.replace(panel, members=tuple(names[member] for member in panel.members))
+        for name, panel in prepared.protocol.judges.panels.items()
+    }
+    identities = tuple(judge.identity for judge in judges)
+    decision_prompts = decision_program_hash() if any(traits_of(identity).decides for identity in identities) else ""
+    protocol = prepared.protocol.with_fields(identities=identities, panels=panels, decision_prompts=decision_prompts)
     prepared = msgspec.structs.replace(prepared, protocol=protocol)
     prepared.refuse_unfit_judges(protocol.judges.identities)
     study_named(protocol.texts.study).refuse(protocol, prepared.data.items)
     return OpenedRun(prepared, judges, openings, spec.reask)
-
-
-def _with_judges(protocol: RunProtocol, judges: Sequence[Judge], openings: Mapping[str, JudgeOpening]) -> RunProtocol:
-    """The protocol with the identities of its judges; members of panels have the names that their judgments have."""
-    names = {opening.name: name for name, opening in openings.items()}
-    panels = {
-        name: msgspec.structs.replace(panel, members=tuple(names[member] for member in panel.members))
-        for name, panel in protocol.judges.panels.items()
-    }
-    identities = tuple(judge.identity for judge in judges)
-    decision_prompts = decision_program_hash() if any(traits_of(identity).decides for identity in identities) else ""
-    return protocol.with_fields(identities=identities, panels=panels, decision_prompts=decision_prompts)
 
 
 def collect_batches(
@@ -268,7 +264,12 @@ def ask_opened(opened: OpenedRun, store: Store, out: Path, watcher: Watcher, set
             finish_fresh_run(store, run)
             store.drop_run(run)  # otherwise a run without an answer would look like a result
         raise
-    stale = _count_stale(judges, plan, store, since)
+    # The number of calls of each judge without a reply since that time; empty without `since`.
+    if since is None:
+        stale: dict[str, int] = {}
+    else:
+        attempts = {judge.identity.name: store.last_attempts(plan.calls(judge.identity).ids(), since) for judge in judges}
+        stale = {name: sum(number is None for number in numbers) for name, numbers in attempts.items()}
     if settings.fresh and not any(stale.values()):
         finish_fresh_run(store, run)
         for judge in judges:
@@ -279,7 +280,14 @@ def ask_opened(opened: OpenedRun, store: Store, out: Path, watcher: Watcher, set
         watcher.note("a --fresh command of this run was not finished, so the run holds older and newer answers; --fresh continues it")
     for warning in result.answers.warnings:
         watcher.note(warning)
-    _raise_if_incomplete(result, sessions, settings, stale)
+    missing = ", ".join(f"{count} of {judge}" for judge, count in (stale or result.answers.missing).items() if count)
+    again = "Run the same command again: all answers are kept"
+    if any(session.interrupted for session in sessions):
+        raise IncompleteRun(f"interrupted; calls without an answer: {missing or 'none'}. {again}", result, interrupted=True)
+    if missing and (settings.detach or settings.collect):
+        raise IncompleteRun(f"calls without an answer: {missing}. {_batch_advice(result, sessions)}")
+    if missing:
+        raise IncompleteRun(f"calls without an answer: {missing} ({why_stopped(sessions, 'no reason was given')}). {again}", result)
     return result
 
 
@@ -298,14 +306,6 @@ def _show_part(part: Prepared, store: Store, watcher: Watcher) -> None:
         watcher.first_language(read_run(part, store, Path(folder)))
 
 
-def _count_stale(judges: Sequence[Judge], plan: Plan, store: Store, since: float | None) -> dict[str, int]:
-    """Return the number of calls of each judge without a reply since that time; empty without `since`."""
-    if since is None:
-        return {}
-    attempts = {judge.identity.name: store.last_attempts(plan.calls(judge.identity).ids(), since) for judge in judges}
-    return {name: sum(number is None for number in numbers) for name, numbers in attempts.items()}
-
-
 def remote_hosts(judges: Sequence[Judge], settings: Settings) -> set[str]:
     """The hosts that texts would be sent to, without this machine."""
     hosts = {judge.endpoint for judge in judges if judge.endpoint}
@@ -318,17 +318,6 @@ def check_prices(judges: Sequence[Judge], settings: Settings) -> None:
     unknown = [judge.identity.name for judge in judges if price_of(judge.identity, settings.prices) is None]
     if settings.max_cost is not None and unknown:
         raise UsageError(f"--max-cost needs a price, but none is known for {', '.join(unknown)}; give one with --prices FILE")
-
-
-def _raise_if_incomplete(result: RunResult, sessions: Sequence[JudgeSummary], settings: Settings, stale: Mapping[str, int]) -> None:
-    missing = ", ".join(f"{count} of {judge}" for judge, count in (stale or result.answers.missing).items() if count)
-    again = "Run the same command again: all answers are kept"
-    if any(session.interrupted for session in sessions):
-        raise IncompleteRun(f"interrupted; calls without an answer: {missing or 'none'}. {again}", result, interrupted=True)
-    if missing and (settings.detach or settings.collect):
-        raise IncompleteRun(f"calls without an answer: {missing}. {_batch_advice(result, sessions)}")
-    if missing:
-        raise IncompleteRun(f"calls without an answer: {missing} ({why_stopped(sessions, 'no reason was given')}). {again}", result)
 
 
 def _batch_advice(result: RunResult, sessions: Sequence[JudgeSummary]) -> str:

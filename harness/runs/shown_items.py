@@ -9,7 +9,7 @@ import msgspec
 
 from harness.content import Library, Task
 from harness.errors import UsageError
-from harness.model import Condition, Item, Order, Query, RealisedPerturbation, ShownSource
+from harness.model import Item, Order, Query, RealisedPerturbation, ShownSource
 from harness.perturb import apply, parse_perturbation
 from harness.prompts import source_of
 
@@ -43,28 +43,29 @@ class ShownItems:
         if query.item is not self._item:
             self._item, self._cached = query.item, {}
         if change not in self._cached:
-            self._cached[change] = self._change(query.item, condition)
+            task = self._task(query.item.task)
+            if condition.perturbation:
+                [perturbation] = parse_perturbation(condition.perturbation)
+                result = apply(perturbation, query.item, self._pool, self._seed, task.outputs, self._library.lexicons)
+                self.realised.setdefault(
+                    (query.item.item_id, condition.perturbation),
+                    RealisedPerturbation(query.item.item_id, condition.perturbation, result.applied, result.realised),
+                )
+                changed = result.item if result.applied else None
+            else:
+                changed = query.item
+            if changed is None:
+                self._cached[change] = None
+            else:
+                if condition.order == "swapped":
+                    changed = exchanged(changed, task)
+                self._cached[change] = changed if condition.shown_source == "none" else with_sources(changed, task, condition.shown_source)
         return self._cached[change]
 
     def is_applicable(self, query: Query) -> bool:
         """Return True if there is a text to ask about; `shown` must have been called for it before."""
         perturbation = query.condition.perturbation
         return not perturbation or self.realised[query.item.item_id, perturbation].applied
-
-    def _change(self, item: Item, condition: Condition) -> Item | None:
-        task = self._task(item.task)
-        changed = self._perturb(item, condition.perturbation, task) if condition.perturbation else item
-        if changed is None:
-            return None
-        if condition.order == "swapped":
-            changed = exchanged(changed, task)
-        return changed if condition.shown_source == "none" else with_sources(changed, task, condition.shown_source)
-
-    def _perturb(self, item: Item, text: str, task: Task) -> Item | None:
-        [perturbation] = parse_perturbation(text)
-        result = apply(perturbation, item, self._pool, self._seed, task.outputs, self._library.lexicons)
-        self.realised.setdefault((item.item_id, text), RealisedPerturbation(item.item_id, text, result.applied, result.realised))
-        return result.item if result.applied else None
 
 
 def exchanged(item: Item, task: Task) -> Item:

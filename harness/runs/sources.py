@@ -63,7 +63,14 @@ def load_board(board: Board, library: Library, languages: Sequence[str], folder:
     items = tuple(item for item in ever_judged if item.language in languages)
     everything = source.everything
     if board.sealed is None:
-        items = _with_annotators(items, everything.only(items), board)
+        # The items with as many annotators on a metric as the board requires. Other items could not count, so they are not judged.
+        if board.annotators:
+            counts = annotators_by_item(everything.only(items))
+            least, more = int(board.annotators.rstrip("+")), board.annotators.endswith("+")
+            selected = tuple(item for item in items if (n := counts.get(item.item_id, 0)) == least or (more and n > least))
+            if items and not selected:
+                raise UsageError(f"no item has {least}{' or more' if more else ''} annotators, which the board '{board.id}' requires")
+            items = selected
     else:
         asks = {task: frozenset(library.task(task).metrics) & frozenset(board.rubrics) for task in board.tasks}
         everything = msgspec.structs.replace(without_labels(everything, items), asks=asks)
@@ -90,7 +97,16 @@ def first_items(items: Iterable[Item], limit: int | None, key: Callable[[Item], 
 
 
 def _from_folder(board: Board, data: BoardData, library: Library, data_folder: Path | None) -> BoardSource:
-    folder = _hub_folder(board, data, data_folder) if data.hub else data_folder or _folder_of(board, data, library)
+    if data.hub:
+        # The folder of the data from the hub, which are downloaded first. The user's own copy is used if the board names its hash.
+        if data_folder is not None and data.sha256:
+            folder: Path = data_folder
+        else:
+            folder = fetch_folder(data.hub, data.revision)
+            if data_folder is not None and data_folder.resolve() != folder.resolve():
+                raise UsageError(f"the board '{board.id}' takes its data from the hub ({data.hub} at {data.revision}); remove --data")
+    else:
+        folder = data_folder or _folder_of(board, data, library)
     loaded = load_folder(folder, library, card=data.card)
     if data.hashed == "listed":
         loaded = loaded.only(item for item in loaded.items if item.item_id in board.items.get(item.language, ()))
@@ -108,7 +124,14 @@ def _from_folder(board: Board, data: BoardData, library: Library, data_folder: P
     loaded = with_our_names(loaded, library)
     comparable = comparable_rubrics(loaded, library)
     loaded = with_compared_labels(loaded, [comparable[name] for name in board.rubrics if name in comparable])
-    _refuse_other_scales(board, data, loaded, library)
+    # Raise ContentError unless rubrics and data have the same scales: a judge answers on the rubric's and is compared on the data's.
+    for metric in board.rubrics:
+        expected, folder_scale = library.rubric(metric).scale, loaded.scales.get(metric)
+        if folder_scale != expected:
+            data_scale = f"{folder_scale.kind} {folder_scale.describe()}, best {folder_scale.best}" if folder_scale else "none"
+            rubric_scale = f"{expected.kind} {expected.describe()}, best {expected.best}"
+            message = f"the scale of '{metric}' is {rubric_scale} in its rubric, but {data_scale} in '{data.card}'; they must be the same"
+            raise ContentError(message, library.board_files[board.id])
     items = tuple(msgspec.structs.replace(item, task=data.tasks.get(item.task, item.task)) for item in loaded.items)
     everything = msgspec.structs.replace(loaded, items=items, private=False)  # published texts need no consent
     judged = tuple(item for item in items if item.task in board.tasks and _is_judged(item, data))
@@ -144,44 +167,11 @@ def _folder_of(board: Board, data: BoardData, library: Library) -> Path:
     )
 
 
-def _hub_folder(board: Board, data: BoardData, data_folder: Path | None) -> Path:
-    """The folder of the data from the hub, which are downloaded first. The user's own copy is used if the board names its hash."""
-    if data_folder is not None and data.sha256:
-        return data_folder
-    folder = fetch_folder(data.hub, data.revision)
-    if data_folder is not None and data_folder.resolve() != folder.resolve():
-        raise UsageError(f"the board '{board.id}' takes its data from the hub ({data.hub} at {data.revision}); remove --data")
-    return folder
-
-
 def _how_to_get(data: BoardData, library: Library) -> str:
     return how_to_get(library.dataset_card(data.card))
 
 
-def _refuse_other_scales(board: Board, data: BoardData, loaded: Dataset, library: Library) -> None:
-    """Raise ContentError unless rubrics and data have the same scales: a judge answers on the rubric's and is compared on the data's."""
-    for metric in board.rubrics:
-        expected, folder_scale = library.rubric(metric).scale, loaded.scales.get(metric)
-        if folder_scale != expected:
-            data_scale = f"{folder_scale.kind} {folder_scale.describe()}, best {folder_scale.best}" if folder_scale else "none"
-            rubric_scale = f"{expected.kind} {expected.describe()}, best {expected.best}"
-            message = f"the scale of '{metric}' is {rubric_scale} in its rubric, but {data_scale} in '{data.card}'; they must be the same"
-            raise ContentError(message, library.board_files[board.id])
-
-
 # ---- items with too few annotators
-
-
-def _with_annotators(items: tuple[Item, ...], data: Dataset, board: Board) -> tuple[Item, ...]:
-    """The items with as many annotators on a metric as the board requires. Other items could not count, so they are not judged."""
-    if not board.annotators:
-        return items
-    counts = annotators_by_item(data)
-    least, more = int(board.annotators.rstrip("+")), board.annotators.endswith("+")
-    selected = tuple(item for item in items if (n := counts.get(item.item_id, 0)) == least or (more and n > least))
-    if items and not selected:
-        raise UsageError(f"no item has {least}{' or more' if more else ''} annotators, which the board '{board.id}' requires")
-    return selected
 
 
 def annotators_by_item(data: Dataset) -> Mapping[str, int]:

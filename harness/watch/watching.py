@@ -163,7 +163,16 @@ def begin(folder: Path, start: WatchStart, options: WatchOptions, since: date, a
     with locked(folder):
         watch = open_watch(folder)
         because = why_ended(watch, since)
-        _refuse_restart(watch, start, since)
+        # Refuse a restart on a day of the log, and for one with the certificate that the alarm has ended.
+        last = watch.log[-1].date
+        if since <= last:
+            raise UsageError(f"a restart on {since} is not after {last}, the last day of the log; give a later --date")
+        ended = certificate.load(watch.home / CERTIFICATE)
+        if msgspec.structs.replace(start.certificate, watch=None).sealed() == msgspec.structs.replace(ended, watch=None).sealed():
+            raise UsageError(
+                "the certificate is the one that the alarm has ended, with the same labels and scores; run the judge again or label new "
+                "texts, make a certificate with 'harness certify', and start again with that one"
+            )
         check(folder, since)  # programs that load the certificate meanwhile learn that it has ended
         earlier = (*watch.earlier, EarlierWatch(since=watch.plan.since, until=since, ended=because, certificate=watch.plan.certificate))
         plan = _write_start(folder, start, options, since, ask, earlier)
@@ -203,19 +212,6 @@ def _refuse_unread(rows: Judgments, anchors: Sequence[Anchor], judge: str) -> No
         raise JudgeError(unread_sentence(answers, f"no watch of {judge} begins with them; after the repair, begin it in another folder"))
 
 
-def _refuse_restart(watch: StartedWatch, start: WatchStart, since: date) -> None:
-    """Raise UsageError for a restart on a day of the log, and for one with the certificate that the alarm has ended."""
-    last = watch.log[-1].date
-    if since <= last:
-        raise UsageError(f"a restart on {since} is not after {last}, the last day of the log; give a later --date")
-    ended = certificate.load(watch.home / CERTIFICATE)
-    if msgspec.structs.replace(start.certificate, watch=None).sealed() == msgspec.structs.replace(ended, watch=None).sealed():
-        raise UsageError(
-            "the certificate is the one that the alarm has ended, with the same labels and scores; run the judge again or label new texts, "
-            "make a certificate with 'harness certify', and start again with that one"
-        )
-
-
 def add_day(folder: Path, day: date, new: NewScores, today: date, ask: Asking | None = None) -> Day:
     """Ask the anchors of a day, take in its production scores, and append one line to the log.
 
@@ -242,7 +238,21 @@ def add_day(folder: Path, day: date, new: NewScores, today: date, ask: Asking | 
         if new.production is not None:
             scores, left_out = without_certified(new.production, plan, read_certified(watch.home, plan))
             production, groups = see_production(scores, plan.judge, plan.cells, _known_groups(folder, days))
-        seen = _see_anchors(folder, plan, anchors, day, new.answers, ask)
+        # The result of the drawn anchors in each cell; nothing where the judge is not asked and no answers are recorded.
+        if new.answers is None and ask is None:
+            seen: dict[str, SeenAnchors] = {}
+        else:
+            times = draw_anchors(anchors, plan, day)
+            if new.answers is not None:
+                for problem in condition_changes(plan.judge, new.answers):
+                    raise UsageError(f"{new.answers.name} holds no answers on anchors: {problem}")
+                answers, where = answers_of(judged_rows(new.answers, plan.judge.condition)), new.answers.name
+            else:
+                assert ask is not None
+                answers, where = answers_of(ask(times, folder / ASKED / str(day))), f"the run of {day}"
+            refuse_unanswered(anchors, times, answers, where)
+            seen_anchors = {cell.name: see_anchors(cell, anchors, times, answers) for cell in plan.cells}
+            seen = {name: seen for name, seen in seen_anchors.items() if seen is not None}
         cells = {
             cell.name: SeenCell(anchors=seen.get(cell.name), production=production.get(cell.name), certified=left_out[cell.name])
             for cell in plan.cells
@@ -254,25 +264,6 @@ def add_day(folder: Path, day: date, new: NewScores, today: date, ask: Asking | 
         source = new.production.name if new.production is not None else ""
         digest = hashlib.sha256(text.encode()).hexdigest() if groups else ""
         return append_day(folder, Day(day, cells, source, digest), watch.previous)
-
-
-def _see_anchors(
-    folder: Path, plan: WatchPlan, anchors: tuple[Anchor, ...], day: date, recorded: Recording | None, ask: Asking | None
-) -> dict[str, SeenAnchors]:
-    """Return the result of the drawn anchors in each cell; nothing where the judge is not asked and no answers are recorded."""
-    if recorded is None and ask is None:
-        return {}
-    times = draw_anchors(anchors, plan, day)
-    if recorded is not None:
-        for problem in condition_changes(plan.judge, recorded):
-            raise UsageError(f"{recorded.name} holds no answers on anchors: {problem}")
-        answers, where = answers_of(judged_rows(recorded, plan.judge.condition)), recorded.name
-    else:
-        assert ask is not None
-        answers, where = answers_of(ask(times, folder / ASKED / str(day))), f"the run of {day}"
-    refuse_unanswered(anchors, times, answers, where)
-    seen_anchors = {cell.name: see_anchors(cell, anchors, times, answers) for cell in plan.cells}
-    return {name: seen for name, seen in seen_anchors.items() if seen is not None}
 
 
 def _path_of_groups(folder: Path, day: date) -> Path:

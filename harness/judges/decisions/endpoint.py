@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from http import HTTPStatus
 from itertools import islice
@@ -29,7 +29,6 @@ from harness.judges.http_judge import DEFAULT_URL, Endpoint, HttpJudge, check_re
 from harness.judges.identity import split_label
 from harness.judges.rate_limits import RateLimitStatus, read_rate_limit_status, retry_after
 from harness.judges.refusals import Refusal, is_page, read_refusal
-from harness.judges.transport import Response
 from harness.judges.usage import token_count, usage_of
 from harness.model import Call, Reply, Usage
 from harness.prompts import Question, asked_of
@@ -97,7 +96,20 @@ class DecisionClient:
             replies.append(reply)
             for name in part:
                 del remaining[name]
-        return replies[0] if len(replies) == 1 else _join_replies(replies)
+        if len(replies) == 1:
+            return replies[0]
+        # The replies to parts of a call as one: its answers one after the other, its tokens and seconds in all.
+        parts = list(_split_members(replies))
+        is_list = all(reply.text.lstrip().startswith("[") for reply in replies)
+        opening, closing = "[]" if is_list else "{}"
+        counts = {name: sum(getattr(reply.usage, name) for reply in replies) for name in Usage.__struct_fields__}
+        return replace(
+            replies[-1],
+            text=f"{opening}{', '.join(parts)}{closing}",
+            usage=Usage(**{name: token_count(count) for name, count in counts.items()}),
+            seconds=round(sum(reply.seconds for reply in replies), 6),
+            whole_length=max(reply.whole_length for reply in replies),
+        )
 
     async def _ask_part(self, texts: Mapping[str, str], questions: Mapping[str, Question]) -> Reply | None:
         """Return the reply to some questions; None if they were too many for one request, of which fewer are sent from now on."""
@@ -110,37 +122,31 @@ class DecisionClient:
         self.rate_limit_status = read_rate_limit_status(response.headers) or self.rate_limit_status
         seconds = round(time.perf_counter() - start, 6)
         if response.status == HTTPStatus.OK:
-            return self._read(response.body, seconds)
-        return self._interpret_refusal(response, len(questions), seconds)
-
-    def _read(self, body: bytes, seconds: float) -> Reply:
-        """Return the reply in a body with status 200. Raises NoReply, or FatalReply where the first body is none of this interface."""
-        answer = _decode_body(body)
-        if answer is not None and answer.error and not answer.answers:
-            raise NoReply(f"{self._host} answered with an error: {self._quote(describe_error(answer.error))}")
-        if answer is None or not answer.answers:
-            begins = self._quote(body[:_LONGEST_NAME].decode(errors="replace"), 80)
-            problem = f"{self._host} answers, but not like an endpoint for decisions (it begins: {begins!r})"
-            raise NoReply(problem) if self._answered else FatalReply(f"{problem}; is the address right, with its whole path?")
-        self._answered = True
-        text = bytes(answer.answers).decode(errors="replace")
-        return Reply(
-            text=self._make_safe(text[:LONGEST_TEXT]),
-            model=self._make_safe(as_text(answer.model))[:_LONGEST_NAME] if answer.model else "",
-            form=self._form.name,
-            usage=_read_usage(answer.usage),
-            seconds=seconds,
-            whole_length=len(text) if len(text) > LONGEST_TEXT else 0,
-        )
-
-    def _interpret_refusal(self, response: Response, questions: int, seconds: float) -> Reply | None:
-        """Interpret a status other than 200: fewer questions, ask again, a refusal of this text, or a refusal by the endpoint."""
+            # The reply in a body with status 200. Raises NoReply, or FatalReply where the first body is none of this interface.
+            answer = _decode_body(response.body)
+            if answer is not None and answer.error and not answer.answers:
+                raise NoReply(f"{self._host} answered with an error: {self._quote(describe_error(answer.error))}")
+            if answer is None or not answer.answers:
+                begins = self._quote(response.body[:_LONGEST_NAME].decode(errors="replace"), 80)
+                problem = f"{self._host} answers, but not like an endpoint for decisions (it begins: {begins!r})"
+                raise NoReply(problem) if self._answered else FatalReply(f"{problem}; is the address right, with its whole path?")
+            self._answered = True
+            text = bytes(answer.answers).decode(errors="replace")
+            return Reply(
+                text=self._make_safe(text[:LONGEST_TEXT]),
+                model=self._make_safe(as_text(answer.model))[:_LONGEST_NAME] if answer.model else "",
+                form=self._form.name,
+                usage=_read_usage(answer.usage),
+                seconds=seconds,
+                whole_length=len(text) if len(text) > LONGEST_TEXT else 0,
+            )
+        # Interpret a status other than 200: fewer questions, ask again, a refusal of this text, or a refusal by the endpoint.
         status, refusal = response.status, read_refusal(response.body)
         message = self._quote(refusal.message, 80 if is_page(refusal.message) else 300) or "no reason given"
         subject = "rate" if status == HTTPStatus.TOO_MANY_REQUESTS else refusal.subject(status)
         if subject == "rate":
             raise limit_error(self._host, status, message, refusal.words, retry_after(response.headers))
-        if self._takes_fewer(status, refusal, questions):
+        if self._takes_fewer(status, refusal, len(questions)):
             return None
         if subject in ("length", "policy") or (status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE and not is_page(refusal.message)):
             refused = message if subject == "policy" else None
@@ -203,21 +209,6 @@ def _read_usage(usage: Any) -> Usage:
     details = stated.get("input_tokens_details")
     cached = details.get("cached_tokens") if isinstance(details, dict) else None
     return usage_of(stated.get("input_tokens"), cached, stated.get("output_tokens"), None)
-
-
-def _join_replies(replies: Sequence[Reply]) -> Reply:
-    """Return the replies to parts of a call as one: its answers one after the other, its tokens and seconds in all."""
-    parts = list(_split_members(replies))
-    is_list = all(reply.text.lstrip().startswith("[") for reply in replies)
-    opening, closing = "[]" if is_list else "{}"
-    counts = {name: sum(getattr(reply.usage, name) for reply in replies) for name in Usage.__struct_fields__}
-    return replace(
-        replies[-1],
-        text=f"{opening}{', '.join(parts)}{closing}",
-        usage=Usage(**{name: token_count(count) for name, count in counts.items()}),
-        seconds=round(sum(reply.seconds for reply in replies), 6),
-        whole_length=max(reply.whole_length for reply in replies),
-    )
 
 
 def _split_members(replies: Iterable[Reply]) -> Iterator[str]:

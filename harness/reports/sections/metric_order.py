@@ -133,27 +133,27 @@ def _drag_rows(clean: JudgedTable, straight: str, reverse: str, metrics: Sequenc
         for first, orders in ((0, [0, 1]), (len(metrics) - 1, [1, 0])):
             for other in (index for index in range(len(metrics)) if index != first):
                 row = new_row({**key, "variant": reverse, "versus": straight, "metric": metrics[other]}, first=metrics[first])
-                _put_drag(row, points[orders, first], points[orders, other], group, drawing)
+                # Write both correlations, and their difference, on the questions with readable answers on both metrics in both orders.
+                x = points[orders, first]
+                y = points[orders, other]
+                used = ~np.isnan(x + y).any(axis=0)
+                moments = [
+                    np.stack([np.ones(used.sum()), a, b, a * a, b * b, a * b], axis=1) for a, b in zip(x[:, used], y[:, used], strict=True)
+                ]
+                row["n"] = int(used.sum())
+                for name, sums in zip(("r_named_first", "r_named_last"), moments, strict=True):
+                    put_number(row, name, float(pearson_of_moments(sums.sum(axis=0))), why="constant scores")
+                difference = bootstrap_from_sums(
+                    np.concatenate(moments, axis=1),
+                    lambda sums: pearson_of_moments(sums[..., :6]) - pearson_of_moments(sums[..., 6:]),
+                    group[used],
+                    bounds=(-2.0, 2.0),
+                    constant="constant scores",
+                    **drawing,
+                )
+                put_difference(row, "drag", difference)
                 rows.append(row)
     return [row for row in rows if row["n"]]
-
-
-def _put_drag(row: Row, x: Floats, y: Floats, group: Ints, drawing: Drawing) -> None:
-    """Write both correlations, and their difference, on the questions with readable answers on both metrics in both orders."""
-    used = ~np.isnan(x + y).any(axis=0)
-    moments = [np.stack([np.ones(used.sum()), a, b, a * a, b * b, a * b], axis=1) for a, b in zip(x[:, used], y[:, used], strict=True)]
-    row["n"] = int(used.sum())
-    for name, sums in zip(("r_named_first", "r_named_last"), moments, strict=True):
-        put_number(row, name, float(pearson_of_moments(sums.sum(axis=0))), why="constant scores")
-    difference = bootstrap_from_sums(
-        np.concatenate(moments, axis=1),
-        lambda sums: pearson_of_moments(sums[..., :6]) - pearson_of_moments(sums[..., 6:]),
-        group[used],
-        bounds=(-2.0, 2.0),
-        constant="constant scores",
-        **drawing,
-    )
-    put_difference(row, "drag", difference)
 
 
 _DRAG_COLUMNS = (

@@ -85,7 +85,14 @@ def score_minimal_pairs(answers: JudgedTable) -> SectionNumbers | None:
     with its `kind`: a flaw, a harmless change, or a text that tempts to a false alarm. `crossed` has counts by construction and language,
     `strengths` what is seen of flaws at two strengths, where there are any.
     """
-    twins = _find_twins(answers)
+    # `{item: its flawless text}`, of items that name another item of the data which names none itself.
+    data = answers.data
+    base_of = {
+        position: data.positions.get(item.fields["twin"], -1)
+        for position, item in enumerate(data.items)
+        if _is_name(item.fields.get("twin"))
+    }
+    twins = {position: base for position, base in base_of.items() if base >= 0 and base not in base_of}
     if not twins:
         return None
     clean = answers.clean
@@ -163,17 +170,6 @@ def has_twins(data: Dataset) -> bool:
     return any(_is_name(item.fields.get("twin")) for item in data.items)
 
 
-def _find_twins(answers: JudgedTable) -> dict[int, int]:
-    """Return `{item: its flawless text}`, of items that name another item of the data which names none itself."""
-    data = answers.data
-    base_of = {
-        position: data.positions.get(item.fields["twin"], -1)
-        for position, item in enumerate(data.items)
-        if _is_name(item.fields.get("twin"))
-    }
-    return {position: base for position, base in base_of.items() if base >= 0 and base not in base_of}
-
-
 def _is_name(value: Any) -> bool:
     return isinstance(value, str) and bool(value)
 
@@ -184,7 +180,13 @@ def _pair_answers(clean: JudgedTable, twins: Mapping[int, int], cluster: Ints) -
     base_of[list(twins)] = list(twins.values())
     items = np.asarray(clean.item, np.int64)
     twin = np.flatnonzero(base_of[items] >= 0)
-    base = _answers_about(clean, twin, base_of[items[twin]])
+    # Return, for each row, the row about another item with the same metric, condition and repeat; -1 without one.
+    size = len(clean)
+    rows_and_questions = np.concatenate([np.arange(size), twin])
+    columns = [clean.column(name).take(rows_and_questions) for name in ("metric", *CONDITION, "order", "repeat")]
+    about = CodedColumn(tuple(clean.data.items), np.concatenate([clean.item, base_of[items[twin]]]).astype(np.int32))
+    ids = combination_ids([*columns, about], np.zeros(len(rows_and_questions), np.int8))
+    base = last_matching_rows(ids, np.arange(size))[size:]
     has_base = base >= 0
     gap = np.where(has_base, clean.label_points[np.maximum(base, 0)] - clean.label_points[twin], np.nan)
     usable = ~has_base | ~np.isnan(gap)
@@ -200,16 +202,6 @@ def _pair_answers(clean: JudgedTable, twins: Mapping[int, int], cluster: Ints) -
         construction=CodedColumn.from_values(name if _is_name(name) else None for name in names),
         kind=np.where(gap == 0, HARMLESS, FLAW),
     )
-
-
-def _answers_about(clean: JudgedTable, rows: Ints, items: Ints) -> Ints:
-    """Return, for each row, the row about another item with the same metric, condition and repeat; -1 without one."""
-    size = len(clean)
-    rows_and_questions = np.concatenate([np.arange(size), rows])
-    columns = [clean.column(name).take(rows_and_questions) for name in ("metric", *CONDITION, "order", "repeat")]
-    about = CodedColumn(tuple(clean.data.items), np.concatenate([clean.item, items]).astype(np.int32))
-    ids = combination_ids([*columns, about], np.zeros(len(rows_and_questions), np.int8))
-    return last_matching_rows(ids, np.arange(size))[size:]
 
 
 def _flawless_entries(clean: JudgedTable, pairs: _Entries, cluster: Ints) -> list[_Entries]:

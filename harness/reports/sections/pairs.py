@@ -86,7 +86,25 @@ def summarise_pairs(data: Dataset, judgments: Judgments, options: MeasureOptions
         cell = choices.take(cell_rows)
         differing = cell.take(~cell.equal)
         fitted = _fit_strengths(differing)
-        rows.append(_position_row(key, cell, differing, fitted, drawing))
+        row = new_row(key, n=len(differing.item), pairs=len(np.unique(differing.item)), groups=len(np.unique(differing.group)))
+        row |= {"unreadable": int(np.isnan(differing.share).sum()), "identical": len(np.unique(cell.item[cell.equal]))}
+        put_share(row, "first_position", differing.shown_first, differing.group, drawing, "no choice")
+        question, first = _number_questions(differing, differing.repeat)
+        by_order = np.full((2, len(first)), np.nan)
+        by_order[differing.swapped.astype(int), question] = differing.share
+        flips = np.where(np.isnan(by_order).any(axis=0), np.nan, (by_order[0] != by_order[1]).astype(float))
+        put_share(row, "ambiguous", flips, differing.group[first], drawing, "no pair was asked in both orders")
+        question, first = _number_questions(differing, differing.swapped.astype(np.int64))
+        chosen = ~np.isnan(differing.share)
+        lowest, highest = np.full(len(first), np.inf), np.full(len(first), -np.inf)
+        np.minimum.at(lowest, question[chosen], differing.share[chosen])
+        np.maximum.at(highest, question[chosen], differing.share[chosen])
+        times = np.bincount(question[chosen], minlength=len(first))
+        same = np.where(times >= 2, (lowest == highest).astype(float), np.nan)
+        put_share(row, "same_choice", same, differing.group[first], drawing, "no question was asked twice")
+        value, low, high = fitted.position
+        put_number(row, "position", value, _make_interval(low, high, fitted), why=fitted.position_reason or fitted.reason)
+        rows.append(row)
         systems += _system_rows(key, differing, fitted, drawing)
     identical, unnamed = (
         sorted({choices.names[item] for item in choices.item[mask].tolist()}) for mask in (choices.equal, ~choices.equal & ~choices.named)
@@ -119,28 +137,6 @@ def _collect_choices(data: Dataset, judgments: Judgments) -> _Choices:
         systems=tuple(systems),
         names=tuple(item.item_id for item in data.items),
     )
-
-
-def _position_row(key: dict[str, Any], cell: _Choices, differing: _Choices, fitted: BradleyTerry, drawing: Drawing) -> Row:
-    row = new_row(key, n=len(differing.item), pairs=len(np.unique(differing.item)), groups=len(np.unique(differing.group)))
-    row |= {"unreadable": int(np.isnan(differing.share).sum()), "identical": len(np.unique(cell.item[cell.equal]))}
-    put_share(row, "first_position", differing.shown_first, differing.group, drawing, "no choice")
-    question, first = _number_questions(differing, differing.repeat)
-    by_order = np.full((2, len(first)), np.nan)
-    by_order[differing.swapped.astype(int), question] = differing.share
-    flips = np.where(np.isnan(by_order).any(axis=0), np.nan, (by_order[0] != by_order[1]).astype(float))
-    put_share(row, "ambiguous", flips, differing.group[first], drawing, "no pair was asked in both orders")
-    question, first = _number_questions(differing, differing.swapped.astype(np.int64))
-    chosen = ~np.isnan(differing.share)
-    lowest, highest = np.full(len(first), np.inf), np.full(len(first), -np.inf)
-    np.minimum.at(lowest, question[chosen], differing.share[chosen])
-    np.maximum.at(highest, question[chosen], differing.share[chosen])
-    times = np.bincount(question[chosen], minlength=len(first))
-    same = np.where(times >= 2, (lowest == highest).astype(float), np.nan)
-    put_share(row, "same_choice", same, differing.group[first], drawing, "no question was asked twice")
-    value, low, high = fitted.position
-    put_number(row, "position", value, _make_interval(low, high, fitted), why=fitted.position_reason or fitted.reason)
-    return row
 
 
 def _number_questions(cell: _Choices, second_key: Ints) -> tuple[Ints, Ints]:

@@ -96,30 +96,27 @@ def _perturbed_cells(
     order = {text: (part["kind"], part["segmenter"] or "", part["dose"] or 0.0, text) for text, part in parts.items()}
     for text in sorted(parts, key=order.__getitem__):
         if selects(parts[text]["kind"]):
-            pairs = _pair_answers(answers, text, {name for name, result in results.get(text, {}).items() if not result.applied})
+            # The answers about changed texts (or those that could not be changed) beside the answers about the unchanged texts.
+            not_applied = {name for name, result in results.get(text, {}).items() if not result.applied}
+            column = answers.judgments.perturbation
+            all_rows = np.arange(len(answers))
+            changed = all_rows[column.codes == column.values.index(text)] if text in column.values else all_rows[:0]
+            stuck = np.array([item.item_id in not_applied for item in answers.data.items], bool)[answers.item]
+            changed = changed[~stuck[changed]]
+            condition = answers.joint(CONDITION)  # those of this perturbation; if it changed no text, those of the others, or all
+            judged = condition[changed if len(changed) else np.flatnonzero(answers.changed)]
+            clean = all_rows[~answers.changed & (np.isin(condition, judged) if len(judged) else True)]
+            same = ("metric", *CONDITION, "order", "repeat")
+            of_clean, of_changed = answers.partners(clean, changed, same), answers.partners(changed, clean, same)
+            first = answers.partners(clean, clean[::-1], same[:-1]) == clean  # only the first repeat of a question counts
+            paired = np.where(stuck[clean], first, of_clean >= 0)
+            clean, of_clean, alone = clean[paired], of_clean[paired], changed[of_changed < 0]
+            pairs = _PerturbedPairs(
+                np.append(clean, np.full(len(alone), -1)), np.append(of_clean, alone), np.append(~stuck[clean], np.ones(len(alone), bool))
+            )
             rows = np.where(pairs.clean >= 0, pairs.clean, pairs.changed)
             for key, cell in cells_at(answers.take(rows), SCORE_LEVELS):
                 yield text, pairs, key, cell
-
-
-def _pair_answers(answers: JudgedTable, text: str, not_applied: set[str]) -> _PerturbedPairs:
-    """Return the answers about changed texts (or those that could not be changed) beside the answers about the unchanged texts."""
-    column = answers.judgments.perturbation
-    all_rows = np.arange(len(answers))
-    changed = all_rows[column.codes == column.values.index(text)] if text in column.values else all_rows[:0]
-    stuck = np.array([item.item_id in not_applied for item in answers.data.items], bool)[answers.item]
-    changed = changed[~stuck[changed]]
-    condition = answers.joint(CONDITION)  # those of this perturbation; if it changed no text, those of the others, or all
-    judged = condition[changed if len(changed) else np.flatnonzero(answers.changed)]
-    clean = all_rows[~answers.changed & (np.isin(condition, judged) if len(judged) else True)]
-    same = ("metric", *CONDITION, "order", "repeat")
-    of_clean, of_changed = answers.partners(clean, changed, same), answers.partners(changed, clean, same)
-    first = answers.partners(clean, clean[::-1], same[:-1]) == clean  # only the first repeat of a question counts
-    paired = np.where(stuck[clean], first, of_clean >= 0)
-    clean, of_clean, alone = clean[paired], of_clean[paired], changed[of_changed < 0]
-    return _PerturbedPairs(
-        np.append(clean, np.full(len(alone), -1)), np.append(of_clean, alone), np.append(~stuck[clean], np.ones(len(alone), bool))
-    )
 
 
 class _ReadPairs(NamedTuple):

@@ -115,26 +115,24 @@ def probability_sentences(rows: Sequence[Row], refits: Sequence[Row]) -> list[st
         judge = f"{one_line(str(row['judge']))}: in" if len(judges) > 1 else "In"
         ends = f" [{whole_points(row['right_ci'][0])} to {whole_points(row['right_ci'][1])}]" if row["right_ci"] else ""
         says = f"{judge} {english_name(row['language'])}{metric} it says {percent(row['confidence'])} and is right in"
-        end = _what_follows(row, refit_of.get(tuple(row.get(name) for name in names)))
+        refit = refit_of.get(tuple(row.get(name) for name in names))
+        needed = row["labels_needed"]
+        if row["verdict"] == HOLD:
+            end = "its probabilities hold"
+        elif row["verdict"] == REFITTED and refit is not None:
+            end = f"do not gate on them; refitted on {counted(row['n'], 'text')} they hold (gap {points(abs(refit['gap']))})"
+        elif row["verdict"] == DO_NOT_HOLD:
+            slope = row["cox_slope"]
+            close = row["q_beyond"] is None or row["q_beyond"] > ProbabilityOptions().alpha
+            extreme = (
+                f" (slope {coefficient(slope)}: they are too {'extreme' if slope < 1 else 'timid'})" if close and slope is not None else ""
+            )
+            end = f"do not gate on them{extreme}"
+        else:
+            about = f"; about {counted(needed)} would do" if needed and needed > row["n"] else ""
+            end = f"too few labels to say ({counted(row['n'], 'text')}{about})"
         sentences.append(f"{says} {percent(row['right'])} of texts{ends}: {end}.")
     return sentences
-
-
-def _what_follows(row: Row, refit: Row | None) -> str:
-    needed = row["labels_needed"]
-    if row["verdict"] == HOLD:
-        return "its probabilities hold"
-    if row["verdict"] == REFITTED and refit is not None:
-        return f"do not gate on them; refitted on {counted(row['n'], 'text')} they hold (gap {points(abs(refit['gap']))})"
-    if row["verdict"] == DO_NOT_HOLD:
-        slope = row["cox_slope"]
-        close = row["q_beyond"] is None or row["q_beyond"] > ProbabilityOptions().alpha
-        extreme = (
-            f" (slope {coefficient(slope)}: they are too {'extreme' if slope < 1 else 'timid'})" if close and slope is not None else ""
-        )
-        return f"do not gate on them{extreme}"
-    about = f"; about {counted(needed)} would do" if needed and needed > row["n"] else ""
-    return f"too few labels to say ({counted(row['n'], 'text')}{about})"
 
 
 def probability_tally(rows: Sequence[Row]) -> str:

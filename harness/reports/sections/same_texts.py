@@ -12,10 +12,8 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from harness.data.columns import CodedColumn, combination_ids, rows_by_number
-from harness.data.dataset import Dataset
 from harness.decide.language_parts import FEW_TEXTS, language_parts
 from harness.decide.languages import LEAST_LANGUAGES
 from harness.measure.cells import sort_key
@@ -53,7 +51,14 @@ def compare_same_texts(source: Recording, options: MeasureOptions) -> SectionNum
     `rows` are by language and metric, and by language (`*`); `metrics` has a row for each metric, judge and condition: consistency over
     languages, heterogeneity, and differential functioning, which needs labels of both kinds in every language.
     """
-    items = _parallel_items(source.data)
+    # A mask (items,) of the items that exist in another language too, once in each.
+    number = parallel_numbers(source.data)
+    language = CodedColumn.from_values(item.language for item in source.data.items).codes.astype(np.int64)
+    numbered = np.flatnonzero(number >= 0)
+    times = np.zeros((int(number.max(initial=-1)) + 1, int(language.max(initial=-1)) + 1), np.int64)
+    np.add.at(times, (number[numbered], language[numbered]), 1)
+    fine = ((times > 0).sum(axis=1) > 1) & (times <= 1).all(axis=1)
+    items = np.asarray((number >= 0) & fine[np.maximum(number, 0)]) if len(fine) else np.zeros(len(number), bool)
     if not items.any():
         return None
     clusters = text_clusters(source.data)
@@ -76,17 +81,6 @@ def compare_same_texts(source: Recording, options: MeasureOptions) -> SectionNum
     languages = len({row["language"] for row in rows})
     title = f"The same texts in {_WORDS.get(languages, str(languages))} languages"
     return section(title, rows, note=NOTE, metrics=list(_metric_rows(part, answers, options)))
-
-
-def _parallel_items(data: Dataset) -> NDArray[np.bool_]:
-    """Return a mask (items,) of the items that exist in another language too, once in each."""
-    number = parallel_numbers(data)
-    language = CodedColumn.from_values(item.language for item in data.items).codes.astype(np.int64)
-    numbered = np.flatnonzero(number >= 0)
-    times = np.zeros((int(number.max(initial=-1)) + 1, int(language.max(initial=-1)) + 1), np.int64)
-    np.add.at(times, (number[numbered], language[numbered]), 1)
-    fine = ((times > 0).sum(axis=1) > 1) & (times <= 1).all(axis=1)
-    return np.asarray((number >= 0) & fine[np.maximum(number, 0)]) if len(fine) else np.zeros(len(number), bool)
 
 
 def _score_shifts(answers: JudgedTable) -> tuple[Floats, Floats, Ints]:
