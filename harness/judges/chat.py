@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from harness.errors import EndpointRefusal, FatalReply
 from harness.judges.base import NoReply, UnexplainedRefusal
 from harness.judges.capabilities import FORMS, REASONING_TOKENS, EndpointCapabilities, Request, merged_system_role
-from harness.judges.completion import Answer, as_text, error_text, read_answer, read_tokens, without_half_characters
+from harness.judges.completion import CompletionAnswer, as_text, error_text, read_answer, read_tokens, without_half_characters
 from harness.judges.rate_limits import LONGEST_WAIT_SECONDS, RateLimitStatus, read_rate_limit_status, retry_after, wait_in_text
 from harness.judges.refusals import Refusal, Subject, is_page, kind_of_limit, read_refusal, reason_about_item
 from harness.judges.transport import Response
@@ -288,7 +288,7 @@ class Chat:
         """Return the name of a model or a finish reason; None if the endpoint does not report it."""
         return self.safe(as_text(value))[:_LONGEST_NAME] if value else None
 
-    def _answer(self, body: bytes, call: Call) -> Answer:
+    def _answer(self, body: bytes, call: Call) -> CompletionAnswer:
         """Return the answer in a body. If the first response is not a completion, the address is wrong; later it is a temporary error."""
         try:
             answer = read_answer(body, call.prompt.schema.get("required", ()))
@@ -414,7 +414,7 @@ def _find_refusal(body: bytes) -> Response | None:
     return Response(HTTPStatus.BAD_REQUEST, {}, refusal)
 
 
-def _answer_in(response: Response) -> Answer | None:
+def _answer_in(response: Response) -> CompletionAnswer | None:
     """Return the answer in a response, perhaps with another 2xx status than 200; None if it holds no completion."""
     try:
         return read_answer(joined_stream(response.body))

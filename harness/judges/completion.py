@@ -23,7 +23,7 @@ _MOST_VALUES = 4_000_000  # quotation marks and brackets of a body: the values o
 _LONG_BODY = 4 * 2**20  # bytes; shorter ones hold fewer
 
 
-class Answer(msgspec.Struct, frozen=True):
+class CompletionAnswer(msgspec.Struct, frozen=True):
     """The answer in a completion, verbatim, in whatever member of the message it stands.
 
     Attributes:
@@ -101,7 +101,7 @@ def read_completion(body: bytes) -> Completion | None:
         return None
 
 
-def read_answer(body: bytes | Mapping[str, Any], requested: Collection[str] = ()) -> Answer | None:
+def read_answer(body: bytes | Mapping[str, Any], requested: Collection[str] = ()) -> CompletionAnswer | None:
     """Sort the body of a response with status 200, as bytes or as decoded JSON. Return None if it is no completion.
 
     `requested` are the keys of the object that was asked for. Raises ValueError if the bytes are not JSON that can be read.
@@ -127,7 +127,7 @@ def read_answer(body: bytes | Mapping[str, Any], requested: Collection[str] = ()
         usage = completion.token_counts
         if not completion.choices:
             problem = describe_error(completion.error) if completion.error else "no choices"
-            return Answer("failed", problem=problem, model=completion.model, usage=usage)
+            return CompletionAnswer("failed", problem=problem, model=completion.model, usage=usage)
         choice = completion.choices[0]
         message = (
             choice.message if isinstance(choice.message, dict) else {"content": choice.text if choice.message is None else choice.message}
@@ -151,7 +151,7 @@ def read_answer(body: bytes | Mapping[str, Any], requested: Collection[str] = ()
             problem = f"no text and no token of an answer, finish reason {reason!r}"
         reasoning = max(len(members.get(name, "")) for name in texts)
         kind: Any = "failed" if problem else ending if ending != "normal" else "filtered" if refusal and not text.strip() else "answer"
-        return Answer(
+        return CompletionAnswer(
             kind, text, text_field, choice.finish_reason, refusal, members, problem, completion.model, usage, choice.logprobs, reasoning
         )
     except RecursionError:

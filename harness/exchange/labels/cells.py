@@ -62,7 +62,7 @@ def cell_score(value: str | int | float | bool) -> float | str | None:
     return " ".join(text.split())
 
 
-class Column(msgspec.Struct, frozen=True, dict=True):
+class SourceColumn(msgspec.Struct, frozen=True, dict=True):
     """A column with its cells (rows,): texts, numbers, truth values; None where a cell is empty. Lists and objects are their JSON."""
 
     name: str
@@ -175,18 +175,18 @@ class Column(msgspec.Struct, frozen=True, dict=True):
 _LOOKED_AT = 2000  # different cells of a column: enough for a mean
 
 
-def columns_of_table(table: SourceTable) -> list[Column]:
+def columns_of_table(table: SourceTable) -> list[SourceColumn]:
     """Return the columns of a table."""
     return [column_of_table(table, name) for name in table.columns]
 
 
-def column_of_table(table: SourceTable, name: str) -> Column:
+def column_of_table(table: SourceTable, name: str) -> SourceColumn:
     """Return a column of a table. Cells that cannot be used are empty here; the reader of records refuses them where they count."""
     cells: list[Any] = [record.cells.get(name) for record in table.records]
     nested = any(isinstance(cell, (list, dict)) for cell in cells)
     if nested:
         cells = [msgspec.json.encode(cell).decode() if isinstance(cell, (list, dict)) else cell for cell in cells]
-    return Column(name, [None if is_blank(cell) or isinstance(cell, Unreadable) else _make_plain(cell) for cell in cells], nested)
+    return SourceColumn(name, [None if is_blank(cell) or isinstance(cell, Unreadable) else _make_plain(cell) for cell in cells], nested)
 
 
 def _make_plain(cell: Any) -> str | int | float | bool:

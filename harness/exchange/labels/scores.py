@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from harness.errors import UsageError
-from harness.exchange.labels.cells import DATE_OF_SHEET, Column, cell_score
+from harness.exchange.labels.cells import DATE_OF_SHEET, SourceColumn, cell_score
 from harness.exchange.labels.table import Unreadable, is_blank
 from harness.model import Scale, Score
 from harness.text import normalised, normalised_id
@@ -64,7 +64,7 @@ def _read_form(value: Any, scale: Scale) -> Score | None:
     """Return the point that a cell means by its form: `4 – good`, `★★★`, `4/5` where 5 is the highest, a class in another case."""
     if not isinstance(value, str) or any(unicodedata.category(character) == "No" for character in value):  # ² and ① are no numbers
         return None
-    out_of, score = Column("", [value]).out_of, cell_score(value)
+    out_of, score = SourceColumn("", [value]).out_of, cell_score(value)
     highest = scale.max if scale.kind == "interval" else max((c for c in scale.classes if not isinstance(c, str)), default=None)
     if score is None or (out_of and out_of != {highest}):
         return None

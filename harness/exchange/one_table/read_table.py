@@ -11,7 +11,7 @@ import msgspec
 from harness.content.column_words import column_words
 from harness.data import Dataset
 from harness.errors import UsageError
-from harness.exchange.labels.cells import Column, columns_of_table
+from harness.exchange.labels.cells import SourceColumn, columns_of_table
 from harness.exchange.labels.delimited import likely_encoding
 from harness.exchange.labels.plain_exports import with_plain_names
 from harness.exchange.labels.read import KIND_BY_SUFFIX, SourceOptions, read_source
@@ -86,7 +86,7 @@ def read_judged_table(source: Any, options: TableOptions | None = None, ask: Cal
 
 
 def _make_table(
-    table: SourceTable, columns: list[Column], name: str, options: TableOptions, ask: Callable[[str], Role] | None, notes: list[str]
+    table: SourceTable, columns: list[SourceColumn], name: str, options: TableOptions, ask: Callable[[str], Role] | None, notes: list[str]
 ) -> OneTable:
     columns, recoded = recoded_columns(table, columns, options.recode)
     roles = find_roles(columns, options, ask)

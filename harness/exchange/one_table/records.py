@@ -21,7 +21,7 @@ from harness.data.dataset import assemble
 from harness.data.judgments import NO_VARIANT, JudgmentRow, probabilities_text
 from harness.data.labels import LabelRow
 from harness.errors import ContentError, UsageError, refuse_faults
-from harness.exchange.labels.cells import PROBABILITY, Column, cell_score
+from harness.exchange.labels.cells import PROBABILITY, SourceColumn, cell_score
 from harness.exchange.labels.table import SourceTable
 from harness.exchange.one_table.options import TableOptions
 from harness.exchange.one_table.roles import SideColumn, TableRoles, are_places, is_total, side_of
@@ -50,7 +50,7 @@ class TableRecords(NamedTuple):
 class RecordReader:
     """Reads the rows of a table by the roles of its columns."""
 
-    def __init__(self, table: SourceTable, columns: Sequence[Column], roles: TableRoles, options: TableOptions, name: str) -> None:
+    def __init__(self, table: SourceTable, columns: Sequence[SourceColumn], roles: TableRoles, options: TableOptions, name: str) -> None:
         self.table, self.roles, self.options, self.name = table, roles, options, name
         self.columns = {column.name: column for column in columns}
         self.rows = len(table.records)
@@ -66,10 +66,10 @@ class RecordReader:
         items, row_of = self._make_items(ids, languages)
         scores = [score for score in self.roles.scores if self.columns[score.column].filled]
         # The columns of people's and of judges' scores by metric; of rows of scores, each part of the column by metric and side.
-        by_metric: dict[str, tuple[list[Column], list[Column]]] = {}
+        by_metric: dict[str, tuple[list[SourceColumn], list[SourceColumn]]] = {}
         for score in scores:
             for metric, side, cells in self._split_by_metric(score):
-                by_metric.setdefault(metric, ([], []))[side == "judge"].append(Column(score.column, cells))
+                by_metric.setdefault(metric, ([], []))[side == "judge"].append(SourceColumn(score.column, cells))
         stated = self._read_stated_scales(by_metric)
         pair = "output_a" in self.roles.texts
         scales: dict[str, ReadScale] = {}
@@ -279,14 +279,14 @@ class RecordReader:
             scales[name if has_metric else ""] = parse_scale(scale if has_metric else text, "--scale ")
         return scales
 
-    def _without_names(self, column: Column) -> Column:
+    def _without_names(self, column: SourceColumn) -> SourceColumn:
         """Return a pair's scores with A and B in place of the names of the two systems, where cells hold these."""
         systems = sorted(name for name, role in self.roles.by_column.items() if role == "system")
         if len(systems) != 2 or not column.words & (_lower(self.columns[systems[0]]) | _lower(self.columns[systems[1]])):
             return column
         first, second = (self.columns[name].cells for name in systems)
         cells = ["A" if cell == a else "B" if cell == b else cell for cell, a, b in zip(column.cells, first, second, strict=True)]
-        replaced = Column(column.name, cells)
+        replaced = SourceColumn(column.name, cells)
         self.columns[column.name] = replaced
         return replaced
 
@@ -386,7 +386,7 @@ def _measure_letters(text: str) -> int:
     return cell_len("".join(filter(str.isalpha, text)))
 
 
-def _lower(column: Column) -> set[str]:
+def _lower(column: SourceColumn) -> set[str]:
     return {str(value).casefold() for value in column.counts} if not column.is_text else set()
 
 

@@ -17,7 +17,7 @@ import msgspec
 from harness.content.column_words import column_words, is_judge_name, judge_refusal, name_parts
 from harness.content.tags import language_named
 from harness.errors import UsageError
-from harness.exchange.labels.cells import PROBABILITY, Column, cell_score
+from harness.exchange.labels.cells import PROBABILITY, SourceColumn, cell_score
 from harness.exchange.labels.mapping import ITEM_KEYS
 from harness.exchange.one_table.options import Role, TableOptions
 from harness.parse.probabilities import SUM_TOLERANCE
@@ -88,7 +88,7 @@ class RoleFinder:
 
     def __init__(
         self,
-        columns: Sequence[Column],
+        columns: Sequence[SourceColumn],
         options: TableOptions,
         ask: Callable[[str], Role] | None = None,
         settled: Mapping[str, Role] | None = None,
@@ -170,7 +170,7 @@ class RoleFinder:
         by_column: dict[str, Role] = {name: self.roles.get(name, "unused") for name in self.columns}
         return TableRoles(by_column, tuple(scores), {}, None, rater, tuple(self.notes))
 
-    def _list_free(self) -> list[Column]:
+    def _list_free(self) -> list[SourceColumn]:
         return [column for name, column in self.columns.items() if name not in self.roles and column.filled]
 
     def _set_aside(self) -> None:
@@ -202,7 +202,7 @@ class RoleFinder:
         fitting = sum(abs(total - 1) <= SUM_TOLERANCE for total in sums)
         return [column.name for column in free] if fitting and fitting > _MOSTLY * len(sums) else []
 
-    def _has_pair(self, column: Column) -> bool:
+    def _has_pair(self, column: SourceColumn) -> bool:
         """Return whether another column of words is the same of the other text of a pair, as model_a is of model_b."""
         partners = (other for name, other in self.columns.items() if _are_pair(column.name, name) or _are_pair(name, column.name))
         return any(other.words and not other.is_text for other in partners)
@@ -215,7 +215,7 @@ class RoleFinder:
             elif "language" not in self.roles.values() and not self.options.language and self._is_language(column, values):
                 self.roles[column.name] = "language"
 
-    def _is_language(self, column: Column, values: Sequence[str]) -> bool:
+    def _is_language(self, column: SourceColumn, values: Sequence[str]) -> bool:
         if not column_words().in_name("language", column.name) or len(values) > _MOST_LANGUAGES:
             return False
         return any(language_named(value) for value in values)
@@ -250,12 +250,12 @@ class RoleFinder:
         scores = [SideColumn(column.name, "human", "", metric) for column, metric in zip(criteria, metrics, strict=True)]
         return kind.name if kind else None, rater.name if rater else None, scores
 
-    def _is_kind(self, column: Column) -> bool:
+    def _is_kind(self, column: SourceColumn) -> bool:
         """Return whether all values speak for people or for judges, such as human and llm, and some for each."""
         sides = {side_of(str(value)) for value in column.counts}
         return len(column.counts) <= _MOST_KINDS and sides == {"human", "judge"}
 
-    def _is_rater(self, column: Column, scored: Sequence[Column]) -> bool:
+    def _is_rater(self, column: SourceColumn, scored: Sequence[SourceColumn]) -> bool:
         words = column_words()
         if column.is_text or not column.repeats or not words.in_name("annotator", column.name):
             return False
@@ -270,14 +270,14 @@ class RoleFinder:
         several = any(self.columns[name].repeats for name in keys)  # rows of one text: then numbers tell the raters
         return not column.words and bool(other_scores) and several and words.rank_of_name("annotator", column.name) is not None
 
-    def _is_metric(self, column: Column, criteria: Sequence[Column]) -> bool:
+    def _is_metric(self, column: SourceColumn, criteria: Sequence[SourceColumn]) -> bool:
         is_named = bool(column_words().in_name("metric", column.name))
         return is_named and column not in criteria and not column.is_text and column.repeats and len(column.counts) <= _MOST_METRICS
 
     def _find_rater_sides(self, rater: str) -> set[Side]:
         return {"judge" if is_judge_name(str(value)) else "human" for value in self.columns[rater].counts}
 
-    def _is_scores(self, column: Column, candidates: Iterable[Column]) -> bool:
+    def _is_scores(self, column: SourceColumn, candidates: Iterable[SourceColumn]) -> bool:
         """Return whether a column holds scores: numbers, words of verdicts, or words that another column of scores has too."""
         if not column.may_be_scores or (column_words().in_name("id", column.name) and column.is_key):
             return False
@@ -290,12 +290,12 @@ class RoleFinder:
             return column.looks_like_scores or self._shares_words(column, candidates)
         return self._shares_words(column, candidates) or self._names_systems(column)
 
-    def _shares_words(self, column: Column, candidates: Iterable[Column]) -> bool:
+    def _shares_words(self, column: SourceColumn, candidates: Iterable[SourceColumn]) -> bool:
         stated = (self.columns[name] for name in (*self.options.human, *self.options.judge))
         scored = [other for other in (*candidates, *stated) if other is not column and other.may_be_scores]
         return any(2 * sum(column.scores[word] for word in column.words & other.words) > column.filled for other in scored)
 
-    def _names_systems(self, column: Column) -> bool:
+    def _names_systems(self, column: SourceColumn) -> bool:
         """Return whether the words are the names of the systems whose texts are compared."""
         names = {str(value).casefold() for other in self.columns.values() if _find_pair_key(other.name) for value in other.counts}
         return not column.is_text and bool(names) and column.words <= names | column_words().verdicts.tie
@@ -436,7 +436,7 @@ class RoleFinder:
                 if column_role == "text" and name in self.columns and not self._is_constant_within(name, key):
                     self.roles[name] = "reason"  # what raters wrote of an item differs from row to row
 
-    def _is_item_of_raters(self, column: Column) -> bool:
+    def _is_item_of_raters(self, column: SourceColumn) -> bool:
         """Return whether rows of several raters are about the items of a column: each has one text, and no rater scores it twice."""
         rater = next((name for name, role in self.roles.items() if role == "annotator"), None)
         if rater is None or column.is_text or not 1 < len(column.counts) < column.filled == len(column.cells):
@@ -447,7 +447,7 @@ class RoleFinder:
         same = {row for row in zip(column.cells, *(self.columns[name].cells for name in texts), strict=True)}
         return len(set(rows)) == len(rows) and len(same) == len(column.counts)
 
-    def _varies_within_items(self, column: Column) -> bool:
+    def _varies_within_items(self, column: SourceColumn) -> bool:
         """Return whether rows of one item, by the id or the texts, hold different scores: then they are the raters'."""
         ids = [name for name in self.columns if column_words().rank_of_name("id", name) is not None and self.columns[name].repeats]
         keys = ids[:1] or [name for name, role in self.roles.items() if role == "text"]
@@ -508,7 +508,7 @@ _ROUNDING = 0.01
 _MOSTLY = 0.9  # of the rows have an id of their own, where a row is a text
 
 
-def _is_median(column: Column, other_people: Sequence[Column]) -> bool:
+def _is_median(column: SourceColumn, other_people: Sequence[SourceColumn]) -> bool:
     """Return whether a column is the median of three others or more in every row."""
     if len(other_people) < 3 or column.words or len(column.cells) < _FEW_ROWS:
         return False
@@ -608,7 +608,7 @@ def _group_columns(columns: Sequence[SideColumn], key: Callable[[SideColumn], An
     return groups
 
 
-def find_roles(columns: Sequence[Column], options: TableOptions, ask: Callable[[str], Role] | None = None) -> TableRoles:
+def find_roles(columns: Sequence[SourceColumn], options: TableOptions, ask: Callable[[str], Role] | None = None) -> TableRoles:
     """Return the roles of a table's columns.
 
     Args:

@@ -14,7 +14,7 @@ import msgspec
 
 from harness.content.column_words import column_words
 from harness.errors import ContentError, UsageError
-from harness.exchange.labels.cells import MOST_CLASSES, Column, cell_score
+from harness.exchange.labels.cells import MOST_CLASSES, SourceColumn, cell_score
 from harness.exchange.labels.table import SourceTable
 from harness.model import Scale, Score
 from harness.text import quoted
@@ -45,7 +45,9 @@ class ReadScale(NamedTuple):
         return " < ".join(classes) if len(classes) == 2 else f"{classes[0]} to {classes[-1]}"
 
 
-def read_scale(metric: str, people: Sequence[Column], judges: Sequence[Column], stated: Scale | None, *, pair: bool) -> ReadScale:
+def read_scale(
+    metric: str, people: Sequence[SourceColumn], judges: Sequence[SourceColumn], stated: Scale | None, *, pair: bool
+) -> ReadScale:
     """Return the scale of a metric and how the cells are read on it.
 
     Args:
@@ -132,7 +134,7 @@ def _find_polarity(score: float | str) -> bool | None:
     return True if score in verdicts.good else False if score in verdicts.bad else None
 
 
-def _match_verdicts(labelled: Counter[float | str], judged: Counter[float | str], people: Sequence[Column]) -> ReadScale | None:
+def _match_verdicts(labelled: Counter[float | str], judged: Counter[float | str], people: Sequence[SourceColumn]) -> ReadScale | None:
     """Return one scale of two classes for words and numbers of the same meaning, such as pass and 1; None where they are not known."""
     sides = [[score for score in scores if _find_polarity(score) is not None] for scores in (labelled, judged)]
     if any(len(verdicts) != len(scores) or not verdicts for verdicts, scores in zip(sides, (labelled, judged), strict=True)):
@@ -150,7 +152,7 @@ def _to_class(value: float | str) -> int | str:
     return value if isinstance(value, str) else int(value)
 
 
-def _count_spellings(columns: Sequence[Column]) -> dict[float | str, str]:
+def _count_spellings(columns: Sequence[SourceColumn]) -> dict[float | str, str]:
     """Return the commonest spelling of each word."""
     spellings: dict[float | str, Counter[str]] = {}
     for column in columns:
@@ -161,7 +163,11 @@ def _count_spellings(columns: Sequence[Column]) -> dict[float | str, str]:
 
 
 def _scale_of_numbers(
-    metric: str, labelled: Counter[float | str], judged: Counter[float | str], columns: Sequence[Column], judges: Sequence[Column]
+    metric: str,
+    labelled: Counter[float | str],
+    judged: Counter[float | str],
+    columns: Sequence[SourceColumn],
+    judges: Sequence[SourceColumn],
 ) -> ReadScale:
     people, judge = (sorted(score for score in scores if isinstance(score, float)) for scores in (labelled, judged))
     if (code := missing_code([*people, *judge])) is not None:
@@ -196,7 +202,9 @@ def missing_code(numbers: Sequence[float]) -> float | None:
     return None
 
 
-def _differ(metric: str, labelled: Counter[float | str], judged: Counter[float | str], judges: Sequence[Column], stated: str = "") -> str:
+def _differ(
+    metric: str, labelled: Counter[float | str], judged: Counter[float | str], judges: Sequence[SourceColumn], stated: str = ""
+) -> str:
     column = judges[0].name if judges else "COLUMN"
     return (
         f"people and judge are on different scales of '{metric}'{stated}: people {_describe_scores(labelled)}, "
@@ -232,7 +240,7 @@ class Recode(NamedTuple):
         return round(self.to[0] + share * (self.to[1] - self.to[0]), _DIGITS)
 
 
-def recoded_columns(table: SourceTable, columns: Sequence[Column], recodes: Sequence[str]) -> tuple[list[Column], list[str]]:
+def recoded_columns(table: SourceTable, columns: Sequence[SourceColumn], recodes: Sequence[str]) -> tuple[list[SourceColumn], list[str]]:
     """Return the columns with those cells recoded that the user names, and a note on each of them.
 
     Raises UsageError for another form, ContentError for a cell that none of a column's rules means.

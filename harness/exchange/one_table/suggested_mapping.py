@@ -11,7 +11,7 @@ import msgspec
 from rich.cells import cell_len
 
 from harness.content.specs import LabelMapping
-from harness.exchange.labels.cells import Column, cell_score, columns_of_table
+from harness.exchange.labels.cells import SourceColumn, cell_score, columns_of_table
 from harness.exchange.labels.columns_of_source import find_columns
 from harness.exchange.labels.layouts import ROW_NUMBER
 from harness.exchange.labels.table import SourceTable
@@ -86,7 +86,7 @@ class _Suggestion:
         self.by_role[role] = name
         self.guesses.append(sentence)
 
-    def _list_free(self) -> list[Column]:
+    def _list_free(self) -> list[SourceColumn]:
         return [column for name, column in self.columns.items() if name not in self.used and column.filled]
 
     def _find_column(self, role: str) -> str | None:
@@ -255,7 +255,7 @@ class _Suggestion:
         self._guess("item id: the number of the row, as no column tells the rows apart (--id-from COLUMN,COLUMN)", id_from=(ROW_NUMBER,))
         self._guess_system()
 
-    def _guess_system(self, *candidates: Column) -> None:
+    def _guess_system(self, *candidates: SourceColumn) -> None:
         if "system" in self.by_role or not self._open("system"):
             return
         rows = len(self.table.records)
@@ -352,5 +352,5 @@ _WHO = {
 }
 
 
-def _are_phrases(column: Column) -> bool:
+def _are_phrases(column: SourceColumn) -> bool:
     return sum(count for value, count in column.counts.items() if len(str(value).split()) > 1) > _MOSTLY * column.filled

@@ -236,7 +236,7 @@ def _scale_length(classes: Classes) -> float:
 class _LeftOut:
     """Credits of judges and people against the same remaining annotators of each question, one annotator left out at a time."""
 
-    def __init__(self, questions: Questions, units: NDArray[np.intp], score: NDArray[np.int16]) -> None:
+    def __init__(self, questions: RankedQuestions, units: NDArray[np.intp], score: NDArray[np.int16]) -> None:
         self.people_credits = np.full(len(units), np.nan)
         self.judge_credits = np.full((score.shape[0], len(units)), np.nan)
         for code, (name, label_counts) in enumerate(questions.votes.items()):
@@ -276,7 +276,7 @@ def _leave_one_out_statistics(k: int, classes: Classes) -> tuple[Statistic, Stat
 
 
 @dataclass(frozen=True, eq=False)
-class Questions:
+class RankedQuestions:
     """The labelled pairs of item and metric of a data set, by number (units,)."""
 
     data: Dataset
@@ -311,7 +311,7 @@ class Questions:
 class AnswerMatrix:
     """The answers of several judges to the same questions under one variant."""
 
-    questions: Questions
+    questions: RankedQuestions
     variant: str
     judges: tuple[str, ...]
     score: NDArray[np.int16]  # (judges, repeats, units) the class that the judge gave, -1 without one
@@ -319,7 +319,9 @@ class AnswerMatrix:
     was_asked: NDArray[np.bool_]  # (judges, languages) anything
 
 
-def questions_of(data: Dataset, judged: Sequence[Judgments], options: MeasureOptions, rank_by: str, metrics: Sequence[str]) -> Questions:
+def questions_of(
+    data: Dataset, judged: Sequence[Judgments], options: MeasureOptions, rank_by: str, metrics: Sequence[str]
+) -> RankedQuestions:
     """Return the questions that count: those on `metrics` whose items have as many annotators as `options` requires.
 
     `judged` matters for interval scales only, whose classes are the scores that occur. Raises UsageError for a `rank_by` that is not in
@@ -344,7 +346,7 @@ def questions_of(data: Dataset, judged: Sequence[Judgments], options: MeasureOpt
         or [np.empty((0, widest))]
     )
     language, group = item_key(data, "language"), data.clusters
-    return Questions(
+    return RankedQuestions(
         data,
         counted,
         tuple(counted),
@@ -369,7 +371,7 @@ def _compute_credits(labels: LabelCounts, items: Ints, options: MeasureOptions, 
     return out
 
 
-def answer_matrix(questions: Questions, judgments: Mapping[str, Judgments], variant: str, repeats: int) -> AnswerMatrix:
+def answer_matrix(questions: RankedQuestions, judgments: Mapping[str, Judgments], variant: str, repeats: int) -> AnswerMatrix:
     """Return the judges' answers under one variant to the questions that count. Judgments of perturbed texts are left out."""
     shape = (len(judgments), repeats, len(questions))
     score, failure = np.full(shape, NO_VALUE, np.int16), np.full(shape, _NO_ROW, np.int8)
@@ -391,7 +393,7 @@ def answer_matrix(questions: Questions, judgments: Mapping[str, Judgments], vari
     return AnswerMatrix(questions, variant, tuple(judgments), score, failure, was_asked)
 
 
-def guesses(questions: Questions, training: Dataset, baseline: str = MAJORITY) -> Ints:
+def guesses(questions: RankedQuestions, training: Dataset, baseline: str = MAJORITY) -> Ints:
     """Return the class that a baseline gives to every question, (units,); -1 where it gives none.
 
     `majority` gives the commonest label of the development items; without such items, the commonest reference of the language, task and

@@ -8,23 +8,23 @@ from typing import Any
 import pytest
 
 from harness.errors import UsageError
-from harness.exchange.labels.cells import Column, cell_score
+from harness.exchange.labels.cells import SourceColumn, cell_score
 from harness.exchange.one_table.options import TableOptions
 from harness.exchange.one_table.roles import TableRoles, find_roles
 
 TEXT = "The kettle boils slowly near the window of the house"
 
 
-def columns(names: Sequence[str], words: Sequence[Any], **more: Sequence[Any]) -> list[Column]:
+def columns(names: Sequence[str], words: Sequence[Any], **more: Sequence[Any]) -> list[SourceColumn]:
     """Return a column of texts, one of a person and one of a judge who differ in one of ten texts, and `more` columns."""
     person = [words[k * k // 3 % len(words)] for k in range(60)]
     judge = [words[(words.index(score) + (k % 10 == 0)) % len(words)] for k, score in enumerate(person)]
     cells = ([f"{TEXT} {k}" for k in range(60)], person, judge)
-    further = [Column(name, [values[k % len(values)] for k in range(60)]) for name, values in more.items()]
-    return [*(Column(name, of_column) for name, of_column in zip(names, cells, strict=True)), *further]
+    further = [SourceColumn(name, [values[k % len(values)] for k in range(60)]) for name, values in more.items()]
+    return [*(SourceColumn(name, of_column) for name, of_column in zip(names, cells, strict=True)), *further]
 
 
-def roles(found: Sequence[Column], **options: Any) -> TableRoles:
+def roles(found: Sequence[SourceColumn], **options: Any) -> TableRoles:
     return find_roles(found, TableOptions(**options))
 
 
