@@ -108,7 +108,7 @@ class NotebookComparison(DecidedComparison, frozen=True, kw_only=True):
         """Return the answer as a picture that a notebook shows, like `harness compare --figure`. Raises UsageError without a verdict."""
         from harness.render.figures import FigureOptions, draw_answer
 
-        drawn = draw_answer(self.verdicts, self.signature, FigureOptions(forms=("svg",)), self.source)
+        drawn = draw_answer(self.verdicts, self.signature, FigureOptions(forms=("svg",)), self.data_names)
         if drawn is None:
             raise UsageError("there is no verdict on a judge to draw")
         return DrawnFigure(drawn["svg"].decode(), self)

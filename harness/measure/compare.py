@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -90,6 +91,11 @@ class Comparison(msgspec.Struct, frozen=True):
     def source(self) -> str:
         """The first part of the signature: what was compared."""
         return self.signature.partition("|")[0]
+
+    @property
+    def data_names(self) -> str:
+        """The names of the data sets that were compared, with commas between several."""
+        return re.sub(r"@[^,]*", "", self.source.removeprefix("data:"))
 
     def as_json(self) -> dict[str, Any]:
         """Return one object for programs: `{schema_version, signature, ci_method, level, notes, warnings, left_out, cells}`."""

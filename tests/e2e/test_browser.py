@@ -234,7 +234,7 @@ def test_numbers_with_intervals_are_sorted_by_size_and_gaps_come_last(browser: A
 def test_pages_turn_and_rows_are_made_when_they_are_looked_at(browser: Any, page: Path) -> None:
     with opened(browser, page) as shown:
         first = shown.page.inner_text(".judgments")
-        assert len(shown.page.query_selector_all(".case")) == 25 and not shown.page.query_selector_all(".card")
+        assert len(shown.page.query_selector_all(".case")) == 25 and not shown.page.query_selector_all(".case .card")
         shown.page.locator(".pager .on").first.click()
         assert shown.page.inner_text(".judgments") != first and "Page 2 of" in shown.page.inner_text(".pager .where")
 
@@ -329,7 +329,7 @@ def test_what_people_and_judge_are_farthest_apart_on_comes_first(browser: Any, q
     with opened(browser, queue) as shown:
         assert shown.page.inner_text(".judgments thead").split() == ["text", "people", "one", "two"]
         cells = [" ".join(text.split()) for text in shown.page.locator(".case").first.locator("td[data-label]").all_text_contents()]
-        assert cells == ["0 0 0", "✗ 2 wrong", "✓ 0 right"]
+        assert cells == ["0 0 0 no, nothing of it.", "✗ 2 wrong yes, all of it.", "✓ 0 right no, nothing of it."]
         shown.choose(distance="half of it or more")
         assert shown.found == (2, 2)  # 2 for 0 0 0, 0 for 2
         shown.page.click("button[type=reset]")
@@ -459,3 +459,22 @@ def test_the_first_screen_of_a_study_answers_for_every_language_and_the_page_is_
         assert folded.evaluate_all("all => all.length > 2 && all.every(d => !d.open)")
         shown.page.evaluate("dispatchEvent(new Event('beforeprint'))")
         assert folded.evaluate_all("all => all.every(d => d.open)")
+
+
+def test_six_disagreements_that_tell_most_stand_before_the_table(browser: Any, pariksha: Path) -> None:
+    """They are of several languages and metrics, say what people and judge gave in words, and open their text in the table."""
+    with opened(browser, pariksha, width=1440, height=900) as shown:
+        cards = shown.page.locator(".telling .card")
+        assert cards.count() == 6 and "Six telling disagreements" in shown.page.inner_text(".telling")
+        notes = [text.split(" · ") for text in shown.page.locator(".telling .card > .note").all_inner_texts()]
+        assert len({language for language, _ in notes}) == 6 and len({metric for _, metric in notes}) == 3
+        assert all("People: " in text and "gpt-4-32k: " in text for text in cards.all_inner_texts())
+        cards.first.locator("button").click()
+        assert shown.page.locator(".opened:not([hidden]) .text").count() and shown.said == []
+
+
+def test_cases_of_one_text_follow_each_other(browser: Any, queue: Path) -> None:
+    with opened(browser, queue) as shown:
+        shown.page.evaluate("document.querySelectorAll('.case .opener').forEach(opener => opener.click())")
+        ids = [text.split(" · ")[0] for text in shown.page.locator(".case .ids").all_inner_texts()]
+        assert ids == sorted(ids, key=ids.index)

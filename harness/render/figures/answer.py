@@ -172,7 +172,7 @@ def write_answer(comparison: DecidedComparison, path: Path, options: FigureOptio
     """Draw the answer of a comparison into a file. Raises UsageError where it has no verdict, and as `form_of` does."""
 
     def draw(file_options: FigureOptions) -> Drawn:
-        drawn = draw_answer(comparison.verdicts, comparison.signature, file_options, comparison.source)
+        drawn = draw_answer(comparison.verdicts, comparison.signature, file_options, comparison.data_names)
         if drawn is None:
             raise UsageError("there is no verdict on a judge to draw; --figure-kind shares draws the class shares")
         return drawn

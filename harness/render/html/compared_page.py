@@ -85,9 +85,19 @@ def comparison_page(
     cards = {outcome.data.about.id: outcome.data.about for outcome in recordings}
     statements = [(name, lines) for name, about in cards.items() if (lines := statement_of(about))]
     title = f"{' and '.join(names)}: judges beside labels"
+    first = first_screen(
+        comparison.verdicts,
+        Known(
+            max(outcome.data.labels.max_annotators for outcome in recordings),
+            pairs=minimal_pair_rows(comparison.sections),
+            two_people=two_people_sentence(cells),
+            pages=comparison.pages,
+        ),
+    )
     body = render(
         "comparison.html",
         title=title,
+        of_data=_data_title(recordings),
         judgments=sum(int(table.counted.sum()) for table in judged),
         sections=list(_sections(bool(cells), bool(side_tables), bool(parts["maps"]), own_sections, bool(statements))),
         own_sections=[(section, run_grids(section), section_tables(section), reliability_figures(section)) for section in own_sections],
@@ -95,15 +105,7 @@ def comparison_page(
         warnings=comparison.notes,
         versus=" = ".join(options.versus) if options.versus else "",
         **parts,
-        first=first_screen(
-            comparison.verdicts,
-            Known(
-                max(outcome.data.labels.max_annotators for outcome in recordings),
-                pairs=minimal_pair_rows(comparison.sections),
-                two_people=two_people_sentence(cells),
-                pages=comparison.pages,
-            ),
-        ),
+        first=first,
         side_tables=side_tables,
         numbers=comparison_table(comparison, comparison.cells, first_keys=("language",) if languages - {POOLED} else ()),
         statements=statements,
@@ -112,7 +114,17 @@ def comparison_page(
         ci_method=comparison.ci_method,
         browsed=data,
     )
-    return shell(title, body, scripts=SCRIPTS, data={"items-data": data})
+    page_title = f"{' and '.join(names)}: {first.title}" if first else title
+    return shell(page_title, body, scripts=SCRIPTS, data={"items-data": data})
+
+
+def _data_title(recordings: Sequence[Recording]) -> str:
+    """Return the name of each data set, with the title that its card has."""
+    titles = {recording.name: recording.data.about.title for recording in recordings}
+    return " · ".join(
+        title if title.casefold().startswith(name.casefold()) else f"{name}{f': {title}' if title else ''}"
+        for name, title in titles.items()
+    )
 
 
 def _judged_cells(
@@ -145,6 +157,7 @@ def _sections(
     yield "numbers", "All numbers"
     if stated:
         yield "people", "Who labelled"
+    yield "about", "About these data"
     yield "again", "Reproduce this page"
 
 

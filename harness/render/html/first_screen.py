@@ -12,12 +12,12 @@ from markupsafe import Markup
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
 from harness.measure.options import POOLED
-from harness.render.html.marks import difference_track, gap_track
+from harness.render.html.marks import difference_track, gap_track, state_bar
 from harness.render.sides import side_of
 from harness.render.verdicts import judged_sides
 from harness.reports.answer.build_answer import build_answer
 from harness.reports.answer.groups import axis_reach, beside_people, groups_of
-from harness.reports.answer.states import against_words, cause_words, deciding, state_of, state_words
+from harness.reports.answer.states import STYLES, against_words, cause_words, count_questions, deciding, state_of, state_words
 from harness.reports.answer.steps import LabelPages
 from harness.reports.answer.words import (
     annotators_of,
@@ -177,6 +177,8 @@ class JudgeAnswer:
 class ScreenView:
     """The answer in all languages, or in one. `tag` is that of the language, or `all`.
 
+    `state_bar` draws how many questions have each state, and `states` has them as `(style, state, number)`.
+
     One judge under one condition has its verdicts as a list. Of several there are matrices, one for each condition that can be chosen;
     then `answers` are folded beneath: one for each judge or condition, as `sides_are` says.
     """
@@ -191,6 +193,8 @@ class ScreenView:
     matrices: tuple[VerdictMatrix, ...]
     answers: tuple[JudgeAnswer, ...]
     sides_are: str
+    state_bar: Markup
+    states: tuple[tuple[str, str, int], ...]
     heading: str = ""
 
 
@@ -243,6 +247,7 @@ def _view(tag: str, sides: Sides, facts: Known) -> ScreenView:
     answer = build_answer(sides, facts.pages)
     names = side_names(sides) if len(sides) > 1 else [""]
     several = len({side[0]["judge"] for side in sides}) > 1
+    counts = count_questions(verdict for side in sides for verdict in side)
     return ScreenView(
         tag,
         "All" if tag == _ALL else english_name(tag),
@@ -254,6 +259,8 @@ def _view(tag: str, sides: Sides, facts: Known) -> ScreenView:
         answer.matrices,
         tuple(_answer(side, name, facts.pairs, POOLED if tag == _ALL else tag) for side, name in zip(sides, names, strict=True)),
         "judge" if several else "condition",
+        state_bar(counts),
+        tuple((STYLES[state], state, count) for state, count in counts.items()),
     )
 
 

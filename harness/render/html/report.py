@@ -92,6 +92,7 @@ def report_page(result: RunResult, report: Report, wage: float | None = None) ->
     annotators = result.prepared.data.labels.max_annotators
     two_people = two_people_sentence(report.by_metric)
     facts = Known(annotators, date_asked(record), minimal_pair_rows(report.ablations), two_people, report.pages)
+    first = study_screen(first_screen(report.verdicts, facts), report.ablations)
     body = render(
         "report.html",
         title=report.title,
@@ -101,7 +102,7 @@ def report_page(result: RunResult, report: Report, wage: float | None = None) ->
         sections=list(_sections(bool(parts["maps"]), study_sections, bool(ablations), bool(statements))),
         warnings=notes(report),
         **parts,
-        first=study_screen(first_screen(report.verdicts, facts), report.ablations),
+        first=first,
         sealed=reason_without_agreement(report),
         sealed_table=sealed_table(report),
         own_sections=[(section, [], section_tables(section), reliability_figures(section)) for section in study_sections],
@@ -120,7 +121,8 @@ def report_page(result: RunResult, report: Report, wage: float | None = None) ->
         ci_method=report.ci_method,
         browsed=data,
     )
-    return shell(f"{report.title} – {report.run}", body, scripts=SCRIPTS, data={"items-data": data})
+    page_title = f"{report.title}: {first.title}" if first else f"{report.title} – {report.run}"
+    return shell(page_title, body, scripts=SCRIPTS, data={"items-data": data})
 
 
 def judged_parts(
@@ -171,6 +173,7 @@ def _sections(maps: bool, study_sections: Sequence[ShownSection], ablations: boo
     yield from (("failures", "Failures"), ("cost", "Cost"))
     if stated:
         yield "people", "Who labelled"
+    yield "about", "About these data"
     yield "again", "Reproduce this page"
 
 

@@ -89,13 +89,65 @@
     for (let at = 0; at < keys.length; at++) shown[at] = keys[at] % cases;
   };
 
+  // the cases of one text follow each other, where the first of them stands
+  const group = () => {
+    const ofItem = new Map();
+    for (const n of found.shown) {
+      const item = items.itemOf[items.caseStart[n]];
+      if (ofItem.has(item)) ofItem.get(item).push(n); else ofItem.set(item, [n]);
+    }
+    found.shown = [...ofItem.values()].flat();
+  };
+
+  // ---- six cases on which judge and people differ most: people agree, and languages and metrics take turns
+
+  const MOST_TELLING = 6;
+  const telling = () => {
+    if (items.unlabelled || items.data.warning) return null;
+    const byPlace = new Map();
+    for (let n = 0; n + 1 < items.caseStart.length; n++) {
+      let worst = -1;
+      for (let row = items.caseStart[n]; row < items.caseStart[n + 1]; row++) if (items.distance[row] > 0 && (worst < 0 || items.distance[row] > items.distance[worst])) worst = row;
+      if (worst < 0 || !items.texts(items.itemOf[worst]).length) continue;
+      const agreed = items.at("agreement", worst) === "full", key = `${items.at("language", worst)} ${items.at("metric", worst)}`;
+      const weight = items.distance[worst] + (agreed ? 1 : 0) + (items.at("justification", worst) ? 0.5 : 0) + items.labelled[n] / 1000;
+      if (!byPlace.has(key)) byPlace.set(key, []);
+      byPlace.get(key).push([weight, n, worst]);
+    }
+    const queues = [...byPlace.values()].map((own) => own.sort((a, b) => b[0] - a[0] || a[1] - b[1]).slice(0, MOST_TELLING));
+    const picked = [], used = new Set(), times = new Map(), candidates = queues.flat();
+    const turns = (row) => (times.get(items.at("language", row)) ?? 0) + (times.get(items.at("metric", row)) ?? 0);
+    while (picked.length < MOST_TELLING) {
+      const free = candidates.filter(([, , row]) => !used.has(items.itemOf[row]));
+      if (!free.length) break;
+      const [, n, row] = free.reduce((best, next) => (next[0] - 2 * turns(next[2]) > best[0] - 2 * turns(best[2]) ? next : best));
+      picked.push([n, row]);
+      used.add(items.itemOf[row]);
+      for (const name of ["language", "metric"]) times.set(items.at(name, row), (times.get(items.at(name, row)) ?? 0) + 1);
+    }
+    if (picked.length < 2) return null;
+    const said = (row, score) => { const words = wordsOfScore(row, score); return words ? `${score} – ${words}` : String(inShort(score)); };
+    const tellingCard = ([n, row]) => {
+      const item = items.itemOf[row], lang = items.languageOf(item), reason = items.at("justification", row), reference = items.at("reference", row);
+      const about = ["language", "metric"].filter((name) => varies(name) || name === "metric").map((name) => wordOf(name, items.at(name, row)));
+      const open = button("Read it", () => { reader = true; show({ item: items.data.items.id[item], on: items.at("metric", row) }); }, { "aria-label": `Read it: ${items.data.items.id[item]}, ${about.join(", ")}` });
+      return make("li", { class: "card" },
+        make("p", { class: "note" }, about.join(" · ")), make("p", { class: "quote", lang, dir: "auto" }, glance(item, 400)),
+        make("p", {}, `${items.data.constructed ? "Label" : "People"}: `, make("b", {}, reference === null ? labelsInShort(items.labelsAt(row)) : said(row, reference))),
+        make("p", {}, make("bdi", {}, items.sides[items.side[row]].who), ": ", make("b", { class: "bad" }, said(row, scoreOf(row)))),
+        reason ? make("p", { class: "quote reason", lang: items.at("spoken", row), dir: "auto" }, `“${reason}”`) : null, open);
+    };
+    return make("section", { class: "telling", "aria-label": "Telling disagreements" }, make("h3", {}, `${picked.length === MOST_TELLING ? "Six" : picked.length} telling disagreements`),
+      make("ul", { class: "cards" }, ...picked.map(tellingCard)));
+  };
+
   // ---- one row, and what it opens
 
-  const glance = (item) => {
+  const glance = (item, most = 160) => {
     if (items.data.warning) return "offensive text: open to read";
     const own = items.texts(item);
     const [, text] = own.find(([name]) => name.startsWith("output")) || own[own.length - 1] || ["", ""];
-    return text.slice(0, 160).replaceAll("\n", " ") || items.data.items.id[item];
+    return text.slice(0, most).replaceAll("\n", " ") || items.data.items.id[item];
   };
   const pinnedFirst = (rows) => {
     const order = pins();
@@ -144,8 +196,9 @@
     return [...times].sort((a, b) => b[1] - a[1]).map(([score, n]) => (n > 1 ? `${score} ×${n}` : score)).join(", ");
   };
   const labelsCell = (n) => {
-    const words = labelsInShort(items.labelsAt(items.caseStart[n]));
-    return make("td", { class: "of-people", "data-label": whose(), title: words }, words ? make("b", {}, words) : "–");
+    const row = items.caseStart[n], words = labelsInShort(items.labelsAt(row)), reference = items.at("reference", row);
+    const meaning = reference === null ? undefined : wordsOfScore(row, reference);
+    return make("td", { class: "of-people", "data-label": whose(), title: [words, meaning].filter(Boolean).join(": ") }, words ? make("b", {}, words) : "–", ...(meaning ? [" ", make("small", { class: "meaning" }, meaning)] : []));
   };
   const scoreCell = (n, side) => {
     const cell = make("td", { "data-label": columnName(side) });
@@ -157,6 +210,8 @@
     const score = make("b", {}, inShort(scoreOf(row))), far = items.apart(row), compared = !items.unlabelled || outcome === "failed";
     const beside = compared ? make("span", { class: "hidden" }, far === null ? ` ${WORDS.outcome[outcome]}` : ` from ${named("people")}`) : null;
     cell.append(make("span", { class: `given ${outcome.replace(" ", "-")}${wanted.length ? "" : " aside"}`, title: wordsOfScore(row, scoreOf(row)) ?? scoreOf(row) }, ...(far !== null ? [score, ` ${signOf(row)}`] : [compared ? `${signOf(row)} ` : null, score]), beside));
+    const meaning = wordsOfScore(row, scoreOf(row));
+    if (meaning) cell.append(" ", make("small", { class: "meaning" }, meaning));
     const more = (wanted.length || own.length) - 1;
     if (changed !== null || more) cell.append(" ", make("small", {}, [changed, more ? `and ${count(more, "more answer")}` : ""].filter(Boolean).join(" ")));
     return cell;
@@ -169,13 +224,15 @@
     veil.addEventListener("toggle", () => { if (veil.open && veil.children.length === 1) veil.append(drawn()); });
     return veil;
   };
-  const caseNode = (n) => {
+  const caseNode = (n, at, cases) => {
+    const same = at > 0 && items.itemOf[items.caseStart[cases[at - 1]]] === items.itemOf[items.caseStart[n]]; // the text stands above
     const row = items.caseStart[n], item = items.itemOf[row], lang = items.languageOf(item);
     const about = ["language", "task", "metric"].filter((name) => varies(name) || name === "metric").map((name) => wordOf(name, items.at(name, row)));
-    const opener = make("button", { type: "button", class: "opener", lang: items.data.warning || !items.texts(item).length ? null : lang, dir: "auto", "aria-expanded": "false" }, glance(item));
+    const words = same ? about.at(-1) : glance(item);
+    const opener = make("button", { type: "button", class: "opener", lang: same || items.data.warning || !items.texts(item).length ? null : lang, dir: "auto", "aria-expanded": "false" }, words);
     const opened = make("tr", { class: "opened", hidden: true }, make("td", { colspan: columns.length + (items.unlabelled ? 1 : 2) }));
     opener.addEventListener("click", () => { reader = true; toggle(body, n); remember(); });
-    const body = make("tbody", { class: "case", "data-case": n }, make("tr", {}, make("th", { scope: "row" }, opener, make("small", {}, about.join(" · "))), items.unlabelled ? null : labelsCell(n), ...columns.map((side) => scoreCell(n, side))), opened);
+    const body = make("tbody", { class: same ? "case same" : "case", "data-case": n }, make("tr", {}, make("th", { scope: "row" }, opener, same ? null : make("small", {}, about.join(" · "))), items.unlabelled ? null : labelsCell(n), ...columns.map((side) => scoreCell(n, side))), opened);
     if (open === n || found.shown.length === 1) toggle(body, n, true);
     return body;
   };
@@ -276,7 +333,7 @@
     const pages = Math.max(1, Math.ceil(found.shown.length / PAGE));
     page = Math.min(page, pages - 1);
     const left = chooseColumns();
-    list.replaceChildren(make("table", { class: "judgments" }, make("caption", { class: "hidden" }, "Texts with their labels and scores"), head(), ...found.shown.slice(page * PAGE, (page + 1) * PAGE).map(caseNode)));
+    list.replaceChildren(make("table", { class: `judgments columns-${columns.length}` }, make("caption", { class: "hidden" }, "Texts with their labels and scores"), head(), ...found.shown.slice(page * PAGE, (page + 1) * PAGE).map(caseNode)));
     announce(`${count(found.judgments, "judgment")} of ${grouped(items.size)}, in ${count(found.shown.length, "text on one metric", "texts on one metric each")}.${left ? ` ${count(left, "more judge")}: open a row, or choose who judged.` : ""}${found.judgments ? "" : " Nothing matches: remove a filter."}`);
     for (const pager of [above, below]) {
       pager.hidden = pages === 1;
@@ -289,6 +346,7 @@
     const begin = performance.now();
     found = items.filtered(view);
     sort();
+    group();
     page = Math.max(0, Math.floor(found.shown.indexOf(open) / PAGE));
     draw();
     root.dataset.taken = (performance.now() - begin).toFixed(1);
@@ -458,7 +516,7 @@
   const start = () => {
     items = ItemsData.read();
     controls();
-    root.replaceChildren(form, make("div", { class: "status" }, status, above), list, below, keys);
+    root.replaceChildren(...[telling()].filter(Boolean), form, make("div", { class: "status" }, status, above), list, below, keys);
     const wanted = Share.viewOf(location.hash);
     if (wanted) show(wanted); else changed();
     root.dataset.ready = "yes";
