@@ -15,7 +15,7 @@ import tempfile
 
 RUNS = 7
 HARNESS = [sys.executable, "-m", "harness"]
-RUN = [*HARNESS, "run", "--full", "--judge", "baseline/random"]
+RUN = [*HARNESS, "run", "--board", "controls-full", "--judge", "baseline/random"]
 
 
 def commands(out: str) -> dict[str, list[str]]:

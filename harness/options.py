@@ -262,6 +262,10 @@ def positive_integer(text: str) -> int:
     return _integer(text, 1)
 
 
+def amount(text: str) -> int:
+    return _integer(text, 0)
+
+
 def seed(text: str) -> int:
     return _integer(text, 0)
 
@@ -377,6 +381,8 @@ Share = Annotated[float, Reads(share)]
 NonNegativeShare = Annotated[float, Reads(non_negative_share)]
 Shares = Annotated[tuple[float, ...], Reads(shares)]
 Count = Annotated[int, Reads(positive_integer)]
+Amount = Annotated[int, Reads(amount)]
+"""A number of things, 0 or more."""
 Seed = Annotated[int, Reads(seed)]
 Port = Annotated[int, Reads(port)]
 PricedJudges = Annotated[tuple[tuple[str, float], ...], ReadsEach(priced)]

@@ -33,7 +33,7 @@ COMMANDS = {
     # runs: plain, ablated, as a panel, as a study, of pairs
     "run": f"run --langs ja,cs {BASELINES} --out plain",
     "run-json": f"run --langs ja,cs {BASELINES} --out plain --json",
-    "run-full": f"run --full --langs de {BASELINES} --out full",
+    "run-full": f"run --board controls-full --langs de {BASELINES} --out full",
     "run-ablations": "run --langs ja,cs --judge baseline/length --judge baseline/random --variant single --variant joint --variant detailed"
     " --variant few-shot --temperature 0,0.7 --top-p 0.9 --repeats 2 --perturb shuffle-words:0.1,0.5 --perturb truncate --out ablations",
     "run-panel": "run --langs en --judge panel/panel.toml --metrics problematic_content --judge baseline/length --out panel",

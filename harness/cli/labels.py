@@ -8,21 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from harness.annotate.answers.page_files import is_result_file
-from harness.annotate.answers.page_import import PageImportOptions, import_page_results
-from harness.cli.arguments import given_fields
+from harness.annotate.answers.page_import import import_page_results
 from harness.cli.commands.labels_and_data import CountLabelsNeeded, LabelsExport, LabelsImport
 from harness.cli.endings import ended, print_refusals, print_result, refusals_of
 from harness.cli.judged import opened_source
 from harness.cli.streams import print_json
 from harness.content import Library
-from harness.content.specs import ROLES, LabelMapping
 from harness.correction import labels_budget
 from harness.data import load_bundled, load_folder
 from harness.decide.options import DecisionOptions
 from harness.errors import UsageError
 from harness.exchange.labels.export import export_labels
-from harness.exchange.labels.importing import ImportOptions, ImportSummary, import_labels
-from harness.exchange.labels.mapping import load_mapping, parse_categories, parse_pairs, parse_scales
+from harness.exchange.labels.importing import ImportSummary, import_labels
+from harness.exchange.labels.mapping import mapping_of
 from harness.exchange.labels.sections import Selection
 from harness.options import part_of
 from harness.reports.tables.numbers import counted
@@ -30,41 +28,18 @@ from harness.text import terminal_safe
 
 
 def import_(arguments: LabelsImport) -> int:
-    options, library = ImportOptions(**given_fields(arguments, ImportOptions)), Library(*arguments.content)
-    if arguments.kind is None and any(is_result_file(Path(source)) for source in arguments.sources):
-        page_options = PageImportOptions(arguments.pages, arguments.edited, arguments.one_person)
-        imported = import_page_results(
-            list(map(Path, arguments.sources)), arguments.to, mapping_of(arguments), options, page_options, library
-        )
+    mapping, options, library = mapping_of(arguments.columns), arguments.options, Library(*arguments.content)
+    if options.kind is None and any(is_result_file(Path(source)) for source in arguments.sources):
+        files = list(map(Path, arguments.sources))
+        imported = import_page_results(files, arguments.to, mapping, options, arguments.result_files, library)
     elif len(arguments.sources) > 1:
         raise UsageError("name one source; only result files of labelling pages are imported together. Add the next one with --append")
     elif arguments.to is None:
         raise UsageError("name the data folder to write with --to DIR")
     else:
-        imported = import_labels(arguments.sources[0], arguments.to, mapping_of(arguments), options, library)
+        imported = import_labels(arguments.sources[0], arguments.to, mapping, options, library)
     print_summary(imported)
     return ended(imported, partial(facts_of, imported) if arguments.json else None)
-
-
-def mapping_of(arguments: Any) -> LabelMapping:
-    """The mapping from --map and from the flags, which take precedence."""
-    same_name = (
-        *("id", "title", "language", "task", "metric", "annotator", "source", "annotators", "group", "system"),
-        *("wide_items", "annotator_from_file", "sampling"),
-    )
-    flags: dict[str, Any] = {name: getattr(arguments, name if name != "source" else "label_source") for name in same_name}
-    flags |= {
-        name: tuple(getattr(arguments, name) or ())
-        for name in ("wide_annotators", "wide_metrics", "human", "id_from", "flip", "drop", "no_answer")
-    }
-    flags |= {
-        "columns": parse_pairs(arguments.column, "--column", ROLES),
-        "texts": parse_pairs(arguments.text, "--text"),
-        "rename": parse_pairs(arguments.rename, "--rename"),
-        "categories": parse_categories(arguments.category),
-        "metrics": parse_scales(arguments.scale),
-    }
-    return load_mapping(arguments.map, flags)
 
 
 def print_summary(imported: ImportSummary) -> None:

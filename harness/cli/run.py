@@ -6,7 +6,6 @@ import shutil
 import sys
 from collections.abc import Collection, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -48,7 +47,7 @@ from harness.text import terminal_safe
 
 
 def run(arguments: Run) -> int:
-    spec, settings = _read_spec(arguments), checked(arguments.asking)
+    spec, settings = arguments.request, checked(arguments.asking)
     if arguments.cascade:
         from harness.cli.cascaded_run import run_cascaded
 
@@ -164,14 +163,6 @@ def _keep_spec(result: RunResult, arguments: Any) -> None:
     flags = {name: value for name, value in _list_flags(arguments).items() if name not in ("base_url", "out", "header")}
     with suppress(StoreError):
         write_atomic(result.folder / "spec.toml", to_toml(flags), private=True)
-
-
-def _read_spec(arguments: Any) -> RunSpec:
-    request: RunSpec = arguments.request
-    if arguments.full and request.board not in (None, "controls-full"):
-        raise UsageError("--full means --board controls-full; remove --board")
-    board = "controls-full" if arguments.full else request.board
-    return replace(request, board=board)
 
 
 def checked(asking: Settings) -> Settings:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 import msgspec
 
-from harness.cli.arguments import given_fields
 from harness.cli.commands.find_out import Compare, Start
 from harness.cli.endings import ended
 from harness.cli.flags import read_flags
-from harness.cli.labels import facts_of, mapping_of, print_summary
+from harness.cli.labels import facts_of, print_summary
 from harness.cli.table import ask_role, show_table
 from harness.content import Library
 from harness.content.specs import LabelMapping
@@ -22,9 +22,10 @@ from harness.data import load_folder
 from harness.data.dataset import rubric_scales
 from harness.errors import UsageError
 from harness.exchange.labels.delimited import likely_encoding
-from harness.exchange.labels.importing import ImportOptions, ImportSummary, import_labels
+from harness.exchange.labels.importing import ImportSummary, import_labels
 from harness.exchange.labels.layouts import one_record_per_item, with_ids
-from harness.exchange.labels.mapping import parse_scales
+from harness.exchange.labels.mapping import mapping_of, parse_scales
+from harness.exchange.labels.options import ImportOptions
 from harness.exchange.labels.plain_exports import with_plain_names
 from harness.exchange.labels.read import read_source
 from harness.exchange.labels.several_people import with_people_apart
@@ -33,6 +34,7 @@ from harness.exchange.one_table.options import TableOptions
 from harness.exchange.one_table.read_table import OneTable, read_judged_table
 from harness.exchange.one_table.suggested_mapping import SuggestedMapping, suggest_mapping
 from harness.model import Scale
+from harness.options import part_of
 from harness.reports.tables.numbers import counted
 from harness.row_files import find_table, to_toml, write_atomic
 from harness.text import one_line, terminal_safe
@@ -45,15 +47,15 @@ def start(arguments: Start) -> int:
     to = arguments.to or folder_of(arguments.file)
     if not arguments.plan and to.is_dir() and find_table(to, "labels"):
         raise UsageError(f"{to} already holds labels; name another folder with --to, or add to them with 'harness labels import --append'")
-    mapping = mapping_of(arguments)
+    mapping = mapping_of(arguments.columns)
     if not arguments.plan and (judging := _read_table_options(mapping, arguments)):
         ask = None if arguments.yes or not sys.stdin.isatty() else ask_role
         if judged := read_judged_table(arguments.file, judging, ask):
             return _answer(judged, to, mapping, arguments)
-    options = ImportOptions(**given_fields(arguments, ImportOptions))
-    options, table = _read_table(arguments.file, options, arguments.id_from)
+    options = part_of(arguments.reading, ImportOptions)
+    options, table = _read_table(arguments.file, options, arguments.columns.id_from)
     look = _settle_mapping(table, library, mapping, sure=bool(arguments.yes or arguments.plan))
-    options = msgspec.structs.replace(options, unlabelled=not look.scored, partly=True)  # what is not explained was refused above
+    options = replace(options, unlabelled=not look.scored, partly=True)  # what is not explained was refused above
     if arguments.plan:
         write_atomic(arguments.plan, _write_mapping(look.mapping).encode())
         source, plan = shlex.quote(str(arguments.file)), shlex.quote(str(arguments.plan))
@@ -63,7 +65,7 @@ def start(arguments: Start) -> int:
     imported = import_labels(arguments.file, to, look.mapping, options, library)
     print_summary(imported)
     prompts = _write_prompts(imported, look.mapping, library) if imported.written else []
-    commands = list(_list_next_commands(imported, prompts, look.mapping, arguments.sampling))
+    commands = list(_list_next_commands(imported, prompts, look.mapping, arguments.columns.sampling))
     code = ended(imported, (lambda: {**facts_of(imported), "next": commands}) if arguments.json else None)
     if imported.written and not arguments.json:
         _say("\nNext:\n" + "\n".join(f"  {line}" for line in commands))
@@ -90,7 +92,7 @@ def _read_table_options(mapping: LabelMapping, arguments: Start) -> TableOptions
         group=key_columns["group"] or mapping.group,
         system=key_columns["system"] or mapping.system,
         drop=mapping.drop,
-        scale=arguments.scale,
+        scale=arguments.columns.scale,
         recode=arguments.recode,
         sampling=mapping.sampling,
         source=mapping.source if mapping.source in ("people", "constructed") else "native",
@@ -133,9 +135,7 @@ def texts_of_table(source: Path, mapping: LabelMapping, library: Library) -> tup
     else:
         options, table = _read_table(source, ImportOptions())
         look = _settle_mapping(table, library, mapping, sure=True)
-        imported = import_labels(
-            source, to, look.mapping, msgspec.structs.replace(options, unlabelled=not look.scored, partly=True), library
-        )
+        imported = import_labels(source, to, look.mapping, replace(options, unlabelled=not look.scored, partly=True), library)
         print_summary(imported)
         if not imported.written:
             raise UsageError(f"the texts of {source} were not imported")
@@ -157,7 +157,7 @@ def _with_encoding(source: Path, options: ImportOptions) -> ImportOptions:
     encoding = likely_encoding(source)
     if encoding:
         _say(f"{source} is not UTF-8; it is read as {encoding} (--encoding NAME, if letters look wrong)")
-    return msgspec.structs.replace(options, encoding=encoding)
+    return replace(options, encoding=encoding)
 
 
 def _settle_mapping(table: SourceTable, library: Library, mapping: LabelMapping, *, sure: bool) -> SuggestedMapping:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
 import msgspec
 import numpy as np
 
 from harness.content.tags import choose_from
+from harness.correction.labels_budget import label_budget
+from harness.correction.options import LabelBudgetOptions, SampleOptions
 from harness.data.judgments import Judgments
 from harness.decide.sentences import unread_sentence
 from harness.errors import UsageError
@@ -22,35 +23,7 @@ from harness.measure.compare import Recording
 from harness.model import Item, Scale
 from harness.stats.estimation.sampling_plan import neyman_allocation, proportional_allocation, stratified_variance, whole_labels
 
-LEAST = 2
-"""Fewest texts of a stratum: a variance needs two."""
-Allocation = Literal["proportional", "neyman"]
 NO_SCORE = "no score"
-
-
-class SampleOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """Options of the draw.
-
-    Attributes:
-        language: of the texts.
-        budget: how many texts.
-        judge, metric: whose scores on what make the strata; None: the only one there is, and without judgments one stratum.
-        allocation: `proportional`, or `neyman`: more where the judge is less certain. It loses where its certainty says nothing.
-        least: fewest texts of a stratum.
-        least_per_class: fewest texts of each class of the judge's scores, or all where a class has fewer.
-        seed: of the draw.
-        labelled: draw among the texts that have a native label, such as anchors; False: among those that have none.
-    """
-
-    language: str | None = None
-    budget: int
-    judge: str | None = None
-    metric: str | None = None
-    allocation: Allocation = "proportional"
-    least: int = LEAST
-    least_per_class: int = 0
-    seed: int = 0
-    labelled: bool = False
 
 
 class SampledItem(msgspec.Struct, frozen=True):
@@ -91,9 +64,13 @@ def draw_label_sample(recording: Recording, options: SampleOptions) -> LabelSamp
 
     Their order is random, so that the first n are a sample too.
 
+    Without a budget, as many as `label_budget` says are missing: for a verdict, or where it cannot say, for the interval; the most of all
+    cells.
+
     Raises UsageError for a language, judge or metric that is not there or has to be named, and for a budget that is too small for the
-    strata or larger than what is there.
+    strata, larger than what is there, or unknown.
     """
+    budget = _count_missing_labels(recording, options) if options.budget is None else options.budget
     items = _available_items(recording, options)
     judge, metric = _choose_judge_and_metric(recording, options)
     answers = recording.judgments.take(np.flatnonzero(recording.judgments.judge.equals(judge) & recording.judgments.metric.equals(metric)))
@@ -101,7 +78,7 @@ def draw_label_sample(recording: Recording, options: SampleOptions) -> LabelSamp
     unread = unread_sentence(counts_of_judge, f"the scores of {judge} on {metric} make no strata") if counts_of_judge.mostly_unread else ""
     texts = _assign_strata(items, *(({}, {}) if unread else _scores_and_confidences(answers)), recording.data.scales.get(metric))
     strata = {name: [text for text in texts if text.stratum == name] for name in sorted({text.stratum for text in texts})}
-    counts = _allocate(strata, len(items), options)
+    counts = _allocate(strata, len(items), budget, options)
     chosen: dict[str, SampledItem] = {}
     for name, in_stratum in strata.items():
         for item in _spread_over_groups(in_stratum, counts[name], f"{options.seed} {name}"):
@@ -111,6 +88,15 @@ def draw_label_sample(recording: Recording, options: SampleOptions) -> LabelSamp
     random.Random(f"{options.seed} order").shuffle(drawn)
     notes = [unread] if unread else _sample_notes(described, judge, metric)
     return LabelSample(tuple(drawn), len(items), described, tuple(notes))
+
+
+def _count_missing_labels(recording: Recording, options: SampleOptions) -> int:
+    where = {name: (value,) for name, value in (("language", options.language), ("metric", options.metric)) if value}
+    cells = label_budget([recording], LabelBudgetOptions(judges=(options.judge,) if options.judge else None, where=where)).cells
+    missing = [cell.more_for_verdict if cell.more_for_verdict is not None else cell.more_for_half_width for cell in cells]
+    if not (counts := [number for number in missing if number]):
+        raise UsageError("'labels needed' has no number here (no judgments beside native labels); name the number of texts with --budget")
+    return max(counts)
 
 
 def _available_items(recording: Recording, options: SampleOptions) -> list[Item]:
@@ -199,20 +185,20 @@ def _mean(values: Sequence[float]) -> float:
     return float(np.mean(values)) if values else math.nan
 
 
-def _allocate(strata: Mapping[str, Sequence[_Text]], available: int, options: SampleOptions) -> dict[str, int]:
-    if not 0 < options.budget <= available:
-        raise UsageError(f"--budget {options.budget}: {available} texts without a native label are there; name a number from 1 to that")
+def _allocate(strata: Mapping[str, Sequence[_Text]], available: int, budget: int, options: SampleOptions) -> dict[str, int]:
+    if not 0 < budget <= available:
+        raise UsageError(f"--budget {budget}: {available} texts without a native label are there; name a number from 1 to that")
     sizes = [len(in_stratum) for in_stratum in strata.values()]
     least = _least_per_stratum(strata, options)
-    if options.budget < sum(least):
+    if budget < sum(least):
         flags = f"--least {options.least}" + (f", --least-per-class {options.least_per_class}" if options.least_per_class else "")
-        raise UsageError(f"--budget {options.budget}: {len(sizes)} strata need {sum(least)} texts ({flags}); draw more, or lower these")
+        raise UsageError(f"--budget {budget}: {len(sizes)} strata need {sum(least)} texts ({flags}); draw more, or lower these")
     if options.allocation == "proportional":
-        return dict(zip(strata, map(int, whole_labels(proportional_allocation(sizes, options.budget, floor=least))), strict=True))
+        return dict(zip(strata, map(int, whole_labels(proportional_allocation(sizes, budget, floor=least))), strict=True))
     sds = [_expected_sd(in_stratum) for in_stratum in strata.values()]
     if any(sd is None for sd in sds):
         raise UsageError("--allocation neyman needs the judge's token probabilities, and some texts have none; leave it out")
-    drawn = whole_labels(neyman_allocation(sizes, np.array(sds, float), options.budget, floor=least))
+    drawn = whole_labels(neyman_allocation(sizes, np.array(sds, float), budget, floor=least))
     return dict(zip(strata, map(int, drawn), strict=True))
 
 

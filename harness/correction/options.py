@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal
 from harness.decide.options import DecisionOptions
 from harness.errors import UsageError
 from harness.measure.options import JudgeSelection, MajorityRule
-from harness.options import Flag, Names, Options, Reads, Seed, Share, key_and_value, part_of
+from harness.options import Amount, Count, Flag, Names, Options, Reads, Seed, Share, key_and_value, part_of
 
 Confidence = Literal["probability", "repeats", "votes"]
 NumberRule = Literal["linear", "isotonic"]
@@ -52,7 +52,7 @@ class AcceptedErrors(Options):
 
     alpha_risk: Annotated[Share, Flag("--alpha-risk --risk", "N")] = 0.1
     """the tolerated share of accepted answers that differ from people's label"""
-    delta: Annotated[Share, Flag(metavar="N")] = 0.1
+    delta: Annotated[Share, Flag(metavar="N", setting=True)] = 0.1
     """the tolerated chance that more of them differ"""
     confidence: Annotated[Confidence | None, Flag()] = None
     """of an answer: its token's probability, its share of the repeats, or of several judges' votes (default: probability, else repeats)"""
@@ -93,9 +93,9 @@ class SetOptions(Options):
 
     level: Annotated[Share, Flag(metavar="N")] = 0.9
     """the share of new texts whose set holds a person's score"""
-    per: Annotated[Per, Flag()] = "group"
+    per: Annotated[Per, Flag(setting=True)] = "group"
     """group: a random text of a new random group (default); text: a random text, whose sets are larger"""
-    this_draw: Annotated[Share | None, Flag(metavar="N")] = None
+    this_draw: Annotated[Share | None, Flag(metavar="N", setting=True)] = None
     """hold the level with this probability for this draw of labels, not on average"""
     seed: int = 0
     """of the halves, and of the one label that stands for a group"""
@@ -203,3 +203,36 @@ class ProbabilityOptions(JudgeSelection, MajorityRule):
     def __str__(self) -> str:
         """Return the options as signatures print them."""
         return f"probabilities margin={self.margin:g} alpha={self.alpha:g} groups={self.groups} folds={FOLDS} variance=cr2"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleOptions(Options):
+    """Choose which texts are drawn to be labelled next, and how."""
+
+    heading: ClassVar[str] = "flags"
+
+    budget: Annotated[Count | None, Flag(metavar="N")] = None
+    """how many texts (default: what 'labels needed' says is missing)"""
+    language: Annotated[str | None, Flag("--lang", "TAG")] = None
+    """the language of the texts (default: the only one)"""
+    judge: Annotated[str | None, Flag(metavar="NAME")] = None
+    """whose scores make the strata (default: the only judge; without judgments there is one stratum)"""
+    metric: Annotated[str | None, Flag(metavar="NAME")] = None
+    """on which metric (default: the only one)"""
+    allocation: Annotated[Literal["proportional", "neyman"], Flag()] = "proportional"
+    """neyman: more texts where the judge is less certain; loses where its certainty says nothing"""
+    least: Annotated[Count, Flag(metavar="N")] = 2
+    """fewest texts of a stratum"""
+    least_per_class: Annotated[Amount, Flag(metavar="N")] = 0
+    """fewest texts of each class of the judge's scores, or all where a class has fewer; for rare classes"""
+    seed: Annotated[Seed, Flag(metavar="N")] = 0
+    """seed of the draw"""
+    labelled: bool = False
+    """draw among the texts that have a native label, such as anchors; False: among those that have none"""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.language is not None:
+            from harness.content.tags import canonical  # late: the names of all languages take time
+
+            object.__setattr__(self, "language", canonical(self.language))

@@ -73,7 +73,7 @@ class LabelSelection(Options):
 
     languages: Annotated[Names | None, Flag("--langs --lang", "TAGS")] = None
     """only items in these languages: ja,cs; nothing else is tested or corrected for"""
-    annotators: Annotated[Annotators | None, Reads(Annotators.parse), Flag(metavar="N|N+")] = None
+    annotators: Annotated[Annotators | None, Reads(Annotators.parse), Flag(metavar="N|N+", setting=True)] = None
     """only items with N (or N or more) annotators"""
     where: Annotated[Mapping[str, tuple[str, ...]], ReadsEach(key_and_values, restrictions), Flag(metavar="KEY=VALUES")] = field(
         default_factory=dict
@@ -144,7 +144,7 @@ class MeasureOptions(JudgeSelection, MajorityRule):
     """keys to group by, such as system or any key of the items (default: language,task,metric,judge,variant,temperature)"""
     level: Annotated[Level, Flag()] = "item"
     """compare items, or means of systems"""
-    standardise: Annotated[Standardise, Flag()] = "none"
+    standardise: Annotated[Standardise, Flag(setting=True)] = "none"
     """annotator: correlations on interval scales use scores standardised by person"""
     versus: Annotated[tuple[str, str] | None, Reads(partial(key_and_value, "--versus judge=NAME")), Flag(metavar="KEY=NAME")] = None
     """add paired differences from one judge, variant, temperature or source: judge=gpt-4o"""

@@ -19,7 +19,8 @@ from filelock import FileLock, Timeout
 from harness.content.library import bundled_root
 from harness.content.specs import ConvertedTable, DatasetCard, LabelMapping
 from harness.errors import ContentError, HarnessError, StoreError, UsageError
-from harness.exchange.labels.importing import ImportOptions, import_labels
+from harness.exchange.labels.importing import import_labels
+from harness.exchange.labels.options import ImportOptions
 from harness.plugin_errors import describe_failure
 from harness.plugins import registered, registered_twice
 from harness.published.fetch import Progress, fetch, raw_files, raw_folder

@@ -18,5 +18,5 @@ class CompareOptions(MeasureOptions, DecisionOptions):
 
     judges: Annotated[tuple[str, ...] | None, Flag("--judge", "NAME")] = None
     """only this judge; of a table, a column with a judge's scores; panel/<file.toml> adds a panel; repeatable"""
-    decide: Annotated[Literal["verdicts", "full"], Flag()] = "verdicts"
+    decide: Annotated[Literal["verdicts", "full"], Flag(setting=True)] = "verdicts"
     """full: also calibration of confidences, and judges compared across languages"""

@@ -14,7 +14,8 @@ import numpy as np
 from harness.correction.certificate import Certificate
 from harness.correction.certified_cell import AGAIN, CertifiedCell
 from harness.correction.certify import JudgedRun
-from harness.correction.label_sample import SampleOptions, draw_label_sample
+from harness.correction.label_sample import draw_label_sample
+from harness.correction.options import SampleOptions
 from harness.correction.stale_certificate import certified_run_settings, staleness
 from harness.errors import StaleCertificate, UsageError, UseForbidden
 from harness.measure.compare import Recording, align

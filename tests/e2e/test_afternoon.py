@@ -71,7 +71,7 @@ def test_the_afternoon_is_true(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     folder = os.environ.get("HARNESS_PICTURES")
     pictures = Path(folder).resolve() if folder else None
     monkeypatch.chdir(tmp_path)
-    assert [" ".join(command.split()[:2]) for command in COMMANDS][:3] == ["run --full", "labels plan", "labels page"]
+    assert [" ".join(command.split()[:2]) for command in COMMANDS][:3] == ["run --board", "labels plan", "labels page"]
     names: dict[str, str] = {}
     text = DOCUMENT.read_text("utf-8")
     for command in COMMANDS:

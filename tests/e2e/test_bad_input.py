@@ -93,7 +93,6 @@ NAMES: dict[str, tuple[tuple[str, ...], int, tuple[str, ...]]] = {
     "task twice": (("--tasks", "summarize,summarize"), USAGE, ("named twice",)),
     "metric": (("--metrics", "fluency"), USAGE, ("no metric 'fluency'", "task_quality")),
     "board": (("--board", "control"), USAGE, ("no board 'control'", "Did you mean 'controls'?")),
-    "board and full": (("--board", "controls", "--full"), USAGE, ("--full means --board controls-full",)),
     "board and data": (("--board", "controls", "--data", "."), USAGE, ("exclude each other",)),
     "variant": (("--variant", "fancy"), USAGE, ("unknown variant 'fancy'", "score-only")),
     "variant twice": (("--variant", "joint+single"), USAGE, ("names its call twice",)),
@@ -513,7 +512,7 @@ def test_a_run_that_is_stopped_before_its_first_answer_says_so(
 
 @pytest.mark.slow
 def test_a_run_that_is_stopped_while_it_gets_ready_says_so(start: Callable[..., Any], out: Path, refused: Refused) -> None:
-    process = start("run", "--langs", "cs,ja,en", "--full", "--judge", "baseline/random", "--out", out)
+    process = start("run", "--langs", "cs,ja,en", "--board", "controls-full", "--judge", "baseline/random", "--out", out)
     while not (out / ".lock").exists():
         assert process.poll() is None
         time.sleep(0.005)

@@ -11,13 +11,15 @@ from typing import Any
 
 import pytest
 
-from harness.annotate.answers.page_import import PageImportOptions, import_page_results
+from harness.annotate.answers.options import PageImportOptions
+from harness.annotate.answers.page_import import import_page_results
 from harness.annotate.answers.page_record import ReviewedJudge, ReviewedScore, read_record
 from harness.annotate.answers.review_answers import read_reviews
-from harness.annotate.pages.page import PageOptions, PagesSummary, make_pages
+from harness.annotate.pages.options import PageOptions
+from harness.annotate.pages.page import PagesSummary, make_pages
 from harness.content import Library
 from harness.data import load_bundled, load_folder
-from harness.exchange.labels.importing import ImportOptions
+from harness.exchange.labels.options import ImportOptions
 from tests.conftest import HANG_SECONDS
 from tests.e2e.labelling import data_of, label, open_page, practise, save, visitor
 from tests.e2e.pages import chromium

@@ -127,7 +127,7 @@ def test_full_asks_every_test_item_and_pays_only_for_the_rest(cli: Cli, out: Pat
     count = "SELECT COUNT(*) AS n, COUNT(DISTINCT call_id) AS different FROM attempts"
     cli("run", "--langs", "cs", "--judge", "baseline/majority", "--out", out)
     [controls] = rows(out, count)
-    assert cli("run", "--langs", "cs", "--judge", "baseline/majority", "--out", out, "--full").code == 0
+    assert cli("run", "--langs", "cs", "--judge", "baseline/majority", "--out", out, "--board", "controls-full").code == 0
     [everything] = rows(out, count)
     assert everything["n"] == everything["different"] > controls["n"]
 

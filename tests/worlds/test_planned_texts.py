@@ -18,9 +18,9 @@ import pytest
 from numpy.random import Generator
 
 import harness
-from harness.correction.label_sample import Allocation, SampleOptions, draw_label_sample
+from harness.correction.label_sample import Allocation, draw_label_sample
 from harness.correction.labels_budget import LabelsNeeded, label_budget
-from harness.correction.options import LabelBudgetOptions
+from harness.correction.options import LabelBudgetOptions, SampleOptions
 from harness.measure.compare import Recording, compare
 from harness.measure.options import MeasureOptions
 from harness.stats.core.arrays import Floats, Ints

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from harness.annotate.answers.options import PageImportOptions
 from harness.annotate.answers.page_files import SeenText, find_record, original_place, read_results, two_sessions
 from harness.annotate.answers.page_record import PageRecord, version_of
 from harness.annotate.answers.page_results import ReviewAnswer
@@ -22,8 +23,9 @@ from harness.data.dataset import rubric_scales
 from harness.data.folder_writer import data_toml, locked_folder, write_folder
 from harness.data.read_back import read_back
 from harness.errors import ContentError, UsageError
-from harness.exchange.labels.importing import ImportOptions, ImportSummary, RefusedRow
+from harness.exchange.labels.importing import ImportSummary, RefusedRow
 from harness.exchange.labels.items import item_row
+from harness.exchange.labels.options import ImportOptions
 from harness.exchange.labels.target_folder import TargetFolder, digest_note, lines_of, updated_about
 from harness.model import Item
 from harness.offensive import refuse_in_repository
@@ -77,14 +79,6 @@ SEEN = "seen.jsonl"
 EXIT = "exit_answers.jsonl"
 """A row about each answer to a question after the last text: `annotator_id`, `page`, `session`, `question`, `answer`."""
 _DRAWN = ("inclusion_probability", "stratum")
-
-
-class PageImportOptions(msgspec.Struct, frozen=True):
-    """Options of result files alone. Each field is the flag of the same name."""
-
-    pages: Path | None = None
-    edited: bool = False
-    one_person: bool = False
 
 
 def import_page_results(

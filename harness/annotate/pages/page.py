@@ -7,6 +7,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,7 +19,6 @@ from harness.annotate.answers.page_record import (
     LabellingPage,
     PageItem,
     PageRecord,
-    ReviewedJudge,
     ReviewedScore,
     read_record,
     version_of,
@@ -26,6 +26,7 @@ from harness.annotate.answers.page_record import (
 from harness.annotate.pages.assignment import MOST_ON_A_PAGE, assign, parts, read_sample, reading_order, unlabelled
 from harness.annotate.pages.blind_pairs import METRIC, READERS, blind_pairs, blind_shares, most_alike
 from harness.annotate.pages.document import document
+from harness.annotate.pages.options import PageOptions
 from harness.annotate.pages.page_data import AnnotatorWords, PageContent, output_fields
 from harness.annotate.pages.review import Reviewed, refuse_other_scales
 from harness.content import Library
@@ -33,7 +34,7 @@ from harness.content.problems import duplicates
 from harness.content.specs import ExitQuestion, ExitQuestions, read_spec
 from harness.content.tags import choose_from
 from harness.data import Dataset
-from harness.errors import UsageError
+from harness.errors import ContentError, UsageError, refuse_pipe, unreadable
 from harness.exchange.labels.sections import Selection, TaskSection, make_sections, selected_items
 from harness.model import Item, Scale, Score
 from harness.offensive import refuse_in_repository
@@ -107,58 +108,6 @@ _CODE = re.compile(r"[\w.-]{1,40}")
 _LONG_TEXT = 50_000  # letters; reading it takes about an hour
 
 
-class PageOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """Options of labelling pages: their content and their readers.
-
-    Attributes:
-        language: of the items; may be left out if all items have the same.
-        tasks, metrics, fields: as in `labels.Selection`.
-        items: a file with the ids of the items to label, such as `harness labels plan` writes; None: all test items.
-        next_items: only so many of these: the first without a native label, in the order of the file; None: all, labelled or not.
-        random: whether these are drawn at random, with the seed, instead of in order.
-        where: the values that the items have, by name: of what an item says of itself (`system`, `group`, …), or of a field.
-        second: only items that one person has labelled, texts of different groups first: a second person is to score them.
-        annotators: how many, or their codes.
-        overlap: the share of the texts that everybody reads.
-        practice: how many development items with an explained answer come first.
-        checks: how many damaged texts stand among the others of each annotator.
-        about: the text of the first screen.
-        mark_errors: whether errors are marked in the texts, each minor or major.
-        pack: the name of the packs that the data are of, such as `models`; empty for other data.
-        blind_pairs: whether minimal pairs are shown: which of two texts is better, and where is the flaw?
-        review: whose scores and reasons people are asked about, and these; None: people give scores themselves.
-        exit_questions: a file with the questions after the last text, in place of those of the tasks; `none` asks nothing.
-        blocks: the key of the items whose values stand in blocks, such as `system`; empty: mixed.
-        highlight_changes: whether the words of the judged text that differ from the text before it are marked.
-        seed: of the draw and the orders.
-        replace: whether pages that are already in the folder are replaced.
-    """
-
-    language: str | None = None
-    tasks: tuple[str, ...] | None = None
-    metrics: tuple[str, ...] | None = None
-    fields: tuple[str, ...] | None = None
-    items: Path | None = None
-    next_items: int | None = None
-    random: bool = False
-    where: Mapping[str, tuple[str, ...]] = {}
-    second: bool = False
-    annotators: int | tuple[str, ...] = 3
-    overlap: float = 1.0
-    practice: int = PRACTICE
-    checks: int = 0
-    about: str = ""
-    mark_errors: bool = False
-    pack: str = ""
-    blind_pairs: bool = False
-    review: tuple[ReviewedJudge, Reviewed] | None = None
-    exit_questions: Path | None = None
-    blocks: str = ""
-    highlight_changes: bool = False
-    seed: int = 0
-    replace: bool = False
-
-
 class PagesSummary(NamedTuple):
     """The written pages and their record; the numbers of items in all and for each annotator; and what their maker should know."""
 
@@ -191,7 +140,8 @@ def make_pages(data: Dataset, source: str, to: Path, library: Library, options: 
         data, options = blind_pairs(data, library), _blind_options(options)
     options = _review_options(data, options)
     language = _language(data, options.language)
-    annotators = _annotators(options.annotators, language)
+    readers = READERS if options.blind_pairs else 3
+    annotators = _annotators(readers if options.annotators is None else options.annotators, language)
     before = _record_to_replace(to, options.replace)
     drawn = read_sample(options.items, data) if options.items else {}
     selection = Selection([language], options.tasks, options.metrics, options.fields, options.seed)
@@ -207,7 +157,7 @@ def make_pages(data: Dataset, source: str, to: Path, library: Library, options: 
         language=language,
         sections=sections,
         scales=scales,
-        about=options.about,
+        about=_read_about(options.about),
         mark_errors=options.mark_errors,
         offensive=data.about.offensive,
         exit_questions=_exit_questions(sections, library, options),
@@ -248,6 +198,22 @@ def make_pages(data: Dataset, source: str, to: Path, library: Library, options: 
     return PagesSummary(tuple(files), to / RECORD, len(items), {who: len(share) for who, share in shares.items()}, notes)
 
 
+def _read_about(path: Path | None) -> str:
+    """Return the text of the first screen. Raises ContentError for a file that cannot be it."""
+    if path is None:
+        return ""
+    try:
+        refuse_pipe(path)
+        text = path.read_text("utf-8")
+    except OSError as err:
+        raise unreadable(err, path) from None
+    except UnicodeDecodeError:
+        raise ContentError("not UTF-8; save the file as UTF-8", path) from None
+    if not text.strip():
+        raise ContentError("is empty; write who asks, what is kept and what to expect, or leave --about out", path)
+    return text
+
+
 def _with_overlap(drawn: Mapping[str, Drawn], items: Sequence[Item], shares: Mapping[str, Sequence[Item]]) -> dict[str, Drawn]:
     """Return how the items were drawn. The share of groups that everybody reads multiplies the probability to be labelled by all."""
     readers = Counter((item.language, item.group) for share in shares.values() for item in {item.group: item for item in share}.values())
@@ -274,7 +240,7 @@ def _review_options(data: Dataset, options: PageOptions) -> PageOptions:
     for name in options.metrics or ():
         if name not in metrics:
             raise UsageError(f"the judge gave no reasons on '{name}'.{choose_from(metrics, name)}")
-    return msgspec.structs.replace(options, metrics=options.metrics or metrics, practice=0)
+    return replace(options, metrics=options.metrics or metrics, practice=0)
 
 
 def _blind_options(options: PageOptions) -> PageOptions:
@@ -283,7 +249,7 @@ def _blind_options(options: PageOptions) -> PageOptions:
     flags |= {"--overlap": options.overlap != 1, "--task": options.tasks, "--second": options.second}
     for name in (name for name, value in flags.items() if value):
         raise UsageError(f"{name} is for texts that are scored one by one, and --blind-pairs shows all pairs; leave one of them out")
-    return msgspec.structs.replace(options, metrics=(METRIC,), practice=0, mark_errors=True)
+    return replace(options, metrics=(METRIC,), practice=0, mark_errors=True)
 
 
 def _shown_reviews(reviewed: Reviewed, items: Sequence[Item], sections: Mapping[str, TaskSection]) -> dict[str, dict[str, ReviewedScore]]:

@@ -9,20 +9,17 @@ from typing import Annotated, Literal
 from harness.asking import Settings
 from harness.cli.command import FORM, Command, command
 from harness.cli.commands.shared import (
-    AllowRefusedFlags,
-    ColumnsFlags,
+    ContentFlags,
     FiguresFlags,
     FormsFlags,
     JsonFlags,
     OutFlags,
-    PeopleFlags,
-    ReadingFlags,
     RowsFlags,
-    ScoresFlags,
     ShowTextsFlags,
     WageFlags,
 )
 from harness.decide.options import DecisionOptions
+from harness.exchange.labels.options import MappingOptions, ReadingOptions
 from harness.exchange.one_table.options import TableOptions
 from harness.options import Flag, Names
 from harness.reports.options import CompareOptions
@@ -58,8 +55,8 @@ class ShowAtlas(JsonFlags):
 _JUDGED = "a table with a judge (docs/one-table.md)"
 
 
-@command("start:start", first="to yes plan scale column text language metric annotators map json")
-class Start(JsonFlags, PeopleFlags, ScoresFlags, ColumnsFlags, ReadingFlags, AllowRefusedFlags):
+@command("start:start", first="to yes plan scale column text language metric human judge map json")
+class Start(JsonFlags, ContentFlags):
     """Flags of `harness start`.
 
     harness start ratings.xlsx
@@ -78,13 +75,13 @@ class Start(JsonFlags, PeopleFlags, ScoresFlags, ColumnsFlags, ReadingFlags, All
     """columns with a judge's scores; people's columns are named with --human"""
     recode: Annotated[tuple[str, ...], Flag(metavar="COLUMN:FROM=TO", group=_JUDGED)] = ()
     """what a column's scores are on the other side's scale: judge:0..1=1..5 or judge:4..5=pass,1..3=fail; repeatable"""
+    reading: ReadingOptions = field(default_factory=ReadingOptions)
+    columns: MappingOptions = field(default_factory=MappingOptions)
 
 
 class RunParts(Command, group="what to judge"):
     """Flags of `harness run`."""
 
-    full: bool = False
-    """all test items (short for --board controls-full)"""
     cascade: Annotated[Path | None, Flag(metavar="FILE")] = None
     """ask the judges of this certificate, made by 'harness accept --cascade --to FILE', one after the other"""
 
@@ -125,7 +122,7 @@ class CompareOutput(Command, group="output", recorded=False):
 
     full: bool = False
     """also show the statistics of every cell and all sections; above 500 cells, all intervals in JSON and CSV"""
-    distributions: bool = False
+    distributions: Annotated[bool, Flag(setting=True)] = False
     """with --full: class shares where annotators agree fully, partly or not at all"""
     figure: Annotated[Path | None, Flag(metavar="FILE")] = None
     """draw the answer: .svg, .pdf or .png (needs the extra 'figures')"""

@@ -6,37 +6,24 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Literal
 
+from harness.annotate.answers.options import PageImportOptions
 from harness.annotate.checks.options import LabelCheckOptions
+from harness.annotate.pages.options import PageOptions
 from harness.cli.command import FORM, Command, command
 from harness.cli.commands.shared import (
-    AllowRefusedFlags,
     CardFlags,
-    ColumnsFlags,
     ContentFlags,
     HomeFlags,
     JsonFlags,
     OutFlags,
-    PeopleFlags,
-    ReadingFlags,
-    ScoresFlags,
 )
-from harness.correction.options import LabelBudgetOptions
-from harness.options import Codes, Count, Flag, Names, Port, Seed, Share, Shares
+from harness.correction.options import LabelBudgetOptions, SampleOptions
+from harness.exchange.labels.options import ImportOptions, MappingOptions
+from harness.options import Count, Flag, Names, Port, Seed, Share, Shares
 
 
-class LabelsImportResultFiles(Command, group="result files of labelling pages"):
-    """Flags of `harness labels import`."""
-
-    pages: Annotated[Path | None, Flag(metavar="FOLDER")] = None
-    """the folder of the pages (default: beside or above the files)"""
-    edited: bool = False
-    """read files that were changed after the page saved them"""
-    one_person: bool = False
-    """one person answered a page on two devices; what was saved last counts"""
-
-
-@command("labels:import_", first="to append unlabelled second_round scale column text language metric annotators map json")
-class LabelsImport(JsonFlags, PeopleFlags, ScoresFlags, ColumnsFlags, ReadingFlags, AllowRefusedFlags, LabelsImportResultFiles):
+@command("labels:import_", first="to append unlabelled second_round scale column text language metric map json")
+class LabelsImport(JsonFlags, ContentFlags):
     """Flags of `harness labels import`.
 
     harness labels import ratings.xlsx --to data/ratings
@@ -47,14 +34,9 @@ class LabelsImport(JsonFlags, PeopleFlags, ScoresFlags, ColumnsFlags, ReadingFla
     """CSV, TSV, XLSX, JSONL, Parquet, a Label Studio or Argilla export, a saved data set, hf:owner/name, or result files of pages"""
     to: Annotated[Path | None, Flag(metavar="DIR")] = None
     """the data folder to write (of result files: default the data of their pages)"""
-    append: bool = False
-    """add to a folder that already has labels"""
-    second_round: bool = False
-    """further scores of labelled items, by another person or the same one: they show how far people agree, and are no reference"""
-    unlabelled: bool = False
-    """the table has texts and no scores: for a judge, or to be labelled later"""
-    items: Annotated[str | None, Flag(metavar="FILE|DIR|bundled", group="how to read it")] = None
-    """where the items are (default: in the source)"""
+    options: ImportOptions = field(default_factory=ImportOptions)
+    columns: MappingOptions = field(default_factory=MappingOptions)
+    result_files: PageImportOptions = field(default_factory=PageImportOptions)
 
 
 @command("labels:export")
@@ -130,7 +112,7 @@ class CountLabelsNeeded(JsonFlags, OutFlags, LabelsNeededBefore):
     options: LabelBudgetOptions = field(default_factory=LabelBudgetOptions)
 
 
-@command("labelling:plan", first="to budget lang judge metric allocation least least_per_class seed json")
+@command("labelling:plan", first="to budget language judge metric allocation least least_per_class seed json")
 class LabelsPlan(JsonFlags, OutFlags, CardFlags):
     """Flags of `harness labels plan`.
 
@@ -142,22 +124,7 @@ class LabelsPlan(JsonFlags, OutFlags, CardFlags):
     """a data folder, a run's folder, or the name of a run in --out"""
     to: Annotated[Path, Flag(metavar="FILE")]
     """the list of items to write (.jsonl), for 'labels page --items'"""
-    budget: Annotated[Count | None, Flag(metavar="N")] = None
-    """how many texts (default: what 'labels needed' says is missing)"""
-    lang: Annotated[str | None, Flag(metavar="TAG")] = None
-    """the language of the texts (default: the only one)"""
-    judge: Annotated[str | None, Flag(metavar="NAME")] = None
-    """whose scores make the strata (default: the only judge)"""
-    metric: Annotated[str | None, Flag(metavar="NAME")] = None
-    """on which metric (default: the only one)"""
-    allocation: Literal["proportional", "neyman"] = "proportional"
-    """neyman: more texts where the judge is less certain; loses where its certainty says nothing"""
-    least: Annotated[Count | None, Flag(metavar="N")] = None
-    """fewest texts of a stratum (default: 2)"""
-    least_per_class: Annotated[Count | None, Flag(metavar="N")] = None
-    """fewest texts of each class of the judge's scores, for rare classes"""
-    seed: Annotated[Seed, Flag(metavar="N")] = 0
-    """seed of the draw"""
+    options: SampleOptions = field(default_factory=SampleOptions)
 
 
 @command("labelling:reviews")
@@ -176,60 +143,8 @@ class LabelsReviews(ContentFlags, JsonFlags):
     """write one self-contained page, with what people said"""
 
 
-class LabelsPageTexts(Command, group="what is labelled"):
-    """Flags of `harness labels page`."""
-
-    lang: Annotated[str | None, Flag("--lang --langs", "TAG")] = None
-    """the language of the items (default: the only one)"""
-    task: Annotated[Names | None, Flag(metavar="NAMES")] = None
-    """only these tasks"""
-    metrics: Annotated[Names | None, Flag(metavar="NAMES")] = None
-    """only these metrics, in this order"""
-    items: Annotated[Path | None, Flag(metavar="FILE")] = None
-    """only these items: the file of 'labels plan', or one id a line (.txt)"""
-    next: Annotated[Count | None, Flag(metavar="N")] = None
-    """only the next N items without a native label, or with --review without a review, in the order of --items or the data"""
-    random: bool = False
-    """the N of --next are drawn at random (--seed), not in the order of the data: a sheet may be sorted"""
-    where: Annotated[tuple[str, ...], Flag(metavar="KEY=VALUE")] = ()
-    """only items with this value, such as system=alpha, or a field of the items; may be repeated"""
-    second: bool = False
-    """only items that one person has labelled, so that a second one scores them; different groups first"""
-    fields: Annotated[Names | None, Flag("--fields --text", metavar="NAMES")] = None
-    """the texts that the page shows, for items of a task that tasks/ does not describe, or columns of a table"""
-    mark_errors: bool = False
-    """errors are marked in the texts, each minor or major"""
-    highlight_changes: bool = False
-    """mark the words of the judged text that differ from the text before it, such as the original of an altered text"""
-    pack: Annotated[str | None, Flag(metavar="NAME")] = None
-    """of 'bundled': the packs of this name, such as models or hard, not the languages' own"""
-    blind_pairs: bool = False
-    """minimal pairs: readers who do not know which text is flawed say which is better, and mark where the flaw is"""
-
-
-class LabelsPageAnnotators(Command, group="who labels"):
-    """Flags of `harness labels page`."""
-
-    annotators: Annotated[Codes | None, Flag(metavar="N|CODES")] = None
-    """how many annotators, or their codes, e.g. hana,taro (default: 3; of blind pairs 5)"""
-    overlap: Annotated[Share, Flag(metavar="SHARE")] = 1.0
-    """share of the texts that everybody labels; the rest is divided"""
-    practice: Annotated[int, Flag(metavar="N")] = 3
-    """development items with an explained answer first"""
-    checks: Annotated[int, Flag(metavar="N")] = 0
-    """damaged texts among the others of each annotator"""
-    blocks: Annotated[str, Flag(metavar="KEY")] = ""
-    """texts with the same value of KEY, such as system, one after the other, the blocks in random order (default: all mixed)"""
-    exit_questions: Annotated[Path | None, Flag(metavar="FILE|none")] = None
-    """questions after the last text (TOML, like tasks/<task>/exit.toml), in place of the task's own"""
-    about: Annotated[Path | None, Flag(metavar="FILE")] = None
-    """text of the first screen: who asks, what is kept, what to expect, consent"""
-    seed: Annotated[Seed, Flag(metavar="N")] = 0
-    """seed for the shares and the orders"""
-
-
-@command("labelling:page", first="out lang task metrics items next annotators overlap practice about replace")
-class LabelsPage(JsonFlags, ContentFlags, LabelsPageAnnotators, LabelsPageTexts):
+@command("labelling:page", first="out language tasks metrics items next_items annotators overlap practice about replace")
+class LabelsPage(JsonFlags, ContentFlags):
     """Flags of `harness labels page`.
 
     harness labels page data/ratings --out pages --annotators 3
@@ -244,8 +159,7 @@ class LabelsPage(JsonFlags, ContentFlags, LabelsPageAnnotators, LabelsPageTexts)
     """the judge (default: the only one of the run)"""
     out: Annotated[Path, Flag(metavar="FOLDER")]
     """the folder for the pages and their record"""
-    replace: bool = False
-    """replace the pages in the folder; answers on the old ones are then refused"""
+    options: PageOptions = field(default_factory=PageOptions)
 
 
 @command("labelling:serve")

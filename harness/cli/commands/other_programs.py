@@ -18,7 +18,7 @@ class ImportScoresReading(Command, group="how to read them"):
 
     kind: Annotated[Annotated[str, OneOf(SCORE_KINDS)] | None, Flag("--from")] = None
     """the kind of file, if it cannot be detected"""
-    preset: Annotated[str | None, Flag(metavar="NAME")] = None
+    preset: Annotated[str | None, Flag(metavar="NAME", setting=True)] = None
     """field names of score records: mlflow, deepeval, langfuse, langsmith, phoenix, openai-evals, fastchat, table, ..."""
     wide_metrics: Annotated[Names | None, Flag(metavar="COLUMNS")] = None
     """columns of a table with the scores on one metric each"""
@@ -37,7 +37,7 @@ class ImportScoresColumns(Command, group="what was scored, and by whom (--map FI
     """the field that holds the item's id, e.g. vars.item_id; or several that make it, e.g. question_id,model,turn"""
     id_pattern: Annotated[str | None, Flag(metavar="REGEX", setting=True)] = None
     """parts of the id: (?P<item>.+):(?P<metric>.+); also language, judge and repeat"""
-    language_from: Annotated[str | None, Flag(metavar="FIELD")] = None
+    language_from: Annotated[str | None, Flag(metavar="FIELD", setting=True)] = None
     """the field that holds the language, e.g. metadata.language"""
     language: Annotated[str | None, Flag(metavar="TAG")] = None
     """the language of all items"""

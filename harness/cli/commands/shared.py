@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 
 from harness.asking import Addresses, Speed
 from harness.cli.command import FORM, Command
-from harness.options import CalendarDay, ContentFolders, Count, Flag, Names, PositiveNumber
+from harness.exchange.labels.options import DataNames, PseudonymOptions
+from harness.options import CalendarDay, ContentFolders, Flag, Names, PositiveNumber
 
 
 class BoardDataFlags(Command):
@@ -49,7 +50,7 @@ class AllowRefusedFlags(Command, group="how to read it"):
 class ShowTextsFlags(Command, group="before asking", recorded=False):
     """Flags of several commands: show texts."""
 
-    show_texts: bool = False
+    show_texts: Annotated[bool, Flag(setting=True)] = False
     """with --dry-run: also show texts that their dataset card calls offensive"""
 
 
@@ -90,102 +91,6 @@ class JudgedFlags(OutFlags):
 
     source: Annotated[str, Flag("RUN_OR_DIR")] = field(kw_only=False)
     """a data folder with judgments, a run's folder, or the name of a run in --out"""
-
-
-class ReadingFlags(ContentFlags, group="how to read it"):
-    """Flags of several commands: reading."""
-
-    kind: Annotated[
-        Literal["csv", "tsv", "xlsx", "sheet", "jsonl", "json", "parquet", "hf", "label-studio", "argilla"] | None,
-        Flag("--from", metavar="KIND"),
-    ] = None
-    """the kind of source, if it cannot be detected: csv, tsv, xlsx, sheet, jsonl, json, parquet, hf, label-studio, argilla"""
-    sheet: Annotated[str | None, Flag(metavar="NAME")] = None
-    """the worksheet of a workbook (default: the first that is not empty)"""
-    encoding: Annotated[str | None, Flag(metavar="NAME", setting=True)] = None
-    """encoding of a CSV file that is neither UTF-8 nor UTF-16 with a byte order mark, e.g. cp1252"""
-    header_row: Annotated[Count | None, Flag(metavar="N", setting=True)] = None
-    """the row of a table that names its columns (default: the first, or the first below a title)"""
-    revision: Annotated[str | None, Flag(metavar="NAME", setting=True)] = None
-    """commit, tag or branch of hf:owner/name"""
-    split: Annotated[str | None, Flag(metavar="NAME", setting=True)] = None
-    """which split of a Hugging Face data set"""
-
-
-class ColumnsFlags(Command, group="what its columns mean (--map can hold all of this)"):
-    """Flags of several commands: columns."""
-
-    map: Annotated[Path | None, Flag(metavar="FILE")] = None
-    """a mapping in TOML; flags take precedence"""
-    column: Annotated[tuple[str, ...], Flag(metavar="ROLE=COLUMN")] = ()
-    """the role of a column; roles: item_id, annotator_id, metric, score, source, language, task, split, group, system, parallel_id"""
-    text: Annotated[tuple[str, ...], Flag(metavar="FIELD=COLUMN")] = ()
-    """a column that becomes a text of the items"""
-    id_from: Annotated[Names | None, Flag(metavar="COLUMNS")] = None
-    """columns whose values together are an item's id; '#' is the number of the row"""
-    group: Annotated[str | None, Flag(metavar="COLUMN")] = None
-    """short for --column group=COLUMN"""
-    system: Annotated[str | None, Flag(metavar="COLUMN")] = None
-    """short for --column system=COLUMN"""
-    language: Annotated[str | None, Flag(metavar="TAG")] = None
-    """the language of all rows"""
-    task: Annotated[str | None, Flag(metavar="NAME", setting=True)] = None
-    """the task of all rows"""
-    metric: Annotated[str | None, Flag(metavar="NAME")] = None
-    """the metric of all scores"""
-    annotator: Annotated[str | None, Flag(metavar="NAME", setting=True)] = None
-    """the annotator of all scores"""
-    annotator_from_file: Annotated[str | None, Flag(metavar="REGEX", setting=True)] = None
-    r"""the annotator of all scores is in the file's name, e.g. ratings_(.+)\.csv"""
-    wide_annotators: Annotated[Names | None, Flag(metavar="COLUMNS")] = None
-    """columns with the scores of one annotator each"""
-    wide_metrics: Annotated[Names | None, Flag(metavar="COLUMNS")] = None
-    """columns with the scores on one metric each"""
-    human: Annotated[Names | None, Flag(metavar="NAMES")] = None
-    """columns or annotators that are people, though their names look like a judge's"""
-    wide_items: Annotated[str | None, Flag(metavar="REGEX", setting=True)] = None
-    r"""columns with the scores of one item each, as forms have: \[(?P<item>[^]]+)\] (?P<metric>.+)"""
-
-
-class ScoresFlags(Command, group="what its scores mean"):
-    """Flags of several commands: scores."""
-
-    scale: Annotated[tuple[str, ...], Flag(metavar="METRIC=SCALE")] = ()
-    """e.g. tone=0,1,2:best=2, stars=1..5:best=5 (classes), warmth=1..5:kind=interval"""
-    rename: Annotated[tuple[str, ...], Flag(metavar="OLD=NEW")] = ()
-    """another name for a metric"""
-    category: Annotated[tuple[str, ...], Flag(metavar="METRIC:CATEGORY=SCORE", setting=True)] = ()
-    """the score for a category"""
-    flip: Annotated[tuple[str, ...], Flag(metavar="METRIC", setting=True)] = ()
-    """reverse the scores of a metric on its scale"""
-    drop: Annotated[tuple[str, ...], Flag(metavar="METRIC")] = ()
-    """leave a metric out, e.g. a question for comments"""
-    no_answer: Annotated[Names | None, Flag(metavar="TEXTS", setting=True)] = None
-    """what cells hold that mean no answer, such as n/a,-,99: they count as empty"""
-    label_source: Annotated[Literal["native", "people", "constructed", "model"] | None, Flag("--source")] = None
-    """who made the labels (default: native)"""
-
-
-class FolderFlags(Command, group="annotators and folder"):
-    """Flags of several commands: folder."""
-
-    keep_annotators: bool = False
-    """keep annotators' ids instead of pseudonyms"""
-    salt_file: Annotated[Path | None, Flag(metavar="FILE", setting=True)] = None
-    """the salt of the pseudonyms; created if it does not exist (default: in the user's settings)"""
-    id: Annotated[str | None, Flag(metavar="NAME", setting=True)] = None
-    """name of the data (default: the folder's name)"""
-    title: Annotated[str | None, Flag(metavar="TEXT", setting=True)] = None
-    """title of the data"""
-
-
-class PeopleFlags(FolderFlags, group="annotators and folder"):
-    """Flags of several commands: people."""
-
-    annotators: Annotated[Literal["persistent", "positional", "anonymous", "aggregate"] | None, Flag(setting=True)] = None
-    """what an annotator's id means"""
-    sampling: Literal["random", "convenience", "unknown"] | None = None
-    """how the texts were chosen (default: unknown)"""
 
 
 class SubmissionFlags(Command, group="the submission's folder"):
@@ -271,3 +176,7 @@ class DayFlags(Command):
     """the folder of the watch"""
     date: Annotated[CalendarDay | None, Flag(metavar="DATE")] = None
     """the day, such as 2026-05-31 (default: today, UTC)"""
+
+
+class FolderFlags(PseudonymOptions, DataNames, Command, group=DataNames.heading):
+    """Flags of several commands: folder."""

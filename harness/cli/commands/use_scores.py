@@ -120,7 +120,7 @@ class AcceptCascade(Command, group="several judges, a person last"):
     """with --cascade, US dollars for a judge's answers to 1,000 texts; repeatable (default: as charged, else list prices)"""
     order: Literal["price", "named"] | None = None
     """with --cascade: price, the cheapest first, if all prices are known (default); named, as --judge names them"""
-    units: Literal["design_effect", "one_per_group"] | None = None
+    units: Annotated[Literal["design_effect", "one_per_group"] | None, Flag(setting=True)] = None
     """with --cascade, texts that share groups: design_effect, approximate (default); one_per_group, exact, accepts fewer"""
     to: Annotated[Path | None, Flag(metavar="FILE")] = None
     """with --cascade, write the certificate of the chain to this file (JSON), which 'harness run --cascade FILE' follows"""

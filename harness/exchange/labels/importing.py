@@ -24,8 +24,9 @@ from harness.exchange.labels.columns_of_source import BlankCell, ColumnPlan, Sou
 from harness.exchange.labels.items import GivenItems, ItemRows, read_given_items
 from harness.exchange.labels.layouts import from_potato, is_potato, one_record_per_item, with_ids
 from harness.exchange.labels.mapping import scale_hint, with_annotator_of_file
+from harness.exchange.labels.options import ImportOptions
 from harness.exchange.labels.plain_exports import with_plain_names
-from harness.exchange.labels.read import SourceOptions, read_source
+from harness.exchange.labels.read import read_source
 from harness.exchange.labels.scores import UnreadableScore, id_text, read_score, require_flippable, reverse_score
 from harness.exchange.labels.several_people import with_people_apart
 from harness.exchange.labels.table import SourceTable
@@ -67,19 +68,6 @@ class ImportSummary(msgspec.Struct, frozen=True):
     reviews: int = 0  # answers to a judge's reasons; they count as rows
     unlabelled: int = 0  # items of the folder that nobody scored
     written: bool = True  # false if rows were refused and nobody allowed it, or all were: then the folder is as it was
-
-
-class ImportOptions(SourceOptions, frozen=True, kw_only=True):
-    """Options to read a source and where to write it, besides the mapping. Each field is the flag of the same name."""
-
-    items: str | None = None
-    append: bool = False
-    second_round: bool = False
-    keep_annotators: bool = False
-    salt_file: Path | None = None
-    allow_refused: bool = False
-    unlabelled: bool = False  # the source has texts and no scores
-    partly: bool = False  # columns of scores may stay unread, as the card of a published set says which are read
 
 
 def import_labels(

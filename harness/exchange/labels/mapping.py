@@ -13,10 +13,31 @@ from harness.content.problems import scale_complaints
 from harness.content.scale_text import MOST_CLASSES, parse_scale, parse_score
 from harness.content.specs import ROLES, LabelMapping, read_spec
 from harness.errors import UsageError
+from harness.exchange.labels.options import MappingOptions
 from harness.model import Item, Scale, Score
+from harness.options import fields_named
 from harness.patterns import TOO_SLOW, Pattern, SlowPattern
 
 ITEM_KEYS = Item.__struct_fields__  # what a text cannot be called
+
+
+def mapping_of(options: MappingOptions) -> LabelMapping:
+    """Return the mapping of a file, changed by what the options say beside it.
+
+    Raises ContentError for a file that is not a mapping, UsageError for contradictions and texts that cannot be read.
+
+    >>> mapping_of(MappingOptions(scale=("tone=0,1:best=1",), language="ja")).metrics["tone"].best
+    1
+    """
+    values = {name: getattr(options, name) for name in fields_named(MappingOptions) if name in LabelMapping.__struct_fields__}
+    values |= {
+        "columns": parse_pairs(options.column, "--column", ROLES),
+        "texts": parse_pairs(options.text, "--text"),
+        "rename": parse_pairs(options.rename, "--rename"),
+        "categories": parse_categories(options.category),
+        "metrics": parse_scales(options.scale),
+    }
+    return load_mapping(options.map, values)
 
 
 def load_mapping(path: Path | None, flags: Mapping[str, Any]) -> LabelMapping:

@@ -6,11 +6,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from harness.errors import ContentError, UsageError, unreadable
 from harness.exchange.labels import argilla, hub, label_studio, records, sheet
 from harness.exchange.labels.delimited import read_delimited
+from harness.exchange.labels.options import SourceOptions
 from harness.exchange.labels.table import SourceTable, is_blank
 from harness.exchange.labels.xlsx import OLD_EXCEL, open_book, read_xlsx
 
@@ -40,17 +39,6 @@ _ROWS_OF_NAMES = 3  # at most, below the names of the columns
 _IMPORT_ID = re.compile(r"\s*\{\s*['\"]ImportId['\"]")
 _RESPONSE_ID = re.compile(r"R_\w+")
 _RESPONSE_COLUMN = "ResponseId"
-
-
-class SourceOptions(msgspec.Struct, frozen=True):
-    """Options to read a source. `kind` is one of KINDS; without it, the source decides."""
-
-    kind: str | None = None
-    sheet: str | None = None
-    encoding: str | None = None
-    revision: str | None = None
-    split: str | None = None
-    header_row: int | None = None
 
 
 def read_source(

@@ -43,7 +43,7 @@ class TableOptions(Options):
     """columns that do not matter"""
     sampling: Annotated[Literal["random", "convenience", "unknown"] | None, Flag()] = None
     """how the texts were chosen; corrected means need random ones (default: unknown)"""
-    source: Annotated[Literal["native", "people", "constructed"], Flag()] = "native"
+    source: Annotated[Literal["native", "people", "constructed"], Flag(setting=True)] = "native"
     """who labelled the texts"""
 
     def __post_init__(self) -> None:

@@ -13,8 +13,9 @@ from harness.data import Dataset
 from harness.errors import UsageError
 from harness.exchange.labels.cells import SourceColumn, columns_of_table
 from harness.exchange.labels.delimited import likely_encoding
+from harness.exchange.labels.options import SourceOptions
 from harness.exchange.labels.plain_exports import with_plain_names
-from harness.exchange.labels.read import KIND_BY_SUFFIX, SourceOptions, read_source
+from harness.exchange.labels.read import KIND_BY_SUFFIX, read_source
 from harness.exchange.labels.table import Record, SourceTable, columns_of, flat, is_blank
 from harness.exchange.one_table.options import Role, TableOptions
 from harness.exchange.one_table.records import RecordReader, TableRecords

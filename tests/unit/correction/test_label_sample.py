@@ -15,7 +15,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from harness.correction.label_sample import SampleOptions, draw_label_sample
+from harness.correction.label_sample import draw_label_sample
+from harness.correction.options import SampleOptions
 from harness.data import Dataset
 from harness.data.judgments import Judgments
 from harness.data.labels import Labels

@@ -12,7 +12,8 @@ import pytest
 from harness.content import Library
 from harness.content.specs import LabelMapping
 from harness.data import Dataset, load_folder
-from harness.exchange.labels.importing import ImportOptions, ImportSummary, import_labels
+from harness.exchange.labels.importing import ImportSummary, import_labels
+from harness.exchange.labels.options import ImportOptions
 from harness.model import Scale
 
 TONE = Scale(kind="ordinal", classes=(0, 1, 2), best=2)

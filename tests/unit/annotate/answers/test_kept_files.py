@@ -16,11 +16,13 @@ from harness.annotate.answers.page_import import import_page_results
 from harness.annotate.answers.page_record import PageRecord, read_record
 from harness.annotate.answers.page_results import PageAnswer, checksum
 from harness.annotate.pages.blind_pairs import blind_pairs
-from harness.annotate.pages.page import PageOptions, make_pages
+from harness.annotate.pages.options import PageOptions
+from harness.annotate.pages.page import make_pages
 from harness.content import Library
 from harness.data import load_folder
 from harness.errors import ContentError, UsageError
-from harness.exchange.labels.importing import ImportOptions, ImportSummary
+from harness.exchange.labels.importing import ImportSummary
+from harness.exchange.labels.options import ImportOptions
 
 LIBRARY = Library()
 KEEP = ImportOptions(keep_annotators=True)

@@ -10,8 +10,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from harness.annotate.answers.options import PageImportOptions
 from harness.annotate.answers.page_files import is_result_file
-from harness.annotate.answers.page_import import PageImportOptions, import_page_results
+from harness.annotate.answers.page_import import import_page_results
 from harness.annotate.answers.page_record import (
     RECORD,
     LabellingPage,
@@ -28,7 +29,8 @@ from harness.content import Library
 from harness.content.specs import ExitQuestion, LabelMapping
 from harness.data import load_folder
 from harness.errors import ContentError, UsageError
-from harness.exchange.labels.importing import ImportOptions, ImportSummary
+from harness.exchange.labels.importing import ImportSummary
+from harness.exchange.labels.options import ImportOptions
 from harness.model import Item, Scale
 from harness.row_files import to_json, write_atomic
 

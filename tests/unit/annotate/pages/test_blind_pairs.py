@@ -12,7 +12,8 @@ import pytest
 from harness.annotate.answers.page_record import read_record
 from harness.annotate.pages.blind_pairs import blind_pairs, blind_shares, load_pack
 from harness.annotate.pages.document import data_of
-from harness.annotate.pages.page import PageOptions, make_pages
+from harness.annotate.pages.options import PageOptions
+from harness.annotate.pages.page import make_pages
 from harness.content import Library
 from harness.content.library import bundled_root
 from harness.data import Dataset, load_bundled
@@ -83,10 +84,10 @@ def test_with_twenty_readers_nobody_meets_a_text_twice(models: Dataset) -> None:
     ],
 )
 def test_what_cannot_be_asked_with_pairs(models: Dataset, tmp_path: Path, changes: dict[str, Any], message: str) -> None:
-    import msgspec
+    from dataclasses import replace
 
     with pytest.raises(UsageError, match=message):
-        make_pages(models, "bundled", tmp_path, LIBRARY, msgspec.structs.replace(BLIND, **changes))
+        make_pages(models, "bundled", tmp_path, LIBRARY, replace(BLIND, **changes))
 
 
 def test_data_without_twins_and_packs_that_are_none() -> None:

@@ -11,7 +11,8 @@ import pytest
 
 from harness.annotate.answers.page_record import read_record
 from harness.annotate.pages.document import _FOLDER, SCRIPTS, SERVED, data_of
-from harness.annotate.pages.page import PageOptions, make_pages
+from harness.annotate.pages.options import PageOptions
+from harness.annotate.pages.page import make_pages
 from harness.content import Library
 from harness.data import Dataset, load_bundled
 from harness.data.dataset import load_folder

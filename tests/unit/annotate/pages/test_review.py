@@ -12,7 +12,8 @@ import pytest
 from harness.annotate.answers.page_record import ReviewedJudge, ReviewedScore, read_record
 from harness.annotate.answers.review_answers import REVIEWS, ReasonReview, review_row
 from harness.annotate.pages.document import data_of
-from harness.annotate.pages.page import PageOptions, make_pages
+from harness.annotate.pages.options import PageOptions
+from harness.annotate.pages.page import make_pages
 from harness.annotate.pages.review import reviewed_scores, without_review
 from harness.content import Library
 from harness.data.judgment_file import JudgmentWriter, read_judgments

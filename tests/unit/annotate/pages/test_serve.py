@@ -11,7 +11,8 @@ import msgspec
 import pytest
 
 from harness.annotate.answers.page_results import PageAnswer, checksum
-from harness.annotate.pages.page import PageOptions, make_pages
+from harness.annotate.pages.options import PageOptions
+from harness.annotate.pages.page import make_pages
 from harness.cli import main
 from harness.content import Library
 from harness.data import load_bundled

@@ -19,8 +19,9 @@ from harness.annotate.checks.labelcheck import check_labels
 from harness.content import Library
 from harness.content.specs import LabelMapping, ScoreColumn
 from harness.errors import ContentError, HarnessError, StoreError, UsageError
-from harness.exchange.labels.importing import ImportOptions, import_labels
+from harness.exchange.labels.importing import import_labels
 from harness.exchange.labels.mapping import parse_scales
+from harness.exchange.labels.options import ImportOptions
 from harness.measure.options import MeasureOptions
 from harness.model import Scale
 

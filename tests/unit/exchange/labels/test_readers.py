@@ -17,7 +17,8 @@ import pytest
 
 from harness.errors import ContentError, UsageError
 from harness.exchange.labels import table as limits
-from harness.exchange.labels.read import KINDS, SourceOptions, read_source
+from harness.exchange.labels.options import SourceOptions
+from harness.exchange.labels.read import KINDS, read_source
 from harness.exchange.labels.table import SourceTable, Unreadable
 from harness.row_files import to_csv, write_parquet
 

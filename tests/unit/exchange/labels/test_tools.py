@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from harness.errors import ContentError, UsageError
-from harness.exchange.labels.read import SourceOptions, read_source
+from harness.exchange.labels.options import SourceOptions
+from harness.exchange.labels.read import read_source
 
 Written = Callable[..., Path]
 
