@@ -17,7 +17,7 @@ from harness.correction.with_others import NewLanguage, new_languages
 from harness.data import Dataset
 from harness.decide.cell_tests import CellTests
 from harness.decide.options import DecisionOptions
-from harness.decide.rule import NOBODY, VerdictName
+from harness.decide.rule import COPIES, NOBODY, VerdictName
 from harness.decide.verdicts import Verdict, tests_of_tables, verdicts_of_tests
 from harness.errors import UsageError
 from harness.measure.cells import number
@@ -134,7 +134,7 @@ def _labels_of_cell(cell_tests: CellTests, verdict: Verdict, half_width: float) 
         elif cell_tests.texts.labels not in BY_PEOPLE:
             reasons["more_for_verdict"] = NOT_NATIVE
         else:
-            reasons["more_for_verdict"] = NOBODY.reason if verdict.decision.reason == NOBODY.reason else NO_NUMBER
+            reasons["more_for_verdict"] = verdict.decision.reason if verdict.decision in (NOBODY, COPIES) else NO_NUMBER
     return LabelsNeeded(
         key=cell_tests.key,
         n=cell_tests.texts.n,

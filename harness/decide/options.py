@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 Family = Literal["judge", "all"]
 Agreement = Literal["exact", "distance"]
 Correction = Literal["holm", "by"]
+EqualScores = Literal["copies", "own"]
 
 EPSILON = 0.15
 """The discount of the alternative annotator test where neither a flag nor the dataset card states one."""
@@ -84,6 +85,10 @@ class DecisionOptions(Options):
     bar_correlation: Annotated[float, Flag(setting=True)] = BAR_CORRELATION
     """what texts of one group have in common at least, where a judge is held against a bar: from 0 (what is seen) to 1 (groups count)"""
 
+    equal_scores: EqualScores = "copies"
+    """scores that equal a person's in every text may be `copies` of the labels, and no verdict rests on them; `own` where you know that
+    the judge gave them itself"""
+
     def __post_init__(self) -> None:
         super().__post_init__()
         parse_bar(self.bar or str(DEFAULT_BAR))
@@ -105,8 +110,15 @@ class DecisionOptions(Options):
             raise UsageError(f"gain is {self.gain:g}; it should be 1 or more")
 
     def __str__(self) -> str:
-        """Return all thresholds, as signatures print them: `margin=0.1 alpha=0.05 …`; those of a bar where one is used or they differ."""
-        unused = {"bar": self.bar is None, "bar_correlation": self.bar is None and self.bar_correlation == BAR_CORRELATION}
+        """Return all thresholds, as signatures print them: `margin=0.1 alpha=0.05 …`; those of a bar where one is used or they differ.
+
+        That equal scores are the judge's own is stated where it is said.
+        """
+        unused = {
+            "bar": self.bar is None,
+            "bar_correlation": self.bar is None and self.bar_correlation == BAR_CORRELATION,
+            "equal_scores": self.equal_scores == "copies",
+        }
         stated = (name for name in fields_named(DecisionOptions) if not unused.get(name))
         values = ((name, getattr(self, name)) for name in stated)
         texts = {name: "card" if value is None else f"{value:g}" if isinstance(value, float) else str(value) for name, value in values}

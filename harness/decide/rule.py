@@ -29,6 +29,7 @@ class DecisionInputs(msgspec.Struct, frozen=True):
         interval: whether scores are numbers.
         basis: what `q_use` and `q_worse` are about: people's agreement, or a bar that the judge is held against.
         unread: whether more than half of the judge's answers cannot be read, here or over all cells of the judge and condition.
+        copied: whether the judge's scores equal people's in every text, and nobody says that they are its own.
         aggregate: whether a label is one released score that several people were made into, as `annotators = "aggregate"` says.
     """
 
@@ -46,6 +47,7 @@ class DecisionInputs(msgspec.Struct, frozen=True):
     interval: bool = False
     aggregate: bool = False
     unread: bool = False
+    copied: bool = False
     basis: Basis = "people"
 
 
@@ -59,6 +61,8 @@ class Decision(NamedTuple):
 NOT_NATIVE = Decision("no verdict", "labels are not native")
 UNREAD = Decision("no verdict", "most answers cannot be read")
 """A set-up that does not work says nothing of a judge, neither for nor against it."""
+COPIES = Decision("no verdict", "the scores may be copies of people's")
+"""Agreement with what was copied says nothing for a judge."""
 NOBODY = Decision("no verdict", "nobody to compare with")
 """Numbers of one person a text, or one released score made from several people: how far two people are apart is unknown, and more texts
 of the kind would not show it."""
@@ -76,13 +80,18 @@ CORRECTED = Decision("use corrected", "as it is: not shown")
 
 
 def decide(cell: DecisionInputs, options: DecisionOptions) -> Decision:
-    """Return what a judge may be used for in one cell.
+    """Return what a judge may be used for in one cell. Scores that may be copies speak for no use; what is shown against them stays.
 
     >>> from harness.decide.options import DecisionOptions
     >>> tested = DecisionInputs("native", 200, 200, False, 0.99, 1.0, 0.01, 1.0, 1.0, "random", 1.3)
     >>> decide(tested, DecisionOptions())
     Decision(verdict='use', reason='')
     """
+    decision = _decide_by_tests(cell, options)
+    return COPIES if cell.copied and decision.verdict != "do not use" and decision not in (NOT_NATIVE, UNREAD) else decision
+
+
+def _decide_by_tests(cell: DecisionInputs, options: DecisionOptions) -> Decision:
     if cell.labels not in BY_PEOPLE:
         return NOT_NATIVE
     if cell.unread:

@@ -11,7 +11,19 @@ from harness.decide.cell_tests import CellTests
 from harness.decide.class_shares import mostly_missed, words_of_share
 from harness.decide.more_labels import FurtherTexts
 from harness.decide.options import DecisionOptions
-from harness.decide.rule import BASE_WORSE, BELOW_BAR, FAILS, ONE_CLASS, UNREAD, WORSE, Controls, Decision, DecisionInputs, has_enough
+from harness.decide.rule import (
+    BASE_WORSE,
+    BELOW_BAR,
+    COPIES,
+    FAILS,
+    ONE_CLASS,
+    UNREAD,
+    WORSE,
+    Controls,
+    Decision,
+    DecisionInputs,
+    has_enough,
+)
 from harness.decide.verdict_parts import VerdictWords
 from harness.measure.answer_counts import AnswerCounts
 from harness.model import BY_PEOPLE
@@ -28,7 +40,15 @@ def apart(value: float, unit: str) -> str:
 
 
 _ANNOTATORS = {"native": "native speakers", "people": "people"}
-_SHOWN = {UNREAD: "unread", ONE_CLASS: "constant", FAILS: "failures", WORSE: "worse", BASE_WORSE: "base_worse", BELOW_BAR: "below_bar"}
+_SHOWN = {
+    UNREAD: "unread",
+    COPIES: "copied",
+    ONE_CLASS: "constant",
+    FAILS: "failures",
+    WORSE: "worse",
+    BASE_WORSE: "base_worse",
+    BELOW_BAR: "below_bar",
+}
 
 
 _FAILURES = {
@@ -141,7 +161,7 @@ class VerdictInWords(NamedTuple):
     def _sentence(self, reasons: Sequence[str]) -> str:
         """Return one verdict as one or two sentences, and a further one where groups are of different sizes."""
         tests, where, k, options = self.tests, self._judge_words, self.needed, self.options
-        if tests.basis == "bar" and self.decision != UNREAD:
+        if tests.basis == "bar" and self.decision not in (UNREAD, COPIES):
             return self._bar_sentence(reasons)
         among, as_if = f" ({self.family} cells were tested)" if self.family > 1 else "", self._sizes_words()
         match self.decision.verdict:
@@ -156,7 +176,7 @@ class VerdictInWords(NamedTuple):
                 return f"Use {where} with corrected means only: {finding} ({self._gap_words}). {many}{more}{as_if}"
             case "do not use":
                 return f"Do not use {where}: {reasons[0]}{among}.{as_if}"
-            case "no verdict" if self.decision == UNREAD:
+            case "no verdict" if self.decision in (UNREAD, COPIES):
                 return f"Unknown, {where}: {reasons[0]}."
             case "no verdict":
                 why, missing = "one person scored each text. Next ('harness labels page' with --second)", "a second person's scores of"
@@ -174,7 +194,7 @@ class VerdictInWords(NamedTuple):
     def _further_bar_sentence(self) -> str:
         """Return a sentence where a bar was asked for beside people's agreement: it is tested alone, and no condition of the verdict."""
         shares, alpha = self.tests.shares, self.options.alpha
-        if self.tests.basis == "bar" or not self.options.bar or not shares:
+        if self.tests.basis == "bar" or not self.options.bar or not shares or self.decision in (UNREAD, COPIES):
             return ""
         above = all(share.p_above is not None and share.p_above <= alpha for share in shares)
         below = any(share.p_below is not None and share.p_below <= alpha / len(shares) for share in shares)
@@ -184,7 +204,7 @@ class VerdictInWords(NamedTuple):
     def _missed_class_sentence(self) -> str:
         """Return a further sentence where most of a class is shown to be missed, whatever the verdict: people may agree as seldom."""
         share = mostly_missed(self.tests.shares)
-        if share is None or self.tests.basis == "bar" or self.decision == UNREAD:
+        if share is None or self.tests.basis == "bar" or self.decision in (UNREAD, COPIES):
             return ""
         of_class = words_of_share(share)
         return f" It misses most of {of_class}: it finds {_percent(share.share)} of it, at most {_percent(share.upper)}."
@@ -291,6 +311,9 @@ class VerdictInWords(NamedTuple):
                 return f"it is {self._base_words}{', which may be chance' if tests.baseline.mean > 0 else ''}"
             case "unread":
                 return f"{unread_words(tests.coverage.all)}; numbers of a set-up that does not work say nothing of a judge"
+            case "copied":
+                assert tests.copied
+                return tests.copied.doubt
             case "failures":
                 kinds = ", ".join(f"{kind} {count}" for kind, count in tests.coverage.failures.items())
                 return f"it gives no readable score for {_per_hundred(1 - share)} of 100 texts ({kinds})"

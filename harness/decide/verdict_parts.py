@@ -52,6 +52,11 @@ class CopiedLabels(msgspec.Struct, frozen=True):
         whose = f"people's {_AGGREGATES[self.aggregate]}" if self.aggregate else f"that of '{one_line(str(self.annotator))}'"
         return f"its score is {whose} in every one of {self.texts:,} texts"
 
+    @property
+    def doubt(self) -> str:
+        """What follows from the equal scores, as a clause."""
+        return f"{self.words}, so that it may be a copy, and agreement shows nothing"
+
 
 class AgreementWithPeople(msgspec.Struct, frozen=True):
     """The judge's agreement with people.

@@ -16,7 +16,7 @@ from harness.decide.cell_tests import CellTests, LabelledTexts, cell_tests
 from harness.decide.class_shares import ClassShare, refuse_unknown_classes
 from harness.decide.more_labels import FurtherTexts, labels_needed
 from harness.decide.options import DecisionOptions
-from harness.decide.rule import NOBODY, Controls, Decision, DecisionInputs, decide, has_enough, passes_controls
+from harness.decide.rule import COPIES, NOBODY, UNREAD, Controls, Decision, DecisionInputs, decide, has_enough, passes_controls
 from harness.decide.sentences import VerdictInWords
 from harness.decide.verdict_parts import (
     AgreementWithPeople,
@@ -67,7 +67,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
         copied: whose labels the judge's scores equal in every text, so that they may be copies; None where they equal nobody's.
         alt_test: the alternative annotator test, which is shown beside the verdict and is no condition of it: a constant can pass it.
         basis: what `use` was tested against: how far people agree with each other, or a bar of each class.
-        shares: the share of each class that the judge finds, where there are two.
+        shares: the share of each class that the judge finds, where there are two and answers say something of it.
         margin: how much less a judge may agree with people than they with each other.
         settings: all thresholds.
     """
@@ -350,6 +350,7 @@ def _decision_inputs(cell: CellTests, options: DecisionOptions, q: CorrectedP, *
         interval=cell.texts.interval,
         aggregate=cell.aggregate,
         unread=unread,
+        copied=cell.copied is not None and options.equal_scores == "copies",
         basis=cell.basis,
     )
 
@@ -378,7 +379,7 @@ def _build_verdict(decided: _Decided, needed: FurtherTexts | None, options: Deci
         copied=cell.copied,
         alt_test=cell.alt_test,
         basis=cell.basis,
-        shares=() if tested.unread else cell.shares,
+        shares=() if decision in (UNREAD, COPIES) else cell.shares,
         margin=options.margin,
         settings=str(options.with_bar() if cell.basis == "bar" else options),
     )

@@ -12,7 +12,7 @@ from harness.decide.class_shares import words_of_bar
 from harness.decide.gate_measurements import LimitedNumber, better_than_baseline, corrected, no_worse_than_people
 from harness.decide.language_parts import FEW_TEXTS
 from harness.decide.options import DecisionOptions
-from harness.decide.rule import CORRECTED_WORSE
+from harness.decide.rule import COPIES, CORRECTED_WORSE
 from harness.decide.verdicts import Verdict
 from harness.errors import UsageError
 from harness.gate.numbers import BaselineProblem, GatedNumbers, GatedSource, NoNumber
@@ -175,8 +175,9 @@ def _draft(fields: Mapping[str, Any], key: CellKey, numbers: GatedNumbers) -> _D
         return _Draft(Check(**fields, outcome="inconclusive", reason=str(problem)))
     if draft.why_open or verdict is None or not verdict.copied or fields["limit"] in ("unread_at_most", "min_items"):
         return draft
-    why = f"{verdict.copied.words}, so that it may be a copy, and agreement shows nothing"
-    return msgspec.structs.replace(draft, why_open=why, obstacle=COPIED)
+    if numbers.policy.thresholds.equal_scores == "own":
+        return draft
+    return msgspec.structs.replace(draft, why_open=verdict.copied.doubt, obstacle=COPIED)
 
 
 def _measured(fields: Mapping[str, Any], key: CellKey, numbers: GatedNumbers) -> _Draft:
@@ -234,6 +235,8 @@ def _of_verdict(fields: Mapping[str, Any], verdict: Verdict) -> Check:
     """Return `pass` for this verdict or a better one, `fail` for one that is shown to be worse, else `inconclusive`."""
     wanted = _BETTER_OR_EQUAL[fields["bound"]]
     value, why = verdict.decision
+    if verdict.decision == COPIES and verdict.copied:
+        why = verdict.copied.doubt
     shown_worse = value == "do not use" or verdict.controls == "fails" or verdict.decision == CORRECTED_WORSE
     outcome: Outcome = "pass" if value in wanted else "fail" if shown_worse else "inconclusive"
     reason = "" if outcome == "pass" else f"the verdict is '{verdict.answer}'" + (f": {why}" if why else "")

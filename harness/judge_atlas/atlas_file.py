@@ -78,7 +78,7 @@ class AtlasRow(msgspec.Struct, frozen=True, kw_only=True):
         quality: what people ask about, from the card; empty where the card names none for the metric.
         condition: how the judge was asked, as the set records it.
         verdict, sentence: as `Verdict.answer` and `Verdict.sentence`. `no verdict`: the set has the score of one person a text, or one
-            released score made from several people's, so that nobody can say how far people agree.
+            released score made from several people's, so that nobody can say how far people agree; or `obstacles` says why.
         agreement, people, gap, bound: of the judge with people, of people with each other, their difference and its lower bound; None
             where undefined.
         right, over_constant: agreement with the labels (closeness to them, where scores are numbers), and the same minus that of one

@@ -22,7 +22,7 @@ from harness.judge_atlas.quality_answers import (
     answers_by_quality,
     wrong_uses,
 )
-from harness.reports.answer.states import ONE_PERSON, UNREADABLE, against_words, deciding, unknown_cause
+from harness.reports.answer.states import COPIED, ONE_PERSON, UNREADABLE, against_words, deciding, unknown_cause
 from harness.reports.answer_parts import SIGNS, Answer, Card, NextStep, joined
 from harness.reports.tables.numbers import counted, difference, percent, points, whole_points
 
@@ -271,7 +271,8 @@ def cause_words(row: AtlasRow) -> str:
     if row.needed:
         return f"label {row.needed:,} more"
     if row.verdict == NO_VERDICT:
-        return UNREADABLE if "unread" in row.obstacles.split() else ONE_PERSON
+        known = {"unread": UNREADABLE, "copied": COPIED}
+        return next((known[name] for name in row.obstacles.split() if name in known), ONE_PERSON)
     return unknown_cause(row.verdict, row.obstacles.split(), needed=row.verdict == "too few labels", settled=False)
 
 

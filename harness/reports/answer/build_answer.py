@@ -12,7 +12,7 @@ from harness.measure.answer_counts import total_answers
 from harness.reports.answer.cards import cards_of_one, cards_of_several, copied_cards, missing_cards, note_cards
 from harness.reports.answer.matrix import verdict_matrices
 from harness.reports.answer.steps import LabelPages, next_steps
-from harness.reports.answer.words import Sides, bar_words, judge_of, nobody_to_compare, setting, side_names, style_of
+from harness.reports.answer.words import Sides, bar_words, judge_of, maybe_copies, nobody_to_compare, setting, side_names, style_of
 from harness.reports.answer_parts import Answer, Card
 from harness.reports.tables.numbers import counted, percent
 
@@ -75,6 +75,8 @@ def _title_of_one_judge(sides: Sides) -> str:
     total = len(by_question)
     if unread := unread_title(verdicts):
         return unread
+    if maybe_copies(verdicts):
+        return f"It is unknown whether {judge} may be used: its scores may be copies of the labels"
     if nobody_to_compare(verdicts):
         return f"It is unknown whether {judge} may be used: one person scored each text"
     against = sum(all(style_of(verdict) == "bad" for verdict in question_verdicts) for question_verdicts in by_question.values())
@@ -129,7 +131,7 @@ def _none_words(verdicts: Sequence[Verdict]) -> str:
 def _describe_error_rate(sides: Sides) -> str:
     """Return how often `use` is wrong at most, over the tests that are corrected together, and what "as good as people" means."""
     verdicts = [verdict for side in sides for verdict in side]
-    if all(verdict.controls for verdict in verdicts) or nobody_to_compare(verdicts) or unread_title(verdicts):
+    if all(verdict.controls for verdict in verdicts) or nobody_to_compare(verdicts) or unread_title(verdicts) or maybe_copies(verdicts):
         return ""
     tests = max(verdict.corrected.family for verdict in verdicts)
     margin = percent(verdicts[0].margin).removesuffix("%").strip()

@@ -14,6 +14,7 @@ from harness.reports.answer.words import (
     bar_words,
     easiest,
     judge_of,
+    maybe_copies,
     nobody_to_compare,
     place_of,
     second_person_texts,
@@ -96,7 +97,12 @@ def copied_cards(verdicts: Sequence[Verdict]) -> Iterator[Card]:
         assert first.copied
         more = f", and so in {counted(len(copies) - 1, 'more question')}" if len(copies) > 1 else ""
         equal = f"In {place_of(first)} {first.copied.words}{more}"
-        yield Card("open", "", f"Is {first['judge']} a copy of the labels? {equal}. Agreement with what was copied shows nothing.")
+        if maybe_copies([first]):
+            what_then = "Agreement with what was copied shows nothing, so no verdict rests on it"
+            note = "If you know that the judge gave these scores itself: --set equal_scores=own."
+        else:
+            what_then, note = "Agreement with what was copied shows nothing; --set equal_scores=own says that they are its own", ""
+        yield Card("open", "", f"Is {first['judge']} a copy of the labels? {equal}. {what_then}.", note)
 
 
 def note_cards(judges: Iterable[str]) -> Iterator[Card]:

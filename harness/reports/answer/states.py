@@ -25,8 +25,9 @@ NO_HELP = "more labels will not help"
 ONE_PERSON = "one person a text"
 TOO_FEW = "too few texts"
 UNREADABLE = "most answers cannot be read"
+COPIED = "scores may be copies of the labels"
 NO_PEOPLE = "no labels by people"
-CAUSES = (LABEL_MORE, NO_HELP, ONE_PERSON, TOO_FEW, UNREADABLE, NO_PEOPLE)
+CAUSES = (LABEL_MORE, NO_HELP, ONE_PERSON, TOO_FEW, UNREADABLE, COPIED, NO_PEOPLE)
 """Why a question is unknown, in the order in which pages show the causes."""
 
 _AGAINST = {
@@ -76,6 +77,8 @@ def unknown_cause(code: str, obstacles: Collection[str], needed: bool, settled: 
     """
     if "unread" in obstacles:
         return UNREADABLE
+    if "copied" in obstacles:
+        return COPIED
     if "annotators" in obstacles:
         return ONE_PERSON
     if code == "no verdict" and not controls:

@@ -85,6 +85,11 @@ def nobody_to_compare(verdicts: Sequence[Verdict]) -> bool:
     return all("annotators" in verdict.words.obstacles for verdict in verdicts)
 
 
+def maybe_copies(verdicts: Sequence[Verdict]) -> bool:
+    """Return True where no verdict rests on the scores, because they equal people's in every text."""
+    return all("copied" in verdict.words.obstacles for verdict in verdicts)
+
+
 def second_person_texts(verdict: Verdict) -> int:
     """Return how many texts a second person has to score for a verdict where no text has the scores of two."""
     return max(int(setting(verdict, "items") or 30), verdict.settled_by or 0)

@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 
 import harness
+from harness import CompareOptions
+from harness.decide.rule import COPIES
 from tests.conftest import write_rows
 from tests.judged_folder import judged_folder
 
@@ -60,10 +62,53 @@ def test_a_copy_of_one_person_is_said_first_everywhere(copied: Callable[..., Pat
     assert "Is model/copy a copy of the labels?" in cli("compare", folder, "--md").out
     verdicts = json.loads(cli("compare", folder, "--json").out)["verdicts"]
     assert all(verdict["copied"] == {"annotator": "p1", "texts": 240, "aggregate": None} for verdict in verdicts)
-    usable = [verdict for verdict in verdicts if verdict["verdict"] == "use"]
-    assert usable and all("if these are copies of the labels" in " ".join(verdict["not_for"]) for verdict in usable)
     page = tmp_path / "page.html"
     assert cli("compare", folder, "--html", page).code == 0 and "a copy of the labels?" in page.read_text("utf-8")
+
+
+def test_no_use_rests_on_a_copy(copied: Callable[..., Path], cli: Callable[..., Any], tmp_path: Path) -> None:
+    """Neither the title, the verdicts, labels still to make nor a certificate say yes."""
+    folder, certificate = copied(lambda row: row["annotator_id"] == "p1"), tmp_path / "certificate.json"
+    told = harness.compare(folder)
+    assert {(verdict.decision, verdict.answer, verdict.words.obstacles, verdict.needed) for verdict in told.verdicts} == {
+        (COPIES, "no verdict", ("copied",), None)
+    }
+    assert all("it may be a copy" in verdict.words.sentence and not verdict.words.not_for for verdict in told.verdicts)
+    shown = cli("compare", folder).out
+    assert shown.startswith("It is unknown whether model/copy may be used: its scores may be copies of the labels")
+    assert "copy may be used for" not in shown and "Use it" not in shown and "unknown: scores may be copies" in shown
+    assert "model/copy may be used for" not in cli("compare", folder, "--md").out
+    assert COPIES.reason in cli("labels", "needed", folder).out
+    assert "It allows nothing" in cli("certify", folder, "--to", certificate).out
+    cells = json.loads(certificate.read_text("utf-8"))["cells"]
+    assert {cell["verdict"] for cell in cells} == {"no verdict"}
+
+
+def test_who_knows_that_equal_scores_are_the_judges_says_so(copied: Callable[..., Path], cli: Callable[..., Any], tmp_path: Path) -> None:
+    """A judge may really agree with one person everywhere; then the signature and the verdict say what was taken for granted."""
+    folder = copied(lambda row: row["annotator_id"] == "p1")
+    own = harness.compare(folder, CompareOptions(equal_scores="own"))
+    assert {verdict.decision.verdict for verdict in own.verdicts} == {"use"}
+    assert all("equal_scores=own" in verdict.settings for verdict in own.verdicts)
+    assert all("if these are copies of the labels" in " ".join(verdict.words.not_for) for verdict in own.verdicts)
+    assert "equal_scores" not in harness.compare(folder).verdicts[0].settings
+    (tmp_path / "gate.toml").write_text(
+        "[decision]\nequal_scores = 'own'\n[[rule]]\nmetric = 'tone'\nat_least = 0.5\nverdict = 'use'\n", "utf-8"
+    )
+    assert cli("gate", folder, "--policy", tmp_path / "gate.toml").code == 0
+
+
+def test_what_is_shown_against_a_copy_stays(copied: Callable[..., Path]) -> None:
+    """Scores that are unreadable in half of the texts are of no use, wherever the others come from."""
+    folder = copied(lambda row: row["annotator_id"] == "p1")
+    rows = [json.loads(line) for line in (folder / "judgments.jsonl").read_text("utf-8").splitlines()]
+    write_rows(
+        folder / "judgments.jsonl",
+        [row | {"score": None, "failure": "refused"} if int(row["item_id"][1:]) % 5 < 2 else row for row in rows],
+    )
+    assert {(verdict.decision.verdict, verdict.words.obstacles) for verdict in harness.compare(folder).verdicts} == {
+        ("do not use", ("failures",))
+    }
 
 
 def test_a_gate_is_inconclusive_where_a_copy_would_pass(copied: Callable[..., Path], cli: Callable[..., Any], tmp_path: Path) -> None:
@@ -73,9 +118,8 @@ def test_a_gate_is_inconclusive_where_a_copy_would_pass(copied: Callable[..., Pa
     done = cli("gate", folder, "--policy", tmp_path / "gate.toml", "--json", tmp_path / "gate.json")
     checks = {check["limit"]: check for check in json.loads((tmp_path / "gate.json").read_text("utf-8"))["checks"]}
     assert done.code == 7 and {name for name, check in checks.items() if check["outcome"] == "pass"} == {"min_items", "unread_at_most"}
-    assert checks["verdict"]["reason"] == (
-        "its score is that of 'p1' in every one of 240 texts, so that it may be a copy, and agreement shows nothing"
-    )
+    doubt = "its score is that of 'p1' in every one of 240 texts, so that it may be a copy, and agreement shows nothing"
+    assert checks["at_least"]["reason"] == doubt and checks["verdict"]["reason"] == f"the verdict is 'no verdict': {doubt}"
 
 
 def test_a_copy_of_the_commonest_label_is_found_too(copied: Callable[..., Path], labelled: tuple[Path, list[Row]]) -> None:

@@ -111,7 +111,10 @@ def test_thresholds_that_make_no_sense_are_refused(fields: dict[str, Any]) -> No
 
 def test_all_thresholds_are_in_the_text_of_the_signature() -> None:
     text = str(DecisionOptions(margin=0.05, bar=".9"))
-    assert text.startswith("margin=0.05 alpha=0.05 ") and all(f"{name}=" in text for name in fields_named(DecisionOptions))
+    assert text.startswith("margin=0.05 alpha=0.05 ") and all(
+        f"{name}=" in text for name in fields_named(DecisionOptions) if name != "equal_scores"
+    )
+    assert "equal_scores=own" in str(DecisionOptions(equal_scores="own"))
     assert "bar" not in str(DecisionOptions())  # it moves no verdict that rests on people's agreement
     assert "bar_correlation=0.3" in str(DecisionOptions(bar_correlation=0.3)) and " bar=" not in str(DecisionOptions(bar_correlation=0.3))
 

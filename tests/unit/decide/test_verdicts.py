@@ -22,6 +22,7 @@ from harness.row_files import to_json
 
 MakeRecording = Callable[..., Recording]
 DEFAULT = DecisionOptions()
+OWN = DecisionOptions(equal_scores="own")  # judges here give people's commonest label, and are no copies
 
 
 def labels_of(rng: np.random.Generator, n: int, people: float = 0.9) -> dict[str, list[int]]:
@@ -33,7 +34,7 @@ def labels_of(rng: np.random.Generator, n: int, people: float = 0.9) -> dict[str
 
 
 def decided(make: MakeRecording, labels: Mapping[str, Sequence[int]], answers: Mapping[str, Score | Failure], **other: Any) -> Verdict:
-    [verdict] = verdicts([make(labels, answers, **other)], MeasureOptions())
+    [verdict] = verdicts([make(labels, answers, **other)], MeasureOptions(), OWN)
     return verdict
 
 
@@ -167,12 +168,12 @@ def test_without_a_second_annotator_there_is_nobody_to_compare_with(make_recordi
     recording = make_recording(labels, majority(labels))
     about = msgspec.structs.replace(recording.data.about, annotators="persistent")
     one_person = msgspec.structs.replace(recording, data=msgspec.structs.replace(recording.data, about=about))
-    [verdict] = verdicts([one_person], MeasureOptions())
+    [verdict] = verdicts([one_person], MeasureOptions(), OWN)
     assert (verdict.decision.verdict, verdict.texts.n, verdict.agreement.gap, verdict.agreement.people) == ("too few labels", 0, None, None)
     assert verdict.words.obstacles == ("annotators",)
     assert "no text has two annotators" in verdict.words.sentence
     assert recording.data.about.annotators == "aggregate"  # a released score of several people is no person's
-    [verdict] = verdicts([recording], MeasureOptions())
+    [verdict] = verdicts([recording], MeasureOptions(), OWN)
     assert (verdict.decision.verdict, verdict.decision.reason, verdict.words.obstacles) == (
         "no verdict",
         "nobody to compare with",
