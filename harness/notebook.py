@@ -18,6 +18,7 @@ from harness.model import CellKey, JudgeIdentity
 from harness.render.comparison import language_name, language_tables
 from harness.render.terminal import continuous_table, notes, reason_without_agreement, sealed_table, unreviewed
 from harness.render.verdicts import answer_lines, judged_sides, screen_tables, verdict_tables
+from harness.reports.answer.states import cause_words, state_of
 from harness.reports.answer_parts import SIGNS
 from harness.reports.comparison import DecidedComparison
 from harness.reports.run_report import Report
@@ -30,6 +31,7 @@ from harness.text import terminal_safe
 if TYPE_CHECKING:
     import pandas as pd
 
+    from harness.render.latex import LatexKind
     from harness.runs import LiveRows
 
 
@@ -81,9 +83,10 @@ class NotebookComparison(DecidedComparison, frozen=True, kw_only=True):
     def frame(self, full: bool = False) -> pd.DataFrame:
         """Return the cells as a pandas frame, one row each, with the columns that people use, or with `full` every number.
 
-        Columns: the keys; `verdict` in words, `judge_minus_people` and `at_least` where the cell has a verdict; `texts`, `agreement`
-        (answers that cannot be read count as wrong) with its interval, `minus_baseline` and its `q`, `people`, `tau`. With `full` the
-        names of `as_json`; what is nested there has dotted names.
+        Columns: the keys; of the verdict its state in words, the `cause` of an unknown one, `judge_agrees` and `people_agree`, their
+        difference `judge_minus_people` with its limits `at_least` and `at_most`; `texts`, `agreement` with the labels (answers that
+        cannot be read count as wrong everywhere) with its interval, `minus_constant` and its `q`, `tau`. With `full` the names of
+        `as_json`; what is nested there has dotted names.
         """
         import pandas  # late: half a second
 
@@ -98,11 +101,11 @@ class NotebookComparison(DecidedComparison, frozen=True, kw_only=True):
 
         return comparison_markdown(self)
 
-    def latex(self) -> str:
-        """Return the cells as a LaTeX table, like `harness compare --latex`."""
+    def latex(self, kind: LatexKind = "verdicts") -> str:
+        """Return a LaTeX table, like `harness compare --latex`: the `verdicts`, the `shares` of classes, or all `numbers` of all cells."""
         from harness.render.latex import to_latex
 
-        return to_latex(self)
+        return to_latex(self, kind)
 
     def figure(self) -> DrawnFigure:
         """Return the answer as a picture that a notebook shows, like `harness compare --figure`. Raises UsageError without a verdict."""
@@ -148,15 +151,18 @@ def _shown(cell: Cell, verdict: Verdict | None) -> dict[str, Any]:
     numbers = cell.flat()
     baseline = numbers.get("vs_baseline") or {}
     return {
-        "verdict": verdict and verdict.answer,
+        "verdict": verdict and state_of(verdict),
+        "cause": verdict and cause_words(verdict),
+        "judge_agrees": verdict and verdict.agreement.judge,
+        "people_agree": verdict.agreement.people if verdict else numbers.get("human_pa"),
         "judge_minus_people": verdict and verdict.agreement.gap,
         "at_least": verdict and verdict.bounds.gap,
+        "at_most": verdict and verdict.bounds.gap_upper,
         "texts": numbers.get("n_ref", numbers.get("n")),
         "agreement": numbers.get("pa_failed_wrong"),
         "agreement_ci": numbers.get("pa_failed_wrong_ci"),
-        "minus_baseline": baseline.get("diff"),
+        "minus_constant": baseline.get("diff"),
         "q": baseline.get("q"),
-        "people": numbers.get("human_pa"),
         "tau": numbers.get("kendall_tau"),
     }
 

@@ -71,10 +71,10 @@ def compare(arguments: Compare) -> int:
         from harness.render.markdown import comparison_markdown
 
         sys.stdout.write(comparison_markdown(comparison))
-    elif arguments.latex:
+    elif arguments.latex is not None:
         from harness.render.latex import to_latex
 
-        sys.stdout.write(to_latex(comparison))
+        sys.stdout.write(to_latex(comparison, next(iter(arguments.latex), "verdicts")))
     else:
         from harness.render.comparison import render_comparison, show
         from harness.render.terminal import closing_line, signature_line

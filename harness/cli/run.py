@@ -7,7 +7,7 @@ import sys
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -44,6 +44,9 @@ from harness.runs import (
 from harness.runs import run as run_spec
 from harness.store import Store
 from harness.text import terminal_safe
+
+if TYPE_CHECKING:
+    from harness.render.latex import LatexKind
 
 
 def run(arguments: Run) -> int:
@@ -194,7 +197,7 @@ def report(arguments: ShowReport) -> int:
     result.refuse_unanswered()
     if arguments.majority:
         result = result.with_majority(arguments.majority)
-    form = next((name for name in ("md", "csv", "latex") if getattr(arguments, name)), None)
+    form = next((name for name in ("md", "csv") if getattr(arguments, name)), "latex" if arguments.latex is not None else None)
     quiet = arguments.html is not None or form is not None
     if arguments.langs and arguments.html is not None:
         raise UsageError("a page has all languages of its run, and a switch; leave out --langs or --html")
@@ -207,7 +210,7 @@ def report(arguments: ShowReport) -> int:
         write_atomic(page, report_page(result, decided, arguments.wage), private=True)
         print(page)
     elif form:
-        sys.stdout.write(_format_report(decided, form))
+        sys.stdout.write(_format_report(decided, form, next(iter(arguments.latex or ()), "verdicts")))
     if arguments.figures:
         from harness.render.figures import FORMS, WIDTHS, FigureOptions, draw_figures
 
@@ -218,7 +221,7 @@ def report(arguments: ShowReport) -> int:
     return exit_code_of(decided.verdicts)
 
 
-def _format_report(report: Report, form: str) -> str:
+def _format_report(report: Report, form: str, latex_kind: LatexKind) -> str:
     if form == "md":
         from harness.render.markdown import report_markdown
 
@@ -230,7 +233,7 @@ def _format_report(report: Report, form: str) -> str:
             )
         from harness.render.latex import report_latex
 
-        return report_latex(report)
+        return report_latex(report, latex_kind)
     from harness.render.files import report_csv
 
     return report_csv(report)

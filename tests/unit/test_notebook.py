@@ -33,7 +33,7 @@ def test_a_comparison_shows_verdicts_cells_notes_and_its_signature(compared: Not
 
 def test_verdicts_are_coloured_and_the_numbers_are_folded(compared: NotebookComparison) -> None:
     answer, folded = compared._repr_html_().split("<details><summary>All numbers</summary>")
-    use = re.findall(r'<td style="text-align:left;background:([^"]+)"><bdi dir="auto">use<', answer)
+    use = re.findall(r'<td style="text-align:left;background:([^"]+)"><bdi dir="auto">✓ use<', answer)
     assert len(use) == 2 and len(set(use)) == 1 and f"background:{use[0]};padding" in answer, "cells and the card have one colour"
     assert answer.count("<table>") == 1 and folded.count("<table>") == 2
     two = [

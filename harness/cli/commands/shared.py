@@ -146,8 +146,8 @@ class FormsFlags(JsonFlags, recorded=False):
     """print CSV, unrounded"""
     md: Annotated[bool, Flag(group=FORM)] = False
     """print Markdown"""
-    latex: Annotated[bool, Flag(group=FORM)] = False
-    """print a LaTeX table (booktabs, siunitx)"""
+    latex: Annotated[tuple[Literal["verdicts", "shares", "numbers"], ...] | None, Flag(several=True, group=FORM)] = None
+    """print a LaTeX table (booktabs, siunitx): the verdicts (default), the shares of classes, or all numbers"""
 
 
 class RowsFlags(Command, group="how much is shown", recorded=False):

@@ -71,7 +71,7 @@ def test_a_column_that_is_added_in_one_place_is_in_every_output(
     assert "| made-up share |" in markdown and "| 50 % |" in markdown and "- made-up share: the share that a test makes up." in markdown
     [row] = csv.DictReader(io.StringIO(cells_csv([cell]), newline=""))
     assert row["made_up"] == "0.5" and table_of([cell])[1]["made_up"] == "double"
-    for latex in (report_latex(report), to_latex(comparison)):
+    for latex in (report_latex(report, "numbers"), to_latex(comparison, "numbers")):
         assert "{made-up share (\\%)}" in latex and " 50.0" in latex and "% made-up share: the share that a test makes up." in latex
     page = page_table(answer_table([cell]).table)
     assert ">made-up share</th>" in page and 'data-value="0.5">50 %</td>' in page

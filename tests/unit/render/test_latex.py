@@ -9,9 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.decide.verdicts import Verdict
+from harness.errors import UsageError
 from harness.measure.cells import Cell
 from harness.measure.compare import Comparison
 from harness.render.latex import escape, to_latex
+from harness.reports.comparison import DecidedComparison
 
 MakeCell = Callable[..., Cell]
 MakeComparison = Callable[..., Comparison]
@@ -131,3 +134,34 @@ def test_the_paired_difference_and_peoples_figures_are_columns(make_cell: MakeCe
     assert "{person--person pairs (\\%)}" in latex and "{difference of pairs (points)}" in latex
     assert " -20.0 & {$[-30.0, -10.0]$}" in latex
     assert "judge $-$ other" not in to_latex(make_comparison(make_cell(), make_cell(judge="openai/two")))
+
+
+def verdict_rows(*verdicts: Verdict) -> list[dict[str, str]]:
+    comparison = DecidedComparison(signature="data:d|seed:0", ci_method="", cells=(), verdicts=verdicts)
+    head, *lines = rows(to_latex(comparison))
+    return [dict(zip(head, line, strict=True)) for line in lines]
+
+
+def test_verdicts_have_their_own_definitions(make_verdict: Callable[..., Verdict], make_cell: MakeCell) -> None:
+    """The agreement beside a verdict is the one that it rests on, with unread answers as disagreement; its limits are on both sides."""
+    worse = make_verdict(agreement=0.4, people=0.6, gap=-0.2, family_bound=-0.35, family_upper=-0.12)
+    [row] = verdict_rows(worse)
+    assert (row["verdict"], row["because"], row["{judge (%)}".replace("%", "")]) == ("do not use", "20 points below people", "40")
+    assert (row["{difference}"], row["{limits}"]) == ("-20", "{$[-35, -12]$}")
+    [unknown] = verdict_rows(make_verdict(verdict="too few labels", obstacles=("people",), k=90))
+    assert (unknown["verdict"], unknown["because"]) == ("unknown", "label 90 more")
+
+
+def test_a_long_table_breaks_over_pages(make_verdict: Callable[..., Verdict]) -> None:
+    verdicts = tuple(make_verdict(metric=f"m{number}") for number in range(50))
+    written = to_latex(DecidedComparison(signature="data:d|seed:0", ci_method="", cells=(), verdicts=verdicts))
+    assert r"\begin{longtable}" in written and r"\endhead" in written and "longtable}" in written.partition(r"\toprule")[0]
+    assert balanced(written.partition(r"\toprule")[2].partition(r"\bottomrule")[0])
+
+
+def test_shares_of_classes_have_a_table_of_their_own(make_cell: MakeCell, make_comparison: MakeComparison) -> None:
+    cell = make_cell(distribution_labels={"0": 0.25, "1": 0.75}, distribution_judge={"1": 1.0})
+    head, *lines = rows(to_latex(make_comparison(cell), "shares"))
+    assert head[-3:] == ["class", "{labels ()}", "{judge ()}"] and [line[-3:] for line in lines] == [["0", "25", "0"], ["1", "75", "100"]]
+    with pytest.raises(UsageError, match="no cell has shares of classes"):
+        to_latex(make_comparison(make_cell(distribution_labels=None)), "shares")
