@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -197,3 +197,14 @@ def segmenter_version() -> str:
     import icu4py
 
     return f"icu {icu4py.icu_version}"
+
+
+_MOST_ABSENT = 8  # columns without room that are named
+
+
+def absent_words(headings: Sequence[str]) -> str:
+    """Return a line that names the columns without room in a terminal; empty if all have room."""
+    if not headings:
+        return ""
+    more = f" and {len(headings) - _MOST_ABSENT} more" if len(headings) > _MOST_ABSENT else ""
+    return f"Not in this width: {', '.join(headings[:_MOST_ABSENT])}{more}. A wider window has them, and so has --json."

@@ -68,6 +68,7 @@ def _refuse_command(name: str, rest: Sequence[str]) -> NoReturn:
     from harness.content.tags import suggest
 
     names = [leaf.split()[1] for leaf in leaves([name])] if name else [word for word in commands() if " " not in word]
+    listed = f"'harness help{f' {name}' if name else ''}' lists all commands"
     if not rest:
         example = examples_of(f"{name} {names[0]}")[0]
         refuse(name, f"COMMAND (one of {', '.join(names)}) is missing; for example: {example}")
@@ -75,8 +76,9 @@ def _refuse_command(name: str, rest: Sequence[str]) -> NoReturn:
     if word.startswith("-"):
         flags = ["--help", *([] if name else ["--version", "--install-completion"])]
         refuse(name, f"unrecognized arguments: {word}.{suggest(word, flags)} '{f'harness {name}'.strip()} --help' lists all commands")
-    words = names if name else [*names, "help"]
-    refuse(name, f"argument COMMAND: invalid choice: '{word}' (choose from {', '.join(names)}).{suggest(word, words)}")
+    elsewhere = [f"harness {leaf}" for leaf in commands() if leaf.endswith(f" {word}")]  # `harness get`, as of `data get`
+    hint = suggest(word, names if name else [*names, "help"]) or (f" Did you mean '{elsewhere[0]}'?" if elsewhere else "")
+    refuse(name, f"no command '{word}'.{hint} {listed}" + ("" if hint or not name else f" ({', '.join(names)})"))
 
 
 def _show_help(name: str) -> NoReturn:

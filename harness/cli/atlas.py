@@ -10,10 +10,12 @@ from pathlib import Path
 
 from harness.cli.commands.find_out import ShowAtlas
 from harness.cli.streams import print_json
-from harness.cli.text_columns import columns, fitting, hanging, in_lines, known_width, step_lines
+from harness.cli.text_columns import columns, fitting, hanging, in_lines, known_width, print_signed, step_lines
 from harness.errors import UsageError
 from harness.judge_atlas.atlas_file import FILE, Atlas, AtlasRow, read_atlas
 from harness.judge_atlas.quality_answers import CORRECTED, USE, answers_by_quality, select, tag_of
+from harness.reports.answer.states import STYLES
+from harness.reports.answer_parts import SIGNS
 from harness.reports.atlas_answer import (
     ATLAS_SIGNS,
     AtlasAnswer,
@@ -27,7 +29,7 @@ from harness.reports.atlas_answer import (
     set_words,
     wrong_use_words,
 )
-from harness.text import terminal_safe
+from harness.text import absent_words
 
 _TABLE = (
     "language",
@@ -45,7 +47,7 @@ _TABLE = (
     "released",
     "set",
 )
-_FIRST = ("language", "metric", "verdict", "judge", "because", "difference", "at worst", "texts", "judge agrees", "people agree")
+_FIRST = ("language", "metric", "verdict", "because", "judge", "difference", "at worst", "texts", "judge agrees", "people agree")
 
 
 def show(arguments: ShowAtlas) -> int:
@@ -67,7 +69,7 @@ def show(arguments: ShowAtlas) -> int:
     rows = select(atlas, arguments.lang, arguments.judge, arguments.quality)
     if arguments.json:
         return print_json(list(atlas.flat(rows)))
-    print("\n".join(map(terminal_safe, _write_lines(atlas, rows, arguments))))
+    print_signed(_write_lines(atlas, rows, arguments))
     return 0
 
 
@@ -86,15 +88,22 @@ def _describe_one(atlas: Atlas, rows: Sequence[AtlasRow], atlas_answer: AtlasAns
     sentences = [answer.title, atlas_answer.lead, *(f"{ATLAS_SIGNS[card.style]} {full_sentence(card)}" for card in answer.cards)]
     for sentence in (*sentences, *atlas_answer.across, *([atlas_answer.age] if atlas_answer.age else [])):
         yield from in_lines(sentence, width)
-    for step in answer.steps:
-        yield from step_lines(f"Next: {step.text}", step.command, width)
+    for number, step in enumerate(answer.steps):
+        yield from step_lines(f"{'Or' if number else 'Next'}: {step.text}", step.command, width)
     if rows:
         head = _TABLE if len({row.language for row in rows}) > 1 else _TABLE[1:]
-        table = [head, *([line[name] for name in head] for line in evidence(atlas, rows, today))]
+        lines = (
+            {**line, "verdict": f"{SIGNS[STYLES.get(line['verdict'], 'open')]} {line['verdict']}"} for line in evidence(atlas, rows, today)
+        )
+        table = [head, *([line[name] for name in head] for line in lines)]
         fitting_table, absent = fitting(table, _FIRST, "judge", width)
         yield from ("", *columns(fitting_table), "")
-        notes = [f"Not in this width: {', '.join(absent)}. A wider window has them, and so has --json."] if absent else []
-        notes += [_reading(), answer.sure, *(set_words(atlas, name) for name in sorted({row.set for row in rows}))]
+        notes = [
+            *([absent_words(absent)] if absent else []),
+            _reading(),
+            answer.sure,
+            *(set_words(atlas, name) for name in sorted({row.set for row in rows})),
+        ]
         for note in notes:
             yield from in_lines(note, width)
 

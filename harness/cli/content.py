@@ -9,31 +9,69 @@ from typing import Any
 
 from harness.cli.commands.content_and_installation import CheckContent, ListContent, NewContent
 from harness.cli.streams import print_json
-from harness.cli.text_columns import print_columns
+from harness.cli.text_columns import fitting, in_lines, known_width, print_columns
 from harness.content.library import Library, bundled_root, checkout_around, is_checkout
 from harness.content.tags import autonym, english_name
-from harness.text import terminal_safe
+from harness.text import absent_words, terminal_safe
 
-_ONLY_JSON = ("licence", "citation", "get")  # too long for a table
+_ONLY_JSON = ("from",)  # for programs
 
 
 def list_content(arguments: ListContent) -> int:
     library = Library(*arguments.content)
+    if arguments.kind == "datasets":
+        from harness.cli.commands.labels_and_data import DataList
+        from harness.cli.data import show_list
+
+        return show_list(DataList(json=arguments.json, content=arguments.content))
     kinds = {
         "languages": _list_languages,
         "tasks": _list_tasks,
         "rubrics": _list_rubrics,
-        "datasets": _list_datasets,
         "boards": _list_boards,
         "judges": _list_judges,
     }
+    if arguments.kind is None:
+        counts = {kind: len(rows(library)) for kind, rows in kinds.items()} | {"datasets": len(library.dataset_card_files)}
+        if arguments.json:
+            return print_json(counts)
+        print_columns([(f"harness list {kind}", str(counts[kind]), what) for kind, what in _KINDS.items()])
+        return 0
     rows = kinds[arguments.kind](library)
     if arguments.json:
         return print_json(rows)
-    if arguments.kind == "datasets":
-        print("'harness data list' replaces this list: it has languages, sizes and what is on this machine", file=sys.stderr)
-    print_columns([[str(value) for name, value in row.items() if name not in _ONLY_JSON] for row in rows])
+    shown = [[str(value) for name, value in row.items() if name not in _ONLY_JSON] for row in rows]
+    head = [name for name in rows[0] if name not in _ONLY_JSON]
+    width = known_width()
+    if arguments.kind == "judges" and width:
+        indent = max(len(form) for form, _ in shown) + 2
+        for form, what in shown:
+            print(f"{form:<{indent}}" + f"\n{' ' * indent}".join(in_lines(terminal_safe(what), width - indent)))
+        print("\n'harness models list' has the models for local/ and decider/; docs/own.md says how to add a judge of your own.")
+        return 0
+    first, cut = _SHOWN[arguments.kind]
+    fitting_table, absent = fitting([head, *shown], first, cut, width)
+    print_columns(fitting_table[0 if width else 1 :])
+    print("".join(f"\n{line}\n" for line in [absent_words(absent)] if line), end="")
     return 0
+
+
+_SHOWN = {
+    "languages": (("tag", "name", "items", "review"), ""),
+    "tasks": (("task",), "title"),
+    "rubrics": (("rubric", "best"), "scale"),
+    "boards": (("board",), "title"),
+    "judges": (("judge",), "what"),
+}
+"""For each kind the columns that stand first, and the one whose texts are cut where they have no room."""
+_KINDS = {
+    "languages": "packs: control items, words of replies, instructions, words of labelling pages",
+    "tasks": "what is judged: which texts an item has",
+    "rubrics": "what is asked about a text, and on which scale",
+    "boards": "frozen protocols: data, tasks, rubrics, statistics",
+    "judges": "who can be asked, by the form of the name",
+    "datasets": "published labels of people; 'harness data list' is the same list",
+}
 
 
 def _list_languages(library: Library) -> list[dict[str, Any]]:
@@ -66,21 +104,17 @@ def _list_rubrics(library: Library) -> list[dict[str, Any]]:
     ]
 
 
-def _list_datasets(library: Library) -> list[dict[str, Any]]:
-    rows = []
-    for card in map(library.dataset_card, library.dataset_card_files):
-        about = {"title": card.title, "licence": card.licence, "citation": card.citation, "get": card.get}
-        rows.append({"dataset": f"{card.id}@{card.version}", **about})
-    return rows
-
-
 def _list_boards(library: Library) -> list[dict[str, Any]]:
     boards = [
         {"board": f"{b.id}@{b.version}", "title": b.title, "languages": ", ".join(b.languages)}
         for b in map(library.board, library.board_files)
     ]
     collections = [
-        {"board": f"{c.id}@{c.version}", "title": c.title, "boards": ", ".join(c.boards)}
+        {
+            "board": f"{c.id}@{c.version}",
+            "title": f"{c.title}: {len(c.boards)} boards that are asked together",
+            "boards": ", ".join(c.boards),
+        }
         for c in map(library.collection, library.collection_files)
     ]
     return [*boards, *collections]
@@ -89,7 +123,7 @@ def _list_boards(library: Library) -> list[dict[str, Any]]:
 def _list_judges(library: Library) -> list[dict[str, Any]]:
     from harness.judges.registry import name_forms
 
-    return [{"judge": form, "from": source} for form, source in name_forms()]
+    return [{"judge": form, "what": what, "from": source} for form, what, source in name_forms()]
 
 
 def check(arguments: CheckContent) -> int:

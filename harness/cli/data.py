@@ -1,25 +1,27 @@
-"""`harness data list`, `get`, `check`, `remove`, `path`."""
+"""`harness data list`, `show`, `get`, `check`, `remove`, `path`."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from harness.cli.commands.labels_and_data import DataCheck, DataGet, DataList, DataPath, DataRemove
+from harness.cli.commands.labels_and_data import DataCheck, DataGet, DataList, DataPath, DataRemove, DataShow
 from harness.cli.streams import print_json
-from harness.cli.text_columns import columns
+from harness.cli.text_columns import columns, fitting, in_lines, known_width, step_lines
 from harness.content.library import Library
 from harness.content.specs import DatasetCard
-from harness.content.tags import suggest
+from harness.content.tags import english_name, suggest
 from harness.data.named_folders import data_home, fetched_folder, how_to_get, megabytes, raw_bytes
 from harness.errors import AbsentRawFile, MissingData, UsageError
 from harness.exit_codes import OTHER_ERROR, UNCHECKED
 from harness.offensive import refuse_in_repository
 from harness.published.listing import cards_in, listed
+from harness.reports.tables.numbers import counted
+from harness.reports.tables.titles import metric_words
 from harness.row_files import to_json
 from harness.text import terminal_safe
 
@@ -29,11 +31,53 @@ def show_list(arguments: DataList) -> int:
     rows = [listed(card) for card in cards_in(library, arguments.langs)]
     if arguments.json:
         return print_json(rows)
-    lines = columns([[row["name"], _shorten_tags(row["languages"]), _count_rows(row), row["state"], row["title"]] for row in rows])
-    for line, row in zip(lines, rows, strict=True):
-        print(f"{line}\n    {terminal_safe('; '.join(_list_details(row)))}")
-        if arguments.full:
-            print("".join(terminal_safe(f"    {what}: {words}\n") for what, words in row["statement"].items()), end="")
+    width = known_width()
+    head = ("", "set", "languages", "texts", "labels", "judges", *(["about"] if width is None or width >= _WIDE else []))
+    table = [head, *(_list_row(row)[: len(head)] for row in rows)]
+    fitting_table, _ = fitting(table, head[:-1], head[-1], width)
+    print("\n".join(columns(fitting_table, right=("texts", "labels", "judges"))))
+    here = sum(row["state"] == "here" for row in rows)
+    print()
+    for line in (
+        f"{counted(len(rows), 'published set')}, {here} here (✓); ○: 'harness data get NAME' fetches it, (✓): here in part.",
+        "'harness data show NAME' has the rest: who labelled, metrics, judges, licence, size.",
+    ):
+        print("\n".join(in_lines(line, width)))
+    return 0
+
+
+def show_set(arguments: DataShow) -> int:
+    library = Library(*arguments.content)
+    if arguments.name not in library.dataset_card_files:
+        raise _unknown_set(arguments.name, library)
+    row = listed(library.dataset_card(arguments.name))
+    if arguments.json:
+        return print_json(row)
+    width, rows = known_width(), row["rows"]
+    people = f" by {_PEOPLE.get(row['source'], row['source'])}, {row['annotators_a_text']} a text" if row["annotators_a_text"] else ""
+    facts = {
+        "languages": ", ".join(f"{english_name(tag)} ({tag})" for tag in row["languages"]),
+        "texts": f"{rows['items']:,}" if rows.get("items") else "",
+        "labels": f"{rows['labels']:,}{people} ({row['annotators']})" if rows.get("labels") else "",
+        "metrics": ", ".join(map(metric_words, row["metrics"])),
+        "judgments": f"{rows['judgments']:,} of {', '.join(row['judges'])}" if rows.get("judgments") else "none: ask a judge",
+        **row["statement"],
+        "licence": row["licence"] or "none stated",
+        "forbids": "; ".join(row["forbids"]),
+        "authors ask": "; ".join(row["asks"]),
+        "cite": row["citation"],
+        "size": megabytes(row["bytes"]),
+        "careful": "the texts are offensive" if row["offensive"] else "",
+    }
+    print(terminal_safe(row["title"]))
+    print(f"{row['state']}: {row['folder']}\n" if row["folder"] else f"not here ({row['state']})\n")
+    for name, text in facts.items():
+        if text:
+            indent = " " * _FACT
+            lines = in_lines(terminal_safe(text), width and max(width - _FACT, _FACT))
+            print(f"{name:<{_FACT}}" + f"\n{indent}".join(lines))
+    command = f"harness compare {row['name']}" if rows.get("judgments") else f"harness run --data {row['name']} --judge PROVIDER/MODEL"
+    print("\n" + "\n".join(step_lines("Next", command if row["folder"] else f"harness data get {row['name']}", width)))
     return 0
 
 
@@ -150,8 +194,13 @@ def _choose_cards(library: Library, arguments: Any) -> list[DatasetCard]:
     cards = library.dataset_card_files
     for name in arguments.names:
         if name not in cards:
-            raise UsageError(f"no published data '{name}'.{suggest(name, cards)}\n         choose from: {', '.join(cards)}")
+            raise _unknown_set(name, library)
     return [library.dataset_card(name) for name in arguments.names]
+
+
+def _unknown_set(name: str, library: Library) -> UsageError:
+    cards = library.dataset_card_files
+    return UsageError(f"no published data '{name}'.{suggest(name, cards)}\n         choose from: {', '.join(cards)}")
 
 
 def _ask_for_consent(cards: Sequence[DatasetCard], bytes_to_fetch: Any, home: Path, assume_yes: bool) -> None:
@@ -200,20 +249,15 @@ def _rank_importance(entry: tuple[str, Any]) -> int:
     return order.index(entry[0]) if entry[0] in order else len(order)
 
 
-def _count_rows(row: dict[str, Any]) -> str:
-    row_counts = {name: row["rows"].get(name, 0) for name in ("items", "labels", "judgments")}
-    return ", ".join(f"{count:,} {name}" for name, count in row_counts.items() if count) or "–"
+def _list_row(row: dict[str, Any]) -> list[str]:
+    sign = {"here": "✓", "here in part": "(✓)"}.get(row["state"], "○")
+    tags, rows = row["languages"], row["rows"]
+    languages = " ".join(tags) if len(tags) <= _FEW_TAGS else f"{' '.join(tags[:2])} +{len(tags) - 2}"
+    counts = (f"{rows.get(name, 0):,}" if rows.get(name) else "–" for name in ("items", "labels"))
+    return [sign, row["name"], languages, *counts, str(len(row["judges"])) if row["judges"] else "–", row["title"]]
 
 
-def _list_details(row: dict[str, Any]) -> Iterator[str]:
-    if row["annotators_a_text"]:
-        yield f"labels: {row['source']}, {row['annotators_a_text']} a text ({row['annotators']})"
-    yield f"metrics: {_shorten_tags(row['metrics'])}"
-    if row["judges"]:
-        yield f"judges: {_shorten_tags(row['judges'])}"
-    yield f"licence: {row['licence'] or 'none stated'}"
-    yield megabytes(row["bytes"])
-
-
-def _shorten_tags(tags: list[str]) -> str:
-    return " ".join(tags) if len(tags) <= 8 else f"{' '.join(tags[:7])} … ({len(tags)})"
+_WIDE = 100  # characters of a terminal that has room for what a set is about
+_FEW_TAGS = 3
+_FACT = 17  # characters of the name of a fact
+_PEOPLE = {"native": "native speakers"}

@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 import platform
 import sys
+from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from typing import Any
 
 from harness.cli.commands.content_and_installation import Doctor, Models
 from harness.cli.streams import print_json
+from harness.cli.text_columns import in_lines, known_width
+from harness.content.library import Library
 from harness.errors import UsageError
 from harness.judges import models as local_models
 from harness.row_files import to_json
@@ -51,14 +55,53 @@ def _pull_model(name: str | None, *, as_json: bool) -> int:
 
 
 def doctor(arguments: Doctor) -> int:
+    """Say what works here, each with a command; then versions and settings."""
     facts = _collect_facts()
     if arguments.json:
         return print_json(facts)
+    print("You can now:")
+    for can, what, command in _abilities():
+        print(f"  {'✓' if can else '✗'} {what:<44} {command}")
+    print()
     for section, entries in facts.items():
-        print(section)
-        for name, value in entries.items():
-            print(f"  {name:<24}{value}")
+        if section == "packages":
+            missing = [name for name, value in entries.items() if value.startswith("missing")]
+            versions = ", ".join(f"{name} {value}" for name, value in entries.items() if name not in missing)
+            print("\n".join(in_lines(f"packages: {versions}", known_width())))
+            print("".join(f"  ✗ {name} is {entries[name]}\n" for name in missing), end="")
+        else:
+            print(f"{section}: " + ", ".join(f"{name} {value}" for name, value in entries.items()) if section == "python" else section)
+            for name, value in () if section == "python" else entries.items():
+                sign = {"set": "✓ ", "here": "✓ ", "not set": "○ "}.get(str(value), "○ " if str(value).startswith("not here") else "")
+                print(f"  {sign}{name:<24}{value}")
     return 0
+
+
+def _abilities() -> Iterator[tuple[bool, str, str]]:
+    """Yield what can be done here, whether it can be done now, and the command that does it, or what is missing."""
+    from harness.data.named_folders import fetched_folder
+
+    library = Library()
+    here = [name for name in library.dataset_card_files if fetched_folder(name)]
+    with_judges = [name for name in here if library.dataset_card(name).judges]
+    yield True, "look up a language", "harness atlas --lang ja"
+    yield True, "compare a table of scores", "harness compare ratings.xlsx"
+    yield True, "label texts", "harness labels page texts.csv --out pages"
+    yield (
+        bool(with_judges),
+        f"compare published judges ({len(here)} sets here)",
+        f"harness compare {with_judges[0]}" if with_judges else "harness data get hanna",
+    )
+    asked = "harness run --langs ja,cs --judge"
+    endpoint = any(os.environ.get(name) for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "AZURE_OPENAI_API_KEY"))
+    model = f"{asked} openai/MODEL"
+    yield endpoint, "ask a model at an endpoint", model if endpoint else "set OPENAI_API_KEY (or OPENAI_BASE_URL of your server)"
+    local = next((name for name, m in local_models.catalogue().items() if m.path.is_file()), "")
+    yield bool(local), "ask a model on this machine", f"{asked} local/{local}" if local else "harness models pull smollm2-135m"
+    embedded = find_spec("sparrow_decider") is not None
+    yield embedded, "ask an open decision model", f"{asked} decider/sparrow-nano" if embedded else "pip install 'judge-harness[decider]'"
+    drawn = find_spec("matplotlib") is not None
+    yield drawn, "draw figures for print", "harness report --figures" if drawn else "pip install 'judge-harness[figures]'"
 
 
 def _collect_facts() -> dict[str, dict[str, Any]]:

@@ -141,13 +141,13 @@ def _extend(arguments: Any) -> int:
         raise UsageError("name the run or data folder with the labelled probe: harness certify --extend FILE RUN_OR_DIR")
     from datetime import UTC, datetime
 
-    from harness.content.tags import canonical
+    from harness.content.tags import tag_of_words
     from harness.correction import certificate
     from harness.correction.extension import ExtendOptions, extend, with_extensions
     from harness.render.certificate import print_extension
 
     thresholds = arguments.options
-    from_language = canonical(arguments.from_language) if arguments.from_language else None
+    from_language = tag_of_words(arguments.from_language) if arguments.from_language else None
     options = ExtendOptions(arguments.by or (), from_language, thresholds.margin, thresholds.alpha)
     certified = certificate.load(arguments.extend)
     with working("testing other texts"):

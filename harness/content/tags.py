@@ -184,6 +184,18 @@ def language_named(text: str) -> str | None:
     return best_tag if text.strip().casefold() in (english_name(best_tag).casefold(), autonym(best_tag).casefold()) else None
 
 
+def tag_of_words(text: str) -> str:
+    """Return the tag that a text on a command line means: a tag, or exactly the name of a language in English or in itself.
+
+    Raises UsageError as `canonical` does.
+
+    >>> tag_of_words("japanese"), tag_of_words("čeština"), tag_of_words("pt_br")
+    ('ja', 'cs', 'pt-BR')
+    """
+    is_code = re.fullmatch("[A-Za-z]{2,3}([-_>→].*)?", text.strip())
+    return (None if is_code else language_named(text)) or canonical(text)
+
+
 @lru_cache(maxsize=256)
 def likely_script(tag: str) -> str:
     """Return the ISO 15924 script of a language: the one in the tag, else the most likely one.
@@ -195,9 +207,9 @@ def likely_script(tag: str) -> str:
 
 
 def resolve(texts: Collection[str], choices: Collection[str], what: str = "language pack") -> list[str]:
-    """Return the tags that `texts` mean, in order. Raises UsageError when one is empty, repeated or not among `known`.
+    """Return the tags that `texts` mean, in order. Raises UsageError when one is empty, repeated or not among `choices`.
 
-    >>> resolve(["jpn", "cs"], ["cs", "en", "ja"])
+    >>> resolve(["jpn", "Czech"], ["cs", "en", "ja"])
     ['ja', 'cs']
     """
     tags: list[str] = []
@@ -205,7 +217,7 @@ def resolve(texts: Collection[str], choices: Collection[str], what: str = "langu
         if not text.strip():
             raise UsageError(f"an empty language tag; name one or more of: {', '.join(sorted(choices))}")
         # Before normalising, because langcodes turns some mistaken codes into other tags.
-        tag = canonical(text)
+        tag = tag_of_words(text)
         if tag not in choices:
             raise UsageError(_unknown_tag(text.strip(), tag, choices, what))
         if tag in tags:

@@ -28,14 +28,21 @@ GROUP = "harness.judges"
 _PYTHON = EntryPoint("python", "harness.judges.python_function:open_judge", GROUP)  # its names are `python:<module>:<function>`
 _PANEL = EntryPoint("panel", "harness.judges.panel:open_judge", GROUP)  # is computed, never asked
 _NAME_FORMS = {
-    "panel": ("panel/<file.toml>",),
-    "python": ("python:<module>:<function>",),
-    "openai": ("openai/<model>",),
-    "decisions": ("decisions/<model>",),
-    "systemone": ("systemone/<model>",),
-    "decider": ("decider/<model or .sparrow>",),
-    "local": ("local/<model or .gguf>",),
-    "replay": ("replay/<store export>",),
+    "panel": (("panel/<file.toml>", "several judges as one: their majority, median or mean"),),
+    "python": (("python:<module>:<function>", "a Python function of your own"),),
+    "openai": (("openai/<model>", "a model at any OpenAI-compatible endpoint, Azure and your own server too (--base-url)"),),
+    "decisions": (("decisions/<model>", "a decision model at an endpoint: typed questions, a probability of each answer"),),
+    "systemone": (("systemone/<model>", "a decision model in the form of System One"),),
+    "decider": (("decider/<model or .sparrow>", "an open decision model on this machine, without key and network"),),
+    "local": (("local/<model or .gguf>", "a small open model on this machine, by llama.cpp"),),
+    "replay": (("replay/<store export>", "the answers of an earlier run, from a file: nothing is asked"),),
+}
+_BASELINES = {
+    "constant-best": "gives every text the best score",
+    "majority": "gives every text people's commonest score",
+    "random": "draws scores as often as people give them",
+    "length": "gives longer texts better scores",
+    "length-ratio": "scores by the length of the output beside that of its source",
 }
 _MEMBERS = ("identity", "endpoint", "concurrency", "start", "answer", "stop")
 
@@ -49,14 +56,12 @@ def kinds() -> dict[str, EntryPoint]:
     return {_PYTHON.name: _PYTHON, _PANEL.name: _PANEL, **points}
 
 
-def name_forms() -> Iterator[tuple[str, str]]:
-    """Yield the forms of judges' names with their code, by kind: `("openai/<model>", "harness.judges.openai:open_judge")`."""
-    from harness.judges.baselines import BASELINES
-
-    forms = _NAME_FORMS | {"baseline": tuple(f"baseline/{name}" for name in BASELINES)}
+def name_forms() -> Iterator[tuple[str, str, str]]:
+    """Yield the forms of judges' names by kind, what each judge is, and its code."""
+    forms = _NAME_FORMS | {"baseline": tuple((f"baseline/{name}", f"no model: {what}") for name, what in _BASELINES.items())}
     for kind, point in sorted(kinds().items()):
-        for form in forms.get(kind, (f"{kind}/…",)):
-            yield form, point.value
+        for form, what in forms.get(kind, ((f"{kind}/…", "a judge of another package"),)):
+            yield form, what, point.value
 
 
 def open_judge(name: str, options: JudgeOptions) -> Judge:

@@ -26,9 +26,9 @@ from harness.reports.answer_parts import SIGNS
 from harness.reports.tables.column import COEFFICIENT, Column, ColumnFormat, Row, TableName
 from harness.reports.tables.columns import COLUMNS, columns_in
 from harness.reports.tables.numbers import UNDEFINED, counted, probability_counts
-from harness.reports.tables.text_table import Heading, TextTable, absent_words, tabulate
+from harness.reports.tables.text_table import Heading, TextTable, tabulate
 from harness.reports.tables.titles import metric_words
-from harness.text import terminal_safe
+from harness.text import absent_words, terminal_safe
 
 NOT_BEATING = "does not beat a constant answer"
 BELOW_BASELINE = "worse than a constant answer"

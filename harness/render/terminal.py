@@ -29,8 +29,8 @@ from harness.reports.answer_parts import Answer
 from harness.reports.tables.column import TableName
 from harness.reports.tables.columns import columns_in
 from harness.reports.tables.numbers import counted, difference, percent
-from harness.reports.tables.text_table import TextTable, absent_words, cell_row, key_text, tabulate
-from harness.text import broken_command, terminal_safe
+from harness.reports.tables.text_table import TextTable, cell_row, key_text, tabulate
+from harness.text import absent_words, broken_command, terminal_safe
 
 if TYPE_CHECKING:
     from harness.reports.run_report import Report

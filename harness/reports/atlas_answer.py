@@ -417,9 +417,10 @@ def _lead_sentence(atlas: Atlas, tag: str, qualities: Sequence[QualityAnswer]) -
 
 
 def _next_steps(atlas: Atlas, tag: str, qualities: Sequence[QualityAnswer]) -> Iterator[NextStep]:
-    """Yield what would tell more: to ask a judge about existing labels, or to label texts of your own.
+    """Yield what would tell more: to ask a judge about existing labels, to let a second person score texts, to label texts of your own.
 
-    Nothing is left to find out of a quality only where a judge that is still served may be used for all of its metrics.
+    First come questions with labels that no judge answers. Nothing is left to find out of a quality only where a judge that is still
+    served may be used for all of its metrics.
     """
     answered = {quality.quality for quality in qualities if quality.is_settled}
     labelled = {name: about for name, about in atlas.sets.items() if tag in about.languages}
@@ -427,18 +428,19 @@ def _next_steps(atlas: Atlas, tag: str, qualities: Sequence[QualityAnswer]) -> I
     open_ones: dict[str, list[str]] = {}
     for name, about in labelled.items():
         asks = next((board for board, tags in about.boards.items() if tag in tags), "")
-        if name in single:
-            if asks:
-                text = f"each text of {name} has one score: let a second person score 30 of them, whose ids stand in FILE"
-                yield NextStep(text, f"harness labels page {name} --lang {tag} --items FILE --out pages")
-        elif open_qualities := sorted({*about.qualities} - answered):
-            open_ones.setdefault(asks, []).append(f"{joined(list(map(metric_words, open_qualities)))} ({name})")
+        if name not in single and (open_qualities := sorted({*about.qualities} - answered)):
+            named = [metric_words(quality) if quality in QUALITIES else f"“{metric_words(quality)}”" for quality in open_qualities]
+            open_ones.setdefault(asks, []).append(f"{joined(named)} ({name})")
     for asks, labels in sorted(open_ones.items(), reverse=True):
         labels_text = f"people's labels of {', '.join(labels)}"
         if asks:
             yield NextStep(f"ask a judge about {labels_text}", f"harness run --board {asks} --langs {tag} --judge {_MODEL}")
         else:
             yield NextStep(f"{labels_text} are in the catalog", f"harness data list --lang {tag}")
+    for name in sorted(single & {*labelled}):
+        if any(tag in tags for tags in labelled[name].boards.values()):
+            text = f"let a second person score 30 texts of {name}, as each has one score; the comparison ends in the command for the pages"
+            yield NextStep(text, f"harness compare {name} --langs {tag}")
     missing = sorted(
         {row.quality for row in atlas.rows if row.quality} - {quality for about in labelled.values() for quality in about.qualities}
     )

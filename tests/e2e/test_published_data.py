@@ -162,9 +162,10 @@ def test_of_sets_chosen_by_language_a_mirror_may_lack_some(origin: Origin, cli: 
 def test_the_list_says_what_a_set_has_and_what_is_here_in_part(origin: Origin, cli: Callable[..., Any]) -> None:
     listed = cli("data", "list", "--lang", "es")
     assert listed.code == 0 and "truthfulqa_multi" in listed.out
-    before = cli("data", "list", "--lang", "zh").out
-    assert "labels: people, 1 a text (aggregate)" in before and "judges: gpt-4" in before and "licence: none stated" in before
-    assert "26.2 MB" in before and "metrics: correctness" in before
+    before = " ".join(cli("data", "show", "llmeval2").out.split())
+    assert "labels 26,240 by people, 1 a text (aggregate)" in before and "judgments 26,240 of gpt-4" in before
+    assert "licence none stated" in before and "size 26.2 MB" in before and "metrics correctness" in before
+    assert before.endswith("Next: harness data get llmeval2") and "Did you mean 'llmeval2'?" in cli("data", "show", "llmeval").err
     assert cli("data", "get", "llmeval2", "--yes", "--partial").code == 0
     (row,) = (row for row in harness.datasets("zh") if row["name"] == "llmeval2")
     assert row["state"] == "here in part" and row["judges"] == ["gpt-4"] and row["annotators_a_text"] == "1"

@@ -73,8 +73,9 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "data": ("", "list, fetch, check and remove published data with people's labels"),
         "data list": (
             "labels_and_data:DataList",
-            "list published data: languages, texts, annotators, judges, licence, and whether they are here",
+            "list published data: languages, texts, labels, judges, and whether they are here",
         ),
+        "data show": ("labels_and_data:DataShow", "show one published set: who labelled, metrics, judges, licence, how to cite it"),
         "data get": ("labels_and_data:DataGet", "fetch published data from their authors, check and convert them"),
         "data check": ("labels_and_data:DataCheck", "read fetched data again and hold them against the hashes of their card"),
         "data remove": ("labels_and_data:DataRemove", "remove fetched data and their raw files"),

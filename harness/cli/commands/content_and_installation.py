@@ -15,12 +15,12 @@ from harness.options import Flag
 class ListContent(JsonFlags, ContentFlags):
     """Flags of `harness list`.
 
-    harness list languages
-    harness list judges --json
+    harness list
+    harness list judges
     """
 
-    kind: Literal["languages", "tasks", "rubrics", "datasets", "boards", "judges"] = field(kw_only=False)
-    """kind"""
+    kind: Literal["languages", "tasks", "rubrics", "datasets", "boards", "judges"] | None = field(default=None, kw_only=False)
+    """what to list (default: the kinds, with their numbers)"""
 
 
 @command("content:check")

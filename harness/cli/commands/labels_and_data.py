@@ -188,8 +188,18 @@ class DataList(JsonFlags, ContentFlags):
 
     langs: Annotated[Names | None, Flag("--langs --lang", metavar="TAGS")] = None
     """only data in these languages: ja,cs"""
-    full: bool = False
-    """also who labelled each set: how people were found, their first languages, pay, dates and instructions"""
+
+
+@command("data:show_set")
+class DataShow(JsonFlags, ContentFlags):
+    """Flags of `harness data show`.
+
+    harness data show hanna
+    harness data show rtp_lx --json
+    """
+
+    name: Annotated[str, Flag("NAME")] = field(kw_only=False)
+    """which set; see 'harness data list'"""
 
 
 @command("data:get")

@@ -14,8 +14,6 @@ from harness.reports.tables.numbers import UNDEFINED
 from harness.reports.tables.titles import metric_words
 from harness.text import one_line
 
-_MOST_ABSENT = 8  # columns without room that are named
-
 
 @dataclass(frozen=True)
 class Heading:
@@ -87,14 +85,6 @@ def tabulate(
         legend=(*legend_lines(shown_columns), *signs),
         signs=signs,
     )
-
-
-def absent_words(headings: Sequence[str]) -> str:
-    """Return a line that names the columns without room in a terminal; empty if all have room."""
-    if not headings:
-        return ""
-    more = f" and {len(headings) - _MOST_ABSENT} more" if len(headings) > _MOST_ABSENT else ""
-    return f"Not in this width: {', '.join(headings[:_MOST_ABSENT])}{more}. A wider window has them, and so has --json."
 
 
 def columns_to_show(rows: Sequence[Row], columns: Sequence[Column], tables: Iterable[TableName] = ()) -> list[Column]:

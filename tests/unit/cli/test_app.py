@@ -35,6 +35,7 @@ NEEDED = {
     "list": ["languages"],
     "new": ["task", "x"],
     "data remove": ["hanna"],
+    "data show": ["hanna"],
     "data path": ["hanna"],
     "models": ["list"],
     "compare": ["folder"],
@@ -203,7 +204,10 @@ def test_temperatures_are_numbers_of_zero_or_more(refused: Callable[..., str], n
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("walk",), "invalid choice: 'walk'"),
+        (("walk",), "no command 'walk'. 'harness help' lists all commands"),
+        (("comapre", "x"), "no command 'comapre'. Did you mean 'compare'?"),
+        (("get", "hanna"), "no command 'get'. Did you mean 'harness data get'?"),
+        (("labels", "zzz"), "no command 'zzz'. 'harness help labels' lists all commands (import, export, "),
         (("run", "--lang-uages", "ja"), "unrecognized arguments: --lang-uages"),
         (("compare", "t.csv", "--margine", "0.2"), "unrecognized arguments: --margine 0.2. Did you mean '--margin'?"),
         (("compare", "t.csv", "--margin"), "argument --margin: expected one argument"),
@@ -211,7 +215,6 @@ def test_temperatures_are_numbers_of_zero_or_more(refused: Callable[..., str], n
         (("store", "check", "--otu", "x"), "--otu x. Did you mean '--out'? 'harness store check --help' lists all flags"),
         (("generate", *["--task", "t", "--by", "j", "--out", "o", "--to", "x"]), "unrecognized arguments: --to x"),
         (("list", "everything"), "invalid choice: 'everything'"),
-        (("list",), "KIND (one of languages, tasks, rubrics, datasets, boards, judges) is missing; for example: harness list languages"),
         (("store",), "COMMAND (one of "),
         (("store", "export"), "--to (the file to write (.jsonl)) is missing; for example: harness store export --to made.jsonl"),
         (("store", "merge"), "DIR (a results folder to read) and --out ("),

@@ -37,8 +37,8 @@ def test_a_data_folder_states_who_labelled_and_a_page_shows_it(cli: Callable[...
 
 
 def test_what_is_not_stated_is_called_that(cli: Callable[..., Any]) -> None:
-    out = " ".join(cli("data", "list", "--langs", "ko", "--full").out.split())
-    assert "labelled by: people; whether they are native speakers is not stated; 2 or 3 a text" in out and "pay: not stated" in out
+    out = " ".join(cli("data", "show", "korean_square").out.split())
+    assert "labelled by people; whether they are native speakers is not stated; 2 or 3 a text" in out and "pay not stated" in out
 
 
 def test_an_unknown_statement_is_refused(tmp_path: Path) -> None:

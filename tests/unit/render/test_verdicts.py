@@ -19,7 +19,7 @@ from harness.render.verdicts import screen_tables, side_text, verdict_tables
 from harness.reports.answer.steps import LabelPages
 from harness.reports.answer.words import side_names
 from harness.reports.comparison import DecidedComparison
-from harness.reports.tables.text_table import absent_words
+from harness.text import absent_words
 
 MakeVerdict = Callable[..., Verdict]
 USE = {"verdict": "use", "reason": "", "obstacles": (), "q_use": 0.001, "gap": 0.02, "family_bound": -0.05}

@@ -138,7 +138,7 @@ def test_what_is_missing_comes_with_the_command_that_finds_out() -> None:
 def test_where_each_text_has_one_score_a_second_person_is_asked_and_no_judge() -> None:
     every = atlas(row(**ALONE), sets={"one": about(boards={"single": ("ja",)})})
     [step] = language_answer(every, "ja", every.rows, TODAY).answer.steps
-    assert "second person" in step.text and step.command == "harness labels page one --lang ja --items FILE --out pages"
+    assert "second person" in step.text and step.command == "harness compare one --langs ja"
 
 
 def test_a_language_with_labels_only_says_whose_set_waits_for_a_judge() -> None:
