@@ -53,9 +53,9 @@ class PageTexts(Options):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.language is not None:
-            from harness.content.tags import canonical  # late: the names of all languages take time
+            from harness.content.tags import tag_of_words  # late: the names of all languages take time
 
-            object.__setattr__(self, "language", canonical(self.language))
+            object.__setattr__(self, "language", tag_of_words(self.language))
 
 
 @dataclass(frozen=True, kw_only=True)
