@@ -111,8 +111,8 @@ class Standings(msgspec.Struct, frozen=True):
     def as_json(self) -> dict[str, Any]:
         """One object for programs, unrounded."""
         fields: dict[str, Any] = msgspec.to_builtins(self)
-        flat = {"verdicts": self.verdicts, "probabilities": self.probabilities}
-        return fields | {name: [cell.flat() for cell in cells] for name, cells in flat.items()}
+        verdicts = [verdict.flat() for verdict in self.verdicts]
+        return fields | {"verdicts": verdicts, "probabilities": [cell.flat() for cell in self.probabilities]}
 
     @property
     def unread(self) -> list[str]:
