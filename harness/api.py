@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,7 +33,7 @@ from harness.correction.probabilities import probabilities as believed_probabili
 from harness.data import Dataset, load_folder
 from harness.data.named_folders import located
 from harness.decide.options import DecisionOptions
-from harness.errors import UsageError
+from harness.errors import MissingData, UsageError
 from harness.exchange.one_table.options import TableOptions
 from harness.gate.check import GateResult, gate
 from harness.gate.options import GateOptions
@@ -244,16 +244,25 @@ def atlas() -> pd.DataFrame:
 
 
 def build_atlas(earlier: Atlas | None = None, watch: Callable[[str], object] = lambda name: None) -> tuple[Atlas, list[str]]:
-    """Return the atlas of the published sets with recorded judgments that are on this machine, and the names of those that are not.
+    """Return the atlas of what is on this machine: published sets with recorded judgments, and boards on published sets with submissions.
+
+    The edition is today's, or the earlier one's where nothing changed.
 
     Args:
-        earlier: an earlier atlas; its rows of sets that are not here stay.
-        watch: is told the name of each set before it is compared.
+        earlier: an earlier atlas; its rows of sets and boards that are not here stay.
+        watch: is told the name of each set and board before it is compared.
+
+    Returns:
+        the atlas, and the names of the sets with recorded judgments that are not here.
 
     Raises:
-        ContentError: if a set or the file of judges cannot be read.
+        ContentError: if a set, a submission or the file of judges cannot be read.
     """
+    from harness.boards.board import open_board, submissions_of
+    from harness.boards.recorded import RECORDED
     from harness.content.library import bundled_root
+    from harness.data.asked_data import quality_of
+    from harness.judge_atlas.atlas_file import AtlasRow
     from harness.judge_atlas.atlas_rows import JUDGES, ComparedSet, joined, read_judges, rows_of_set
     from harness.model import BY_PEOPLE
     from harness.published.listing import cards_in, listed
@@ -269,11 +278,31 @@ def build_atlas(earlier: Atlas | None = None, watch: Callable[[str], object] = l
             absent.append(name)
             continue
         watch(name)
-        comparison = compare_sources([Path(row["folder"])], CompareOptions(), sections=False).comparison
-        compared[name] = ComparedSet(comparison.signature, rows_of_set(card, comparison.verdicts), row["state"] == "here in part")
+        result = compare_sources([Path(row["folder"])], CompareOptions(), sections=False)
+        with_probabilities = [source.recording for source in result.sources if source.recording.judgments.confidence.values]
+        cells = believed_probabilities(with_probabilities, result.options).cells if with_probabilities else ()
+        rows = rows_of_set(card, result.comparison.verdicts, cells)
+        compared[name] = ComparedSet(result.comparison.signature, rows, row["state"] == "here in part")
     boards = [library.board(name) for name in library.board_files]
+    from_boards = dict[str, Sequence[AtlasRow]]()
+    for board in boards:
+        card = cards.get(board.data.card) if board.data != "bundled" else None
+        if card is None or not submissions_of(library.board_files[board.id].parent):
+            continue
+        watch(board.id)
+        try:
+            ranked = open_board(library, board.id, probes=False).standings
+        except MissingData:
+            continue
+        asked_here = {judge.id for judge in ranked.judges if judge.status != RECORDED}
+        verdicts = [verdict for verdict in ranked.verdicts if verdict["judge"] in asked_here]
+        qualities = partial(quality_of, card=card, library=library)
+        from_boards[board.id] = rows_of_set(card, verdicts, ranked.probabilities, qualities, board.id)
     collections = [library.collection(name) for name in library.collection_files]
-    return joined(cards, compared, read_judges(bundled_root() / JUDGES), earlier, boards, collections), absent
+    atlas = joined(cards, compared, read_judges(bundled_root() / JUDGES), earlier, boards, collections, from_boards)
+    if earlier is not None and msgspec.structs.replace(atlas, edition=earlier.edition) == earlier:
+        return earlier, absent
+    return msgspec.structs.replace(atlas, edition=date.today()), absent
 
 
 def compare(

@@ -44,6 +44,7 @@ _TABLE = (
     "at worst",
     "texts",
     "as if",
+    "probabilities",
     "released",
     "set",
 )
@@ -110,7 +111,7 @@ def _describe_one(atlas: Atlas, rows: Sequence[AtlasRow], atlas_answer: AtlasAns
 
 def _list_languages(atlas: Atlas, rows: Sequence[AtlasRow], today: datetime.date) -> Iterator[str]:
     """A line a language: the answer about each quality, and the judge where one may be used."""
-    yield "Which judge may score texts, in which language?"
+    yield f"Which judge may score texts, in which language? Edition of {atlas.edition}."
     lines, gone = [], gone_judges(atlas, today)
     for tag, name in sorted(atlas.languages.items(), key=lambda language: language[1]):
         parts = []
@@ -154,7 +155,7 @@ def _write_site(atlas: Atlas, arguments: ShowAtlas) -> int:
     linked_pages = parse_pairs(arguments.beside, "--beside", form=PAGE_BESIDE)
     pages = atlas_site(atlas, datetime.date.today(), arguments.url or "", linked_pages)
     write_together({arguments.html / name: page for name, page in pages.items()})
-    print(f"{arguments.html / 'index.html'}: {len(atlas.languages)} languages, {len({row.judge for row in atlas.rows})} judges")
+    print(f"{arguments.html / 'index.html'}: {len(atlas.languages)} languages, {len({row.judge for row in atlas.all_rows})} judges")
     return 0
 
 

@@ -517,6 +517,13 @@ class DataStatement(_Spec, frozen=True, omit_defaults=True):
     instructions: str = ""  # what they were told, and where it can be read
 
 
+class ErrorPenalty(_Spec, frozen=True):
+    """A metric of a data set that is made of marked errors: the sum of the weights of a text's errors, at most the scale's `max`."""
+
+    of: Text  # the metric whose labels and judgments hold the errors
+    weights: dict[Text, Annotated[float, msgspec.Meta(ge=0)]]  # by severity
+
+
 class DatasetCard(_Spec, frozen=True):
     """The meaning of a data set's labels, and where they come from.
 
@@ -534,6 +541,7 @@ class DatasetCard(_Spec, frozen=True):
     notes: tuple[Text, ...] = ()  # what readers of its numbers must know
     source: Source = "native"
     annotators: AnnotatorKind = "anonymous"
+    second_ratings_by: Literal["named", "unknown"] = "named"  # unknown: nobody knows whether they are a further person's or repeats
     annotators_a_text: str = ""  # how many people scored a text on a metric, such as "3" or "1 to 4"
     judges: tuple[Text, ...] = ()  # whose judgments were recorded
     judges_trained_on_it: tuple[Text, ...] = ()  # those of them that its authors trained on such labels: they have no row in the atlas
@@ -553,6 +561,7 @@ class DatasetCard(_Spec, frozen=True):
     rubrics: dict[str, Text] = {}  # metrics of the data that one of our rubrics asks about under another name, on the same scale
     qualities: dict[str, Quality] = {}  # metric -> what people ask about, so that several sets stand side by side
     metrics: dict[str, Scale] = {}
+    penalties: dict[str, ErrorPenalty] = {}  # metrics among these that are made of marked errors, of further people too
     sources: tuple[RawSource, ...] = ()  # the raw files that `harness data get` fetches
     converted: dict[str, ConvertedTable] = {}  # table -> what must come out of the conversion
     mapping: LabelMapping | None = None  # how plain raw tables are read; without it, a package's function converts the raw files
@@ -566,8 +575,17 @@ class DatasetCard(_Spec, frozen=True):
             raise ValueError(f"labelled_from is {self.labelled_from}, which is after labelled_to, {self.labelled_to}")
         if unknown := sorted(self.qualities.keys() - self.metrics.keys()):
             raise ValueError(f"qualities names '{unknown[0]}', which is no metric of this card; its metrics are {', '.join(self.metrics)}")
+        for metric, rule in self.penalties.items():
+            if missing := [name for name in (metric, rule.of) if name not in self.metrics]:
+                raise ValueError(
+                    f"penalties names '{missing[0]}', which is no metric of this card; its metrics are {', '.join(self.metrics)}"
+                )
         if strangers := sorted(set(self.judges_trained_on_it) - set(self.judges)):
             raise ValueError(f"judges_trained_on_it names '{strangers[0]}', which is none of the judges: {', '.join(self.judges)}")
+
+    def annotators_of(self, metric: str) -> AnnotatorKind:
+        """Return how the annotators of a metric can be followed. Further people who marked errors are known by their place alone."""
+        return "positional" if metric in self.penalties and self.annotators == "persistent" else self.annotators
 
 
 S = TypeVar("S", bound=msgspec.Struct)

@@ -27,6 +27,7 @@ from harness.data.further_tables import AttentionCheck, SecondSpans, read_checks
 from harness.data.judgments import UNCHANGED, Judgments, checked_judgments, read_judgment_rows
 from harness.data.labels import Labels, checked_labels, first_line, read_label_rows, read_labels
 from harness.data.named_folders import data_home, located
+from harness.data.penalties import judgments_of_errors, labels_of_errors
 from harness.data.same_texts import first_copies
 from harness.errors import ContentError, UsageError, refuse_faults
 from harness.model import CONDITION, Item, Label, Scale
@@ -53,7 +54,7 @@ class Dataset(msgspec.Struct, frozen=True, dict=True):
     private: bool = False  # a user's own texts: they leave the machine only with consent
     judgments: Judgments | None = None  # of a data folder, if it has some and they were requested
     about: DatasetCard = DatasetCard(id="bundled", source="constructed", annotators="aggregate")
-    second: Labels | None = None  # further labels of some items, for people's agreement with each other; no reference of judges
+    second: Labels | None = None  # ratings of a second round: of further people, see `further_people`, and people's own repeats
     second_spans: SecondSpans | None = None  # errors that people marked in some texts in a second round, without scores
     checks: tuple[AttentionCheck, ...] = ()  # damaged texts of some items, with people's scores
     asks: Mapping[str, frozenset[str]] | None = None  # with sealed labels: by task, the metrics that every item is asked about
@@ -123,6 +124,22 @@ class Dataset(msgspec.Struct, frozen=True, dict=True):
             extended = metrics.get(item.values[of_item], frozenset()) | {metric.values[of_metric]}
             metrics[item.values[of_item]] = distinct_sets.setdefault(extended, extended)
         return metrics
+
+    @cached_property
+    def further_people(self) -> Labels:
+        """Return the ratings of a second round by people who had not scored the item on the metric, the first one of each person.
+
+        None where the card says that nobody knows who gave them (`second_ratings_by`).
+        """
+        if self.second is None or self.about.second_ratings_by == "unknown":
+            return Labels.from_rows(())
+        rated = set(zip(self.labels.item, self.labels.metric, self.labels.annotator, strict=True))
+        kept = []
+        for row, rating in enumerate(zip(self.second.item, self.second.metric, self.second.annotator, strict=True)):
+            if rating not in rated:
+                rated.add(rating)
+                kept.append(row)
+        return self.second.take(np.array(kept, np.int64))
 
     def outputs_of(self, item: Item) -> tuple[str, ...]:
         """Return the names of the texts of an item that are judged: one, or the two of a pair."""
@@ -277,7 +294,8 @@ def load_folder(folder: Path, library: Library, *, card: str | None = None, with
         if path := find_table(folder, "second_ratings"):
             rows = read_label_rows(path)
             changes["second"] = checked_labels(rows, path, dataset.scales, dataset.by_id, source=about.source, repeated=True)
-        return msgspec.structs.replace(dataset, **changes)
+        loaded = msgspec.structs.replace(dataset, **changes)
+        return _with_penalties(loaded) if with_judgments else loaded  # a run asks about no metric that is made of errors
     except ContentError as err:
         if about.offensive:  # a message may quote a row
             err.args = (without_quotations(str(err), own_words(library)),)
@@ -288,6 +306,17 @@ def own_words(library: Library) -> set[str]:
     """Names that are quoted and are nobody's text: tasks, their fields and metrics."""
     fields = (name for task in library.task_files for name in library.task(task).fields)
     return {*library.task_files, *library.rubric_files, *fields, "language", "task", "score", "metric", "group", "system"}
+
+
+def _with_penalties(data: Dataset) -> Dataset:
+    """Add the labels and judgments on the metrics that the card makes of marked errors."""
+    for metric, rule in data.about.penalties.items():
+        scale, judgments = data.scales[metric], data.judgments
+        made = labels_of_errors(data.labels, data.second_spans, metric, rule, scale, data.about.source)
+        if judgments is not None:
+            judgments = Judgments.concatenate([judgments, judgments_of_errors(judgments, metric, rule, scale)])
+        data = msgspec.structs.replace(data, labels=Labels.concatenate([data.labels, made]), judgments=judgments)
+    return data
 
 
 def assemble(

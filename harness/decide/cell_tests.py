@@ -67,7 +67,7 @@ class LabelledTexts(msgspec.Struct, frozen=True):
         interval: whether scores are numbers, which agree the more the closer they are; agreement is then 1 minus the distance, in parts
             of the scale's length, also with the baseline.
         closeness: whether agreement with people is such closeness: on interval scales, and on ordinal ones where the options say so.
-        n, groups: items with two annotators or more, and independent texts among them: groups of items.
+        n, groups: items with two annotators or more, and independent texts among them (among the labelled ones where `n` is 0).
         labelled: items that a verdict rests on: `n`, or the labelled ones with constructed labels and without second annotators.
     """
 
@@ -318,7 +318,7 @@ class _CellTester:
                     interval=distances is not None,
                     closeness=distances is not None or self.class_weights[metric] is not None,
                     n=n,
-                    groups=len(np.unique(group[~np.isnan(hit if basis == "bar" else gap)])),
+                    groups=len(np.unique(group[~np.isnan(gap if n and basis == "people" else hit)])),
                     labelled=n if by_people and n and basis == "people" else int((~np.isnan(against)).sum()),
                 ),
                 "sampling": about.sampling,
@@ -334,12 +334,12 @@ class _CellTester:
         )
 
     def _choose_basis(self, labels: LabelCounts, source: str, raters: Ints) -> Basis:
-        """Return what `use` is tested against: a bar where one person labelled each text, or nearly each, with two classes or a stated bar.
+        """Return what `use` is tested against: a bar where each text, or nearly each, has one label, with two classes or a stated bar.
 
-        A released score of several people is no person's, and has no bar.
+        The label is one person's, or a released one that several people's were made into.
         """
         classes = labels.classes
-        if source not in BY_PEOPLE or classes.continuous or classes.order_only or self.judged.data.about.annotators == "aggregate":
+        if source not in BY_PEOPLE or classes.continuous or classes.order_only:
             return "people"
         twice, once = int((raters >= 2).sum()), int((raters == 1).sum())
         if twice >= self.options.items or twice >= once or not (len(classes.scores) == 2 or self.options.bar):

@@ -96,6 +96,8 @@ def _decide_by_tests(cell: DecisionInputs, options: DecisionOptions) -> Decision
         return NOT_NATIVE
     if cell.unread:
         return UNREAD
+    if not cell.n and cell.basis == "people" and cell.q_base_worse <= options.alpha:  # this needs no second person
+        return BASE_WORSE
     if (cell.interval or cell.aggregate) and not cell.n and cell.basis == "people":
         return NOBODY
     if cell.basis == "people" and not has_enough(cell, options):
@@ -127,6 +129,18 @@ class _Counted(Protocol):
 def has_enough(texts: _Counted, options: DecisionOptions) -> bool:
     """Return True if items and independent texts are enough for tests to mean anything; only such cells are members of a family."""
     return texts.n >= options.items and texts.groups >= options.groups
+
+
+class _Labelled(_Counted, Protocol):
+    @property
+    def labels(self) -> str: ...
+    @property
+    def labelled(self) -> int: ...
+
+
+def has_enough_for_a_constant(texts: _Labelled, options: DecisionOptions) -> bool:
+    """Return True for texts of one score each that are enough to hold a judge against a constant answer, which needs no second person."""
+    return texts.labels in BY_PEOPLE and not texts.n and texts.labelled >= options.items and texts.groups >= options.groups
 
 
 def passes_controls(q_better: float | None, cell: DecisionInputs, options: DecisionOptions) -> Controls:

@@ -216,7 +216,8 @@ class VerdictInWords(NamedTuple):
         bar = f"a bar of {_percent(bars.pop() or 0)}" if len(bars) == 1 else "the bars"
         among = f" ({self.family} cells were tested)" if self.family > 1 else ""
         texts = f"{tests.texts.labelled:,} texts"
-        alone = " One person labelled each text, so how often two people agree is not known."
+        label = "Each text has one released label" if tests.aggregate else "One person labelled each text"
+        alone = f" {label}, so how often two people agree is not known."
         shares = self.shares_words()
         match self.decision.verdict:
             case "use":
@@ -234,7 +235,7 @@ class VerdictInWords(NamedTuple):
 
     def shares_words(self) -> str:
         """Return the shares of each class that the judge finds, with the limits that count."""
-        who = "the person" if self.tests.basis == "bar" else "people"
+        who = self._labelled_by if self.tests.basis == "bar" else "people"
         limit = [f"at least {_percent(share.lower)}" if share.n else "no text" for share in self.tests.shares]
         if self.decision.verdict == "do not use":
             limit = [f"at most {_percent(share.upper)}" if share.n else "no text" for share in self.tests.shares]
@@ -247,7 +248,7 @@ class VerdictInWords(NamedTuple):
     def _further_texts_words(self, needed: FurtherTexts) -> str:
         """Return the texts of each class that show the judge to be above the bar, and how many texts that are in all."""
         shares = {str(share.score): share for share in self.tests.shares}
-        by_class = [f"about {count:,} more of {words_of_share(shares[name], 'the person')}" for name, count in needed.by_class.items()]
+        by_class = [f"about {count:,} more of {words_of_share(shares[name], self._labelled_by)}" for name, count in needed.by_class.items()]
         total = f"{needed} more texts"
         return f"{' and '.join(by_class)} ({total} of this mixture)" if by_class else total
 
@@ -269,6 +270,11 @@ class VerdictInWords(NamedTuple):
             return ""
         most = f"; in the corrected tests none counts for more than {tests.cap:.1f} texts" if math.isfinite(tests.cap) else ""
         return f" The texts are in {texts.groups} groups of different sizes and count as if in {groups} equal groups{most}."
+
+    @property
+    def _labelled_by(self) -> str:
+        """Return whose one label each text has."""
+        return "the release" if self.tests.aggregate else "the person"
 
     @property
     def _judge_words(self) -> str:
@@ -302,7 +308,7 @@ class VerdictInWords(NamedTuple):
                 return f"{self._gap_words}, and {self._margin_words} below is not ruled out"
             case "below_bar":
                 low = min(self.tests.shares, key=lambda share: 1.0 if share.p_below is None else share.p_below)
-                return f"it is shown to find less than {_percent(low.bar or 0)} of {words_of_share(low, 'the person')}"
+                return f"it is shown to find less than {_percent(low.bar or 0)} of {words_of_share(low, self._labelled_by)}"
             case "bar":
                 return "it is not shown to be above the bar of every class"
             case "base_worse":

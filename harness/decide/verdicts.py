@@ -16,7 +16,18 @@ from harness.decide.cell_tests import CellTests, LabelledTexts, cell_tests
 from harness.decide.class_shares import ClassShare, refuse_unknown_classes
 from harness.decide.more_labels import FurtherTexts, labels_needed
 from harness.decide.options import DecisionOptions
-from harness.decide.rule import COPIES, NOBODY, UNREAD, Controls, Decision, DecisionInputs, decide, has_enough, passes_controls
+from harness.decide.rule import (
+    COPIES,
+    NOBODY,
+    UNREAD,
+    Controls,
+    Decision,
+    DecisionInputs,
+    decide,
+    has_enough,
+    has_enough_for_a_constant,
+    passes_controls,
+)
 from harness.decide.sentences import VerdictInWords
 from harness.decide.verdict_parts import (
     AgreementWithPeople,
@@ -31,6 +42,7 @@ from harness.decide.verdict_parts import (
 from harness.measure.answer_counts import AnswerCounts
 from harness.measure.cells import number, sort_key
 from harness.measure.compare import JudgedTables, Recording, align
+from harness.measure.further_people import with_further_people
 from harness.measure.options import MeasureOptions
 from harness.model import BY_PEOPLE, SIDE, Basis
 from harness.stats import benjamini_yekutieli, holm
@@ -219,7 +231,8 @@ def tests_of_tables(aligned: JudgedTables, options: DecisionOptions) -> tuple[Ce
     """Return the tests of every cell, uncorrected. Raises UsageError if a bar names a class that no source has."""
     if options.bar:
         refuse_unknown_classes(options.bar, (labels for judged in aligned.tables for labels in judged.labels.values()))
-    return tuple(tests for judged in aligned.tables for tests in cell_tests(judged, "source" in aligned.by, options))
+    tables = (with_further_people(judged, options.items) for judged in aligned.tables)
+    return tuple(tests for judged in tables for tests in cell_tests(judged, "source" in aligned.by, options))
 
 
 def verdicts_of_tests(tests: Sequence[CellTests], options: DecisionOptions) -> tuple[Verdict, ...]:
@@ -269,15 +282,16 @@ def _decide_family(tests: Sequence[CellTests], unread: Container[tuple[Any, ...]
     assessed = np.array([cell.basis == "bar" or has_enough(cell.texts, options) or cell.texts.labels not in BY_PEOPLE for cell in tests])
     use, level = _correct_over_family(tests, "use", assessed, options)
     next_level = _next_level(int((use <= options.alpha).sum()), len(tests), options)  # cells with too few labels are tested later
-    (worse, worse_level), (base_worse, base_worse_level), (base, _) = (
-        _correct_over_family(tests, name, assessed, options) for name in ("worse", "base_worse", "base")
-    )
+    beside_constant = assessed | np.array([has_enough_for_a_constant(cell.texts, options) for cell in tests])
+    (worse, worse_level), (base, _) = (_correct_over_family(tests, name, assessed, options) for name in ("worse", "base"))
+    base_worse, base_worse_level = _correct_over_family(tests, "base_worse", beside_constant, options)
     variation = np.array([cell.variation.p for cell in tests])
     one_class = _correct_p(np.where(assessed, np.nan_to_num(variation, nan=1.0), math.nan), options)[0]
     bounds = _family_bounds(tests, options.alpha, level, Bounds(worse_level, base_worse_level))
     for index, cell in enumerate(tests):
         q_use, q_worse, q_base, q_base_worse, q_one_class = (number(q[index]) for q in (use, worse, base, base_worse, one_class))
-        corrected = CorrectedP(q_use, q_worse, q_base, q_base_worse, q_one_class, int(assessed.sum()))
+        family = assessed if assessed[index] else beside_constant
+        corrected = CorrectedP(q_use, q_worse, q_base, q_base_worse, q_one_class, int(family.sum()))
         tested = _decision_inputs(cell, options, corrected, unread=_side_of_cell(cell) in unread or cell.coverage.all.mostly_unread)
         yield _Decided(cell, corrected, next_level, bounds[index], tested, decide(tested, options))
 

@@ -14,10 +14,11 @@ from harness.model import Basis
 from harness.row_files import refuse_other_schema
 
 FILE = "leaderboards/atlas.json"
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 _ARROW_TYPES = {str: "string", Basis: "string", int: "int64", bool: "bool", float | None: "double", int | None: "int64"}
 _FACTS = dict.fromkeys(("between_sets", "between_sets_lo", "between_sets_hi"), "double")
 _FACTS |= dict.fromkeys(("labels", "annotators", "licence"), "string") | dict.fromkeys(("released", "served_until"), "date32")
+_FACTS |= {"toy": "bool"}
 
 
 class AtlasSet(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,12 +54,14 @@ class AtlasJudge(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         served_until: the last day on which its provider served it.
         open_weights: whether anybody can run it, so that no provider can end it.
         source: who says so.
+        toy: whether it only shows what a measurement looks like. Its rows decide no answer about a language.
     """
 
     released: datetime.date | None = None
     served_until: datetime.date | None = None
     open_weights: bool = False
     source: str = ""
+    toy: bool = False
 
     def is_gone(self, today: datetime.date) -> bool:
         """Return True if its provider is known to serve the model no more. Open weights are never gone.
@@ -72,7 +75,9 @@ class AtlasJudge(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class AtlasRow(msgspec.Struct, frozen=True, kw_only=True):
-    """The verdict on one judge in one language on one metric of one set, equal to that of `harness compare SET`. Shares are in [0, 1].
+    """The verdict on one judge in one language on one metric of one set. Shares are in [0, 1].
+
+    It equals that of `harness compare SET`, or with a `board`, that of `harness board show BOARD`.
 
     Attributes:
         quality: what people ask about, from the card; empty where the card names none for the metric.
@@ -90,6 +95,9 @@ class AtlasRow(msgspec.Struct, frozen=True, kw_only=True):
         obstacles: what stands against `use`, as `VerdictWords.obstacles` names it, with blanks between the names.
         needed: how many more labelled texts settle it, if the judge is as good as people; None where more labels would not help, where
             none are needed, and where the number is beyond all that is tried.
+        board: on which the judge was asked; empty where its scores were published with the set.
+        probabilities: the verdict on the judge's probabilities, as `harness probabilities` gives it; empty without any.
+        confidence, confidence_gap: their mean, and the same minus the share that is right.
     """
 
     language: str
@@ -114,6 +122,10 @@ class AtlasRow(msgspec.Struct, frozen=True, kw_only=True):
     obstacles: str = ""
     needed: int | None = None
     basis: Basis = "people"
+    board: str = ""
+    probabilities: str = ""
+    confidence: float | None = None
+    confidence_gap: float | None = None
 
     @property
     def subject(self) -> str:
@@ -154,6 +166,7 @@ class Atlas(msgspec.Struct, frozen=True, kw_only=True):
 
     `sets` are by id, `judges` by name, English names of `languages` by tag. Languages without a row are those in which sets have labels
     of people and no recorded judge. `across` has an entry for each judge, quality and language with rows of three sets or more.
+    `toy_rows` are those of judges that are toys, `edition` is the day on which anything in the file changed last.
     """
 
     sets: dict[str, AtlasSet]
@@ -161,7 +174,14 @@ class Atlas(msgspec.Struct, frozen=True, kw_only=True):
     languages: dict[str, str]
     rows: tuple[AtlasRow, ...]
     across: tuple[AcrossSets, ...] = ()
+    toy_rows: tuple[AtlasRow, ...] = ()
+    edition: datetime.date = datetime.date.min
     schema_version: int = SCHEMA_VERSION
+
+    @property
+    def all_rows(self) -> tuple[AtlasRow, ...]:
+        """Return the rows, those of toys last."""
+        return (*self.rows, *self.toy_rows)
 
     def judge(self, name: str) -> AtlasJudge:
         """Return the dates and source of the model behind a judge, as far as they are known."""
@@ -181,12 +201,13 @@ class Atlas(msgspec.Struct, frozen=True, kw_only=True):
 
     def flat(self, rows: Iterable[AtlasRow] | None = None) -> Iterator[dict[str, Any]]:
         """Yield each row, of all or of some, as one object for programs, with its set's labels and its judge's dates."""
-        for row in self.rows if rows is None else rows:
+        for row in self.all_rows if rows is None else rows:
             about, judge = self.sets[row.set], self.judge(row.judge)
             between = next(iter(self.across_sets([row])), None)
             spread = {f"between_sets{end}": getattr(between, name, None) for end, name in (("", "sd"), ("_lo", "lo"), ("_hi", "hi"))}
             facts = {"labels": about.labels, "annotators": about.annotators, "licence": about.licence}
-            yield msgspec.structs.asdict(row) | spread | facts | {"released": judge.released, "served_until": judge.served_until}
+            dates = {"released": judge.released, "served_until": judge.served_until}
+            yield msgspec.structs.asdict(row) | spread | facts | dates | {"toy": judge.toy}
 
 
 def read_atlas(path: Path) -> Atlas:
@@ -204,10 +225,12 @@ def read_atlas(path: Path) -> Atlas:
 def atlas_bytes(atlas: Atlas) -> bytes:
     """Return the file of an atlas: a row a line, so that changes can be read."""
     head = msgspec.structs.asdict(atlas)
-    rows = head.pop("rows")
+    rows = {name: head.pop(name) for name in ("rows", "toy_rows")}
     text = msgspec.json.format(msgspec.json.encode(head), indent=1)[:-2]
-    lines = b",\n".join(b"  " + msgspec.json.encode(row) for row in rows)
-    return text + b',\n "rows": [\n' + lines + b"\n ]\n}\n"
+    for name, part in rows.items():
+        lines = b",\n".join(b"  " + msgspec.json.encode(row) for row in part)
+        text += b',\n "' + name.encode() + b'": [\n' + lines + b"\n ]"
+    return text + b"\n}\n"
 
 
 def parquet_bytes(atlas: Atlas) -> bytes:

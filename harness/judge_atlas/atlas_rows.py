@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 import msgspec
 
 from harness.content.specs import Board, BoardCollection, DatasetCard, read_spec
 from harness.content.tags import english_name
+from harness.correction.probabilities import CellProbabilities
 from harness.decide.set_heterogeneity import gap_over_sets
 from harness.decide.verdicts import Verdict
 from harness.judge_atlas.atlas_file import AcrossSets, Atlas, AtlasJudge, AtlasRow, AtlasSet
 from harness.judges import traits_of
-from harness.model import BY_PEOPLE, JudgeCondition
+from harness.model import BY_PEOPLE, CELL, JudgeCondition
 
 JUDGES = "catalog/judges.toml"
 _DIGITS = 6  # of numbers in the file
@@ -36,10 +38,29 @@ def read_judges(path: Path) -> dict[str, AtlasJudge]:
     return read_spec(path, _JudgeFile).judges
 
 
-def rows_of_set(card: DatasetCard, verdicts: Sequence[Verdict]) -> tuple[AtlasRow, ...]:
-    """Return a row for each verdict on a judge that rests on labels of people; none on baselines, and on judges trained on such labels."""
+def rows_of_set(
+    card: DatasetCard,
+    verdicts: Sequence[Verdict],
+    probabilities: Sequence[CellProbabilities] = (),
+    quality_of: Callable[[str], str] | None = None,
+    board: str = "",
+) -> tuple[AtlasRow, ...]:
+    """Return a row for each verdict on a judge that rests on labels of people; none on baselines, and on judges trained on such labels.
+
+    Args:
+        card: of the set.
+        verdicts, probabilities: of its comparison, or of the standings of a `board` on it.
+        quality_of: what people ask about with a metric; by default what the card says.
+    """
+    believed = {tuple(cell.key.get(name) for name in CELL): cell for cell in probabilities}
     return tuple(
-        _row(card, verdict)
+        _row(
+            card,
+            verdict,
+            believed.get(tuple(verdict.key.get(name) for name in CELL)),
+            quality_of or (lambda metric: card.qualities.get(metric, "")),
+            board,
+        )
         for verdict in verdicts
         if verdict.texts.labels in BY_PEOPLE
         and not traits_of(str(verdict["judge"])).is_baseline
@@ -54,8 +75,9 @@ def joined(
     earlier: Atlas | None = None,
     boards: Sequence[Board] = (),
     collections: Sequence[BoardCollection] = (),
+    from_boards: Mapping[str, Sequence[AtlasRow]] = {},
 ) -> Atlas:
-    """Return the atlas of these comparisons, and of an earlier one's rows of other sets.
+    """Return the atlas of these comparisons, and of an earlier one's rows of other sets and boards. Its edition is left open.
 
     Args:
         cards: of all published sets with labels of people, by name.
@@ -63,20 +85,25 @@ def joined(
         judges: the models behind judges, as far as they are known.
         earlier: an earlier atlas, whose rows of sets that were not compared stay.
         boards, collections: all there are; beside a set stand the boards on its data, by the collection that asks them together.
+        from_boards: the rows of the submissions to each board that is here, by board.
     """
-    earlier_rows = tuple(row for row in earlier.rows if row.set not in compared) if earlier else ()
-    rows = [*earlier_rows, *(row for comparison in compared.values() for row in comparison.rows)]
-    stay = {row.set for row in earlier_rows}
+    earlier_rows = [
+        row for row in (earlier.all_rows if earlier else ()) if (row.board not in from_boards if row.board else row.set not in compared)
+    ]
+    rows = [*earlier_rows, *(row for comparison in compared.values() for row in comparison.rows), *chain(*from_boards.values())]
+    stay = {row.set for row in earlier_rows if not row.board}
     sets = {name: earlier.sets[name] if earlier and name in stay else _about(card, compared.get(name)) for name, card in cards.items()}
     sets = {name: msgspec.structs.replace(about, boards=_boards_on(name, boards, collections)) for name, about in sets.items()}
     rows.sort(key=lambda row: (row.language, row.quality, row.metric, row.set, row.judge, row.condition))
+    toys = {name for name, judge in judges.items() if judge.toy}
     tags = {row.language for row in rows} | {tag for about in sets.values() for tag in about.languages}
     return Atlas(
         sets=dict(sorted(sets.items())),
         judges={name: judges[name] for name in sorted({row.judge for row in rows} & judges.keys())},
         languages={tag: english_name(tag) for tag in sorted(tags)},
-        rows=tuple(rows),
-        across=across_sets(rows),
+        rows=tuple(row for row in rows if row.judge not in toys),
+        across=across_sets([row for row in rows if row.judge not in toys]),
+        toy_rows=tuple(row for row in rows if row.judge in toys),
     )
 
 
@@ -125,11 +152,11 @@ def _about(card: DatasetCard, compared: ComparedSet | None) -> AtlasSet:
     )
 
 
-def _row(card: DatasetCard, verdict: Verdict) -> AtlasRow:
+def _row(card: DatasetCard, verdict: Verdict, believed: CellProbabilities | None, quality_of: Callable[[str], str], board: str) -> AtlasRow:
     metric = str(verdict["metric"])
     return AtlasRow(
         language=str(verdict["language"]),
-        quality=card.qualities.get(metric, ""),
+        quality=quality_of(metric),
         metric=metric,
         judge=str(verdict["judge"]),
         condition=JudgeCondition.of(verdict.key).words(),
@@ -150,6 +177,10 @@ def _row(card: DatasetCard, verdict: Verdict) -> AtlasRow:
         obstacles=" ".join(verdict.words.obstacles),
         needed=verdict.settled_by,
         basis=verdict.basis,
+        board=board,
+        probabilities=believed.verdict if believed else "",
+        confidence=_short(believed.confidence) if believed else None,
+        confidence_gap=_short(believed.gap) if believed else None,
     )
 
 

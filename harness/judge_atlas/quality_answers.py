@@ -99,14 +99,20 @@ def wrong_uses(rows: Iterable[AtlasRow]) -> WrongUses:
     families = {
         (row.judge, row.condition, row.set)
         for row in rows
-        if row.verdict != NO_VERDICT and row.texts >= LEAST_TEXTS and row.groups >= LEAST_GROUPS
+        if row.verdict != NO_VERDICT
+        and (row.people is not None or row.basis == "bar")
+        and row.texts >= LEAST_TEXTS
+        and row.groups >= LEAST_GROUPS
     }
     return WrongUses(len(families), ALPHA * len(families))
 
 
 def select(atlas: Atlas, language: str | None = None, judge: str | None = None, quality: str | None = None) -> tuple[AtlasRow, ...]:
-    """Return the rows of a language (tag or name), a judge and a quality. Raises UsageError for one that no row has, with near names."""
-    rows = atlas.rows
+    """Return the rows of a language (tag or name), a judge and a quality; those of toys only where they are named.
+
+    Raises UsageError for one that no row has, with near names.
+    """
+    rows = atlas.all_rows if judge is not None else atlas.rows
     if language is not None:
         tag = tag_of(atlas, language)
         rows = tuple(row for row in rows if row.language == tag)

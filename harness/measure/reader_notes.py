@@ -81,8 +81,10 @@ def score_notes(judged: JudgedTable, options: MeasureOptions) -> Iterator[str]:
             in_language = language.codes == code
             n = labels.scores.n[in_language]
             if n.any() and n.max() == 1:
+                is_released = data.about.annotators_of(metric) == "aggregate"
+                who = "Each text has one released score, made from several people's" if is_released else "One person scored each text"
                 yield (
-                    f"One person scored each text ({metric}, {tag}), so there is no ceiling: how far people agree cannot be computed from "
+                    f"{who} ({metric}, {tag}), so there is no ceiling: how far people agree cannot be computed from "
                     "these labels. Correlations say how far the judge follows these people; how well it could at best, they do not say."
                 )
             if data.second is not None:

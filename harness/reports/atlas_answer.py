@@ -24,7 +24,7 @@ from harness.judge_atlas.quality_answers import (
 )
 from harness.reports.answer.states import COPIED, ONE_PERSON, UNREADABLE, against_words, deciding, unknown_cause
 from harness.reports.answer_parts import SIGNS, Answer, Card, NextStep, joined
-from harness.reports.tables.numbers import counted, difference, percent, points, whole_points
+from harness.reports.tables.numbers import counted, difference, percent, points, probability_counts, whole_points
 
 QUALITIES: tuple[str, ...] = get_args(Quality)
 OTHER = "other questions"
@@ -152,6 +152,8 @@ def judge_answer(atlas: Atlas, judge: str, rows: Sequence[AtlasRow], today: date
     )
     lead += _against_in_words(rows)
     lead += " Its provider serves it no longer." if gone else ""
+    lead += " It is a toy: its verdicts show what a measurement looks like." if atlas.judge(judge).toy else ""
+    lead += probability_words(rows)
     answer = Answer(f"{judge}: where it may be used", tuple(cards), _SURE, ())
     return AtlasAnswer(lead, answer, _age_sentence(atlas, rows, today), tuple(_spread_sentences(atlas, rows, with_language=True)))
 
@@ -168,6 +170,13 @@ def _against_in_words(rows: Sequence[AtlasRow]) -> str:
         for words, numbers in sorted(reasons.items(), key=lambda reason: -len(reason[1]))
     ]
     return f" What decided against it: {joined(clauses)}." if clauses else ""
+
+
+def probability_words(rows: Sequence[AtlasRow]) -> str:
+    """Return in how many places the probabilities of a judge hold, with a blank before it; empty where it gave none."""
+    counts = Counter(row.probabilities for row in rows if row.probabilities)
+    where = "languages" if len({row.metric for row in rows if row.probabilities}) == 1 else "questions"
+    return f" Its probabilities {probability_counts(counts, where)}." if counts else ""
 
 
 def _with_languages(by_metric: Mapping[str, Sequence[str]], languages: int) -> str:
@@ -318,12 +327,13 @@ def evidence(atlas: Atlas, rows: Iterable[AtlasRow], today: datetime.date) -> li
             "difference": difference(row.gap),
             "at worst": difference(row.bound),
             "over a constant": difference(row.over_constant),
+            "probabilities": row.probabilities,
             "texts": f"{row.texts:,}",
             "as if": independent(row),
             "annotators": atlas.sets[row.set].annotators,
             "labels": atlas.sets[row.set].labels,
             "released": released_words(atlas, row.judge, today),
-            "set": row.set,
+            "set": f"{row.set}, board {row.board}" if row.board else row.set,
         }
         for row in rows
     ]

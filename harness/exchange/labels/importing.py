@@ -351,7 +351,8 @@ class _LabelImport:
         notes += [f"language '{text}' was read as '{tag}'" for text, tag in self.rows.tags.items()]
         if self.options.second_round:
             notes.append(
-                f"{len(self.labels)} scores are a second round (second_ratings): they show how far people agree, and are no reference"
+                f"{len(self.labels)} scores are a second round (second_ratings): of a person who had not scored the text, a further "
+                "annotator's, which verdicts count; of one who had, an own repeat, which they do not"
             )
         if self.refused and self.options.allow_refused:
             notes.append(f"{len(self.refused)} of {len(self.refused) + len(self.labels)} rows were refused; refused.jsonl holds them")

@@ -77,7 +77,7 @@ class ImportOptions(ReadingOptions):
     append: Annotated[bool, Flag()] = False
     """add to a folder that already has labels"""
     second_round: Annotated[bool, Flag()] = False
-    """further scores of labelled items, by another person or the same one: they show how far people agree, and are no reference"""
+    """scores of items that are labelled already: of a further person, whom verdicts count, or a person's own repeats, which they do not"""
     unlabelled: Annotated[bool, Flag()] = False
     """the table has texts and no scores: for a judge, or to be labelled later"""
     items: Annotated[str | None, Flag(metavar="FILE|DIR|bundled", group=SourceOptions.heading)] = None

@@ -38,7 +38,7 @@ from harness.reports.atlas_answer import (
     verdict_style,
     wrong_use_words,
 )
-from harness.reports.tables.numbers import counted, difference
+from harness.reports.tables.numbers import counted, difference, probability_counts
 
 INDEX = "index.html"
 STATES = {"good": USE, "gone": GONE, "bad": AGAINST, "open": UNKNOWN}
@@ -75,7 +75,7 @@ def atlas_site(atlas: Atlas, today: datetime.date, url: str = "", other_pages: M
         if picture:
             pages[f"{tag}/{SHARE}"] = picture
     for judge, slug in _slugs(atlas).items():
-        rows = [row for row in atlas.rows if row.judge == judge]
+        rows = [row for row in atlas.all_rows if row.judge == judge]
         answer = judge_answer(atlas, judge, rows, today)
         columns, grid = judge_grid(atlas, rows)
         body = render(
@@ -102,6 +102,7 @@ def _index(atlas: Atlas, today: datetime.date, other_pages: Mapping[str, str]) -
         verdicts=len(atlas.rows),
         wrong_use=wrong_use_words(atlas.rows),
         languages=len(judged),
+        edition=atlas.edition,
         words_of_style=_WORDS,
     )
     names = {tag: names_of(atlas, tag) for tag in atlas.languages}
@@ -135,14 +136,15 @@ def names_of(atlas: Atlas, tag: str) -> list[str]:
 
 
 def _judge_line(atlas: Atlas, judge: str, slug: str, today: datetime.date) -> dict[str, Any]:
-    judge_rows = [row for row in atlas.rows if row.judge == judge]
+    judge_rows = [row for row in atlas.all_rows if row.judge == judge]
     return {
-        "name": judge,
+        "name": f"{judge} (a toy)" if atlas.judge(judge).toy else judge,
         "page": f"judges/{slug}/{INDEX}",
         "released": released_words(atlas, judge, today),
         "languages": len({row.language for row in judge_rows}),
         "counts": {verdict: sum(row.verdict == verdict for row in judge_rows) for verdict in ("use", "do not use")},
         "verdicts": len(judge_rows),
+        "probabilities": probability_counts(Counter(row.probabilities for row in judge_rows if row.probabilities)),
     }
 
 
@@ -212,7 +214,7 @@ def groups_of(cards: Sequence[Card]) -> list[tuple[str, str, list[Card]]]:
 def _slugs(atlas: Atlas) -> dict[str, str]:
     """Return a folder name for each judge, no two equal. Names come from releases of others: only letters, digits, dots and dashes stay."""
     slugs: dict[str, str] = {}
-    for judge in sorted({row.judge for row in atlas.rows}):
+    for judge in sorted({row.judge for row in atlas.all_rows}):
         slug = re.sub(r"[^a-z0-9.]+", "-", judge.lower()).strip("-.") or "judge"
         while slug in slugs.values():
             slug += "-2"

@@ -78,7 +78,7 @@ def _title_of_one_judge(sides: Sides) -> str:
     if maybe_copies(verdicts):
         return f"It is unknown whether {judge} may be used: its scores may be copies of the labels"
     if nobody_to_compare(verdicts):
-        return f"It is unknown whether {judge} may be used: one person scored each text"
+        return f"It is unknown whether {judge} may be used: each text has one score"
     against = sum(all(style_of(verdict) == "bad" for verdict in question_verdicts) for question_verdicts in by_question.values())
     questions = "the only question" if total == 1 else f"all {total} questions"
     for answer, words in _MAY.items():
@@ -107,7 +107,7 @@ def _title_of_several_judges(verdicts: Sequence[Verdict]) -> str:
     which = "Which judge" if len(names) > 1 else f"Which recording of {names.pop()}"
     if verdicts[0].controls:
         return f"{which} passes the controls?{_none_words(verdicts)}"
-    return f"{which} may score {where}?{' Unknown: one person scored each text' if nobody_to_compare(verdicts) else _none_words(verdicts)}"
+    return f"{which} may score {where}?{' Unknown: each text has one score' if nobody_to_compare(verdicts) else _none_words(verdicts)}"
 
 
 def unread_title(verdicts: Sequence[Verdict]) -> str:

@@ -183,7 +183,7 @@ def _describe_certainty(verdicts: Sequence[Verdict]) -> str:
         gains = [verdict.gain for verdict in verdicts if verdict.gain is not None]
         return f"Each label counts as {_range_words([f'{gain:.2f}' for gain in sorted(gains)])} labels." if gains else ""
     if len(verdicts) == 1 and verdicts[0].shares and verdicts[0].basis == "bar":
-        alone = "One person labelled each text, so how often two people agree is not known."
+        alone = "Each text has one label, so how often two people agree is not known."
         texts = counted(verdicts[0].texts.labelled, "text")
         return f"Against a bar of {bar_words(verdicts)} it finds {shares_words(verdicts[0])}; {texts}. {alone}"
     counts = sorted(verdict.texts.labelled for verdict in verdicts)

@@ -22,7 +22,7 @@ _STATES = {"use": USE, "use corrected": CORRECTED, "do not use": AGAINST}
 
 LABEL_MORE = "label more"
 NO_HELP = "more labels will not help"
-ONE_PERSON = "one person a text"
+ONE_PERSON = "one score a text"
 TOO_FEW = "too few texts"
 UNREADABLE = "most answers cannot be read"
 COPIED = "scores may be copies of the labels"

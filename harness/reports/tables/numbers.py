@@ -56,17 +56,17 @@ def counted(count: int, word: str = "") -> str:
     return f"{count:,} {word}{'' if count == 1 else 's'}" if word else f"{count:,}"
 
 
-def probability_counts(counts: Mapping[str, int]) -> str:
+def probability_counts(counts: Mapping[str, int], what: str = "") -> str:
     """Return in how many places a judge's probabilities may be believed, by the names of the verdicts; empty for none.
 
-    >>> probability_counts({"hold": 7, "hold after refit": 2, "do not hold": 1, "too few labels": 2}), probability_counts({})
-    ('hold in 7 of 12, after a refit in 2; do not hold in 1', '')
+    >>> probability_counts({"hold": 7, "hold after refit": 2, "do not hold": 1, "too few labels": 2}, "languages")
+    'hold in 7 of 12 languages, after a refit in 2; do not hold in 1'
     """
     if not counts:
         return ""
     refitted = f", after a refit in {counts['hold after refit']}" if counts.get("hold after refit") else ""
     against = f"; do not hold in {counts['do not hold']}" if counts.get("do not hold") else ""
-    return f"hold in {counts.get('hold', 0)} of {sum(counts.values())}{refitted}{against}"
+    return f"hold in {counts.get('hold', 0)} of {sum(counts.values())} {what}".rstrip() + refitted + against
 
 
 def coefficient(value: float | None, interval: Interval | None = None) -> str:

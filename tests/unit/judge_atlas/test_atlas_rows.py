@@ -50,10 +50,22 @@ def test_every_judge_of_the_file_is_recorded_somewhere_and_its_dates_are_in_orde
     library = Library()
     recorded = {judge for name in library.dataset_card_files for judge in library.dataset_card(name).judges}
     judges = read_judges(bundled_root() / JUDGES)
-    assert judges.keys() <= recorded and judges
+    assert {name for name in judges if "/" not in name} <= recorded and judges, "names with a slash are of judges that were asked"
     for name, about in judges.items():
-        assert about.source and about.released, name
-        assert about.served_until is None or about.served_until > about.released
+        assert about.source and (about.released or about.toy), name
+        assert about.served_until is None or (about.released and about.served_until > about.released)
+
+
+def test_rows_of_boards_stand_beside_those_of_sets_and_toys_stand_apart() -> None:
+    cards, judges = {"one": card("one", "ja")}, {"toy": AtlasJudge(toy=True)}
+    asked = (row(judge="new", board="b", verdict="do not use"), row(judge="toy", board="b", probabilities="hold", confidence=0.9))
+    first = joined(cards, {"one": ComparedSet("data:one", (row(),))}, judges, from_boards={"b": asked})
+    assert [(each.judge, each.board) for each in first.rows] == [("gpt", ""), ("new", "b")]
+    assert [each.judge for each in first.toy_rows] == ["toy"] and len(first.all_rows) == 3
+    again = joined(cards, {}, judges, first)
+    assert again.rows == first.rows and again.toy_rows == first.toy_rows, "neither the set nor the board is here"
+    assert joined(cards, {}, judges, first, from_boards={"b": ()}).rows == (row(),)
+    assert [line["toy"] for line in first.flat()] == [False, False, True]
 
 
 def test_a_wrong_file_of_judges_is_refused_with_its_line(tmp_path: Path) -> None:

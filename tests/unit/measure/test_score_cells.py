@@ -222,6 +222,36 @@ def test_with_one_person_an_item_there_is_nobody_to_compare_with(write: Write) -
         "no verdict",
         0,
     )
-    assert verdict.words.sentence.startswith("No verdict, j for quality in Czech: nobody to compare with; one person scored each text.")
+    assert verdict.words.sentence.startswith("Unknown, j for quality in Czech: nobody to compare with; one person scored each text.")
     further = "Next ('harness labels page' with --second): a second person's scores of 30 texts or more, 20 of them independent"
     assert further in verdict.words.sentence
+
+
+def test_a_further_person_of_the_second_round_is_an_annotator_and_an_own_repeat_is_none(write: Write) -> None:
+    labels, judge = scores()
+    one = {item: {"a": both["a"]} for item, both in labels.items()}
+    second = {item: {"b" if number < 60 else "a": both["b"]} for number, (item, both) in enumerate(labels.items())}
+    folder = write(one, {"j": judge}, second)
+    [verdict], [cell] = compared(folder).verdicts, compared(folder).cells
+    pairs = [both for item, both in labels.items() if item in [*labels][:60]]
+    assert verdict.texts.n == 60 and verdict.agreement.people == pytest.approx(1 - np.mean([abs(p["a"] - p["b"]) for p in pairs]) / 100)
+    assert cell["n"] == 120, "statistics rest on the first round"
+    few = {item: who for number, (item, who) in enumerate(second.items()) if number < 29 or number >= 60}
+    [verdict] = compared(write(one, {"j": judge}, few)).verdicts
+    assert (verdict.texts.n, verdict.decision.reason) == (0, "nobody to compare with")
+    card = folder / "data.toml"
+    write(one, {"j": judge}, second)
+    card.write_text(card.read_text("utf-8").replace('id = "made"', 'id = "made"\nsecond_ratings_by = "unknown"'), "utf-8")
+    assert compared(folder).verdicts[0].texts.n == 0
+
+
+@pytest.mark.parametrize("annotators", ["persistent", "aggregate"])
+def test_a_judge_below_a_constant_needs_no_second_person(write: Write, annotators: str) -> None:
+    labels, judge = scores()
+    one = {item: {"a": both["a"]} for item, both in labels.items()}
+    wrong = {item: 100 - score for item, score in judge.items()}
+    found = compared(write(one, {"bad": wrong, "good": judge}, annotators=annotators))
+    answers = {verdict["judge"]: (verdict.answer, verdict.decision.reason, verdict.texts.n) for verdict in found.verdicts}
+    assert answers == {"bad": ("do not use", "shown worse than the baseline", 0), "good": ("no verdict", "nobody to compare with", 0)}
+    who = "Each text has one released score" if annotators == "aggregate" else "One person scored each text"
+    assert any(note.startswith(who) for note in found.notes)

@@ -113,7 +113,7 @@ def test_of_several_judges_the_closest_one_says_why_none_may_be_used() -> None:
 def test_where_nobody_can_be_compared_with_that_is_said_and_no_agreement_is_shown() -> None:
     every = atlas(row(closeness=True, over_constant=-0.02, **ALONE))
     [(style, sentence)] = sentences(language_answer(every, "ja", every.rows, TODAY))
-    assert style == "open" and sentence == "harm: unknown of gpt (one person a text)."
+    assert style == "open" and sentence == "harm: unknown of gpt (one score a text)."
     line = evidence(every, every.rows, TODAY)[0]
     assert line["judge agrees"] == line["people agree"] == line["difference"] == line["as if"] == "–" and line["over a constant"] == "−2"
     [(_, sentence)] = sentences(language_answer(atlas(row(obstacles="unread", **ALONE)), "ja", (row(obstacles="unread", **ALONE),), TODAY))

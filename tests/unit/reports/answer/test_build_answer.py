@@ -96,7 +96,7 @@ def test_without_second_scores_an_answer_says_why_what_is_known_and_what_to_do(m
     settings = "margin=0.1 alpha=0.05 correction=holm family=judge items=40 groups=25"
     near, far = ([make_verdict(judge=name, base_diff=diff, settings=settings, **alone)] for name, diff in (("near", 0.02), ("far", -0.15)))
     answer = build_answer([near, far], LabelPages("harness labels page set --fields source,output", {"cs": 60.0}))
-    assert answer.title == "Which judge may score Czech texts? Unknown: one person scored each text" and not answer.sure
+    assert answer.title == "Which judge may score Czech texts? Unknown: each text has one score" and not answer.sure
     why, known, todo = answer.cards
     assert why.sentence.startswith("Why no answer: No judge can be held against how far people agree")
     assert "near is 2 points more often equal to the labels (the best here), far is 15 points less often equal" in known.sentence
@@ -104,7 +104,7 @@ def test_without_second_scores_an_answer_says_why_what_is_known_and_what_to_do(m
     [step] = answer.steps
     assert step.text == "make the pages for a second person (about 40 min for 40 texts)"
     assert step.command == "harness labels page set --fields source,output --lang cs --second --next 40 --annotators 1 --out pages"
-    assert build_answer([near]).title == "It is unknown whether near may be used: one person scored each text"
+    assert build_answer([near]).title == "It is unknown whether near may be used: each text has one score"
 
 
 def test_many_languages_are_counted(make_verdict: MakeVerdict) -> None:
