@@ -286,8 +286,8 @@ def build_atlas(earlier: Atlas | None = None, watch: Callable[[str], object] = l
     boards = [library.board(name) for name in library.board_files]
     from_boards = dict[str, Sequence[AtlasRow]]()
     for board in boards:
-        card = cards.get(board.data.card) if board.data != "bundled" else None
-        if card is None or not submissions_of(library.board_files[board.id].parent):
+        about = cards.get(board.data.card) if board.data != "bundled" else None
+        if about is None or not submissions_of(library.board_files[board.id].parent):
             continue
         watch(board.id)
         try:
@@ -296,8 +296,8 @@ def build_atlas(earlier: Atlas | None = None, watch: Callable[[str], object] = l
             continue
         asked_here = {judge.id for judge in ranked.judges if judge.status != RECORDED}
         verdicts = [verdict for verdict in ranked.verdicts if verdict["judge"] in asked_here]
-        qualities = partial(quality_of, card=card, library=library)
-        from_boards[board.id] = rows_of_set(card, verdicts, ranked.probabilities, qualities, board.id)
+        qualities = partial(quality_of, card=about, library=library)
+        from_boards[board.id] = rows_of_set(about, verdicts, ranked.probabilities, qualities, board.id)
     collections = [library.collection(name) for name in library.collection_files]
     atlas = joined(cards, compared, read_judges(bundled_root() / JUDGES), earlier, boards, collections, from_boards)
     if earlier is not None and msgspec.structs.replace(atlas, edition=earlier.edition) == earlier:

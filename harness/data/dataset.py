@@ -126,6 +126,12 @@ class Dataset(msgspec.Struct, frozen=True, dict=True):
         return metrics
 
     @cached_property
+    def most_annotators(self) -> int:
+        """Return the highest number of labels of one item on one metric; on metrics that are made of marked errors only without others."""
+        made = self.labels.metric.among(self.about.penalties)
+        return (self.labels if made.all() or not made.any() else self.labels.take(~made)).max_annotators
+
+    @cached_property
     def further_people(self) -> Labels:
         """Return the ratings of a second round by people who had not scored the item on the metric, the first one of each person.
 

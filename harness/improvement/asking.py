@@ -294,7 +294,7 @@ def asked_data(spec: RunSpec, compare: MeasureOptions) -> AskedData:
     labelled = of_metrics(data, prepared.protocol.questions.metrics)
     if not len(labelled.labels):
         raise UsageError(f"{spec.data} has no labels to choose by; label some texts first ('harness annotate')")
-    needed = annotators_needed(compare, labelled.labels.max_annotators)
+    needed = annotators_needed(compare, labelled.most_annotators)
     compare = MeasureOptions(annotators=needed, majority=compare.majority)
     questions = labelled_questions(labelled, compare)
     if not len(questions):

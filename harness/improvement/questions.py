@@ -113,7 +113,7 @@ def readable_questions(questions: LabelledQuestions, unread: Iterable[UnreadCell
 
 def labelled_questions(data: Dataset, compare: MeasureOptions) -> LabelledQuestions:
     """Return the questions of data that no judge was asked about yet. Raises UsageError as `count_labels`, and for a median of names."""
-    needed = annotators_needed(compare, data.labels.max_annotators)
+    needed = annotators_needed(compare, data.most_annotators)
     labels = count_labels(data, Judgments.from_rows(()), needed, compare.majority)
     refuse_median_of_names(labels, compare)
     return LabelledQuestions.of(data, labels)

@@ -161,7 +161,7 @@ def table_of_all(source: Recording, options: MeasureOptions) -> JudgedTable:
     """
     data, rows = restricted_rows(source.data, source.judgments, options)
     selected, clean = source.judgments.take(rows), source.judgments.clean
-    needed = annotators_needed(options, data.labels.max_annotators)
+    needed = annotators_needed(options, data.most_annotators)
     continuous = continuous_metrics(source.data, clean)
     labels = count_labels(data, selected.clean, needed, options.majority, continuous=continuous) if len(data.labels) else {}
     table = JudgedTable.align(data, source.judgments, labels, source.name, options).take(rows)
@@ -210,7 +210,7 @@ def _restrict_sources(sources: Sequence[Recording], options: MeasureOptions) -> 
         except UsageError as err:
             errors.append(err)
             continue
-        parts.append(_Part(name, source, data, judgments, annotators_needed(options, data.labels.max_annotators)))
+        parts.append(_Part(name, source, data, judgments, annotators_needed(options, data.most_annotators)))
     if errors and not parts:
         raise errors[0]
     return parts

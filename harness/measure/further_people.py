@@ -10,37 +10,43 @@ from dataclasses import replace
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.data.labels import Labels
-from harness.measure.judged_table import JudgedTable
+from harness.measure.judged_table import JudgedTable, item_key
 from harness.measure.label_counts import count_labels
 from harness.measure.options import Annotators
 
 
 def with_further_people(judged: JudgedTable, least: int) -> JudgedTable:
-    """Return the table with the ratings of further people among its labels, on each metric where `least` judged texts have some.
-
-    Where a metric has such texts, its labels are those of texts that two people or more scored.
+    """Return the table with the ratings of further people among its labels, in each language and on each metric where `least` judged
+    texts have one.
     """
-    further = judged.data.further_people
-    metrics = [metric for metric in judged.labels if _judged_again(judged, further, metric) >= least]
-    if not metrics:
+    data, further = judged.data, judged.data.further_people
+    counts = np.zeros(len(further), bool)
+    for metric in judged.labels:
+        counts |= _rows_that_count(judged, further, metric, least)
+    if not counts.any():
         return judged
-    labels = Labels.concatenate([judged.data.labels, further.take(further.metric.among(metrics))])
-    data = msgspec.structs.replace(judged.data, labels=labels)
+    labels = Labels.concatenate([data.labels, further.take(counts)])
     counted = dict(judged.labels)
-    for metric in metrics:
-        earlier = judged.labels[metric]
-        alone = msgspec.structs.replace(data, labels=labels.take(labels.metric.equals(metric)))
+    for metric in further.take(counts).metric.used:
+        earlier, of_metric = judged.labels[metric], labels.take(labels.metric.equals(metric))
         continuous = frozenset([metric] if earlier.classes.continuous else [])
-        counted |= count_labels(alone, judged.judgments, Annotators(2), earlier.majority, continuous=continuous)
-    return replace(judged, data=data, labels=counted)
+        alone = msgspec.structs.replace(data, labels=of_metric)
+        counted |= count_labels(alone, judged.judgments, Annotators(1), earlier.majority, continuous=continuous)
+    return replace(judged, data=msgspec.structs.replace(data, labels=labels), labels=counted)
 
 
-def _judged_again(judged: JudgedTable, further: Labels, metric: str) -> int:
-    """Return how many texts with a judgment on a metric have a label of the first round and the rating of a further person."""
-    items = judged.item[judged.rows_by_metric.get(metric, np.zeros(0, np.int64))]
-    again = further.item.take(further.metric.equals(metric)).recode(judged.data.positions)
+def _rows_that_count(judged: JudgedTable, further: Labels, metric: str, least: int) -> NDArray[np.bool_]:
+    """Return a mask of the ratings on a metric in the languages where enough judged texts with a label of the first round have one."""
     labels = judged.labels[metric]
     first = labels.raters if labels.scores is None else labels.scores.n
-    return int((first[np.intersect1d(items, again[again >= 0])] > 0).sum())
+    position = further.item.recode(judged.data.positions)
+    is_judged = np.zeros(len(judged.data.items), bool)
+    is_judged[judged.item[judged.rows_by_metric.get(metric, np.zeros(0, np.int64))]] = True
+    rows = further.metric.equals(metric) & (position >= 0)
+    rows[rows] = (is_judged & (first > 0))[position[rows]]
+    language = item_key(judged.data, "language").codes[position]
+    enough = [code for code in np.unique(language[rows]) if len(np.unique(position[rows & (language == code)])) >= least]
+    return np.asarray(rows & np.isin(language, enough))

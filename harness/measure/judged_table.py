@@ -484,7 +484,7 @@ def ordered_table(data: Dataset, judgments: Judgments, options: MeasureOptions) 
     So the same answers give the same bytes. Columns to group by are coded by rank. Metrics without labels have counts of zeros. Raises
     UsageError as `count_labels` does.
     """
-    labels = count_labels(data, judgments, annotators_needed(options, data.labels.max_annotators), options.majority)
+    labels = count_labels(data, judgments, annotators_needed(options, data.most_annotators), options.majority)
     for metric in judgments.metric.used:
         if metric not in labels:
             classes = classes_of(data.scales[metric], judgments.score.take(judgments.metric.equals(metric)).used)

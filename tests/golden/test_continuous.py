@@ -58,9 +58,10 @@ class DataSet:
         return load_folder(self.folder, Library(), with_judgments=True)
 
     def _compared(self, level: Any = "item", standardise: Any = "none") -> list[dict[str, Any]]:
-        """The cells. No number here depends on resamples, so a few will do."""
+        """The cells, without those of metrics that are made of marked errors. No number here depends on resamples, so a few will do."""
         options = MeasureOptions(level=level, standardise=standardise, resamples=100)
-        return [cell.flat() for cell in compare.compare([Recording(self.data.id, self.data, self.data.judgments)], options).cells]
+        cells = compare.compare([Recording(self.data.id, self.data, self.data.judgments)], options).cells
+        return [cell.flat() for cell in cells if cell.key["metric"] not in self.data.about.penalties]
 
     @cached_property
     def check(self) -> LabelCheck:
@@ -130,7 +131,7 @@ def penalty(errors: tuple[ErrorSpan, ...]) -> int:
 def test_wmt24_labels(wmt24: DataSet, language: str) -> None:
     """Counts, mean, standard deviation, variance shares, and the level of each annotator."""
     wanted = wmt24.expected["languages"][language]
-    [cell] = [one for one in wmt24.check.cells if one["language"] == language]
+    [cell] = [one for one in wmt24.check.cells if one["language"] == language and one["metric"] == "translation_quality"]
     assert (cell["items"], cell["labels"], cell["groups"]) == (wanted["items"], wanted["labels"], wanted["documents"])
     assert wanted["counts"]["kept"] == cell["labels"] and cell["raters"] == {"1": cell["labels"]}
     assert wanted["share_of_items_with_2_or_more_annotators"] == 0
@@ -162,9 +163,8 @@ def test_wmt24_texts_and_marked_errors(wmt24: DataSet, language: str) -> None:
     assert (rows["score"] == 100).mean() == pytest.approx(wanted["share_100"], abs=FOUR)
     assert (rows["score"] >= 90).mean() == pytest.approx(wanted["share_at_least_90"], abs=FOUR)
     assert sum(item.fields["output"].count("\ufffd") for item in items) == wanted["characters_U+FFFD_in_outputs"]
-    marked = [
-        (item, errors) for table in (wmt24.data.labels, wmt24.data.second) for item, errors in zip(table.item, table.spans, strict=True)
-    ]
+    first = wmt24.data.labels.take(wmt24.data.labels.metric.equals("translation_quality"))
+    marked = [(item, errors) for table in (first, wmt24.data.second) for item, errors in zip(table.item, table.spans, strict=True)]
     marked = [(ids[item], errors) for item, errors in marked if item in ids]
     placed = [(error, item.fields["output"]) for item, errors in marked for error in errors if error.start is not None]
     assert sum(len(errors) for _, errors in marked) == wanted["spans"]
@@ -191,11 +191,17 @@ def test_wmt24_systems_and_domains(wmt24: DataSet, language: str) -> None:
         assert (domains.loc[domain, "size"], domains.loc[domain, "mean"]) == (one["n"], pytest.approx(one["mean"], abs=FOUR))
 
 
+def marked_by_people(data: Any) -> dict[str, Any]:
+    """The errors that the first person of each text marked."""
+    first = data.labels.take(data.labels.metric.equals("translation_quality"))
+    return dict(zip(first.item, first.spans, strict=True))
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_wmt24_two_people_on_one_text(wmt24: DataSet, language: str) -> None:
     """Second ratings by another person and by the same one, and the errors that another person marked."""
     wanted = wmt24.expected["languages"][language]
-    [cell] = [one for one in wmt24.check.cells if one["language"] == language]
+    [cell] = [one for one in wmt24.check.cells if one["language"] == language and one["metric"] == "translation_quality"]
     for who in ("another_person", "same_person"):
         one, own = wanted["second_ratings"][who], cell["second_ratings"][who]
         assert own["n"] == one["n"]
@@ -215,7 +221,7 @@ def test_wmt24_two_people_on_one_text(wmt24: DataSet, language: str) -> None:
     assert cell["second_spans"]["agreement"] == pytest.approx(one["any_error_agreement"], abs=FOUR)
     assert cell["second_spans"]["kappa"] == pytest.approx(one["any_error_kappa"], abs=FOUR)
     data = wmt24.data
-    marked = dict(zip(data.labels.item, data.labels.spans, strict=True))
+    marked = marked_by_people(data)
     both = [
         (penalty(marked[name]), penalty(errors))
         for name, errors in zip(data.second_spans.item, data.second_spans.spans, strict=True)
@@ -247,7 +253,8 @@ def test_wmt24_judges_beside_people(wmt24: DataSet) -> None:
 def test_wmt24_errors_of_judges(wmt24: DataSet) -> None:
     """The share of texts in which a judge marks no error, and its penalties with those of people."""
     data = wmt24.data
-    people, judged = dict(zip(data.labels.item, data.labels.spans, strict=True)), data.judgments
+    people, judged = marked_by_people(data), data.judgments
+    judged = judged.take(judged.metric.equals("translation_quality"))
     rows = zip(judged.item, judged.judge, judged.variant, judged.spans, strict=True)
     frame = pd.DataFrame(
         {"key": (data.by_id[item].language, f"{judge} {variant}"), "own": penalty(errors), "people": penalty(people[item])}

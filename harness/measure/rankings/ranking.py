@@ -331,7 +331,7 @@ def questions_of(
         raise UsageError(f"judges cannot be ranked by '{rank_by}'.{choose_from((*RANKED_BY, 'kendall_tau_within'), rank_by)}")
     intervals = any(scale.kind == "interval" for scale in data.scales.values())
     used = Judgments.concatenate(judged) if judged and intervals else Judgments.from_rows([])
-    counted = count_labels(data, used, annotators_needed(options, data.labels.max_annotators), options.majority) if len(data.labels) else {}
+    counted = count_labels(data, used, annotators_needed(options, data.most_annotators), options.majority) if len(data.labels) else {}
     counted = {metric: counted[metric] for metric in metrics if metric in counted}
     if continuous := [metric for metric, labels in counted.items() if labels.classes.continuous]:
         raise UsageError(

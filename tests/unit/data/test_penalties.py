@@ -65,6 +65,7 @@ def test_errors_of_people_and_judges_are_scores(folder: Path) -> None:
     assert judged is not None
     rows = zip(judged.metric, judged.item, judged.score, judged.failure, strict=True)
     assert [row[1:] for row in rows if row[0] == "penalty"] == [("x", 1, None), ("y", None, "off_scale")]
+    assert (data.most_annotators, data.labels.max_annotators) == (1, 2), "the scores have one person each, whatever errors have"
     assert {label.metric for label in load_folder(folder, Library()).labels} == {"quality"}, "nobody is asked about errors"
     assert (data.about.annotators_of("penalty"), data.about.annotators_of("quality")) == ("positional", "persistent")
 
