@@ -54,12 +54,16 @@ _FIRST = ("language", "metric", "verdict", "because", "judge", "difference", "at
 def show(arguments: ShowAtlas) -> int:
     if arguments.language == "build":
         return _build(arguments)
+    if arguments.language == "update":
+        from harness.cli.atlas_update import update
+
+        return update(arguments)
     if arguments.language is not None:
         if arguments.lang is not None:
             raise UsageError(f"the language is named twice, as {arguments.language} and by --lang {arguments.lang}; name it once")
         arguments = replace(arguments, lang=arguments.language, language=None)
     if arguments.to:
-        raise UsageError("--to says where 'harness atlas build' writes; without 'build' nothing is written")
+        raise UsageError("--to says where 'harness atlas build' and 'update' write; without them nothing is written")
     if (arguments.url or arguments.beside) and not arguments.html:
         raise UsageError("--url and --beside are about the pages that --html writes; add --html DIR")
     from harness.content.library import bundled_root

@@ -481,14 +481,14 @@ def _age_sentence(atlas: Atlas, rows: Sequence[AtlasRow], today: datetime.date) 
     judge = atlas.judge(newest.name)
     until = f"; its provider served it until {judge.served_until}" if judge.is_gone(today) else ""
     unknown = f" Of {counted(newest.unknown, 'judge')} the age is not known." if newest.unknown else ""
-    age = _in_years(newest.released, today)
+    age = in_years(newest.released, today)
     return f"The newest judge here is {newest.name}, released on {newest.released}, {age} ago{until}.{unknown}"
 
 
-def _in_years(earlier: datetime.date, later: datetime.date) -> str:
+def in_years(earlier: datetime.date, later: datetime.date) -> str:
     """Return `23 months` or `2 years` from one day to another.
 
-    >>> _in_years(datetime.date(2024, 5, 13), datetime.date(2026, 5, 12)), _in_years(datetime.date(2024, 5, 13), datetime.date(2026, 5, 13))
+    >>> in_years(datetime.date(2024, 5, 13), datetime.date(2026, 5, 12)), in_years(datetime.date(2024, 5, 13), datetime.date(2026, 5, 13))
     ('23 months', '2 years')
     """
     months = max(12 * (later.year - earlier.year) + later.month - earlier.month - (later.day < earlier.day), 0)

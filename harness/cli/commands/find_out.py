@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Literal
@@ -21,9 +22,12 @@ from harness.cli.commands.shared import (
 from harness.decide.options import DecisionOptions
 from harness.exchange.labels.options import MappingOptions, ReadingOptions
 from harness.exchange.one_table.options import TableOptions
-from harness.options import Flag, Names
+from harness.options import Flag, Names, PositiveNumber, ReadsEach
+from harness.options import base_url as read_url
 from harness.reports.options import CompareOptions
 from harness.runs import RunSpec
+
+_UPDATE = "with update"
 
 
 @command("atlas:show")
@@ -35,11 +39,12 @@ class ShowAtlas(JsonFlags):
     """
 
     language: Annotated[str | None, Flag("LANGUAGE")] = field(default=None, kw_only=False)
-    """the same as --lang; 'build' makes the atlas again, from the published sets that are on this machine"""
+    """the same as --lang; 'build' makes the atlas again, from the published sets and submissions that are on this machine; 'update' asks a
+    judge on the boards of people's labels that it has not answered"""
     lang: Annotated[str | None, Flag(metavar="LANGUAGE")] = None
     """only this language, by its tag or its name in any language: ja, Japanese, 日本語"""
     judge: Annotated[str | None, Flag(metavar="NAME")] = None
-    """only this judge"""
+    """only this judge; with update: the judge that is asked"""
     quality: Annotated[str | None, Flag(metavar="NAME")] = None
     """only this quality: harm, language, faithfulness, preference, ..."""
     html: Annotated[Path | None, Flag(metavar="DIR")] = None
@@ -49,7 +54,19 @@ class ShowAtlas(JsonFlags):
     beside: Annotated[tuple[str, ...], Flag(metavar="NAME=PAGE")] = ()
     """with --html: link to a page beside them; repeatable"""
     to: Annotated[Path | None, Flag(metavar="FILE")] = None
-    """with build: where to write it, and .parquet beside it (default: leaderboards/atlas.json)"""
+    """with build: the file to write, and .parquet beside it (default: leaderboards/atlas.json); with update: a pull request's folder"""
+    dry_run: Annotated[bool, Flag(group=_UPDATE)] = False
+    """show calls and dollars; fetch and ask nothing"""
+    yes: Annotated[bool, Flag(group=_UPDATE)] = False
+    """send the texts, and fetch data, without asking for consent"""
+    max_cost: Annotated[PositiveNumber | None, Flag(metavar="DOLLARS", group=_UPDATE)] = None
+    """stop before the cost exceeds this"""
+    base_url: Annotated[Mapping[str, str], ReadsEach(read_url, dict), Flag(metavar="[JUDGE=]URL", group=_UPDATE)] = field(
+        default_factory=dict
+    )
+    """the endpoint of the judge"""
+    out: Annotated[Path, Flag(metavar="DIR", group=_UPDATE)] = Path("results")
+    """results folder; outside of a repository, as some texts are extremely offensive"""
 
 
 _JUDGED = "a table with a judge (docs/one-table.md)"
