@@ -126,7 +126,7 @@ def test_the_parquet_has_the_same_rows_with_gaps_and_days(tmp_path: Path) -> Non
         (b"[]", "this is no atlas"),
         (
             atlas_bytes(msgspec.structs.replace(atlas(), schema_version=9)),
-            "schema version 9; this program reads version 3 only; build it again",
+            "schema version 9; this program reads version 4 only; build it again",
         ),
     ],
 )
