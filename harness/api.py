@@ -140,7 +140,16 @@ def report(result: RunResult, decision: DecisionOptions | None = None) -> Notebo
     """
     decision = decision or DecisionOptions()
     try:
-        made_of = _report_inputs(result, decision)
+        # The hash of everything that a report is computed from, the code included.
+        digest = hashlib.sha256(_code_hash().encode())
+        data, training = result.prepared.data, result.prepared.training
+        inputs = (
+            (result.name, result.protocol, data.sha256, data.sealed, training.sha256, training.id),
+            (sha256_of(result.derived / "judgments.parquet"), result.answers, result.realised, sorted(result.absent.items())),
+            (unreviewed(result), unreviewed_instructions(result), str(decision), _study_facts(result)),
+        )
+        digest.update(msgspec.json.encode(inputs, order="sorted"))
+        made_of = digest.hexdigest()
     except OSError:  # the run's folder is gone, but its numbers are in memory
         return _compute_report(result, decision)
     stored = kept_report(result.derived, made_of)
@@ -150,19 +159,6 @@ def report(result: RunResult, decision: DecisionOptions | None = None) -> Notebo
     computed = _compute_report(result, decision)
     keep_report(result.derived, made_of, msgspec.json.encode(computed))
     return computed
-
-
-def _report_inputs(result: RunResult, decision: DecisionOptions) -> str:
-    """Return the hash of everything that a report is computed from, the code included."""
-    digest = hashlib.sha256(_code_hash().encode())
-    data, training = result.prepared.data, result.prepared.training
-    inputs = (
-        (result.name, result.protocol, data.sha256, data.sealed, training.sha256, training.id),
-        (sha256_of(result.derived / "judgments.parquet"), result.answers, result.realised, sorted(result.absent.items())),
-        (unreviewed(result), unreviewed_instructions(result), str(decision), _study_facts(result)),
-    )
-    digest.update(msgspec.json.encode(inputs, order="sorted"))
-    return digest.hexdigest()
 
 
 @cache

@@ -8,7 +8,6 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from harness.errors import ContentError, unreadable
 from harness.row_files import arrow
@@ -58,29 +57,21 @@ class Archive:
             if member.compress_type == zipfile.ZIP_STORED:
                 return file.read(min(member.compress_size, most))
             if member.compress_type == zipfile.ZIP_DEFLATED:
-                return _inflated(file, member.compress_size, most)
-            return _from_zstandard(file.read(min(member.compress_size, self._limit)), most)
-
-
-def _inflated(file: Any, packed: int, most: int) -> bytes:
-    unpack, out, remaining = zlib.decompressobj(-15), io.BytesIO(), packed
-    while remaining > 0 and not unpack.eof and out.tell() < most:
-        piece = file.read(min(_PIECE, remaining))
-        if not piece:
-            break
-        remaining -= len(piece)
-        while piece and out.tell() < most:
-            out.write(unpack.decompress(piece, most - out.tell()))
-            piece = unpack.unconsumed_tail
-    return out.getvalue()
-
-
-def _from_zstandard(packed: bytes, most: int) -> bytes:
-    pa = arrow()
-    stream, out = pa.CompressedInputStream(pa.BufferReader(packed), "zstd"), io.BytesIO()
-    while out.tell() < most and (piece := stream.read(min(_PIECE, most - out.tell()))):
-        out.write(piece)
-    return out.getvalue()
+                unpack, out, remaining = zlib.decompressobj(-15), io.BytesIO(), member.compress_size
+                while remaining > 0 and not unpack.eof and out.tell() < most:
+                    piece = file.read(min(_PIECE, remaining))
+                    if not piece:
+                        break
+                    remaining -= len(piece)
+                    while piece and out.tell() < most:
+                        out.write(unpack.decompress(piece, most - out.tell()))
+                        piece = unpack.unconsumed_tail
+                return out.getvalue()
+            pa = arrow()
+            stream, out = pa.CompressedInputStream(pa.BufferReader(file.read(min(member.compress_size, self._limit))), "zstd"), io.BytesIO()
+            while out.tell() < most and (piece := stream.read(min(_PIECE, most - out.tell()))):
+                out.write(piece)
+            return out.getvalue()
 
 
 @contextmanager

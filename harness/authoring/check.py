@@ -165,7 +165,11 @@ def table_problems(content: ParsedContent) -> Iterator[Problem]:
     """Yield the faults of the items and labels of all language packs."""
     library = content.library
     for pack in (*library.pack_files.values(), *library.further_pack_files.values()):
-        yield from _unread_files(pack.parent)
+        for path in sorted([*pack.parent.glob("items/[!.]*"), *pack.parent.glob("labels/[!.]*")]):
+            if path.suffix != ".jsonl":
+                yield Problem(path, None, "nothing reads this file; the items and labels of a pack are in <task>.jsonl")
+            elif path.parent.name == "labels" and not (pack.parent / "items" / path.name).is_file():
+                yield Problem(path, None, f"labels without items; {pack.parent.name}/items/{path.name} is missing")
         yield from _leaked_groups(table for table in content.tables if table.pack == pack and table.items is not None)
     for table in content.tables:
         if table.task not in library.task_files:
@@ -174,20 +178,8 @@ def table_problems(content: ParsedContent) -> Iterator[Problem]:
         yield from _item_problems(table)
         yield from _contradictions(table, content.tasks.get(table.task))
         yield from _label_problems(table, content.tasks.get(table.task), _sealed_items(table, content))
-    yield from _repeated_ids(content.tables)
-
-
-def _unread_files(pack: Path) -> Iterator[Problem]:
-    for path in sorted([*pack.glob("items/[!.]*"), *pack.glob("labels/[!.]*")]):
-        if path.suffix != ".jsonl":
-            yield Problem(path, None, "nothing reads this file; the items and labels of a pack are in <task>.jsonl")
-        elif path.parent.name == "labels" and not (pack / "items" / path.name).is_file():
-            yield Problem(path, None, f"labels without items; {pack.name}/items/{path.name} is missing")
-
-
-def _repeated_ids(tables: Iterable[PackTable]) -> Iterator[Problem]:
     first: dict[str, PackTable] = {}
-    for table in tables:
+    for table in content.tables:
         for item in table.items or ():
             if first.setdefault(item.item_id, table) is not table:
                 other = f"{first[item.item_id].tag}/{first[item.item_id].task}"

@@ -21,7 +21,6 @@ from harness.content.specs import (
     Instructions,
     Interface,
     Pack,
-    PromptWords,
     Rubric,
     RubricWords,
     Task,
@@ -43,7 +42,10 @@ def instruction_complaints(
     `required` and `allowed` are names of sections (`tasks.summarize`). `tasks` and `rubrics` are the English originals that could be
     read; others are not compared.
     """
-    yield from _word_complaints(translated.words)
+    for key, text in msgspec.structs.asdict(translated.words).items():
+        names, expected = _IN_BRACES.findall(text), [f"{{{name}}}" for name in PLACEHOLDERS.get(key, ())]
+        if Counter(names) != Counter(expected):
+            yield f"'{key}' contains {_listed(names)}, but should contain {_listed(expected)}, each once", key_pattern(key)
     sections = [*(f"tasks.{name}" for name in translated.tasks), *(f"rubrics.{name}" for name in translated.rubrics)]
     for section in (section for section in required if section not in sections):
         yield f"[{section}] is missing; translate it", _section_pattern(section.partition(".")[0])
@@ -54,13 +56,6 @@ def instruction_complaints(
         yield from _task_complaints(f"tasks.{name}", translated.tasks[name], tasks[name])
     for name in translated.rubrics.keys() & rubrics.keys():
         yield from _rubric_complaints(f"rubrics.{name}", translated.rubrics[name], rubrics[name])
-
-
-def _word_complaints(words: PromptWords) -> Complaints:
-    for key, text in msgspec.structs.asdict(words).items():
-        names, expected = _IN_BRACES.findall(text), [f"{{{name}}}" for name in PLACEHOLDERS.get(key, ())]
-        if Counter(names) != Counter(expected):
-            yield f"'{key}' contains {_listed(names)}, but should contain {_listed(expected)}, each once", key_pattern(key)
 
 
 def _task_complaints(section: str, translated: TaskWords, english: Task) -> Complaints:
@@ -142,7 +137,13 @@ def task_complaints(name: str, task: Task, rubrics: Mapping[str, Path]) -> Compl
     for name in sorted(names_in_braces(task.instruction) - set(task.language_keys)):
         keys = ", ".join(f"{{{key}}}" for key in task.language_keys)
         yield f"{{{name}}} in the instruction is not replaced by anything; an instruction may hold {keys}", key_pattern("instruction")
-    yield from _field_order(task)
+    # Judges read the fields in the order of the file, and an output makes no sense before its input.
+    roles = [spec.role for spec in task.fields.values()]
+    first_output = roles.index("output") if "output" in roles else len(roles)
+    for field in list(task.fields)[first_output:]:
+        if task.fields[field].role == "input":
+            message = f"input '{field}' comes after an output; judges read the fields in this order: put inputs first"
+            yield message, rf"fields\.[\"']?{re.escape(field)}\b"
 
 
 def _shown_complaints(task: Task) -> Complaints:
@@ -155,16 +156,6 @@ def _shown_complaints(task: Task) -> Complaints:
             yield message, key_pattern(metric)
         for name in (name for name in task.outputs if name not in fields):
             yield f"[shown] of '{metric}' lacks '{name}', which is judged", key_pattern(metric)
-
-
-def _field_order(task: Task) -> Complaints:
-    """Judges read the fields in the order of the file, and an output makes no sense before its input."""
-    roles = [spec.role for spec in task.fields.values()]
-    first_output = roles.index("output") if "output" in roles else len(roles)
-    for field in list(task.fields)[first_output:]:
-        if task.fields[field].role == "input":
-            message = f"input '{field}' comes after an output; judges read the fields in this order: put inputs first"
-            yield message, rf"fields\.[\"']?{re.escape(field)}\b"
 
 
 def writing_complaints(name: str, writing: Writing, tasks: Mapping[str, Task]) -> Complaints:

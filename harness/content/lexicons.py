@@ -49,11 +49,6 @@ def lexicon_complaints(lexicon: Lexicon) -> Complaints:
         yield 'injection is blank; write the sentence, or "" for none', key_pattern("injection")
     if not all(map(str.isalpha, lexicon.vowels)) or len(set(lexicon.vowels)) < len(lexicon.vowels):
         yield 'vowels should be one text of different letters, such as "aeiou"', key_pattern("vowels")
-    yield from _synonym_complaints(lexicon)
-    yield from _action_complaints(lexicon)
-
-
-def _synonym_complaints(lexicon: Lexicon) -> Complaints:
     synonyms = [word for group in lexicon.synonyms for word in group]
     if alone := next((group for group in lexicon.synonyms if len(group) < 2), None):
         yield (
@@ -64,9 +59,6 @@ def _synonym_complaints(lexicon: Lexicon) -> Complaints:
         yield f"'{blank}' in synonyms holds a space; only single words are exchanged", key_pattern("synonyms")
     for repeated in duplicates(unicodedata.normalize("NFC", word).casefold() for word in synonyms):
         yield f"'{repeated}' is listed twice in synonyms; put all words that may stand for it into one group", key_pattern("synonyms")
-
-
-def _action_complaints(lexicon: Lexicon) -> Complaints:
     marked = [opening for opening in lexicon.refusals if "~" in opening]
     if marked and not lexicon.refused_actions:
         message = f"'~' in '{marked[0]}' stands for refused_actions, but the list is empty; fill it, or write the whole opening"

@@ -93,10 +93,6 @@ def scale_complaints(scale: Scale, *, needs_best: bool = True) -> Complaints:
             yield f"min and max belong to interval scales, and this one is '{scale.kind}'; list classes only", key_pattern("kind")
         for repeated in duplicates(scale.classes):
             yield f"class {repeated!r} is listed twice", key_pattern("classes")
-    yield from _direction_complaints(scale, needs_best)
-
-
-def _direction_complaints(scale: Scale, needs_best: bool) -> Complaints:
     if needs_best and scale.best is None and scale.kind != "nominal":
         yield f"a scale of kind '{scale.kind}' needs 'best', the most desirable score", key_pattern("kind")
     if scale.best is not None and not scale.holds(scale.best):

@@ -100,7 +100,14 @@ def apply_map(
     sets_of_map, is_shown = certified_map.sets, certified_map.shown
     reasons = filter(None, (None if is_shown else certified_map.advice, sets_of_map.reason))
     reason = "; ".join(dict.fromkeys(reasons)) or None
-    distinct, covariates, text_index = _distinct_texts(certified_map, scores, lengths)
+    # The distinct texts for a map, with their covariates, and the index of each text among them: a million texts are few.
+    distinct, text_index = np.unique(scores, return_inverse=True)
+    covariates: Floats | None = None
+    if certified_map.length_scale is not None and lengths is not None:
+        distinct_lengths, length_index = np.unique(certified_map.length_scale.read(lengths)[:, 0], return_inverse=True)
+        pairs, text_index = np.unique(text_index * len(distinct_lengths) + length_index, return_inverse=True)
+        covariates = distinct_lengths[pairs % len(distinct_lengths)][:, None]
+        distinct = distinct[pairs // len(distinct_lengths)]
     predicted, behind = (curve.predict(distinct, covariates) for curve in (certified_map.curve, sets_of_map.curve))
     if isinstance(certified_map.curve, NumberLine):
         has_interval, half_width = ~np.isnan(behind) & (sets_of_map.threshold is not None), sets_of_map.threshold or 0.0
@@ -113,13 +120,3 @@ def apply_map(
     expected = (predicted @ values)[text_index] if is_shown and values is not None else None
     probabilities, nothing = predicted[text_index] if is_shown else None, np.asarray(sets.all(axis=1))[text_index]
     return CalibratedTexts(expected, probabilities, tuple(classes), sets[text_index], None, nothing, sets_of_map.level, reason)
-
-
-def _distinct_texts(certified_map: CertifiedMap, scores: Floats, lengths: Floats | None) -> tuple[Floats, Floats | None, NDArray[np.int64]]:
-    """Return the distinct texts for a map, with their covariates, and the index of each text among them: a million texts are few."""
-    distinct, text_index = np.unique(scores, return_inverse=True)
-    if certified_map.length_scale is None or lengths is None:
-        return distinct, None, text_index
-    distinct_lengths, length_index = np.unique(certified_map.length_scale.read(lengths)[:, 0], return_inverse=True)
-    pairs, text_index = np.unique(text_index * len(distinct_lengths) + length_index, return_inverse=True)
-    return distinct[pairs // len(distinct_lengths)], distinct_lengths[pairs % len(distinct_lengths)][:, None], text_index

@@ -118,7 +118,24 @@ def _find_sets(map_input: MapInput, language: int, used: MapInput, sets: LabelSe
         else:
             reason = "every score: one more group could be as large as the largest, and would outweigh the misses that are allowed"
     sets = msgspec.structs.replace(sets, threshold=None if reason else limit, groups=count, labels=len(scores), reason=reason)
-    size, share_whole = _measure_sizes(map_input, language, sets)
+    # Mean size of the sets of all texts of the judge, labelled or not, and the share that says nothing.
+    cell = map_input.cells[language]
+    x = score_of(cell, map_input.kind, map_input.read)
+    is_scored = ~np.isnan(x)
+    predicted = sets.curve.predict(x[is_scored], map_input.covariates_of(cell.item[is_scored]))
+    if not len(predicted):
+        size, share_whole = None, None
+    elif isinstance(sets.curve, NumberLine):
+        nothing = np.isnan(predicted) if sets.threshold is not None else np.ones(len(predicted), bool)
+        low, high = cell.classes.ends
+        if sets.threshold is None or nothing.all():
+            size, share_whole = None, float(nothing.mean())
+        else:
+            ends = np.clip(predicted[~nothing, None] + [-sets.threshold, sets.threshold], low, high)
+            size, share_whole = float((ends[:, 1] - ends[:, 0]).mean()), float(nothing.mean())
+    else:
+        size = sets_at(predicted, map_input.kind, sets.threshold).sum(axis=1)
+        size, share_whole = float(size.mean()), float((size == map_input.counts.shape[1]).mean())
     return msgspec.structs.replace(sets, mean_size=size, whole=share_whole)
 
 
@@ -149,22 +166,3 @@ def sets_at(probabilities: Floats, kind: str, threshold: float | None) -> np.nda
     inside[empty, distances[empty].argmin(axis=1)] = True
     inside[unknown] = True
     return inside
-
-
-def _measure_sizes(map_input: MapInput, language: int, sets: LabelSets) -> tuple[float | None, float | None]:
-    """Return mean size of the sets of all texts of the judge, labelled or not, and the share that says nothing."""
-    cell = map_input.cells[language]
-    x = score_of(cell, map_input.kind, map_input.read)
-    is_scored = ~np.isnan(x)
-    predicted = sets.curve.predict(x[is_scored], map_input.covariates_of(cell.item[is_scored]))
-    if not len(predicted):
-        return None, None
-    if isinstance(sets.curve, NumberLine):
-        nothing = np.isnan(predicted) if sets.threshold is not None else np.ones(len(predicted), bool)
-        low, high = cell.classes.ends
-        if sets.threshold is None or nothing.all():
-            return None, float(nothing.mean())
-        ends = np.clip(predicted[~nothing, None] + [-sets.threshold, sets.threshold], low, high)
-        return float((ends[:, 1] - ends[:, 0]).mean()), float(nothing.mean())
-    size = sets_at(predicted, map_input.kind, sets.threshold).sum(axis=1)
-    return float(size.mean()), float((size == map_input.counts.shape[1]).mean())

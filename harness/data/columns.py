@@ -225,25 +225,21 @@ def unique_integers(key: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64
     [[2, 7], [1, 0, 1]]
     """
     if size > _DENSE * len(key):
-        return _sorted_integers(key)
+        # What `np.unique` returns with `return_inverse`, in less memory.
+        order = np.argsort(key)
+        ascending = key[order]
+        new = np.ones(len(key), bool)
+        np.not_equal(ascending[1:], ascending[:-1], out=new[1:])
+        values = ascending[new]
+        del ascending
+        index = np.empty(len(key), np.int64)
+        index[order] = np.cumsum(new, dtype=np.int32)
+        index -= 1
+        return values, index
     used = np.zeros(size, bool)
     used[key] = True
     index = np.cumsum(used, dtype=np.int32)
     return np.flatnonzero(used), index[key].astype(np.int64) - 1
-
-
-def _sorted_integers(key: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return what `np.unique` returns with `return_inverse`, in less memory."""
-    order = np.argsort(key)
-    ascending = key[order]
-    new = np.ones(len(key), bool)
-    np.not_equal(ascending[1:], ascending[:-1], out=new[1:])
-    values = ascending[new]
-    del ascending
-    index = np.empty(len(key), np.int64)
-    index[order] = np.cumsum(new, dtype=np.int32)
-    index -= 1
-    return values, index
 
 
 def last_matching_rows(key: NDArray[np.int64], among: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -306,7 +302,10 @@ def read_columns(path: Path, row: type[Row], what: str) -> Columns:
     `file:line` for an unreadable file and for a row that does not fit `row`.
     """
     if path.suffix == ".parquet":
-        return _from_parquet(path, row, what)
+        table = parquet_table(path)
+        fields = [field for field in msgspec.structs.fields(row) if field.name in table.column_names]
+        columns = {field.name: (_as_json if field.type is msgspec.Raw else from_arrow)(table.column(field.name)) for field in fields}
+        return checked_columns(columns, len(table), row, what, path)
     builders = {field.name: (ColumnBuilder(), _is_hashable(field.type)) for field in msgspec.structs.fields(row)}
     lines: list[NDArray[np.int64]] = []
     for numbers, batch in json_batches(path, row, what):
@@ -334,13 +333,6 @@ def _hashable(value: Any) -> Any:
     if isinstance(value, msgspec.Raw):
         return bytes(value).decode() or None
     return tuple(value) if isinstance(value, list) else value
-
-
-def _from_parquet(path: Path, row: type[Row], what: str) -> Columns:
-    table = parquet_table(path)
-    fields = [field for field in msgspec.structs.fields(row) if field.name in table.column_names]
-    columns = {field.name: (_as_json if field.type is msgspec.Raw else from_arrow)(table.column(field.name)) for field in fields}
-    return checked_columns(columns, len(table), row, what, path)
 
 
 def _as_json(column: Any) -> CodedColumn:

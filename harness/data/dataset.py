@@ -490,11 +490,7 @@ def text_problems(item: Item, task: Task) -> Iterator[str]:
             yield f"item '{item.item_id}' has no '{name}', which task '{task.id}' needs"
     if task.at_least_one and not any(str(item.fields.get(name, "")).strip() for name in task.at_least_one):
         yield f"item '{item.item_id}' has none of {', '.join(task.at_least_one)}; task '{task.id}' needs one"
-    yield from _language_problems(item, task)
-
-
-def _language_problems(item: Item, task: Task) -> Iterator[str]:
-    """Yield what is wrong with the keys of an item that name the languages of its texts."""
+    # What is wrong with the keys of an item that name the languages of its texts.
     for key in task.language_keys[1:]:
         tag, texts = item.fields.get(key), ", ".join(name for name, field in task.fields.items() if field.language == key)
         if not isinstance(tag, str) or not tag.strip():

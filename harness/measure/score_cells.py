@@ -289,7 +289,13 @@ def people_statistics(data: Dataset, votes: Sequence[LabelCounts], items: Ints, 
     icc = one_way_of_sums(one_way)
     crossed = None
     if len(scores_of_metrics) == 1 and data.about.annotators == "persistent":
-        crossed = _crossed_icc(scores_of_metrics[0].of_items(items[scores_of_metrics[0].n[items] >= 2]))
+        # ICC(2,·) of the items with two labels or more; undefined where not everybody scored every one of them.
+        scores = scores_of_metrics[0].of_items(items[scores_of_metrics[0].n[items] >= 2])
+        people = len(np.unique(scores.annotator))
+        if scores.items < 2 or len(scores.item) < scores.items * people:
+            crossed = (undefined(scores.items, NOT_CROSSED if scores.items >= 2 else NO_PAIR),) * 2
+        else:
+            crossed = two_way_icc(scores.table())
     two_way = [_without_interval(estimate, "no interval for crossed annotators") for estimate in crossed or ()] or [
         _nothing(NOT_PERSONS)
     ] * 2
@@ -302,14 +308,6 @@ def people_statistics(data: Dataset, votes: Sequence[LabelCounts], items: Ints, 
         "mean_labels": _move_back(of_group_sums(level, _mean_of_sums, empty="no label"), centre, votes[0].classes.ends),
         "sd_labels": of_group_sums(level, sd_of_sums, scale="log", empty="no label", constant="a single score"),
     }
-
-
-def _crossed_icc(scores: ItemScores) -> tuple[Estimate, Estimate]:
-    """Return ICC(2,·) of the items with two labels or more; undefined where not everybody scored every one of them."""
-    people = len(np.unique(scores.annotator))
-    if scores.items < 2 or len(scores.item) < scores.items * people:
-        return (undefined(scores.items, NOT_CROSSED if scores.items >= 2 else NO_PAIR),) * 2
-    return two_way_icc(scores.table())
 
 
 def _move_back(estimate: Estimated, centre: float, ends: tuple[float | None, float | None]) -> Estimated:

@@ -34,7 +34,19 @@ def _is_asked(scale: Scale, variant: Variant) -> bool:
 def problems_of_decisions(conditions: Sequence[Condition], scales: Mapping[str, Scale]) -> Iterator[str]:
     """Yield why a decision model cannot be asked, as clauses that end with what to do."""
     for condition in conditions:
-        yield from _problems_of_condition(condition)
+        variant = condition.variant
+        if variant.prompt:
+            yield "a prompt of your own asks for a text, and a decision model writes none; --rubric words its question"
+        if variant.answer != "json" or variant.explain:
+            yield f"the variant '{variant}' asks for a text, and a decision model writes none; leave out 'text', 'spans' and 'explain'"
+        if variant.call == "conversation":
+            yield f"the variant '{variant}' goes on in a conversation, and a decision model writes no answer; write 'single' or 'joint'"
+        if variant.shots:
+            yield f"the variant '{variant}' shows scored examples, which a decision model does not read; leave them out"
+        if variant.persona or variant.reasons:
+            yield f"the variant '{variant}' is about a reader or a justification, which a decision model does not have; choose another one"
+        if condition.sampling != {"temperature": 0.0}:
+            yield "a decision model samples nothing; leave out --temperature and --top-p (--repeats asks again)"
         for metric, scale in scales.items():
             try:
                 question = typed_question(scale, condition.variant)
@@ -44,22 +56,6 @@ def problems_of_decisions(conditions: Sequence[Condition], scales: Mapping[str, 
                 continue
             if condition.variant.options == "reversed" and question.kind != "choice":
                 yield f"'{metric}' has no options in an order of their own; 'choice+options-reversed' asks for a choice"
-
-
-def _problems_of_condition(condition: Condition) -> Iterator[str]:
-    variant = condition.variant
-    if variant.prompt:
-        yield "a prompt of your own asks for a text, and a decision model writes none; --rubric words its question"
-    if variant.answer != "json" or variant.explain:
-        yield f"the variant '{variant}' asks for a text, and a decision model writes none; leave out 'text', 'spans' and 'explain'"
-    if variant.call == "conversation":
-        yield f"the variant '{variant}' goes on in a conversation, and a decision model writes no answer; write 'single' or 'joint'"
-    if variant.shots:
-        yield f"the variant '{variant}' shows scored examples, which a decision model does not read; leave them out"
-    if variant.persona or variant.reasons:
-        yield f"the variant '{variant}' is about a reader or a justification, which a decision model does not have; choose another one"
-    if condition.sampling != {"temperature": 0.0}:
-        yield "a decision model samples nothing; leave out --temperature and --top-p (--repeats asks again)"
 
 
 def _problems_of_writing(conditions: Sequence[Condition]) -> Iterator[str]:

@@ -183,7 +183,16 @@ class Plan:
         """
         if identity.name not in self._calls or self.turns > 1:
             ids = self.call_ids(identity)
-            self._calls[identity.name] = ids, _first_occurrences(ids)
+            # A mask of the queries that are the first with their call id.
+            words = np.ascontiguousarray(ids).view(np.uint64)
+            first = np.zeros(len(words), bool)
+            if len(words):
+                order = np.lexsort(words.T)  # the sort is stable: among equal ids the first query comes first
+                new = np.zeros(len(words) - 1, bool)
+                for word in words.T:
+                    new |= np.diff(word[order]) != 0
+                first[order] = np.append(True, new)
+            self._calls[identity.name] = ids, first
         ids, first = self._calls[identity.name]
         return PlannedCalls(self, ids, first, traits_of(identity).decides)  # not cached: it refers to the plan and would keep it alive
 
@@ -330,19 +339,6 @@ def hex_ids(ids: CallIds, selected: NDArray[np.bool_] | None = None) -> Iterator
         block = slice(start, start + _IDS_PER_BLOCK)
         text = (ids[block] if selected is None else ids[block][selected[block]]).tobytes().hex()
         yield from (text[offset : offset + 2 * _ID_BYTES] for offset in range(0, len(text), 2 * _ID_BYTES))
-
-
-def _first_occurrences(ids: CallIds) -> NDArray[np.bool_]:
-    """Return a mask of the queries that are the first with their call id."""
-    words = np.ascontiguousarray(ids).view(np.uint64)
-    first = np.zeros(len(words), bool)
-    if len(words):
-        order = np.lexsort(words.T)  # the sort is stable: among equal ids the first query comes first
-        new = np.zeros(len(words) - 1, bool)
-        for word in words.T:
-            new |= np.diff(word[order]) != 0
-        first[order] = np.append(True, new)
-    return first
 
 
 class PlanSources(NamedTuple):

@@ -182,7 +182,20 @@ def prepare(spec: RunSpec, library: Library | None = None) -> Prepared:
     with_items = {tag for tag in board.packs if (pack := library.pack_path(tag, board)) is not None and item_files(pack)}
     tags = {tag for tag in board.languages if tag not in board.packs or tag in with_items}
     if spec.languages is not None:
-        _refuse_other_packs(spec.languages, tags, board, library)
+        # Refuse a language pack that has no items yet, and for one that the board is not frozen on.
+        for text in spec.languages:
+            if text not in library.pack_files or text in tags:
+                continue
+            pack = library.pack_files[text]
+            if not item_files(pack):
+                raise UsageError(
+                    f"the language pack '{text}' has no items yet; 'Add a language' in CONTRIBUTING.md says how to write them.\n"
+                    f"         with items: {', '.join(sorted(tags))}"
+                )
+            raise UsageError(
+                f"the board {board.id} is frozen without the language '{text}'. Run its pack with --data {pack.parent} in place of "
+                f"--langs\n         languages of the board: {', '.join(sorted(tags))}"
+            )
     languages = choose_languages(spec, tags)
     source = load_board(board, library, languages, spec.data)
     tasks = choose_names(spec.tasks, board.tasks, "task")
@@ -346,20 +359,3 @@ def choose_names(names: Sequence[str] | None, available: Sequence[str] | Mapping
     if len(set(names)) != len(names):
         raise UsageError(f"a {kind} is named twice in '{','.join(names)}'; name each once")
     return tuple(names)
-
-
-def _refuse_other_packs(texts: Sequence[str], pack_tags: set[str], board: Board, library: Library) -> None:
-    """Raise UsageError for a language pack that has no items yet, and for one that the board is not frozen on."""
-    for text in texts:
-        if text not in library.pack_files or text in pack_tags:
-            continue
-        pack = library.pack_files[text]
-        if not item_files(pack):
-            raise UsageError(
-                f"the language pack '{text}' has no items yet; 'Add a language' in CONTRIBUTING.md says how to write them.\n"
-                f"         with items: {', '.join(sorted(pack_tags))}"
-            )
-        raise UsageError(
-            f"the board {board.id} is frozen without the language '{text}'. Run its pack with --data {pack.parent} in place of --langs\n"
-            f"         languages of the board: {', '.join(sorted(pack_tags))}"
-        )

@@ -66,7 +66,23 @@ def refuse_unfit(start: WatchStart, judged_run: JudgedRun | None) -> None:
 
 def choose_anchors(start: WatchStart, options: WatchOptions) -> tuple[Anchor, ...]:
     """Draw the anchors of each language among its labelled texts, as `labels plan` draws texts, with all labels that are watched."""
-    labelled, anchors = _items_by_label(start), list[Anchor]()
+    # `{(language, metric, item_id): the item with its labels}` of what the certified judge has judged.
+    [judged] = align([start.source], MeasureOptions(annotators=Annotators(1), judges=(start.certificate.judge.name,))).tables
+    wanted, labelled = start.certificate.judge.condition, dict[tuple[str, str, str], Anchor]()
+    for cell in (cell for cell in item_tables(judged) if JudgeCondition.of(cell.key) == wanted):
+        language, metric = cell.key["language"], cell.key["metric"]
+        means = cell.means[0] if cell.means is not None and cell.classes.kind == "interval" else None
+        for row in np.flatnonzero(cell.labelled).tolist():
+            item_id = judged.data.items[cell.item[row]].item_id
+            counts = zip(cell.classes.scores, cell.labels[row].tolist(), strict=True)
+            labelled[language, metric, item_id] = Anchor(
+                item_id=item_id,
+                language=language,
+                metric=metric,
+                labels={str(score): count for score, count in counts if count},
+                mean_label=None if means is None else float(means[row]),
+            )
+    anchors = list[Anchor]()
     for language in dict.fromkeys(cell.language for cell in start.certificate.allowed):
         metrics = [cell.metric for cell in start.certificate.allowed if cell.language == language]
         native = start.source.data.labels.native_items([metrics[0]])
@@ -85,26 +101,6 @@ def choose_anchors(start: WatchStart, options: WatchOptions) -> tuple[Anchor, ..
         for drawn in sorted(draw_label_sample(start.source, sample).items, key=lambda item: item.item_id):
             anchors += [labelled[key] for metric in metrics if (key := (language, metric, drawn.item_id)) in labelled]
     return tuple(anchors)
-
-
-def _items_by_label(start: WatchStart) -> dict[tuple[str, str, str], Anchor]:
-    """`{(language, metric, item_id): the item with its labels}` of what the certified judge has judged."""
-    [judged] = align([start.source], MeasureOptions(annotators=Annotators(1), judges=(start.certificate.judge.name,))).tables
-    wanted, labelled = start.certificate.judge.condition, dict[tuple[str, str, str], Anchor]()
-    for cell in (cell for cell in item_tables(judged) if JudgeCondition.of(cell.key) == wanted):
-        language, metric = cell.key["language"], cell.key["metric"]
-        means = cell.means[0] if cell.means is not None and cell.classes.kind == "interval" else None
-        for row in np.flatnonzero(cell.labelled).tolist():
-            item_id = judged.data.items[cell.item[row]].item_id
-            counts = zip(cell.classes.scores, cell.labels[row].tolist(), strict=True)
-            labelled[language, metric, item_id] = Anchor(
-                item_id=item_id,
-                language=language,
-                metric=metric,
-                labels={str(score): count for score, count in counts if count},
-                mean_label=None if means is None else float(means[row]),
-            )
-    return labelled
 
 
 def make_watch_plan(

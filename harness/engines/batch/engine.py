@@ -93,7 +93,31 @@ class _BatchSession:
         """Collect batches that have ended, submit what is missing, and wait, until no batch is open."""
         with_provider: set[str] | None = await self._resume()
         while True:
-            await self._check_batches()
+            self._queue_problem = ""
+            for record, _ in list(self._open.values()):
+                batch = await self._polling.until_answered(partial(self._state_of, record))
+                self._open[record.batch_id] = record, batch
+                self._show()
+                if batch.ended:
+                    # Collect a batch. It is settled after its replies are in the store; errors are raised only after that.
+                    if batch.status == "failed":
+                        complete, error = True, self._handle_refusal(record, batch)
+                    else:
+                        collected = await self._collector.collect(record, batch)
+                        complete, error = collected.complete, collected.fatal
+                        self._queue_waits, self._retry_at = 0, 0.0
+                    if complete:
+                        self._record.settle(record, batch.status)
+                    del self._open[record.batch_id]
+                    self._ended[record.batch_id] = batch.status
+                    if batch.status != "completed":
+                        self.note(f"batch {record.batch_id} is {batch.status}")
+                    if error is not None:
+                        raise error
+                    self._accounts.check()
+                    self._show()
+            if self._queue_problem:
+                self._wait_for_queue()
             if not self._settings.collect and time.monotonic() >= self._retry_at:
                 await self._submit(with_provider)
                 with_provider = None
@@ -153,18 +177,6 @@ class _BatchSession:
 
     # ---- waiting
 
-    async def _check_batches(self) -> None:
-        self._queue_problem = ""
-        for record, _ in list(self._open.values()):
-            batch = await self._polling.until_answered(partial(self._state_of, record))
-            self._open[record.batch_id] = record, batch
-            self._show()
-            if batch.ended:
-                await self._end(record, batch)
-                self._show()
-        if self._queue_problem:
-            self._wait_for_queue()
-
     async def _state_of(self, record: StoredBatch) -> ProviderBatch:
         try:
             return await self._provider.retrieve(record.batch_id)
@@ -207,24 +219,6 @@ class _BatchSession:
         self._watch()
 
     # ---- batches that have ended
-
-    async def _end(self, record: StoredBatch, batch: ProviderBatch) -> None:
-        """Collect a batch. It is settled after its replies are in the store; errors are raised only after that."""
-        if batch.status == "failed":
-            complete, error = True, self._handle_refusal(record, batch)
-        else:
-            collected = await self._collector.collect(record, batch)
-            complete, error = collected.complete, collected.fatal
-            self._queue_waits, self._retry_at = 0, 0.0
-        if complete:
-            self._record.settle(record, batch.status)
-        del self._open[record.batch_id]
-        self._ended[record.batch_id] = batch.status
-        if batch.status != "completed":
-            self.note(f"batch {record.batch_id} is {batch.status}")
-        if error is not None:
-            raise error
-        self._accounts.check()
 
     def _handle_refusal(self, record: StoredBatch, batch: ProviderBatch) -> JudgeError | None:
         """A whole file was refused. Its calls are asked differently or later if that may help; otherwise returns the error."""

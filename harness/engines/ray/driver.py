@@ -242,7 +242,13 @@ class Driver:
                 reason = str(err)
                 self._lose(worker)
             finally:  # also when the run is over or interrupted
-                await self._dismiss(worker)
+                # End a worker; if it is still at work, receive what it has finished.
+                if self._at_work.pop(worker.number, None):
+                    with suppress(WorkerLost, ExchangeLost, TimeoutError):
+                        async with asyncio.timeout(END_SECONDS):
+                            exchange = await worker.handle.end(worker.received)
+                        self._receive(worker, exchange)
+                worker.handle.kill()
         # Give up a slot. Raises JudgeError when that leaves calls without a worker to ask them.
         self._open_slots.remove(slot)
         for index, judge in enumerate(self._judges):
@@ -297,15 +303,6 @@ class Driver:
                 self._give_up(judge, judge.leases.stop())
         self._check_done()
 
-    async def _dismiss(self, worker: _PoolWorker) -> None:
-        """End a worker; if it is still at work, receive what it has finished."""
-        if self._at_work.pop(worker.number, None):
-            with suppress(WorkerLost, ExchangeLost, TimeoutError):
-                async with asyncio.timeout(END_SECONDS):
-                    exchange = await worker.handle.end(worker.received)
-                self._receive(worker, exchange)
-        worker.handle.kill()
-
     # ---- calls
 
     async def _work_with(self, worker: _PoolWorker) -> None:
@@ -333,7 +330,15 @@ class Driver:
 
     def _receive(self, worker: _PoolWorker, exchange: Exchange) -> None:
         worker.received = exchange.first + len(exchange.finished)
-        by_judge = self._settle(worker, exchange)
+        # Finished calls with their leases, by index of the work. Calls that were settled before are dropped.
+        by_judge: dict[int, list[tuple[Lease, FinishedCall]]] = {index: [] for index in worker.slot.assignments}
+        for call in exchange.finished:
+            for index, finished in by_judge.items():
+                if lease := self._judges[index].leases.settle(call.call_id):
+                    finished.append((lease, call))
+                    break
+            else:
+                self._dropped += 1
         problems = (list(worker.slot.assignments)[position] for position in exchange.problems)
         refused = {  # judges that refused everything from this worker but answer other workers
             index for index in problems if index not in worker.answered and self._judges[index].progress.done
@@ -356,18 +361,6 @@ class Driver:
             judge.update(worker.number, status)
             self._watch(judge.work, judge.progress)
         self._check_done()
-
-    def _settle(self, worker: _PoolWorker, exchange: Exchange) -> dict[int, list[tuple[Lease, FinishedCall]]]:
-        """Finished calls with their leases, by index of the work. Calls that were settled before are dropped."""
-        by_judge: dict[int, list[tuple[Lease, FinishedCall]]] = {index: [] for index in worker.slot.assignments}
-        for call in exchange.finished:
-            for index, finished in by_judge.items():
-                if lease := self._judges[index].leases.settle(call.call_id):
-                    finished.append((lease, call))
-                    break
-            else:
-                self._dropped += 1
-        return by_judge
 
     def _give_up(self, judge: _JudgeProgress, leases: Sequence[Lease]) -> None:
         """Count settled calls that are not asked any more."""

@@ -136,7 +136,13 @@ class Worker:
             queue.budget.exhausted = exhausted
             if ends_waits(exhausted):
                 queue.session.end()
-        await self._wait_for_news()
+        self._news.clear()
+        if not (self._finished or self._bug):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(HEARTBEAT_SECONDS):
+                    await self._news.wait()
+        if self._finished and not self._problems:
+            await asyncio.sleep(_LINGER_SECONDS)
         if self._bug is not None:
             raise self._bug
         return self._report()
@@ -156,15 +162,6 @@ class Worker:
             queue.finished += 1
             self._finished.append(FinishedCall(call.call_id, queue.attempts.pop(call)))
         self._news.set()
-
-    async def _wait_for_news(self) -> None:
-        self._news.clear()
-        if not (self._finished or self._bug):
-            with suppress(TimeoutError):
-                async with asyncio.timeout(HEARTBEAT_SECONDS):
-                    await self._news.wait()
-        if self._finished and not self._problems:
-            await asyncio.sleep(_LINGER_SECONDS)
 
     def _report(self) -> bytes:
         statuses = [queue.status() for queue in self._queues]

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from harness.data.columns import NO_VALUE
 from harness.data.judgments import Judgments
@@ -39,23 +38,6 @@ def inspect_scores(
     kept. The tasks and texts of `items` (by id) go along, so that the scores can be imported again as what they are.
     Raises UsageError at the first line, if several judges, metrics or conditions are left, or none is.
     """
-    rows = _choose_rows(judgments, choice)
-    chosen = judgments.take(rows)
-    columns = {name: list(chosen.columns[name]) for name in ("item", "repeat", *_ABOUT)}
-    words = reasons(rows) if reasons else [None] * len(rows)
-    about = signature(columns["judge"][0])
-    for (item, repeat, *values), reason in zip(zip(*columns.values(), strict=True), words, strict=True):
-        fields = dict(zip(_ABOUT, values, strict=True)) | {"signature": about} | about_item(items[item])
-        score = fields["score"]
-        record: dict[str, Any] = {"id": item, "epoch": (repeat or 0) + 1, "value": math.nan if score is None else score}
-        if reason:
-            record["explanation"] = reason
-        record["metadata"] = {KEY: fields} | ({"unscored_reason": _UNSCORED} if score is None else {})
-        # Inspect itself writes NaN bare; strict JSON has only null, which Inspect refuses
-        yield escape_controls(json.dumps(record, ensure_ascii=False)).encode() + b"\n"
-
-
-def _choose_rows(judgments: Judgments, choice: ScoreChoice) -> NDArray[np.int64]:
     rows = np.flatnonzero(judgments.is_clean & (judgments.order.codes == NO_VALUE))
     for name in _CHOSEN:
         wanted = getattr(choice, name)
@@ -73,7 +55,19 @@ def _choose_rows(judgments: Judgments, choice: ScoreChoice) -> NDArray[np.int64]
                 f"Inspect has one score for each sample and epoch, and there are several {name}s; choose one with "
                 f"--{name.replace('_', '-')}: {_list_values(values)}"
             )
-    return rows
+    chosen = judgments.take(rows)
+    columns = {name: list(chosen.columns[name]) for name in ("item", "repeat", *_ABOUT)}
+    words = reasons(rows) if reasons else [None] * len(rows)
+    about = signature(columns["judge"][0])
+    for (item, repeat, *values), reason in zip(zip(*columns.values(), strict=True), words, strict=True):
+        fields = dict(zip(_ABOUT, values, strict=True)) | {"signature": about} | about_item(items[item])
+        score = fields["score"]
+        record: dict[str, Any] = {"id": item, "epoch": (repeat or 0) + 1, "value": math.nan if score is None else score}
+        if reason:
+            record["explanation"] = reason
+        record["metadata"] = {KEY: fields} | ({"unscored_reason": _UNSCORED} if score is None else {})
+        # Inspect itself writes NaN bare; strict JSON has only null, which Inspect refuses
+        yield escape_controls(json.dumps(record, ensure_ascii=False)).encode() + b"\n"
 
 
 def _list_values(values: list[Any]) -> str:

@@ -91,7 +91,12 @@ def get_assert(output: str, context: Mapping[str, Any], folder: Path = Path()) -
     word counts 1 if it is the best one, else 0. Without a score, promptfoo has to show a 0: `metadata.graderError` says that it is none.
     """
     try:
-        config = _read_config(context, folder)
+        try:
+            config = msgspec.convert(dict(context.get("config") or {}), AssertionConfig)
+        except msgspec.ValidationError as err:
+            raise UsageError(f"the config of the assertion is wrong: {err}") from None
+        paths = {name: path and str(folder / path) for name, path in (("prompt", config.prompt), ("content", config.content))}
+        config = msgspec.structs.replace(config, **paths)
         instrument = _instrument(config.instrument)
         variables = context.get("vars") or {}
         values = {"vars": variables, "metadata": (context.get("test") or {}).get("metadata") or {}}
@@ -112,15 +117,6 @@ def get_assert(output: str, context: Mapping[str, Any], folder: Path = Path()) -
         return {"pass": True, "score": number, "reason": reason, "metadata": about}
     except HarnessError as err:
         return _without_score(f"no score: {err}", {})
-
-
-def _read_config(context: Mapping[str, Any], folder: Path) -> AssertionConfig:
-    try:
-        config = msgspec.convert(dict(context.get("config") or {}), AssertionConfig)
-    except msgspec.ValidationError as err:
-        raise UsageError(f"the config of the assertion is wrong: {err}") from None
-    paths = {name: path and str(folder / path) for name, path in (("prompt", config.prompt), ("content", config.content))}
-    return msgspec.structs.replace(config, **paths)
 
 
 async def _ask(judge: Judge, call: Call) -> Reply:

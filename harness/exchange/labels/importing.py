@@ -283,7 +283,24 @@ class _LabelImport:
 
     def _write(self) -> ImportSummary:
         refused = tuple(self._scrub_refusal(refusal) for refusal in self.refused)
-        notes = self._collect_notes()
+        # The changes of metrics, scores and ids, for later readers of the data. They contain no name of a person, column or file.
+        mapping = self.mapping
+        notes = [digest_note(self.table.kind, self.source)]
+        notes += [note for note in self.table.notes if " was read at commit " in note]
+        notes += [f"metric '{old}' was renamed to '{new}'" for old, new in mapping.rename.items()]
+        for metric, categories in mapping.categories.items():
+            notes.append(f"'{metric}': " + ", ".join(f"'{name}' was mapped to {score!r}" for name, score in categories.items()))
+        notes += [f"'{metric}' was flipped: scores are reversed on the scale {self.scales[metric].describe()}" for metric in mapping.flip]
+        notes += [f"metric '{metric}' was left out" for metric in mapping.drop]
+        notes += [f"language '{text}' was read as '{tag}'" for text, tag in self.rows.tags.items()]
+        if self.options.second_round:
+            notes.append(
+                f"{len(self.labels)} scores are a second round (second_ratings): of a person who had not scored the text, a further "
+                "annotator's, which verdicts count; of one who had, an own repeat, which they do not"
+            )
+        if self.refused and self.options.allow_refused:
+            notes.append(f"{len(self.refused)} of {len(self.refused) + len(self.labels)} rows were refused; refused.jsonl holds them")
+        notes = [*notes, *self.pseudonyms.notes]
         own_scales = {name: scale for name, scale in self._select_used_scales().items() if self.rubrics.get(name) != scale}
         kind: AnnotatorKind = self.mapping.annotators or ("persistent" if self.table.kind in _KINDS_WITH_USERS else "anonymous")
         about = updated_about(self.target, self.mapping, self.given.about, kind, own_scales, notes)
@@ -337,26 +354,6 @@ class _LabelImport:
         path = refusal.place.startswith(self.source)
         location = scrub(self.source) + refusal.place[len(self.source) :] if path else scrub(refusal.place)
         return RefusedRow(location, reason, row)
-
-    def _collect_notes(self) -> list[str]:
-        """The changes of metrics, scores and ids, for later readers of the data. They contain no name of a person, column or file."""
-        mapping = self.mapping
-        notes = [digest_note(self.table.kind, self.source)]
-        notes += [note for note in self.table.notes if " was read at commit " in note]
-        notes += [f"metric '{old}' was renamed to '{new}'" for old, new in mapping.rename.items()]
-        for metric, categories in mapping.categories.items():
-            notes.append(f"'{metric}': " + ", ".join(f"'{name}' was mapped to {score!r}" for name, score in categories.items()))
-        notes += [f"'{metric}' was flipped: scores are reversed on the scale {self.scales[metric].describe()}" for metric in mapping.flip]
-        notes += [f"metric '{metric}' was left out" for metric in mapping.drop]
-        notes += [f"language '{text}' was read as '{tag}'" for text, tag in self.rows.tags.items()]
-        if self.options.second_round:
-            notes.append(
-                f"{len(self.labels)} scores are a second round (second_ratings): of a person who had not scored the text, a further "
-                "annotator's, which verdicts count; of one who had, an own repeat, which they do not"
-            )
-        if self.refused and self.options.allow_refused:
-            notes.append(f"{len(self.refused)} of {len(self.refused) + len(self.labels)} rows were refused; refused.jsonl holds them")
-        return [*notes, *self.pseudonyms.notes]
 
     def _collect_hints(self, about: DatasetCard) -> list[str]:
         """Guesses, and what the user may want to specify."""

@@ -117,20 +117,6 @@ class ItemRows:
             return
         if self._closed:
             raise UnreadableScore(f"there is no item '{item_id}'")
-        row = self._make_row(item_id, record, plan)
-        before = self.rows.get(item_id)
-        if before is None:
-            for problem in self._find_problems(row):
-                raise UnreadableScore(problem)
-            self.rows[item_id] = row
-            self._places[item_id] = record.place()
-            return
-        for name, value in row.items():
-            if name in before and before[name] != value:
-                raise UnreadableScore(f"'{name}' of item '{item_id}' differs from {self._places[item_id]}")
-        before |= row
-
-    def _make_row(self, item_id: str, record: Record, plan: ColumnPlan) -> dict[str, Any]:
         constants = {"language": self._mapping.language, "task": self._mapping.task}
         row: dict[str, Any] = {"item_id": item_id}
         for role in _ITEM_ROLES:
@@ -154,7 +140,17 @@ class ItemRows:
                 row |= {field: ""} if self._mapping.empty_texts else {}
             else:
                 row[field] = value if isinstance(value, (str, int, float, list, dict)) else str(value)
-        return row
+        before = self.rows.get(item_id)
+        if before is None:
+            for problem in self._find_problems(row):
+                raise UnreadableScore(problem)
+            self.rows[item_id] = row
+            self._places[item_id] = record.place()
+            return
+        for name, value in row.items():
+            if name in before and before[name] != value:
+                raise UnreadableScore(f"'{name}' of item '{item_id}' differs from {self._places[item_id]}")
+        before |= row
 
     def settle_languages(self) -> list[str]:
         """Write the new items of one language under one tag, and return a sentence on each language that has several.

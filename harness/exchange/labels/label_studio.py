@@ -35,7 +35,14 @@ def read_export(path: Path, content: Any) -> SourceTable:
     tasks = objects_in(path, content)
     records: list[Record] = []
     left_out: Counter[str] = Counter()
-    reference = _find_reference_annotators(tasks)
+    # The users all of whose annotations are marked as ground truth, where others have annotated too: no further person's labels.
+    marks: dict[str, set[bool]] = {}
+    for task in tasks:
+        for annotation in task["annotations"] if is_export(task) else ():
+            if isinstance(annotation, dict) and not annotation.get("was_cancelled"):
+                marks.setdefault(str(user_id(annotation.get("completed_by"))), set()).add(bool(annotation.get("ground_truth")))
+    reference = {user for user, seen in marks.items() if seen == {True}}
+    reference = reference if len(reference) < len(marks) else set()
     for number, task in enumerate(tasks, start=1):
         if not is_export(task):
             raise ContentError(
@@ -57,17 +64,6 @@ def read_export(path: Path, content: Any) -> SourceTable:
     return SourceTable(
         "label-studio", columns_of([record.cells for record in records]), records, notes, sum(left_out.values()), {"scales": scales}
     )
-
-
-def _find_reference_annotators(tasks: Sequence[Any]) -> set[str]:
-    """Return the users all of whose annotations are marked as ground truth, where others have annotated too: no further person's labels."""
-    marks: dict[str, set[bool]] = {}
-    for task in tasks:
-        for annotation in task["annotations"] if is_export(task) else ():
-            if isinstance(annotation, dict) and not annotation.get("was_cancelled"):
-                marks.setdefault(str(user_id(annotation.get("completed_by"))), set()).add(bool(annotation.get("ground_truth")))
-    reference = {user for user, seen in marks.items() if seen == {True}}
-    return reference if len(reference) < len(marks) else set()
 
 
 def _read_results(task: dict[str, Any], left_out: Counter[str], reference: Collection[str]) -> Iterator[dict[str, Any]]:

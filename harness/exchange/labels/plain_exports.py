@@ -38,7 +38,31 @@ def with_plain_names(table: SourceTable) -> SourceTable:
     if outputs and all(_are_outputs(table, name) for name in outputs):
         return _read_promptfoo(table, outputs, _read_cell_of_output)
     if names >= {*_LANGFUSE} and names & {*_LANGFUSE_ITEMS}:
-        return _read_langfuse(table)
+        # A row a score: who gave it, of what, on which metric. Scores of the programming interface stay of an unknown kind.
+        records = []
+        for record in table.records:
+            cells = record.cells
+            source = str(cells.get("source", "")).strip()
+            kind = _LANGFUSE_KINDS.get(source.upper(), source)
+            person = cells.get("authorUserId") or cells.get("author_user_id") or "person"
+            row = {
+                "item_id": next((cells[name] for name in _LANGFUSE_ITEMS if not is_blank(cells.get(name))), None),
+                "metric": cells.get("name"),
+                "rater_type": kind,
+                "rater": person
+                if kind == "human"
+                else cells.get("evaluatorId") or cells.get("evaluator_id") or f"{source.lower()} evaluator",
+                "score": cells.get("value") if is_blank(cells.get("stringValue")) else cells["stringValue"],
+                "comment": cells.get("comment"),
+            }
+            records.append(record._replace(cells={name: cell for name, cell in row.items() if not is_blank(cell)}))
+        if len({record.cells["rater_type"] for record in records}) == 1:  # then nothing has to be told apart
+            records = [
+                record._replace(cells={name: cell for name, cell in record.cells.items() if name != "rater_type"}) for record in records
+            ]
+        return _with_rows(
+            table, records, "Langfuse's scores: ANNOTATION is people's, EVAL a judge's; of words, the number beside them is left out"
+        )
     if names >= {*_LABEL_STUDIO}:
         # The rows without what the program notes of each annotation; a rating in JSON is its number.
         facts = {"annotation_id", "created_at", "updated_at", "lead_time"}
@@ -102,30 +126,6 @@ def _read_cell_of_output(cells: dict[str, Any], output: str) -> dict[str, Any]:
     match = _OUTPUT.fullmatch(str(cells[output]))
     verdict, text, reason = match.groups() if match else ("", "", None)
     return {"output": text, GRADER: verdict} | ({f"{GRADER} reason": reason} if reason else {})
-
-
-def _read_langfuse(table: SourceTable) -> SourceTable:
-    """Return a row a score: who gave it, of what, on which metric. Scores of the programming interface stay of an unknown kind."""
-    records = []
-    for record in table.records:
-        cells = record.cells
-        source = str(cells.get("source", "")).strip()
-        kind = _LANGFUSE_KINDS.get(source.upper(), source)
-        person = cells.get("authorUserId") or cells.get("author_user_id") or "person"
-        row = {
-            "item_id": next((cells[name] for name in _LANGFUSE_ITEMS if not is_blank(cells.get(name))), None),
-            "metric": cells.get("name"),
-            "rater_type": kind,
-            "rater": person if kind == "human" else cells.get("evaluatorId") or cells.get("evaluator_id") or f"{source.lower()} evaluator",
-            "score": cells.get("value") if is_blank(cells.get("stringValue")) else cells["stringValue"],
-            "comment": cells.get("comment"),
-        }
-        records.append(record._replace(cells={name: cell for name, cell in row.items() if not is_blank(cell)}))
-    if len({record.cells["rater_type"] for record in records}) == 1:  # then nothing has to be told apart
-        records = [record._replace(cells={name: cell for name, cell in record.cells.items() if name != "rater_type"}) for record in records]
-    return _with_rows(
-        table, records, "Langfuse's scores: ANNOTATION is people's, EVAL a judge's; of words, the number beside them is left out"
-    )
 
 
 def _strip_messages(cell: Any) -> Any:

@@ -190,10 +190,7 @@ class RecordReader:
             if tag is None:
                 raise UsageError(f"--language '{self.options.language}' is neither a column of the table nor the tag of a language")
             return [tag] * self.rows, tag
-        return self._identify_languages()
-
-    def _identify_languages(self) -> tuple[list[str], str]:
-        """Return what the texts look like: each text is identified, and a language counts from some texts on."""
+        # What the texts look like: each text is identified, and a language counts from some texts on.
         names: list[str] = [name for name in ("output", "output_a", "output_b") if name in self.roles.texts] or list(self.roles.texts)
         if not names:
             return [UNDETERMINED] * self.rows, f"not known, as no column has texts ({UNDETERMINED}; --language TAG)"

@@ -386,13 +386,7 @@ class RoleFinder:
         for name, side in sides.items():
             metric = rests[name] if several else ""
             scores.append(SideColumn(name, side, _name_scorer(name, metric), metric))
-        chosen = self._keep_shared_scale(scores)
-        columns_of = Counter((column.side, column.who) for column in chosen)
-        alone = {column.column for column in chosen if not column.metric and columns_of[column.side, column.who] == 1}
-        return [column._replace(who=column.column) if column.column in alone else column for column in chosen]  # named as its column
-
-    def _keep_shared_scale(self, scores: Sequence[SideColumn]) -> list[SideColumn]:
-        """Keep the one of a judge's several columns on a metric that has people's scores: the others are numbers behind its verdict."""
+        # Keep the one of a judge's several columns on a metric that has people's scores: the others are numbers behind its verdict.
         chosen: list[SideColumn] = []
         for (metric, who), columns in _group_columns(scores, lambda column: (column.metric, (column.side, column.who))).items():
             if who[0] == "judge" and len(columns) > 1:
@@ -408,7 +402,9 @@ class RoleFinder:
                         self.roles[column.column] = "unused"
                 columns = fitting[:1] or columns
             chosen += columns
-        return chosen
+        columns_of = Counter((column.side, column.who) for column in chosen)
+        alone = {column.column for column in chosen if not column.metric and columns_of[column.side, column.who] == 1}
+        return [column._replace(who=column.column) if column.column in alone else column for column in chosen]  # named as its column
 
     def _find_keys(self, rated: bool) -> None:
         """Find the id, the group and the system among the columns that are left."""

@@ -77,7 +77,13 @@ def read_eval(path: Path) -> ExternalScores:
 
 
 def _read_scores(path: Path, about: Mapping[str, Any], samples: Iterator[tuple[str, Any]]) -> ExternalScores:
-    roles = _read_roles(about)
+    # The models that have a role, by role, the grader first.
+    stated = about.get("model_roles")
+    roles = stated if isinstance(stated, dict) else {}
+    models = {role: role_config.get("model") for role, role_config in roles.items() if isinstance(role_config, dict)}
+    roles = {
+        role: model for role, model in sorted(models.items(), key=lambda pair: pair[0] != "grader") if isinstance(model, str) and model
+    }
     scores: list[ExternalScore] = []
     notes: Counter[str] = Counter()
     outputs: dict[Any, list[str]] = {}
@@ -213,14 +219,6 @@ def _name_judge(model: Any, models: Sequence[str], roles: Mapping[str, str], abo
     candidates = [*models, *roles.values(), *([evaluated] if isinstance(evaluated, str) else [])]
     ends = (f"/{model}", f"/{_DATED.sub('', model)}")
     return next((name for name in candidates if f"/{name}".endswith(ends)), model)
-
-
-def _read_roles(about: Mapping[str, Any]) -> dict[str, str]:
-    """The models that have a role, by role, the grader first."""
-    stated = about.get("model_roles")
-    roles = stated if isinstance(stated, dict) else {}
-    models = {role: role_config.get("model") for role, role_config in roles.items() if isinstance(role_config, dict)}
-    return {role: model for role, model in sorted(models.items(), key=lambda pair: pair[0] != "grader") if isinstance(model, str) and model}
 
 
 def _read_epoch(value: Any, location: str) -> int:

@@ -71,7 +71,10 @@ def open_judge(name: str, options: JudgeOptions) -> EmbeddedDecider:
     if find_spec("sparrow_decider") is None:
         raise JudgeError(f"decider/{name} needs the package 'sparrow-decider', which is not installed: {_EXTRA}")
     if name not in catalogue():
-        return _load_file(Path(name))
+        path = Path(name)
+        if not path.is_file():
+            raise JudgeError(f"no decision model at {path}; give the path of a {_ENDING} file, or choose from: {', '.join(catalogue())}")
+        return EmbeddedDecider(path.stem, path, sha256_of(path))
     import sparrow_decider
 
     model = catalogue()[name]
@@ -83,9 +86,3 @@ def open_judge(name: str, options: JudgeOptions) -> EmbeddedDecider:
             f"(sha256 {sha256[:12]}, expected {model.sha256[:12]}…): {_EXTRA}"
         )
     return EmbeddedDecider(name, path, sha256)
-
-
-def _load_file(path: Path) -> EmbeddedDecider:
-    if not path.is_file():
-        raise JudgeError(f"no decision model at {path}; give the path of a {_ENDING} file, or choose from: {', '.join(catalogue())}")
-    return EmbeddedDecider(path.stem, path, sha256_of(path))

@@ -15,7 +15,7 @@ from harness.model import CONDITION
 from harness.reports.sections.section import AGREEMENT_DIFFERENCE, Section, SectionNumbers, SectionTable, cells_at, tests_shown
 from harness.reports.tables.column import COUNT_OR_BLANK, SHARE, TEXT, Column
 from harness.stats import best_on_other_folds, difference_from_best, group_folds, paired_difference
-from harness.stats.core.arrays import Floats, Ints
+from harness.stats.core.arrays import Ints
 
 LEVELS: tuple[tuple[str, ...], ...] = (("language", "metric"), ("language",))
 FOLDS = 5
@@ -45,7 +45,13 @@ def compare_panels(answers: JudgedTable, panels: Mapping[str, Panel]) -> Section
 def _gain_row(clean: JudgedTable, key: Mapping[str, Any], cell: Ints, members: Sequence[str]) -> Row:
     """Return the row of a panel in a cell, beside its best member: that of the development items, else that of other folds of texts."""
     why = NUMBERS if (np.isnan(clean.hit[cell]) & ~np.isnan(clean.label_points[cell])).any() else NO_TEXT
-    cell, panel, members_credits = _common_credits(clean, cell, members)
+    # The rows that the panel and all members answered, with the credits of the panel (rows,) and of its members (rows, members).
+    judge, credits = clean.column("judge"), clean.hit
+    member_rows = [np.flatnonzero(judge.codes == judge.values.index(member)) for member in members]
+    partner = np.column_stack([clean.partners(cell, rows, _SAME) for rows in member_rows])
+    panel, member_credits = credits[cell], np.where(partner >= 0, credits[np.maximum(partner, 0)], np.nan)
+    counted = ~(np.isnan(panel) | np.isnan(member_credits).any(axis=1))
+    cell, panel, members_credits = cell[counted], panel[counted], member_credits[counted]
     development = np.array([item.split == "dev" for item in clean.data.items], bool)[clean.item[cell]]
     folds = min(FOLDS, len(np.unique(clean.group[cell])))
     source = DEVELOPMENT if development.any() and not development.all() else OTHER_TEXTS
@@ -65,16 +71,6 @@ def _gain_row(clean: JudgedTable, key: Mapping[str, Any], cell: Ints, members: S
         difference = difference_from_best(panel, members_credits[tested], groups, difference.diff)
     put_difference(row, "diff", difference, why=None if len(panel) else why)
     return row
-
-
-def _common_credits(clean: JudgedTable, cell: Ints, members: Sequence[str]) -> tuple[Ints, Floats, Floats]:
-    """Return the rows that the panel and all members answered, with the credits of the panel (rows,) and of its members (rows, members)."""
-    judge, credits = clean.column("judge"), clean.hit
-    member_rows = [np.flatnonzero(judge.codes == judge.values.index(member)) for member in members]
-    partner = np.column_stack([clean.partners(cell, rows, _SAME) for rows in member_rows])
-    panel, member_credits = credits[cell], np.where(partner >= 0, credits[np.maximum(partner, 0)], np.nan)
-    counted = ~(np.isnan(panel) | np.isnan(member_credits).any(axis=1))
-    return cell[counted], panel[counted], member_credits[counted]
 
 
 PANELS = Section(

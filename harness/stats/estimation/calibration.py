@@ -222,7 +222,10 @@ def fit_platt(confidence: ArrayLike, right: ArrayLike, *, softened: bool = False
     >>> round(float(found([0.9])[0]), 3)
     0.667
     """
-    p, y = _answers(confidence, right)
+    p, y = np.asarray(confidence, np.float64), np.asarray(right, np.float64)
+    reliability_curve(p, y, bins=None)  # checks both
+    if not len(p):
+        raise ValueError("no answers to recalibrate on")
     soft = np.where(y > 0, (y.sum() + 1) / (y.sum() + 2), 1 / (len(y) - y.sum() + 2))
     target = soft if softened or _separated(p, y) else y
     x = logit(p)
@@ -237,14 +240,6 @@ def _separated(p: Floats, y: Floats) -> bool:
     if not len(wrong) or not len(right):
         return True
     return bool(wrong.max() <= right.min() or right.max() <= wrong.min())
-
-
-def _answers(confidence: ArrayLike, right: ArrayLike) -> tuple[Floats, Floats]:
-    p, y = np.asarray(confidence, np.float64), np.asarray(right, np.float64)
-    reliability_curve(p, y, bins=None)  # checks both
-    if not len(p):
-        raise ValueError("no answers to recalibrate on")
-    return p, y
 
 
 def group_folds(groups: ArrayLike, folds: int = 5, *, seed: int = 0) -> Ints:
