@@ -177,7 +177,15 @@ def table_problems(content: ParsedContent) -> Iterator[Problem]:
             yield Problem(table.path, None, f"items of task '{table.task}', which does not exist; choose from: {task_names}")
         yield from _item_problems(table)
         yield from _contradictions(table, content.tasks.get(table.task))
-        yield from _label_problems(table, content.tasks.get(table.task), _sealed_items(table, content))
+        sealed = [board for board in content.boards.values() if board.sealed and table.task in board.tasks]
+        boards = [board for board in sealed if any(table is board_table for board_table in tables_of(board, content))]
+        sealed_items = {
+            item.item_id
+            for board in boards
+            for item in table.items or ()
+            if (item.item_id in board.items.get(table.tag, ()) if board.items else item.split == "test")
+        }
+        yield from _label_problems(table, content.tasks.get(table.task), sealed_items)
     first: dict[str, PackTable] = {}
     for table in content.tables:
         for item in table.items or ():
@@ -232,17 +240,6 @@ def _contradictions(table: PackTable, task: Task | None) -> Iterator[Problem]:
             )
 
 
-def _sealed_items(table: PackTable, content: ParsedContent) -> set[str]:
-    sealed = [board for board in content.boards.values() if board.sealed and table.task in board.tasks]
-    boards = [board for board in sealed if any(table is board_table for board_table in tables_of(board, content))]
-    return {
-        item.item_id
-        for board in boards
-        for item in table.items or ()
-        if (item.item_id in board.items.get(table.tag, ()) if board.items else item.split == "test")
-    }
-
-
 def _label_problems(table: PackTable, task: Task | None, sealed: set[str]) -> Iterator[Problem]:
     if table.items is None or table.labels is None:
         return
@@ -268,7 +265,10 @@ def board_complaints(name: str, board: Board, content: ParsedContent) -> Complai
     yield from name_complaints(board.id, name, "id")
     yield from _frozen("task", board.tasks, library.task_files, {key: spec.version for key, spec in content.tasks.items()})
     yield from _frozen("rubric", board.rubrics, library.rubric_files, {key: spec.version for key, spec in content.rubrics.items()})
-    yield from _frozen("language pack", board.packs, library.pack_files, _pack_versions(board, content))
+    # `{tag: version}` as the board sees it: its own version where a pack of that version exists, else the present one.
+    exists = {tag for tag in board.packs if pack_of(tag, board, content) is not None}
+    versions = {tag: board.packs[tag] if tag in exists else pack.version for tag, pack in content.packs.items()}
+    yield from _frozen("language pack", board.packs, library.pack_files, versions)
     for variant in board.variants:
         try:
             is_conversation = parse_variant(variant).call == "conversation"
@@ -338,12 +338,6 @@ def sealed_problems(path: Path, board: Board, content: ParsedContent) -> Iterato
         if open_labels:
             message = f"{open_labels} labels that the board '{board.id}' has sealed are readable here; remove them"
             yield Problem(table.label_path, None, message)
-
-
-def _pack_versions(board: Board, content: ParsedContent) -> dict[str, str]:
-    """`{tag: version}` as the board sees it: its own version where a pack of that version exists, else the present one."""
-    exists = {tag for tag in board.packs if pack_of(tag, board, content) is not None}
-    return {tag: board.packs[tag] if tag in exists else pack.version for tag, pack in content.packs.items()}
 
 
 def _frozen(word: str, frozen: Mapping[str, str], files: Mapping[str, Path], versions: Mapping[str, str]) -> Complaints:

@@ -30,7 +30,12 @@ def lexicon_for(language: str, lexicons: Mapping[str, Lexicon]) -> Lexicon:
 
 def lexicon_complaints(lexicon: Lexicon) -> Complaints:
     """Yield what is wrong with a lexicon, each with a pattern for the line to correct."""
-    for key, words in _word_lists(lexicon).items():
+    word_lists = {
+        key: value
+        for key, value in msgspec.structs.asdict(lexicon).items()
+        if key not in ("reviewed_by", "synonyms") and isinstance(value, tuple)
+    }
+    for key, words in word_lists.items():
         if not all(map(str.strip, words)):
             yield f"a word in {key} is blank; write the word or remove it", key_pattern(key)
         for repeated in duplicates(unicodedata.normalize("NFC", word).casefold() for word in words):
@@ -65,11 +70,3 @@ def lexicon_complaints(lexicon: Lexicon) -> Complaints:
         yield message, key_pattern("refusals")
     if lexicon.refused_actions and not marked:
         yield "no refusal contains '~', so refused_actions have no effect; put '~' where an action belongs", key_pattern("refused_actions")
-
-
-def _word_lists(lexicon: Lexicon) -> dict[str, tuple[str, ...]]:
-    return {
-        key: value
-        for key, value in msgspec.structs.asdict(lexicon).items()
-        if key not in ("reviewed_by", "synonyms") and isinstance(value, tuple)
-    }

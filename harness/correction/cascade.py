@@ -366,7 +366,10 @@ def answer_prices(
         if name in stated:
             prices[name] = AnswerPrice(stated[name], STATED)
         elif price := _charged_price(run, name, price_file) or _list_price(source, name, price_file):
-            prices[name] = AnswerPrice(price.dollars * _repeats(source, condition), price.source)
+            rows = judged_rows(source, condition)
+            questions = len(set(zip(rows.item.codes.tolist(), rows.metric.codes.tolist(), strict=True)))
+            repeats = len(rows) / questions if questions else 1.0
+            prices[name] = AnswerPrice(price.dollars * repeats, price.source)
     return prices
 
 
@@ -391,9 +394,3 @@ def _list_price(source: Recording, judge: str, price_file: Path | None) -> Answe
         return None
     texts = [" ".join(field for field in item.fields.values() if isinstance(field, str)) for item in source.data.items]
     return AnswerPrice(1000 * float(np.mean([price.cost(estimate_text_usage(text)) for text in texts])), LISTED)
-
-
-def _repeats(source: Recording, condition: JudgeCondition) -> float:
-    rows = judged_rows(source, condition)
-    questions = len(set(zip(rows.item.codes.tolist(), rows.metric.codes.tolist(), strict=True)))
-    return len(rows) / questions if questions else 1.0

@@ -218,7 +218,15 @@ def _test_probe(
     if refusal is not None:
         return _Probe(cell, certified, where, refusal)
     residual = None if certified.values is None else transport(_compute_residuals(cell, certified), cell.group, options.margin)
-    return _Probe(cell, certified, where, None, residual, _test_agreement(cell, certified, certificate, options.margin))
+    # Test agreement with people's aggregate (unreadable answers as wrong) less the certified agreement, with the error of the latter.
+    counts = np.asarray(certified.confusion, np.int64)
+    certified_agreement = float(np.trace(counts)) / max(int(counts.sum()), 1)
+    truth = cell.reference
+    agrees = np.where(truth >= 0, (cell.answer == truth) - certified_agreement, math.nan)
+    error = certified.agreement_error  # else that of a share of as many texts as there are groups, which is no smaller
+    error = math.sqrt(certified_agreement * (1 - certified_agreement) / max(certified.groups, 1)) if error is None else error
+    agreement = transport(agrees, cell.group, options.margin, extra_error=error)
+    return _Probe(cell, certified, where, None, residual, agreement)
 
 
 def _list_refusals(cell: ItemTable, certified: CertifiedCell, certificate: Certificate) -> Iterator[str]:
@@ -260,17 +268,6 @@ def _compute_residuals(cell: ItemTable, certified: CertifiedCell) -> Any:
     low, high = certified.scale.min, certified.scale.max
     range_of_scale = float(np.ptp(certified.values)) if low is None or high is None else high - low
     return np.clip((label - predicted) / range_of_scale, -1, 1)
-
-
-def _test_agreement(cell: ItemTable, certified: CertifiedCell, certificate: Certificate, margin: float) -> TransportTest:
-    """Test agreement with people's aggregate (unreadable answers as wrong) less the certified agreement, with the error of the latter."""
-    counts = np.asarray(certified.confusion, np.int64)
-    certified_agreement = float(np.trace(counts)) / max(int(counts.sum()), 1)
-    truth = cell.reference
-    agrees = np.where(truth >= 0, (cell.answer == truth) - certified_agreement, math.nan)
-    error = certified.agreement_error  # else that of a share of as many texts as there are groups, which is no smaller
-    error = math.sqrt(certified_agreement * (1 - certified_agreement) / max(certified.groups, 1)) if error is None else error
-    return transport(agrees, cell.group, margin, extra_error=error)
 
 
 def _build_target(probe: _Probe, q: float | None, tests: int, options: ExtendOptions) -> ExtensionTarget:

@@ -92,15 +92,12 @@ def judge_errors(samples: Sequence[Sample]) -> JudgeErrors:
         for sample, f in zip(samples, map(_filled, samples), strict=True)
     )
     groups = [sample.groups for sample in samples]
-    error, freedom = mixed_errors([sample.error for sample in by_language], groups), mixed_freedom(groups, _kurtosis(samples, lam))
-    return JudgeErrors(lam, np.array([sample.value for sample in by_language]), np.maximum(error, 1e-9), freedom, by_language)
-
-
-def _kurtosis(samples: Sequence[Sample], lam: float) -> float:
-    """Return the kurtosis of the error of one independent label, pooled over languages; 3, that of normal errors, without any error."""
+    # The kurtosis of the error of one independent label, pooled over languages; 3, that of normal errors, without any error.
     errors = np.concatenate([_label_errors(sample, lam) for sample in samples])
     square = float((errors**2).mean())
-    return float((errors**4).mean()) / square**2 if square > 0 else 3.0
+    kurtosis = float((errors**4).mean()) / square**2 if square > 0 else 3.0
+    error, freedom = mixed_errors([sample.error for sample in by_language], groups), mixed_freedom(groups, kurtosis)
+    return JudgeErrors(lam, np.array([sample.value for sample in by_language]), np.maximum(error, 1e-9), freedom, by_language)
 
 
 def _label_errors(sample: Sample, lam: float) -> Floats:

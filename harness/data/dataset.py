@@ -7,7 +7,7 @@ what its metrics mean. A folder of published data without a `data.toml` is descr
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import chain, islice
 from pathlib import Path
@@ -336,7 +336,22 @@ def assemble(
     by_id = {item.item_id: item for item in items}
     of_items = set(by_id)  # what the items say goes before what labels and judgments say of their language
     for rows, path in filter(None, (labels, judgments) if about.task else ()):
-        by_id |= _placeholder_items(rows, path, by_id, of_items, about.task)
+        # Items without texts, for rows that name a language because their item is missing from the items. Raises ContentError for a tag
+        # that is none, and for an item that rows give two languages, here or in an earlier table (`known`).
+        language = rows["language"]
+        faults = [
+            (first_line(rows, language.codes == code), problem)
+            for code, tag in enumerate(language.values)
+            if (problem := _tag_problem(tag))
+        ]
+        tags_of = {name: item.language for name, item in by_id.items() if name not in of_items}
+        for row, (name, tag) in enumerate(zip(rows["item_id"], language, strict=True)):
+            if tag and (earlier := tags_of.setdefault(name, tag)) != tag:
+                problem = f"language '{tag}' of item '{name}' is '{earlier}' in an earlier row; an item has one language"
+                faults.append((int(rows.lines[row]), problem))
+        refuse_faults(faults, path)
+        placeholders = {name: Item(name, tag, about.task, group=name) for name, tag in tags_of.items() if name not in by_id}
+        by_id |= placeholders
     return Dataset(
         about.id,
         tuple(by_id.values()),
@@ -377,24 +392,6 @@ def _shared_texts(folder: Path, shared: Shared | None) -> _SharedTexts:
             raise ContentError(f"'{row[shared.key]}' occurs a second time; every {shared.key} has one row", path, line)
         texts[row[shared.key]] = {name: row[name] for name in shared.texts}
     return _SharedTexts(shared.key, texts)
-
-
-def _placeholder_items(rows: Columns, path: Path, items: Mapping[str, Item], of_items: Collection[str], task: str) -> dict[str, Item]:
-    """Return items without texts, for rows that name a language because their item is missing from the items.
-
-    Raises ContentError for a tag that is none, and for an item that rows give two languages, here or in an earlier table (`known`).
-    """
-    language = rows["language"]
-    faults = [
-        (first_line(rows, language.codes == code), problem) for code, tag in enumerate(language.values) if (problem := _tag_problem(tag))
-    ]
-    tags_of = {name: item.language for name, item in items.items() if name not in of_items}
-    for row, (name, tag) in enumerate(zip(rows["item_id"], language, strict=True)):
-        if tag and (earlier := tags_of.setdefault(name, tag)) != tag:
-            problem = f"language '{tag}' of item '{name}' is '{earlier}' in an earlier row; an item has one language"
-            faults.append((int(rows.lines[row]), problem))
-    refuse_faults(faults, path)
-    return {name: Item(name, tag, task, group=name) for name, tag in tags_of.items() if name not in items}
 
 
 def read_items(

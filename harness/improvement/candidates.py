@@ -138,26 +138,23 @@ def _usual_candidates(prepared: Prepared, unreviewed: bool) -> Iterator[AskedCan
     asked_metrics = prepared.data.asked_metrics
     if any(len(set(metrics) & asked_metrics.get(item.item_id, frozenset())) > 1 for item in prepared.data.items):
         yield AskedCandidate(variant="joint")
-    if _has_own_instructions(prepared, unreviewed):
-        yield AskedCandidate(variant="single+own-language")
-    if classes:
-        yield AskedCandidate(variant="single+score-only+probabilities")
-        yield AskedCandidate(variant="single+detailed+fewshot:2")
-    yield AskedCandidate(temperature=_WARM, repeats=_REPEATS)
-    yield AskedCandidate(variant="single+score-first")
-
-
-def _has_own_instructions(prepared: Prepared, unreviewed: bool) -> bool:
-    """Return True if every language but English has instructions that may be used for these tasks and metrics."""
+    # True if every language but English has instructions that may be used for these tasks and metrics.
     library, protocol = prepared.library, prepared.protocol
     foreign = [tag for tag in protocol.texts.languages if not is_english(tag)]
-    return bool(foreign) and all(
+    has_instructions = bool(foreign) and all(
         tag in library.instruction_files
         and (library.instructions(tag).reviewed_by or unreviewed)
         and set(protocol.wording.tasks) <= library.instructions(tag).tasks.keys()
         and set(protocol.questions.metrics) <= library.instructions(tag).rubrics.keys()
         for tag in foreign
     )
+    if has_instructions:
+        yield AskedCandidate(variant="single+own-language")
+    if classes:
+        yield AskedCandidate(variant="single+score-only+probabilities")
+        yield AskedCandidate(variant="single+detailed+fewshot:2")
+    yield AskedCandidate(temperature=_WARM, repeats=_REPEATS)
+    yield AskedCandidate(variant="single+score-first")
 
 
 def named_metric(candidates: Sequence[AskedCandidate]) -> str | None:

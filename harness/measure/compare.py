@@ -146,7 +146,35 @@ def align(sources: Sequence[Recording], options: MeasureOptions) -> JudgedTables
     judged = tuple(_table_of_parts(same, options) for same in _group_by_data(parts))
     notes = dict.fromkeys(note for part in parts for note in part.recording.notes)
     selected = tuple(msgspec.structs.replace(part.recording, name=part.name, data=part.data, judgments=part.judgments) for part in parts)
-    return JudgedTables(by, judged, tuple(notes), _signature(parts, judged, options), selected)
+    # The signature: everything that can change a number of a comparison.
+    abouts = [part.recording.data.about for part in parts]
+    panels = (
+        f"{name}@members={' + '.join(panel.members)}/rule={panel.rule}/ties={panel.ties}"
+        for part in parts
+        for name, panel in part.recording.panels.items()
+    )
+    signature = str(
+        ComparisonSignature(
+            data=tuple(f"{a.id}@{a.version}+{p.recording.data.sha256[:12]}" for a, p in zip(abouts, parts, strict=True)),
+            judgments=tuple(part.recording.judgments.sha256[:12] for part in parts),
+            judges=options.judges or ("all",),
+            where=tuple(f"{name}={text}" for name, texts in options.restrictions.items() for text in texts),
+            by=options.by,
+            asked="/".join(dict.fromkeys(str(part.recording.asked or "plan") for part in parts)),
+            annotators="/".join(dict.fromkeys(str(part.needed) for part in parts)),
+            majority=options.majority,
+            level=options.level,
+            versus="=".join(options.versus) if options.versus else "none",
+            ci=CI_SIGNED,
+            seed=options.seed,
+            resamples=options.resamples,
+            harness=version("judge-harness"),
+            standardise=options.standardise,
+            weights=SIGNED if any(table.design for table in judged) else "none",
+            panels=tuple(dict.fromkeys(panels)),
+        )
+    )
+    return JudgedTables(by, judged, tuple(notes), signature, selected)
 
 
 def judged_tables(sources: Sequence[Recording], options: MeasureOptions) -> tuple[JudgedTable, ...]:
@@ -236,7 +264,10 @@ def _table_of_parts(parts: Sequence[_Part], options: MeasureOptions) -> JudgedTa
         table = JudgedTable.align(data, part.judgments, counted, part.name, options)
         tables.append(with_missing(table, part.recording.asked, part.recording.judgments.clean))
     design, why = design_of(data, counted) if options.level == "item" else (None, ())
-    return replace(JudgedTable.concatenate(tables), learnt=_shared_baseline(parts), design=design, design_notes=why)
+    # What the majority baseline has learnt for all of the parts; None if one of them has no baseline.
+    learnt = [part.recording.baseline for part in parts]
+    shared_baseline = None if None in learnt else {pair: score for guesses in learnt for pair, score in (guesses or {}).items()}
+    return replace(JudgedTable.concatenate(tables), learnt=shared_baseline, design=design, design_notes=why)
 
 
 def _label_warnings(judged: JudgedTable) -> Iterator[str]:
@@ -266,12 +297,6 @@ def _cells_and_notes(judged: JudgedTable, options: MeasureOptions) -> tuple[list
         if judged.design:
             notes += design_notes(judged.design, judged.labels, [cell.sample_gain for cell in cells])
     return add_asked(cells, judged, options), notes
-
-
-def _shared_baseline(parts: Sequence[_Part]) -> Mapping[tuple[str, str], Any] | None:
-    """Return what the majority baseline has learnt for all of the parts; None if one of them has no baseline."""
-    learnt = [part.recording.baseline for part in parts]
-    return None if None in learnt else {pair: score for guesses in learnt for pair, score in (guesses or {}).items()}
 
 
 def restrict(source: Recording, options: MeasureOptions) -> tuple[Dataset, Judgments]:
@@ -330,34 +355,3 @@ def refuse_median_of_names(counted: Mapping[str, LabelCounts], options: MeasureO
     if options.majority == "median" and names and options.level == "item":
         ordered = ",".join(metric for metric in counted if metric not in names) or "NAME"
         raise UsageError(f"'{names[0]}' has classes without an order, so no median; take --majority drop, or --where metric={ordered}")
-
-
-def _signature(parts: Sequence[_Part], judged: Sequence[JudgedTable], options: MeasureOptions) -> str:
-    """Return the signature: everything that can change a number of a comparison."""
-    abouts = [part.recording.data.about for part in parts]
-    panels = (
-        f"{name}@members={' + '.join(panel.members)}/rule={panel.rule}/ties={panel.ties}"
-        for part in parts
-        for name, panel in part.recording.panels.items()
-    )
-    return str(
-        ComparisonSignature(
-            data=tuple(f"{a.id}@{a.version}+{p.recording.data.sha256[:12]}" for a, p in zip(abouts, parts, strict=True)),
-            judgments=tuple(part.recording.judgments.sha256[:12] for part in parts),
-            judges=options.judges or ("all",),
-            where=tuple(f"{name}={text}" for name, texts in options.restrictions.items() for text in texts),
-            by=options.by,
-            asked="/".join(dict.fromkeys(str(part.recording.asked or "plan") for part in parts)),
-            annotators="/".join(dict.fromkeys(str(part.needed) for part in parts)),
-            majority=options.majority,
-            level=options.level,
-            versus="=".join(options.versus) if options.versus else "none",
-            ci=CI_SIGNED,
-            seed=options.seed,
-            resamples=options.resamples,
-            harness=version("judge-harness"),
-            standardise=options.standardise,
-            weights=SIGNED if any(table.design for table in judged) else "none",
-            panels=tuple(dict.fromkeys(panels)),
-        )
-    )

@@ -209,8 +209,12 @@ class ScoreCells:
         read = ~np.isnan(y)
         moments = np.stack([np.ones(int(read.sum())), y[read] - self._centre, (y[read] - self._centre) ** 2], axis=1)
         judge = sums_by_group(moments, _index(group[read]))
+        # The ends of the scale on which the judge answers.
+        scales = [self.data.scales[metric] for metric in cell.votes] if self.classes.order_only else []
+        points = [float(point) for scale in scales for point in (*scale.classes, scale.min, scale.max) if isinstance(point, (int, float))]
+        judge_ends = (min(points), max(points)) if points else self.classes.ends
         own_level = {
-            "mean_judge": _move_back(of_group_sums(judge, _mean_of_sums, empty="no readable score"), self._centre, self._judge_ends(cell)),
+            "mean_judge": _move_back(of_group_sums(judge, _mean_of_sums, empty="no readable score"), self._centre, judge_ends),
             "sd_judge": of_group_sums(judge, sd_of_sums, scale="log", empty="no readable score", constant="a single score"),
         }
         if self.classes.order_only:
@@ -227,12 +231,6 @@ class ScoreCells:
             return dict.fromkeys(("mae", "rmse"), _nothing(OTHER_SCALE))
         pairs = (cell.raw, cell.y, cell.group, self.classes.reach, cell.weight)
         return {"mae": error_to_test("absolute", *pairs), "rmse": error_to_test("squared", *pairs)}
-
-    def _judge_ends(self, cell: _Cell) -> tuple[float | None, float | None]:
-        """Return the ends of the scale on which the judge answers."""
-        scales = [self.data.scales[metric] for metric in cell.votes] if self.classes.order_only else []
-        points = [float(point) for scale in scales for point in (*scale.classes, scale.min, scale.max) if isinstance(point, (int, float))]
-        return (min(points), max(points)) if points else self.classes.ends
 
     @cached_property
     def _centre(self) -> float:

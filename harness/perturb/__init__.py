@@ -221,7 +221,12 @@ def apply(
     if not changes:
         return Perturbed(item, False, {})
     fields = item.fields | {field: change.text for field, change in changes.items()}
-    return Perturbed(msgspec.structs.replace(item, fields=fields), True, _means([change.realised for change in changes.values()]))
+    values: dict[str, list[float]] = {}
+    for realised in [change.realised for change in changes.values()]:
+        for name, value in realised.items():
+            values.setdefault(name, []).append(value)
+    means = {name: sum(numbers) / len(numbers) for name, numbers in values.items()}
+    return Perturbed(msgspec.structs.replace(item, fields=fields), True, means)
 
 
 def _change(kind: Kind, item: Item, pool: Sequence[Item], seed: int, dose: float | None, words: Words) -> Change | None:
@@ -255,11 +260,3 @@ def _text_seed(name: str, item_id: str, text: str, seed: int) -> int | None:
         return int.from_bytes(hashlib.sha256(msgspec.json.encode([name, item_id, seed, text])).digest()[:8], "big")
     except UnicodeEncodeError:
         return None
-
-
-def _means(measures: Sequence[dict[str, float]]) -> dict[str, float]:
-    values: dict[str, list[float]] = {}
-    for realised in measures:
-        for name, value in realised.items():
-            values.setdefault(name, []).append(value)
-    return {name: sum(numbers) / len(numbers) for name, numbers in values.items()}

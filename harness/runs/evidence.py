@@ -60,15 +60,13 @@ def read_evidence(result: RunResult, rows: NDArray[np.int64]) -> Evidence:
     encoded = columns["probs"]
     probs = CodedColumn(tuple(msgspec.json.decode(text) for text in encoded.values), encoded.codes)
     marked = CodedColumn(tuple(map(decode_spans, columns["spans"].values)), columns["spans"].codes)
-    return Evidence(columns["justification"], probs, _read_replies(result, columns["call_id"]), marked)
-
-
-def _read_replies(result: RunResult, calls: CodedColumn) -> CodedColumn:
+    calls = columns["call_id"]
     with Store.reading(result.folder.parent.parent) as store:
         replies = [None if reply is None else _judge_words(reply) for reply in store.replies(list(calls.values))]
     values: dict[Any, int] = {}
     codes = [NO_VALUE if words is None else values.setdefault(words, len(values)) for words in replies]
-    return CodedColumn(tuple(values), np.array([*codes, NO_VALUE], np.int32)[calls.codes])
+    judge_words = CodedColumn(tuple(values), np.array([*codes, NO_VALUE], np.int32)[calls.codes])
+    return Evidence(columns["justification"], probs, judge_words, marked)
 
 
 def _judge_words(reply: Reply) -> JudgeWords:

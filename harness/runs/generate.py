@@ -272,31 +272,31 @@ class _Outputs:
             summary.spent.add(reply)
             failure = writing_failure(reply, self._vocabulary)
             if failure is None:
-                self.rows.append(self._row(query.item, identity, reply, summary))
+                # The lead-ins of the English request and, if there is one, of the request in the language.
+                english = self._library.writing(self._spec.task).words.lead_ins
+                instructions = (
+                    self._library.instructions(query.item.language).writing
+                    if query.item.language in self._library.instruction_files
+                    else {}
+                )
+                lead_ins = (*english, *(instructions[self._spec.task].lead_ins if self._spec.task in instructions else ()))
+                written = clean_text(reply.text, lead_ins)
+                cut, detected = was_cut(reply.finish_reason), detect_language(written.text, self._vocabulary)
+                summary.texts += 1
+                summary.cut += cut
+                summary.other_language += detected not in (UNDETERMINED, query.item.language.partition("-")[0])
+                summary.removed = _plus(summary.removed, written.removed)
+                [output] = self.sources.task.outputs
+                row = _item_row(msgspec.structs.replace(query.item, parallel_id=None))
+                row |= {PARALLEL_SOURCE: query.item.parallel_id} if query.item.parallel_id else {}
+                row |= {"item_id": f"{query.item.item_id}|{identity.name}", "system": identity.name, output: written.text}
+                about = self.asked | {"model": reply.model, "left_out": reply.left_out}
+                about |= {"removed": written.removed, "cut": cut, "language": detected}
+                raw = {"raw_output": reply.text} if written.removed else {}
+                row = {**row, "written": about, **raw}
+                self.rows.append(row)
             else:
                 summary.failures = _plus(summary.failures, [str(failure)])
-
-    def _row(self, source: Item, identity: JudgeIdentity, reply: Reply, summary: WriterSummary) -> dict[str, Any]:
-        written = clean_text(reply.text, self._lead_ins(source.language))
-        cut, detected = was_cut(reply.finish_reason), detect_language(written.text, self._vocabulary)
-        summary.texts += 1
-        summary.cut += cut
-        summary.other_language += detected not in (UNDETERMINED, source.language.partition("-")[0])
-        summary.removed = _plus(summary.removed, written.removed)
-        [output] = self.sources.task.outputs
-        row = _item_row(msgspec.structs.replace(source, parallel_id=None))
-        row |= {PARALLEL_SOURCE: source.parallel_id} if source.parallel_id else {}
-        row |= {"item_id": f"{source.item_id}|{identity.name}", "system": identity.name, output: written.text}
-        about = self.asked | {"model": reply.model, "left_out": reply.left_out}
-        about |= {"removed": written.removed, "cut": cut, "language": detected}
-        raw = {"raw_output": reply.text} if written.removed else {}
-        return {**row, "written": about, **raw}
-
-    def _lead_ins(self, language: str) -> tuple[str, ...]:
-        """Return the lead-ins of the English request and, if there is one, of the request in the language."""
-        english = self._library.writing(self._spec.task).words.lead_ins
-        instructions = self._library.instructions(language).writing if language in self._library.instruction_files else {}
-        return (*english, *(instructions[self._spec.task].lead_ins if self._spec.task in instructions else ()))
 
 
 def _plus(counts: Mapping[str, int], names: Sequence[str]) -> dict[str, int]:
@@ -339,12 +339,7 @@ def _write(
         summary.cost = None if price is None else round(price.cost(summary.spent.usage), 6)
     counts = {"items": len(item_rows)} | ({"labels": len(labels)} if len(labels) else {})
     write_folder(out, files, read_back(out, library, counts))
-    write_atomic(out / NOTE, to_json(_note(spec, outputs, identities, summaries)), private=True)
-    return Generated(out, len(item_rows), len(kept_rows), len(earlier), summaries)
-
-
-def _note(spec: GenerateSpec, outputs: _Outputs, identities: Sequence[JudgeIdentity], summaries: Sequence[WriterSummary]) -> dict[str, Any]:
-    return {
+    note = {
         "schema_version": 1,
         "task": spec.task,
         **outputs.asked,
@@ -353,3 +348,5 @@ def _note(spec: GenerateSpec, outputs: _Outputs, identities: Sequence[JudgeIdent
         "written": summaries,
         "version": version("judge-harness"),
     }
+    write_atomic(out / NOTE, to_json(note), private=True)
+    return Generated(out, len(item_rows), len(kept_rows), len(earlier), summaries)

@@ -211,12 +211,7 @@ def collect(folder: Path, *, dry_run: bool = False) -> RemovedRows:
 
 def _on_garbage(db: sqlite3.Connection, statement: str) -> dict[str, sqlite3.Cursor]:
     """Count or delete unreferenced rows, by table."""
-    parameters = {"programs": _programs(db)}
-    return {table: db.execute(f"{statement} FROM {table} WHERE {where}", parameters) for table, where in _GARBAGE.items()}
-
-
-def _programs(db: sqlite3.Connection) -> str:
-    """Return the prompt programs in use, as a JSON list of hashes: that of this version, and those of the stored runs."""
+    # The prompt programs in use, as a JSON list of hashes: that of this version, and those of the stored runs.
     used = {program_hash()}
     for name, spec in db.execute("SELECT name, spec FROM runs"):
         try:
@@ -225,7 +220,9 @@ def _programs(db: sqlite3.Connection) -> str:
             raise StoreError(
                 f"the specification of run {name} is damaged, so it is unknown which rows it needs; nothing was removed"
             ) from None
-    return msgspec.json.encode(sorted(used)).decode()
+    programs = msgspec.json.encode(sorted(used)).decode()
+    parameters = {"programs": programs}
+    return {table: db.execute(f"{statement} FROM {table} WHERE {where}", parameters) for table, where in _GARBAGE.items()}
 
 
 def _bytes(path: Path) -> int:

@@ -29,7 +29,7 @@ from harness.prompts import OwnPrompt, PromptTemplates, decision_program_hash, i
 from harness.prompts.custom_prompt import LANGUAGE
 from harness.prompts.templates import program_hash
 from harness.row_files import write_atomic
-from harness.runs import AskedQuestions, Plan, ReadingRules, derive_judgments, make_plan, refuse_unfit_judges
+from harness.runs import AskedQuestions, ReadingRules, derive_judgments, make_plan, refuse_unfit_judges
 from harness.signature import QuestionSignature, judge_text
 
 _OUTPUT = "output"
@@ -132,18 +132,16 @@ class Instrument:
     def call(self, item: Item, identity: JudgeIdentity, repeat: int = 0) -> Call:
         """The call that asks about an item, as a run of this judge would make it."""
         refuse_unfit_judges((identity,), (self.condition,), {self.metric: self.scale})
-        calls = list(self._plan(item, repeat + 1, traits_of(identity).decides).calls(identity))
-        if not calls:
-            raise UsageError(f"the variant '{self.condition.variant}' asks about no item in '{item.language}'")
-        return calls[repeat]
-
-    def _plan(self, item: Item, repeats: int, decides: bool) -> Plan:
         for tag in self._name_instructions(item.language):
             if not self._library.instructions(tag).reviewed_by and not self._spec.allow_unreviewed:
                 raise UsageError(f"no native reader has reviewed the instructions in '{tag}'; allow_unreviewed = true uses them")
         data = Dataset("", (item,), Labels.from_rows(()), {self.metric: self.scale}, asks={item.task: frozenset({self.metric})})
-        questions = AskedQuestions((self.metric,), (self.condition,), repeats, self._spec.seed, own_prompts=self._own)
-        return make_plan(data, self._library, questions, self._templates, decides=decides)
+        questions = AskedQuestions((self.metric,), (self.condition,), repeat + 1, self._spec.seed, own_prompts=self._own)
+        plan = make_plan(data, self._library, questions, self._templates, decides=traits_of(identity).decides)
+        calls = list(plan.calls(identity))
+        if not calls:
+            raise UsageError(f"the variant '{self.condition.variant}' asks about no item in '{item.language}'")
+        return calls[repeat]
 
     def _name_instructions(self, language: str) -> Iterator[str]:
         """The languages other than English in which the question is worded."""

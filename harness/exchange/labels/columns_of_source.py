@@ -187,8 +187,13 @@ def iterate_labels(table: SourceTable, plan: ColumnPlan, mapping: LabelMapping) 
             if str(score).strip().casefold() in no_answer or (is_blank(score) and (wide is not None or table.kind == "sheet" or nobody)):
                 yield BlankCell(record, values.get("item_id"))
                 continue
+            # The place of a label. If a line has several labels, it includes the number of the column, not its name: that may be a
+            # person's.
+            column = columns.get("score", "score") if wide is None else wide.column
+            location = record.place(column)
+            location = location if wide is None or record.letters else f"{location} (column {list(table.columns).index(column) + 1})"
             label = SourceLabel(
-                _locate_label(record, columns.get("score", "score") if wide is None else wide.column, table, wide),
+                location,
                 record,
                 values.get("item_id"),
                 wide.annotator if wide and wide.annotator is not None else annotator,
@@ -214,9 +219,3 @@ def _expand_votes(label: SourceLabel, score: Score, voters: Counter[Any]) -> Ite
     voters[label.metric] += count
     if not count:
         yield BlankCell(label.record, label.item_id)
-
-
-def _locate_label(record: Record, column: str, table: SourceTable, wide: ScoreColumn | None) -> str:
-    """The place of a label. If a line has several labels, it includes the number of the column, not its name: that may be a person's."""
-    location = record.place(column)
-    return location if wide is None or record.letters else f"{location} (column {list(table.columns).index(column) + 1})"

@@ -91,16 +91,6 @@ def _detect_kind(source: str, path: Path) -> str:
         return "hf"
     _require_file(path)
     suffix = next((end for end in reversed(path.suffixes) if end.lower() != ".gz"), "").lower()
-    kind = _guess_kind(path) or KIND_BY_SUFFIX.get(suffix)
-    if kind is None:
-        raise UsageError(f"{path}: unknown kind of file; pass --from; choose from: {', '.join(KINDS)}")
-    if kind == "xlsx":
-        return "sheet" if sheet.is_sheet(open_book(path)) else "xlsx"
-    first = records.first_object(records.load_json(path)) if kind == "json" else {}
-    return "label-studio" if label_studio.is_export(first) else "argilla" if argilla.is_record(first) else kind
-
-
-def _guess_kind(path: Path) -> str | None:
     try:
         with path.open("rb") as file:
             start = file.read(8)
@@ -108,7 +98,14 @@ def _guess_kind(path: Path) -> str | None:
         raise unreadable(err, path) from None
     if start.startswith(OLD_EXCEL):
         raise ContentError("an old Excel workbook (.xls), or one with a password; save it as .xlsx without one", path)
-    return "xlsx" if start.startswith(b"PK\x03\x04") else "parquet" if start.startswith(b"PAR1") else None
+    guess = "xlsx" if start.startswith(b"PK\x03\x04") else "parquet" if start.startswith(b"PAR1") else None
+    kind = guess or KIND_BY_SUFFIX.get(suffix)
+    if kind is None:
+        raise UsageError(f"{path}: unknown kind of file; pass --from; choose from: {', '.join(KINDS)}")
+    if kind == "xlsx":
+        return "sheet" if sheet.is_sheet(open_book(path)) else "xlsx"
+    first = records.first_object(records.load_json(path)) if kind == "json" else {}
+    return "label-studio" if label_studio.is_export(first) else "argilla" if argilla.is_record(first) else kind
 
 
 def without_names_in_rows(table: SourceTable) -> SourceTable:

@@ -55,7 +55,10 @@ def read_score(value: Any, scale: Scale, categories: Mapping[str, Score] | None 
         raise UnreadableScore(f"'{value}' may mean {' or '.join(map(str, points.values()))}; write it with a decimal point")
     if not points:
         if (point := _read_form(value, scale)) is None:
-            raise UnreadableScore(_describe_off_scale(value, scale))
+            excerpt = str(value) if len(str(value)) <= 60 else f"{str(value)[:60]}…"
+            hint = "; it looks like a date made by a spreadsheet program" if DATE_OF_SHEET.fullmatch(excerpt.strip()) else ""
+            problem = f"'{excerpt}' is not on the scale ({scale.describe()}){hint}"
+            raise UnreadableScore(problem)
         return point
     return next(iter(points.values()))
 
@@ -128,12 +131,6 @@ def _find_points(reading: Score, scale: Scale) -> list[Score]:
 
 def _number_text(number: int | float) -> str:
     return str(int(number)) if isinstance(number, float) and number.is_integer() else str(number)
-
-
-def _describe_off_scale(value: Any, scale: Scale) -> str:
-    excerpt = str(value) if len(str(value)) <= 60 else f"{str(value)[:60]}…"
-    hint = "; it looks like a date made by a spreadsheet program" if DATE_OF_SHEET.fullmatch(excerpt.strip()) else ""
-    return f"'{excerpt}' is not on the scale ({scale.describe()}){hint}"
 
 
 def reverse_score(score: Score, scale: Scale) -> Score:

@@ -128,7 +128,9 @@ class _Suggestion:
             self._use("annotator_id", rater, f"annotator id: the column '{rater}', by its name")
         if score := self._find_column("score"):
             self._guess_one_person()
-            return self._guess_scales(self._read_metrics_in_rows() or [self._name_metric()], [score])
+            column = self._find_column("metric")
+            named = sorted(str(value) for value in self.columns[column].counts) if column in self.columns else []
+            return self._guess_scales(named or [self._name_metric()], [score])
         if not stated.scored_columns:
             if not names:
                 # Guess the question about a table of texts: the metric that the user names, from 1 to 5 where its scale is not known.
@@ -177,10 +179,6 @@ class _Suggestion:
         stated = self.given
         if not (self._find_column("annotator_id") or stated.annotator or stated.annotator_from_file or stated.annotators):
             self._guess("annotator: one person gave all scores (--column annotator_id=COLUMN, if there are several)", annotator="one")
-
-    def _read_metrics_in_rows(self) -> list[str]:
-        column = self._find_column("metric")
-        return sorted(str(value) for value in self.columns[column].counts) if column in self.columns else []
 
     def _guess_scales(self, metrics: Sequence[str], names: Sequence[str]) -> None:
         """A scale for each metric that has none, from the scores seen; of numbers, the highest is the best."""

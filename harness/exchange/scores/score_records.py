@@ -175,9 +175,9 @@ def read_records(path: Path, rows: Sequence[tuple[str, Mapping[str, Any]]], name
                 temperature=row.get(about.temperature),
             )
             if probabilities and is_blank(score.value) and not score.human:
-                score = msgspec.structs.replace(
-                    score, decision=_read_decision(row, probabilities), failure=_read_failure(1, row.get(names.error))
-                )
+                # A cell that is no number stays as it is, and is then no probability.
+                decision = {"probs": {name: _number(row.get(column)) for name, column in probabilities.items()}}
+                score = msgspec.structs.replace(score, decision=decision, failure=_read_failure(1, row.get(names.error)))
             scores.append(score if metric is None else msgspec.structs.replace(score, metric=metric))
     return ExternalScores("records", scores, notes, _name_texts(names, counted))
 
@@ -208,11 +208,6 @@ def _find_probability_columns(fields: Iterable[str]) -> dict[str, str]:
     """Return the columns that hold the probability of a class, such as `p_pass` and `p_fail`, by class; none without two of them."""
     columns = {name.removeprefix(PROBABILITY): name for name in fields if name.startswith(PROBABILITY) and name != PROBABILITY}
     return columns if len(columns) > 1 else {}
-
-
-def _read_decision(row: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, Any]:
-    """Return the probabilities of a row by class. A cell that is no number stays as it is, and is then no probability."""
-    return {"probs": {name: _number(row.get(column)) for name, column in columns.items()}}
 
 
 def _number(cell: Any) -> Any:

@@ -67,27 +67,25 @@ class ReadingCounts:
             misfit = 2 * len(misfits) > values
             kind, _ = Counter(reading.failure for _, reading, _ in failed).most_common(1)[0]
             example = misfits[0] if misfit else next((score for score, reading, _ in failed if reading.failure is kind), failed[0][0])
+            # The reply as the judge wrote it, else the value that the other program kept; where that only stands for a failure, the
+            # reason.
+            texts = (example.justification, example.value) if example.failure else (example.value, example.justification)
+            text = next((str(part) for part in (example.reply, *texts) if not is_blank(part)), "")
+            text = " ".join(text.split())
+            excerpt = text if len(text) <= _MOST_CHARACTERS else text[: _MOST_CHARACTERS - 1] + "…"
             unreadable_judges.append(
                 UnreadableJudge(
                     judge=judge,
                     metric=metric,
                     failures=len(failed),
                     values=values,
-                    example=_cut_excerpt(example),
+                    example=excerpt,
                     place=without_paths(example.place, paths),
                     cause=_explain_misfit(misfits, scales[metric]) if misfit else _CAUSES[kind or Failure.MISSING],
                     misfit=misfit,
                 )
             )
         return tuple(unreadable_judges)
-
-
-def _cut_excerpt(score: ExternalScore) -> str:
-    """The reply as the judge wrote it, else the value that the other program kept; where that only stands for a failure, the reason."""
-    texts = (score.justification, score.value) if score.failure else (score.value, score.justification)
-    text = next((str(part) for part in (score.reply, *texts) if not is_blank(part)), "")
-    text = " ".join(text.split())
-    return text if len(text) <= _MOST_CHARACTERS else text[: _MOST_CHARACTERS - 1] + "…"
 
 
 def _explain_misfit(misfits: Iterable[ExternalScore], scale: Scale) -> str:

@@ -132,11 +132,16 @@ class DecisionClient:
                 raise NoReply(problem) if self._answered else FatalReply(f"{problem}; is the address right, with its whole path?")
             self._answered = True
             text = bytes(answer.answers).decode(errors="replace")
+            # The counts of tokens; 0 for those that are missing or impossible.
+            stated = answer.usage if isinstance(answer.usage, dict) else {}
+            details = stated.get("input_tokens_details")
+            cached = details.get("cached_tokens") if isinstance(details, dict) else None
+            usage = usage_of(stated.get("input_tokens"), cached, stated.get("output_tokens"), None)
             return Reply(
                 text=self._make_safe(text[:LONGEST_TEXT]),
                 model=self._make_safe(as_text(answer.model))[:_LONGEST_NAME] if answer.model else "",
                 form=self._form.name,
-                usage=_read_usage(answer.usage),
+                usage=usage,
                 seconds=seconds,
                 whole_length=len(text) if len(text) > LONGEST_TEXT else 0,
             )
@@ -201,14 +206,6 @@ def _decode_body(body: bytes) -> _Body | None:
     except (ValueError, RecursionError):
         return None
     return _Body(msgspec.Raw(answers), data.get("model"), data.get("usage"), data.get("error"))
-
-
-def _read_usage(usage: Any) -> Usage:
-    """Return the counts of tokens; 0 for those that are missing or impossible."""
-    stated = usage if isinstance(usage, dict) else {}
-    details = stated.get("input_tokens_details")
-    cached = details.get("cached_tokens") if isinstance(details, dict) else None
-    return usage_of(stated.get("input_tokens"), cached, stated.get("output_tokens"), None)
 
 
 def _split_members(replies: Iterable[Reply]) -> Iterator[str]:

@@ -98,7 +98,18 @@ def score_minimal_pairs(answers: JudgedTable) -> SectionNumbers | None:
     clean = answers.clean
     cluster = text_clusters(clean.data)
     pairs = _pair_answers(clean, twins, cluster)
-    entries = _Entries.concatenate([pairs, *_flawless_entries(clean, pairs, cluster)])
+    # The texts without a flaw: all of them once; those after a harmless change, by the change; those that tempt, by what tempts.
+    flaw = pairs.kind == FLAW
+    paired = (pairs.better >= 0) & (pairs.worse >= 0)
+    harmless = np.flatnonzero(~flaw & paired)
+    tempting, tempts = _find_tempting(clean)
+    flawless_rows = np.unique(np.concatenate([pairs.better[paired], pairs.worse[harmless], tempting]))
+    flawless = [
+        _text_entries(clean, flawless_rows, cluster, CodedColumn.empty(len(flawless_rows)), FLAW),
+        _text_entries(clean, pairs.worse[harmless], cluster, pairs.construction.take(harmless), HARMLESS),
+        _text_entries(clean, tempting, cluster, tempts, TEMPTING),
+    ]
+    entries = _Entries.concatenate([pairs, *flawless])
     if not len(entries.row):
         return None
     kind = CodedColumn.from_values(entries.kind.tolist())
@@ -202,20 +213,6 @@ def _pair_answers(clean: JudgedTable, twins: Mapping[int, int], cluster: Ints) -
         construction=CodedColumn.from_values(name if _is_name(name) else None for name in names),
         kind=np.where(gap == 0, HARMLESS, FLAW),
     )
-
-
-def _flawless_entries(clean: JudgedTable, pairs: _Entries, cluster: Ints) -> list[_Entries]:
-    """Return the texts without a flaw: all of them once; those after a harmless change, by the change; those that tempt, by what tempts."""
-    flaw = pairs.kind == FLAW
-    paired = (pairs.better >= 0) & (pairs.worse >= 0)
-    harmless = np.flatnonzero(~flaw & paired)
-    tempting, tempts = _find_tempting(clean)
-    flawless_rows = np.unique(np.concatenate([pairs.better[paired], pairs.worse[harmless], tempting]))
-    return [
-        _text_entries(clean, flawless_rows, cluster, CodedColumn.empty(len(flawless_rows)), FLAW),
-        _text_entries(clean, pairs.worse[harmless], cluster, pairs.construction.take(harmless), HARMLESS),
-        _text_entries(clean, tempting, cluster, tempts, TEMPTING),
-    ]
 
 
 def _find_tempting(clean: JudgedTable) -> tuple[Ints, CodedColumn]:

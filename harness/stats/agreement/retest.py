@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from harness.stats.core.arrays import Ints, ShapeError
+from harness.stats.core.arrays import ShapeError
 from harness.stats.intervals.intervals import clopper_pearson
 
 SAME_SOURCE = "H0: a recorded answer and two fresh ones come from one source, call by call; one-sided, recorded ones further apart"
@@ -74,18 +74,8 @@ def retest(recorded: ArrayLike, first: ArrayLike, second: ArrayLike, *, level: f
         return Retest(n, math.nan, math.nan, 1.0, 0, (math.nan, math.nan))
     ab, ac, bc = ((x != other).sum(axis=1) for x, other in ((a, b), (a, c), (b, c)))
     alone = int(((bc == 0) & (ab > 0)).sum())
-    return Retest(
-        n,
-        float(ab.sum() + ac.sum()) / (2 * judged),
-        float(bc.sum()) / judged,
-        _p_of_sum(np.stack([ab + ac - 2 * bc, ab + bc - 2 * ac, ac + bc - 2 * ab], axis=1)),
-        alone,
-        clopper_pearson(alone, n, (1 - level) / 2),
-    )
-
-
-def _p_of_sum(choices: Ints) -> float:
-    """P(sum >= that of the first column), where each row (calls, 3) gives one of its numbers, all equally likely."""
+    # P(sum >= that of the first column), where each row (calls, 3) gives one of its numbers, all equally likely.
+    choices = np.stack([ab + ac - 2 * bc, ab + bc - 2 * ac, ac + bc - 2 * ab], axis=1)
     drawn: NDArray[np.float64] = np.ones(1)
     least = 0
     for row in choices[(choices != choices[:, :1]).any(axis=1)].tolist():
@@ -94,4 +84,12 @@ def _p_of_sum(choices: Ints) -> float:
         drawn = np.convolve(drawn, step)
         least += low
     observed = int(choices[:, 0].sum()) - least  # rows of equal numbers contribute nothing
-    return min(1.0, float(drawn[observed:].sum()))
+    p_of_sum = min(1.0, float(drawn[observed:].sum()))
+    return Retest(
+        n,
+        float(ab.sum() + ac.sum()) / (2 * judged),
+        float(bc.sum()) / judged,
+        p_of_sum,
+        alone,
+        clopper_pearson(alone, n, (1 - level) / 2),
+    )

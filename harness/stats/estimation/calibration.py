@@ -135,17 +135,13 @@ def calibration_error(confidence: ArrayLike, right: ArrayLike, bins: int | None 
     gap, weight = curve.confidence - curve.share, curve.n / n
     counts = curve.n.astype(np.float64)
     single = "a bin holds a single answer" if (curve.n < 2).any() else None
-    debiased = float(_debiased(counts, counts * curve.confidence, counts * curve.share))
-    return CalibrationError(float(weight @ np.abs(gap)), float(weight @ gap**2), debiased, n, len(curve.n), single)
-
-
-def _debiased(n: Floats, p: Floats, y: Floats) -> Floats:
-    """Debiased squared error from the bins' counts and sums, each (..., bins); bins that are empty count nothing."""
-    filled = np.maximum(n, 1.0)
-    share = y / filled
+    # The debiased squared error; bins that are empty count nothing.
+    filled = np.maximum(counts, 1.0)
+    share = (counts * curve.share) / filled
     with np.errstate(divide="ignore", invalid="ignore"):
-        noise = np.where(n > 0, share * (1 - share) / (n - 1), 0.0)
-    return np.asarray((n * ((p / filled - share) ** 2 - noise)).sum(axis=-1) / n.sum(axis=-1))
+        noise = np.where(counts > 0, share * (1 - share) / (counts - 1), 0.0)
+    debiased = float((counts * (((counts * curve.confidence) / filled - share) ** 2 - noise)).sum() / counts.sum())
+    return CalibrationError(float(weight @ np.abs(gap)), float(weight @ gap**2), debiased, n, len(curve.n), single)
 
 
 def brier_score(confidence: ArrayLike, right: ArrayLike) -> float:

@@ -242,7 +242,17 @@ class _Fit:
         cuts[: self.used[0]] = -REACH
         for cut, low, high in zip(self.cuts, self.used[:-1], self.used[1:], strict=True):
             cuts[low:high] = cut
-        laplace = -loss - self._half_log_det(design @ effects, sd_v, sd_u)
+        # Log|H|/2 over the effects of languages that are free, plus L log of each spread; 0 where there are none.
+        up_to = self._edges(self.cuts, design @ effects)[0]
+        variance = up_to * (1 - up_to)
+        h = (self.counts * (variance[:, 1:] + variance[:, :-1])).sum(axis=1)
+        vv, vu, uu = (np.bincount(self.code, h * self.x**power, self.languages) for power in (0, 1, 2))
+        if sd_v and sd_u:
+            det = (vv * sd_v**2 + 1) * (uu * sd_u**2 + 1) - (vu * sd_v * sd_u) ** 2
+        else:
+            det = vv * sd_v**2 + 1 if sd_v else uu * sd_u**2 + 1
+        half_log_det = float(np.log(det).sum() / 2)
+        laplace = -loss - half_log_det
         return OrdinalMap(cuts, score, v, u, sd_v, sd_u, -loss, laplace, self.effects[int(self.with_score) : first])
 
     def _design(self, sd_v: float, sd_u: float) -> tuple[Floats, Floats, Ints]:
@@ -290,18 +300,6 @@ class _Fit:
         hessian[m:, m:] = (design * weighted.sum(axis=1)[:, None]).T @ design
         hessian[np.diag_indices(len(hessian))] += np.r_[np.full(m, _RIDGE), penalty + _RIDGE]
         return gradient, hessian
-
-    def _half_log_det(self, eta: Floats, sd_v: float, sd_u: float) -> float:
-        """log|H|/2 over the effects of languages that are free, plus L log of each spread; 0 where there are none."""
-        up_to = self._edges(self.cuts, eta)[0]
-        variance = up_to * (1 - up_to)
-        h = (self.counts * (variance[:, 1:] + variance[:, :-1])).sum(axis=1)
-        vv, vu, uu = (np.bincount(self.code, h * self.x**power, self.languages) for power in (0, 1, 2))
-        if sd_v and sd_u:
-            det = (vv * sd_v**2 + 1) * (uu * sd_u**2 + 1) - (vu * sd_v * sd_u) ** 2
-        else:
-            det = vv * sd_v**2 + 1 if sd_v else uu * sd_u**2 + 1
-        return float(np.log(det).sum() / 2)
 
 
 LEAST_WEIGHT, LARGEST_WEIGHT = 0.5, 1000.0

@@ -282,21 +282,21 @@ def cluster_regression(y: ArrayLike, columns: ArrayLike, groups: ArrayLike, cont
     order = np.argsort(index, kind="stable")
     for g, rows in enumerate(np.split(order, np.flatnonzero(np.diff(index[order])) + 1)):
         group_design = design[rows]
-        adjusted = (
-            _inverse_root(np.eye(len(group_design)) - group_design @ bread @ group_design.T) @ group_design @ lines
-        )  # (items of g, m)
+        # The inverse root of a symmetric matrix; directions that the regression fits exactly count as none.
+        values, vectors = np.linalg.eigh(np.eye(len(group_design)) - group_design @ bread @ group_design.T)
+        roots = np.where(values > _SLACK, 1 / np.sqrt(np.maximum(values, _SLACK)), 0.0)
+        inverse_root = np.asarray((vectors * roots) @ vectors.T)
+        adjusted = inverse_root @ group_design @ lines  # (items of g, m)
         score[g] = adjusted.T @ residual[rows]
         squares[g], lean[g] = (adjusted**2).sum(axis=0), group_design.T @ adjusted
     coefficients, errors = wanted @ plain, np.sqrt((score**2).sum(axis=0))
     freedom = np.array([_freedom(squares[:, j], lean[:, :, j], bread) for j in range(len(wanted))])
-    return ClusterRegression(coefficients, errors, freedom, *_tests(coefficients, errors, freedom), n, count)
+    from scipy.special import stdtr, stdtrit
 
-
-def _inverse_root(matrix: Floats) -> Floats:
-    """The inverse root of a symmetric matrix; directions that the regression fits exactly count as none."""
-    values, vectors = np.linalg.eigh(matrix)
-    roots = np.where(values > _SLACK, 1 / np.sqrt(np.maximum(values, _SLACK)), 0.0)
-    return np.asarray((vectors * roots) @ vectors.T)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p = 2 * stdtr(freedom, -np.abs(coefficients / errors))
+    tests = (np.asarray(p), np.asarray((stdtrit(freedom, 0.975) + stdtrit(freedom, 0.8)) * errors))
+    return ClusterRegression(coefficients, errors, freedom, *tests, n, count)
 
 
 def _freedom(squares: Floats, lean: Floats, bread: Floats) -> float:
@@ -306,11 +306,3 @@ def _freedom(squares: Floats, lean: Floats, bread: Floats) -> float:
     trace = float(squares.sum() - diagonal.sum())
     total = float((squares**2).sum() - 2 * (squares * diagonal).sum() + np.trace(inner @ inner))
     return trace**2 / total if total > 0 else math.nan
-
-
-def _tests(coefficients: Floats, errors: Floats, freedom: Floats) -> tuple[Floats, Floats]:
-    from scipy.special import stdtr, stdtrit
-
-    with np.errstate(divide="ignore", invalid="ignore"):
-        p = 2 * stdtr(freedom, -np.abs(coefficients / errors))
-    return np.asarray(p), np.asarray((stdtrit(freedom, 0.975) + stdtrit(freedom, 0.8)) * errors)

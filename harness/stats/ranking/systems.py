@@ -109,7 +109,10 @@ def _intervals(sums: Floats, estimates: dict[str, Estimate], seed: int, resample
     for done in range(0, resamples, step):
         weights = rng.multinomial(groups, np.full(groups, 1 / groups), min(step, resamples - done)).astype(np.float64)
         a, b = _means((weights @ flat).reshape(-1, 4, systems))
-        parts.append([_tau(a, b), _r(_ranks(a), _ranks(b)), _r(a, b)])
+        x, y = _signs(a), _signs(b)
+        axes = (1, 2)
+        tau = ratio((x * y).sum(axis=axes), np.sqrt((x * x).sum(axis=axes) * (y * y).sum(axis=axes)))
+        parts.append([tau, _r(_ranks(a), _ranks(b)), _r(a, b)])
     out = {}
     for name, estimate, *replicates in zip(estimates, estimates.values(), *parts, strict=True):
         drawn = np.concatenate(replicates)
@@ -127,12 +130,6 @@ def _intervals(sums: Floats, estimates: dict[str, Estimate], seed: int, resample
 
 def _signs(v: Floats) -> Floats:
     return np.sign(v[:, :, None] - v[:, None, :])
-
-
-def _tau(a: Floats, b: Floats) -> Floats:
-    x, y = _signs(a), _signs(b)
-    axes = (1, 2)
-    return ratio((x * y).sum(axis=axes), np.sqrt((x * x).sum(axis=axes) * (y * y).sum(axis=axes)))
 
 
 def _ranks(v: Floats) -> Floats:

@@ -193,7 +193,10 @@ def margin_score_p(differences: ArrayLike, groups: ArrayLike, margin: float) -> 
     if len(size) < 2:
         return math.nan
     n, won, lost = len(d), int((d > 0).sum()), int((d < 0).sum())
-    z = (won - lost + n * margin) / math.sqrt(n * (2 * _likeliest_losses(won, lost, n, margin) - margin * (1 + margin)))
+    # The share of losses with the largest likelihood if the share of wins is smaller by the margin.
+    linear = (2 * n - won + lost) * margin + won + lost
+    likeliest_losses = (linear + math.sqrt(linear**2 - 8 * n * lost * margin * (1 + margin))) / (4 * n)
+    z = (won - lost + n * margin) / math.sqrt(n * (2 * likeliest_losses - margin * (1 + margin)))
     if size.max() == 1:
         return 0.5 * math.erfc(z / math.sqrt(2))
     from scipy.special import stdtr
@@ -205,12 +208,6 @@ def margin_score_p(differences: ArrayLike, groups: ArrayLike, margin: float) -> 
     else:
         effect, freedom = max(1.0, (by_group.error / independent.error) ** 2), by_group.freedom
     return float(stdtr(freedom, -z / math.sqrt(effect)))
-
-
-def _likeliest_losses(won: int, lost: int, n: int, margin: float) -> float:
-    """The share of losses with the largest likelihood if the share of wins is smaller by the margin."""
-    linear = (2 * n - won + lost) * margin + won + lost
-    return (linear + math.sqrt(linear**2 - 8 * n * lost * margin * (1 + margin))) / (4 * n)
 
 
 def level_of_use(alpha: float, use: int) -> float:
