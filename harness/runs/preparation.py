@@ -162,7 +162,7 @@ def prepare(spec: RunSpec, library: Library | None = None) -> Prepared:
     if spec.unlabelled:
         raise UsageError("--unlabelled is for a data folder; pass --data DIR without --board")
     board = library.board(spec.board or DEFAULT_BOARD)
-    # Raise ContentError unless content has the versions that the board names: only then are its results comparable for ever.
+    # Refuse content in other versions than the board names: only with these are its results comparable for ever.
     path = library.board_files[board.id]
     versions = (
         [("task", name, frozen, library.task(name).version) for name, frozen in board.tasks.items()]
@@ -182,7 +182,7 @@ def prepare(spec: RunSpec, library: Library | None = None) -> Prepared:
     with_items = {tag for tag in board.packs if (pack := library.pack_path(tag, board)) is not None and item_files(pack)}
     tags = {tag for tag in board.languages if tag not in board.packs or tag in with_items}
     if spec.languages is not None:
-        # Refuse a language pack that has no items yet, and for one that the board is not frozen on.
+        # Refuse a language pack that has no items yet, and one that the board is not frozen on.
         for text in spec.languages:
             if text not in library.pack_files or text in tags:
                 continue

@@ -124,7 +124,7 @@ def _from_folder(board: Board, data: BoardData, library: Library, data_folder: P
     loaded = with_our_names(loaded, library)
     comparable = comparable_rubrics(loaded, library)
     loaded = with_compared_labels(loaded, [comparable[name] for name in board.rubrics if name in comparable])
-    # Raise ContentError unless rubrics and data have the same scales: a judge answers on the rubric's and is compared on the data's.
+    # Refuse rubrics and data with different scales: a judge answers on the rubric's and is compared on the data's.
     for metric in board.rubrics:
         expected, folder_scale = library.rubric(metric).scale, loaded.scales.get(metric)
         if folder_scale != expected:

@@ -163,7 +163,7 @@ def begin(folder: Path, start: WatchStart, options: WatchOptions, since: date, a
     with locked(folder):
         watch = open_watch(folder)
         because = why_ended(watch, since)
-        # Refuse a restart on a day of the log, and for one with the certificate that the alarm has ended.
+        # Refuse a restart on a day of the log, and one with the certificate that the alarm has ended.
         last = watch.log[-1].date
         if since <= last:
             raise UsageError(f"a restart on {since} is not after {last}, the last day of the log; give a later --date")

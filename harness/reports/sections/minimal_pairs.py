@@ -191,7 +191,7 @@ def _pair_answers(clean: JudgedTable, twins: Mapping[int, int], cluster: Ints) -
     base_of[list(twins)] = list(twins.values())
     items = np.asarray(clean.item, np.int64)
     twin = np.flatnonzero(base_of[items] >= 0)
-    # Return, for each row, the row about another item with the same metric, condition and repeat; -1 without one.
+    # For each row, the row about another item with the same metric, condition and repeat; -1 without one.
     size = len(clean)
     rows_and_questions = np.concatenate([np.arange(size), twin])
     columns = [clean.column(name).take(rows_and_questions) for name in ("metric", *CONDITION, "order", "repeat")]

@@ -312,7 +312,7 @@ def _variance(sample: _Sample, residual: Floats, scores: Floats, kind: ClusterVa
         return labels.variance, labels.freedom
     judged = _Part.of(scores, codes[~labelled], kind)
     if np.isin(codes[labelled], codes[~labelled]).any():
-        # The same where groups have labelled and unlabelled items: the two terms of a group belong to one influence.
+        # Where groups have labelled and unlabelled items, the two terms of a group belong to one influence.
         groups = np.union1d(labels.groups, judged.groups)
         influence = np.zeros((len(groups), labels.influence.shape[1]))
         for part in (labels, judged):
