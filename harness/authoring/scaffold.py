@@ -78,6 +78,30 @@ def new_language(tag: str, folder: Path) -> list[Path]:
     return _write({path / "pack.toml": "pack.toml", path / "lexicon.toml": "lexicon.toml", path / "CARD.md": "pack_card.md"}, facts)
 
 
+def new_interface(tag: str, folder: Path) -> list[Path]:
+    """Write the words of labelling pages in English to `<tag>.toml`, to be translated; return the path of the file.
+
+    Raises UsageError for a tag that is not canonical or not of a known language, and for an existing file; StoreError when `folder` cannot
+    be written.
+    """
+    tags.require_canonical(tag)
+    path = folder / f"{tag}.toml"
+    if path.exists():
+        raise UsageError(f"{path} exists; translate it, or write into another folder with --into")
+    english = (bundled_root() / "languages" / "en" / "interface.toml").read_text("utf-8")
+    strings = english[english.index("[strings]") :]
+    name = tags.english_name(tag)
+    head = (
+        f"# The words of the labelling page in {name}: 'harness labels page … --interface {path.name}'. Translate what stands behind '=';\n"
+        "# a line that you remove is shown in English. Names in braces, such as {n}, become numbers or texts and stay as they are.\n"
+        "# The readers are people who never saw this program: short, friendly, plain sentences.\n"
+        f'tag = "{tag}"\nversion = "{FIRST_VERSION}"\n'
+        "reviewed_by = []            # native readers: who, when, what they read; empty = the page says that none has read it\n\n"
+    )
+    write_together({path: head + strings})
+    return [path]
+
+
 def new_task(name: str, folder: Path) -> list[Path]:
     """Write the skeleton of the task `name` into the content folder `folder`; return the paths of the new files.
 

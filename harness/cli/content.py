@@ -172,9 +172,13 @@ def new(arguments: NewContent) -> int:
 
         return new_policy(arguments)
     folder: Path = arguments.into or _choose_folder(arguments.kind)
-    make = {"language": scaffold.new_language, "task": scaffold.new_task, "rubric": scaffold.new_rubric, "prompt": scaffold.new_prompt}[
-        arguments.kind
-    ]
+    make = {
+        "language": scaffold.new_language,
+        "interface": scaffold.new_interface,
+        "task": scaffold.new_task,
+        "rubric": scaffold.new_rubric,
+        "prompt": scaffold.new_prompt,
+    }[arguments.kind]
     for path in make(arguments.name, folder):
         print(path)
     print("\n".join(_list_next_steps(arguments.kind, arguments.name, folder)), file=sys.stderr)
@@ -183,11 +187,14 @@ def new(arguments: NewContent) -> int:
 
 def _choose_folder(kind: str) -> Path:
     """The folder that new files are written into: for content, the checkout around the current folder, or else the current folder."""
-    around = None if kind == "prompt" else checkout_around(Path.cwd())
+    around = None if kind in ("prompt", "interface") else checkout_around(Path.cwd())
     return around if around is not None and around != Path.cwd() else Path()
 
 
 def _list_next_steps(kind: str, name: str, folder: Path) -> Iterator[str]:
+    if kind == "interface":
+        yield f"Next: translate it, then harness labels page DATA --lang {name} --interface {folder / f'{name}.toml'} --out pages"
+        return
     if kind == "prompt":
         yield f"Next: write it, then harness run --data DIR --prompt {folder / f'{name}.toml'}"
         return

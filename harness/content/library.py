@@ -210,6 +210,13 @@ class Library:
             raise ContentError(message, self.interface_files[tag], line_of(self.interface_files[tag], pattern))
         return completed(interface, english)
 
+    def interface_in(self, path: Path) -> Interface:
+        """Return the words of the labelling page in a file; missing words are English. Raises ContentError for what is wrong in it."""
+        english, interface = self.interface(FALLBACK), read_spec(path, Interface)
+        for message, pattern in interface_complaints(interface, english):
+            raise ContentError(message, path, line_of(path, pattern))
+        return completed(interface, english)
+
     @cached_property
     def lexicons(self) -> dict[str, Lexicon]:
         """Return all lexicons by tag. Raises ContentError with `file:line` for the first one that cannot be read."""

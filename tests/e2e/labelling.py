@@ -9,7 +9,7 @@ from typing import Any
 
 from harness.annotate.pages.document import data_of as read_page
 
-Answer = Callable[[dict[str, Any], str], str]  # (item of the page, metric) -> the key to press
+Answer = Callable[[dict[str, Any], str], str]  # (item of the page, metric) -> the score to give
 
 
 @contextmanager
@@ -41,24 +41,31 @@ def data_of(page: Any) -> dict[str, Any]:
     return data
 
 
+def press(page: Any, metric: str, score: Any) -> None:
+    """Type the key of a score: its digit, or y and n where the classes are yes and no."""
+    page.evaluate("sitting.reveal()")  # as a reader on a narrow screen scrolls to the question
+    classes = data_of(page)["questions"].get(metric, {}).get("classes", ())
+    page.keyboard.press(next((one["key"] for one in classes if str(one["value"]) == str(score) and "key" in one), str(score)))
+
+
 def practise(page: Any) -> None:
     """Start or go on, and do all practice texts."""
     page.click("button.main")
     for item in data_of(page)["practice"]:
         for metric in item["questions"]:
-            page.keyboard.press(str(item["expected"][metric]))
+            press(page, metric, item["expected"][metric])
         page.keyboard.press("Enter")
         page.wait_for_selector(".verdict")
         page.keyboard.press("Enter")
 
 
 def label(page: Any, answer: Answer, texts: int, start: int = 0) -> dict[str, dict[str, Any]]:
-    """Answer texts from `start` on; return `{key of the text: {metric: pressed key}}`."""
+    """Answer texts from `start` on; return `{key of the text: {metric: score}}`."""
     said: dict[str, dict[str, Any]] = {}
     for item in data_of(page)["items"][start : start + texts]:
         said[item["key"]] = {metric: answer(item, metric) for metric in item["questions"]}
-        for pressed in said[item["key"]].values():
-            page.keyboard.press(pressed)
+        for metric, score in said[item["key"]].items():
+            press(page, metric, score)
         page.keyboard.press("Enter")
     page.wait_for_timeout(50)
     return said

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +19,10 @@ from harness.annotate.answers.page_record import ReviewedJudge, ReviewedScore, r
 from harness.annotate.answers.review_answers import read_reviews
 from harness.annotate.pages.options import PageOptions
 from harness.annotate.pages.page import PagesSummary, make_pages
+from harness.authoring.scaffold import new_interface
 from harness.content import Library
 from harness.data import load_bundled, load_folder
+from harness.errors import ContentError, UsageError
 from harness.exchange.labels.options import ImportOptions
 from tests.conftest import HANG_SECONDS
 from tests.e2e.labelling import data_of, label, open_page, practise, save, visitor
@@ -125,7 +129,8 @@ def test_arabic_with_a_slider_runs_from_right_to_left(browser: Any, tmp_path: Pa
 @pytest.mark.needs("axe-core")
 @pytest.mark.parametrize("width", [390, 1280])
 def test_axe_finds_nothing_on_any_screen(browser: Any, tmp_path: Path, axe_core: str, width: int) -> None:
-    options = PageOptions(language="ja", tasks=("summarize",), annotators=1, mark_errors=True, about="Who asks.\n\nWhat is kept.")
+    (tmp_path / "about.txt").write_text("Who asks.\n\nWhat is kept.", "utf-8")
+    options = PageOptions(language="ja", tasks=("summarize",), annotators=1, mark_errors=True, about=tmp_path / "about.txt")
     pages = made("bundled", tmp_path / "pages", options)
     with visitor(browser, width=width) as context:
         page = open_page(context, pages.files[0].as_uri())
@@ -205,6 +210,66 @@ def test_a_message_never_covers_the_button_that_goes_on(browser: Any, tmp_path: 
             for metric in data_of(page)["items"][0]["questions"]:
                 page.keyboard.press(digit(data_of(page)["items"][0], metric))
             page.wait_for_timeout(100)
+
+
+def test_on_a_phone_one_question_is_open_and_none_is_answered_off_the_screen(browser: Any, tmp_path: Path) -> None:
+    """By keyboard at 390 px, as at 400 % zoom: the first key brings the question to the screen, later ones answer what is seen."""
+    options = PageOptions(language="cs", tasks=("summarize",), metrics=("task_quality", "hallucination"), annotators=1, practice=0)
+    pages = made("bundled", tmp_path / "pages", options)
+    with visitor(browser, width=390, height=844) as context:
+        page = open_page(context, pages.files[0].as_uri())
+        page.keyboard.press("Enter")  # starts
+        page.wait_for_selector(".question.current")
+        scores = "sitting.answers.of(sitting.item.key).scores"
+        opened = page.locator(".question .classes:visible")
+        assert opened.count() == 1 and page.locator("kbd:visible").count() == 0
+        assert page.locator(".actions nav").bounding_box()["height"] < 70 and not page.locator("details.small .row").is_visible()
+        page.keyboard.press("1")
+        assert page.evaluate(scores) == {} and page.evaluate("scrollY") > 0
+        page.keyboard.press("1")
+        assert page.evaluate(scores) == {"task_quality": 1} and opened.count() == 1
+        box = page.locator(".question.current").bounding_box()
+        assert box["y"] >= 0 and box["y"] + box["height"] <= 844, "the question that is asked is on the screen"
+        page.keyboard.press("y")
+        assert page.evaluate(scores) == {"task_quality": 1, "hallucination": 0}, "0 says that something is invented"
+        page.locator(".question .open").first.click()
+        assert page.locator(".question.current").get_attribute("data-metric") == "task_quality"
+
+
+def test_practice_says_the_expected_answer_in_words_and_why_of_this_text(browser: Any, tmp_path: Path) -> None:
+    options = PageOptions(language="cs", tasks=("summarize",), metrics=("hallucination",), annotators=1)
+    with visitor(browser) as context:
+        page = open_page(context, made("bundled", tmp_path / "pages", options).files[0].as_uri())
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".question.current")
+        [item, *_] = data_of(page)["practice"]
+        expected, strings = item["expected"]["hallucination"], data_of(page)["strings"]
+        page.keyboard.press("n" if expected == 0 else "y")  # the other answer
+        page.keyboard.press("Enter")
+        words = strings["yes"] if expected == 0 else strings["no"]
+        assert page.locator(".verdict").inner_text() == strings["practice_other"].replace("{answer}", words)
+        assert page.locator(".answers > .why").inner_text() == f"{strings['practice_why']} {strings[item['why']]}"
+        assert "reason" not in item and all("why" not in other for other in data_of(page)["items"])
+
+
+def test_the_words_of_the_page_come_from_a_file_in_any_language(browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    [path] = new_interface("tr", tmp_path)
+    path.write_text(re.sub("^start = .*", 'start = "Başla"', path.read_text("utf-8"), flags=re.M), "utf-8")
+    with pytest.raises(UsageError, match="exists"):
+        new_interface("tr", tmp_path)
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "items.jsonl").write_text('{"item_id": "a", "language": "tr", "task": "t", "output": "Bir metin."}\n', "utf-8")
+    (folder / "data.toml").write_text("id = 'mine'\n[metrics.tone]\nkind = 'ordinal'\nclasses = [0, 1]\nbest = 1\n", "utf-8")
+    options = PageOptions(fields=("output",), annotators=1, metrics=("tone",))
+    assert any("harness new interface tr" in note for note in made(str(folder), tmp_path / "english", options).notes)
+    pages = made(str(folder), tmp_path / "pages", replace(options, interface=path))
+    with visitor(browser) as context:
+        page = open_page(context, pages.files[0].as_uri())
+        assert page.inner_text("button.main") == "Başla" and page.get_attribute("html", "lang") == "tr"
+    path.write_text(path.read_text("utf-8").replace("{done}", "{finished}"), "utf-8")
+    with pytest.raises(ContentError, match="should contain"):
+        made(str(folder), tmp_path / "wrong", replace(options, interface=path))
 
 
 def test_numbers_are_written_as_the_language_does(browser: Any, tmp_path: Path) -> None:
@@ -306,7 +371,8 @@ def test_hostile_texts_stay_texts(browser: Any, tmp_path: Path) -> None:
         "classes = ['<b>A</b>', '</script>', 'c']\n".replace("\\", "\\\\"),
         "utf-8",
     )
-    pages = made(str(folder), tmp_path / "pages", PageOptions(fields=("prompt", "output"), annotators=1, about=HOSTILE))
+    (tmp_path / "about.txt").write_text(HOSTILE, "utf-8")
+    pages = made(str(folder), tmp_path / "pages", PageOptions(fields=("prompt", "output"), annotators=1, about=tmp_path / "about.txt"))
     with visitor(browser) as context:
         page = open_page(context, pages.files[0].as_uri())
         page.check("#consent")
@@ -342,6 +408,7 @@ def test_people_answer_to_reasons_and_learn_at_the_end_whose_they_are(browser: A
         machine = page.evaluate("page.strings.rater_was_machine")
         page.click("button.main")
         assert page.locator(".question").count() == 2 and "<script>" in page.inner_text(".review blockquote >> nth=0")
+        page.evaluate("sitting.reveal()")  # as a reader scrolls to the question
         page.keyboard.press("1")  # agree: on to the second question
         page.keyboard.press("3")
         page.click("[data-value=wrong_fact]")
@@ -360,6 +427,7 @@ def test_people_answer_to_reasons_and_learn_at_the_end_whose_they_are(browser: A
         page.click("button.main")
         for number in range(3):
             assert machine not in page.inner_text("body")
+            page.evaluate("sitting.reveal()")
             page.keyboard.press("2")
             page.keyboard.press("Enter")
             page.keyboard.press("1")

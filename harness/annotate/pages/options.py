@@ -76,6 +76,8 @@ class PageReaders(Options):
     """texts with the same value of KEY, such as system, one after the other, the blocks in random order (default: all mixed)"""
     exit_questions: Annotated[Path | None, Flag(metavar="FILE|none")] = None
     """questions after the last text (TOML, like tasks/<task>/exit.toml), in place of the task's own"""
+    interface: Annotated[Path | None, Flag(metavar="FILE.toml")] = None
+    """the words of the page in the readers' language: a file of 'harness new interface TAG', filled in"""
     about: Annotated[Path | None, Flag(metavar="FILE")] = None
     """text of the first screen: who asks, what is kept, what to expect, consent"""
     seed: Annotated[Seed, Flag(metavar="N")] = 0

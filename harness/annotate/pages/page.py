@@ -32,7 +32,7 @@ from harness.annotate.pages.review import Reviewed, refuse_other_scales
 from harness.content import Library
 from harness.content.problems import duplicates
 from harness.content.specs import ExitQuestion, ExitQuestions, read_spec
-from harness.content.tags import choose_from
+from harness.content.tags import choose_from, english_name
 from harness.data import Dataset
 from harness.errors import ContentError, UsageError, refuse_pipe, unreadable
 from harness.exchange.labels.sections import Selection, TaskSection, make_sections, selected_items
@@ -149,7 +149,7 @@ def make_pages(data: Dataset, source: str, to: Path, library: Library, options: 
     sections = {task_section.task: task_section for task_section in make_sections(data, items, library, selection)}
     scales = _scales(data, sections)
     fields = {task: tuple(section.fields) for task, section in sections.items()}
-    interface = library.interface(language)
+    interface = library.interface_in(options.interface) if options.interface else library.interface(language)
     instructions = library.instructions(language) if language in library.instruction_files else None
     content = PageContent(
         interface=interface,
@@ -423,7 +423,10 @@ def _notes(content: PageContent, readings: Sequence[_Reading], interface_languag
     """Yield what the maker of the pages should know before they go out."""
     items_shown = {item.item_id: item for reading in readings for item in reading.items.values()}
     if interface_language != content.language:
-        yield f"there are no words of the page in '{content.language}' (languages/{content.language}/interface.toml): it is in English"
+        yield (
+            f"there are no words of the page in '{content.language}': it is in {english_name(interface_language)}. "
+            f"'harness new interface {content.language}' writes a file to translate, which --interface takes"
+        )
     elif not content.interface.reviewed_by:
         yield f"no native reader has checked the words of the page in '{content.language}'; the page says so"
     if not content.words.instructions and interface_language != content.language:

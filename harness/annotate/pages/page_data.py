@@ -54,7 +54,25 @@ class AnnotatorWords(msgspec.Struct, frozen=True):
         for value in scale.classes:
             text = str(value)
             classes.append({"value": value, "name": names.get(text, text), "hint": hints.get(text, ""), "points": points.get(text, ())})
-        return question | {"kind": "classes", "classes": classes}
+        return question | {"kind": "classes", "classes": self._with_yes_and_no(classes)}
+
+    def _with_yes_and_no(self, classes: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return two classes of which one says yes and one no, in whatever words, with their keys y and n; other classes as they are.
+
+        `0: yes.` has the name `Yes`, and `1: no, no such statement.` the name `No` with its words behind it.
+        """
+        answers: dict[str, dict[str, Any]] = {}
+        for one in classes:
+            said = one["hint"] or one["name"]
+            for key in ("yes", "no"):
+                for words in (self.strings[key], key):
+                    rest = said[len(words) :]
+                    if said.casefold().startswith(words.casefold()) and not rest[:1].isalnum():
+                        answers.setdefault(key, one | {"name": self.strings[key], "hint": rest.strip(" ,，、.。"), "key": key[0]})
+                        break
+        if len(classes) != 2 or len({one["value"] for one in answers.values()}) != 2:
+            return classes
+        return [next(answer for answer in answers.values() if answer["value"] == one["value"]) for one in classes]
 
     def exit_question(self, question: ExitQuestion) -> dict[str, Any]:
         """A question after the last text for the page, in its own words or in those of the interface."""
@@ -68,7 +86,11 @@ class AnnotatorWords(msgspec.Struct, frozen=True):
         """Return a task for the page: what writers were asked to do, and the titles of its texts."""
         instruction = section_in(section, self.instructions) if self.instructions else section
         outputs = output_fields(self.library, section)
-        return {"about": instruction.instruction.strip(), "fields": dict(instruction.fields), "outputs": outputs}
+        fields = dict(instruction.fields)
+        if section.task not in self.library.task_files:  # the names of columns: what they usually hold has words in every language
+            usual = {"source": self.strings["source_text"], "output": self.strings["text_to_judge"]}
+            fields |= {name: words for name, words in usual.items() if name in fields}
+        return {"about": instruction.instruction.strip(), "fields": fields, "outputs": outputs}
 
     def _rubric(self, metric: str) -> RubricWords | None:
         if self.instructions and metric in self.instructions.rubrics:
@@ -146,7 +168,10 @@ class PageContent(msgspec.Struct, frozen=True, kw_only=True):
             entry_data["reviews"] = {
                 metric: {"score": reviews[metric].score, "reason": visible(reviews[metric].reason)} for metric in questions
             }
-        return entry_data | ({"expected": entry.expected} if entry.role == "practice" else {})
+        if entry.role != "practice":
+            return entry_data
+        why = f"why_{str(item.fields.get('construction', '')).replace('-', '_')}"  # how a control item was made explains its scores
+        return entry_data | {"expected": entry.expected} | ({"why": why} if why in self.interface.strings else {})
 
     def _changed_places(self, item: Item, texts: Mapping[str, str]) -> dict[str, list[tuple[int, int]]]:
         """`{judged text: places}` of the words that differ from the text before it; none where the task has no text to compare with."""

@@ -137,7 +137,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "check": ("content_and_installation:CheckContent", "check all content: fields, scales, ids and versions"),
         "new": (
             "content_and_installation:NewContent",
-            "create the files of a new language pack, task, rubric or prompt, or a gate's policy",
+            "create the files of a new language pack, task, rubric or prompt, words of labelling pages in a language, or a gate's policy",
         ),
         "models": ("content_and_installation:Models", "list or download local models"),
         "doctor": ("content_and_installation:Doctor", "show installed packages, and which models, keys and folders are available"),

@@ -39,11 +39,11 @@ class CheckContent(JsonFlags, ContentFlags):
 class NewContent(OutFlags):
     """Flags of `harness new`.
 
-    harness new language ko
+    harness new interface tr
     harness new gate first
     """
 
-    kind: Literal["language", "task", "rubric", "prompt", "gate"] = field(kw_only=False)
+    kind: Literal["language", "interface", "task", "rubric", "prompt", "gate"] = field(kw_only=False)
     """kind"""
     name: str = field(kw_only=False)
     """a language tag such as 'ko', a name such as 'translate', or for gate a run or data folder"""

@@ -7,25 +7,31 @@ const KINDS = {
       return make("div", { class: "classes", role: "group", "aria-labelledby": "q-" + question.id }, question.classes.map((one) =>
         make("button", { type: "button", class: "class", "aria-pressed": String(one.value === value), "data-value": one.value,
           onclick: () => choose(one.value) },
-        make("b", {}, one.name), one.hint ? make("span", { class: "hint" }, one.hint) : null)));
+        make("b", {}, one.name), one.hint ? make("span", { class: "hint" }, one.hint) : null, one.key ? make("kbd", {}, one.key) : null)));
     },
-    /** The class that a digit names: by its own name, else by its place from 1. */
+    /** The class that a key names, as y and n do of yes and no. */
+    ofLetter: (question, letter) => question.classes.find((one) => one.key === letter)?.value,
+    /** The class that a digit names: by its own name, else by its place from 1. Of yes and no 1 is yes and 0 is no. */
     ofDigit(question, digit) {
+      const letter = { 1: "y", 0: "n" }[digit];
+      if (question.classes.some((one) => one.key)) return letter && question.classes.find((one) => one.key === letter)?.value;
       const named = question.classes.find((one) => String(one.value) === digit);
       if (named) return named.value;
       if (question.classes.some((one) => /^\d$/.test(String(one.value)))) return undefined;
       return question.classes[Number(digit) - 1]?.value;
     },
-    shown: (question, value) => question.classes.find((one) => one.value === value)?.name ?? String(value),
-    points: (question, value) => question.classes.find((one) => one.value === value)?.points ?? [],
+    shown(question, value) {
+      const chosen = question.classes.find((one) => one.value === value);
+      return chosen ? [chosen.name, chosen.hint].filter(Boolean).join(" – ") : String(value);
+    },
   },
   number: {
     draw(question, value, choose) {
       const range = { min: question.min, max: question.max, step: question.step };
       const words = word("choose_number", { min: question.min, max: question.max });
       const number = make("input", { type: "number", inputmode: "decimal", ...range, step: "any", value: value ?? null, "aria-label": words });
-      const slider = make("input", { type: "range", ...range, value: value ?? (question.min + question.max) / 2,
-        class: value === undefined ? "untouched" : null, "aria-label": words });
+      const slider = make("input", { type: "range", ...range, value: value ?? question.min,
+        class: value === undefined ? "untouched" : null, "aria-label": words }); // an untouched slider shows no thumb, as it rests at no score
       const take = (text) => {
         const chosen = Number(text);
         if (text !== "" && chosen >= question.min && chosen <= question.max) choose(chosen);
@@ -40,7 +46,6 @@ const KINDS = {
     },
     ofDigit: () => undefined,
     shown: (question, value) => shownNumber(value),
-    points: () => [],
   },
 };
 
@@ -74,16 +79,20 @@ KINDS.review = {
   },
   ofDigit: (question, digit) => Object.keys(AGREEMENT)[Number(digit) - 1],
   shown: (question, value) => word(AGREEMENT[value]),
-  points: () => [],
 };
 
 const kindOf = (question) => KINDS[question.kind];
 
-/** One question with its controls and, folded, what the scores mean. A review also reads and changes what was told of the item. */
-function drawQuestion(question, value, current, choose, telling) {
+/**
+ * One question with its controls and, folded, what the scores mean. A review also reads and changes what was told of the item.
+ * On a narrow screen only the current question is open; the button of another one opens it.
+ */
+function drawQuestion(question, value, current, choose, open, telling) {
   const explained = question.classes?.filter((one) => one.points.length) ?? [];
   return make("section", { class: current ? "question current" : "question", "aria-current": current ? "true" : null, "data-metric": question.id },
     make("h2", { id: "q-" + question.id }, question.title),
+    current ? null : make("button", { type: "button", class: "open", onclick: open }, make("b", {}, question.title),
+      value === undefined ? null : make("span", {}, kindOf(question).shown(question, value))),
     question.text ? make("p", { class: "asked" }, question.text) : null,
     kindOf(question).draw(question, value, choose, telling),
     question.description || explained.length

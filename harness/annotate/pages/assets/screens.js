@@ -28,6 +28,9 @@ function openDialog(draw) {
   return dialog;
 }
 
+/** Texts and questions stand below each other, as on a phone or at 400 % zoom: one question is open at a time. */
+const NARROW = matchMedia("(max-width: 56rem)");
+
 const Screens = {
   start({ done, storage, served, begin, open }) {
     const picker = make("input", { type: "file", accept: ".json,application/json", hidden: true, onchange: () => open(picker.files[0]) });
@@ -50,6 +53,7 @@ const Screens = {
       warned ? [make("p", { class: "warning", role: "alert" }, word("offensive_warning")), make("p", {}, make("label", {}, warned, " ", word("offensive_confirm")))] : null,
       make("p", { class: "row" }, go, button(word("open_file"), () => picker.click(), { class: "quiet" }), picker),
       keysHelp());
+    (checks[0] ?? go).focus({ preventScroll: true }); // Enter starts
   },
 
   /** The page is open in another tab, which has the answers. */
@@ -59,9 +63,9 @@ const Screens = {
   },
 
   /** One text with its questions. `verdict` explains a practice text after its answers. */
-  text({ item, title, said, current, verdict, left, done, choose, change, told, tell, press }) {
+  text({ item, title, said, current, verdict, left, done, choose, open, change, told, tell, press }) {
     const questions = item.questions.map((metric, number) => {
-      const drawn = drawQuestion(page.questions[metric], said.scores[metric], number === current, (value) => choose(metric, value), { item, told, tell });
+      const drawn = drawQuestion(page.questions[metric], said.scores[metric], number === current, (value) => choose(metric, value), () => open(number), { item, told, tell });
       if (verdict) drawn.append(explanation(page.questions[metric], item.expected[metric], said.scores[metric]));
       return drawn;
     });
@@ -69,14 +73,16 @@ const Screens = {
     main.replaceChildren(
       make("header", { class: "bar" }, heading("h1", title),
         make("progress", { max: page.items.length, value: done, "aria-label": word("progress", { done, total: page.items.length }) }),
-        make("span", { class: "faint" }, word("progress", { done, total: page.items.length }), " · ", left)),
+        make("span", { class: "faint" }, word("progress", { done, total: page.items.length }), done < page.items.length ? [" · ", left] : null)),
       make("div", { class: "item" }, drawTexts(item, said),
-        make("aside", { class: "answers", "aria-label": word("text_to_judge") }, page.mark_errors ? markingPanel(item, said, change) : null, questions,
+        make("aside", { class: verdict ? "answers explained" : "answers", "aria-label": word("text_to_judge") },
+          verdict && item.why ? make("p", { class: "why" }, word("practice_why"), " ", word(item.why)) : null, page.mark_errors ? markingPanel(item, said, change) : null, questions,
           said.skip ? make("p", { class: "note" }, word("skipped", { reason: word(SKIPS[said.skip]) })) : null,
           said.comment ? make("p", { class: "note", lang: page.language, dir: "auto" }, word("comment") + ": " + said.comment) : null,
           make("div", { class: "actions" }, make("nav", { class: "row" }, button(word("back"), press.back), button(word("next"), press.next, { class: "main", key: "Enter" })),
-          make("div", { class: "row small" }, button(word("skip"), press.skip, { key: "s" }), button(word("comment"), press.comment, { key: "c" }),
-            button(word("undo"), press.undo, { key: "u" }), button(word("pause"), press.pause, { key: "p" }), button(word("save_file"), press.save))),
+          make("details", { class: "small", open: !NARROW.matches }, make("summary", {}, word("more")), make("div", { class: "row" },
+            button(word("skip"), press.skip, { key: "s" }), button(word("comment"), press.comment, { key: "c" }),
+            button(word("undo"), press.undo, { key: "u" }), button(word("pause"), press.pause, { key: "p" }), button(word("save_file"), press.save)))),
           keysHelp())));
   },
 
@@ -134,14 +140,11 @@ const Screens = {
   },
 };
 
-/** Whether a practice answer is the expected one, and why that is expected. */
+/** Whether a practice answer is the expected one, and the expected one in words. */
 function explanation(question, expected, given) {
-  const kind = kindOf(question);
   const right = given === expected;
-  const points = kind.points(question, expected);
   return make("div", { class: right ? "verdict right" : "verdict other" },
-    make("p", {}, word(right ? "practice_right" : "practice_other", { answer: kind.shown(question, expected) })),
-    points.length ? [make("p", {}, word("practice_why")), make("ul", {}, points.map((point) => make("li", {}, point)))] : null);
+    make("p", {}, word(right ? "practice_right" : "practice_other", { answer: kindOf(question).shown(question, expected) })));
 }
 
 function keysHelp() {

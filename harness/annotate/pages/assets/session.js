@@ -116,11 +116,13 @@ class Session {
     if (!this.answers.complete(this.item)) {
       this.current = this.firstOpenQuestion();
       this.draw();
+      this.reveal();
       return announce(word("answer_first"));
     }
     if (this.practising && !this.verdict && !this.answers.of(this.item.key).skip) {
       this.verdict = true;
-      return this.draw();
+      this.draw();
+      return this.reveal();
     }
     if (this.practising) {
       this.answers.kept.practised += 1;
@@ -153,15 +155,24 @@ class Session {
     Screens.text({
       item, said, title: number, current: this.current, verdict: this.verdict, done: this.answers.done,
       left: word("time_left", { minutes: Math.max(1, Math.ceil(this.answers.secondsLeft() / 60)) }),
-      choose: (metric, score) => this.choose(metric, score), change: (changes) => this.change(changes),
+      choose: (metric, score) => this.choose(metric, score), open: (number) => { this.current = number; this.draw(); this.reveal(); }, change: (changes) => this.change(changes),
       told: () => this.answers.of(item.key), tell: (changes, redraw) => (redraw ? this.change(changes) : this.note(changes)),
       press: { back: () => this.back(), next: () => this.next(), skip: () => this.skip(), comment: () => this.comment(), undo: () => this.undo(),
         pause: () => this.pause(), save: () => this.save() },
     });
     const panel = document.querySelector(".answers");
-    const shown = panel.querySelector(this.verdict ? ".verdict" : ".question.current");
+    const shown = panel.querySelector(this.verdict ? ".why, .verdict" : ".question.current");
     if (panel.scrollHeight > panel.clientHeight) panel.scrollTop = scrolled ?? shown.offsetTop - 0.2 * panel.clientHeight;
     if (focus) document.querySelector(`.question[data-metric="${CSS.escape(metric)}"] [data-value="${CSS.escape(value)}"]`)?.focus({ preventScroll: true });
+  }
+
+  /** Bring the whole current question to the screen, as from below a long text on a narrow one; whether it was off the screen. */
+  reveal() {
+    const shown = document.querySelector(this.verdict ? ".answers .why, .answers .verdict" : ".question.current");
+    const { top, bottom } = shown.getBoundingClientRect();
+    const end = innerHeight - (NARROW.matches ? 70 : 0); // above the buttons that stay at the bottom
+    if (top < 0 || bottom > end) shown.scrollIntoView({ block: bottom - top > end ? "start" : "nearest" });
+    return bottom < 60 || top > end - 100;
   }
 
   choose(metric, value) {
@@ -171,6 +182,7 @@ class Session {
     // Whoever disagrees is asked why before the next question.
     this.current = page.review && score !== "agree" ? this.item.questions.indexOf(metric) : this.firstOpenQuestion();
     this.changed();
+    this.reveal();
     announce(question.title + ": " + kindOf(question).shown(question, score), true);
   }
 
@@ -273,17 +285,21 @@ class Session {
     const backward = forward === "ArrowLeft" ? "ArrowRight" : "ArrowLeft";
     const actions = { Enter: () => this.next(), [forward]: () => this.next(), [backward]: () => this.back(), s: () => this.skip(), c: () => this.comment(),
       u: () => this.undo(), p: () => this.pause() };
-    if (/^\d$/.test(key)) this.digit(key);
+    if (/^\d$/.test(key)) this.score(kindOf(this.question).ofDigit(this.question, key));
+    else if (kindOf(this.question).ofLetter?.(this.question, key) !== undefined) this.score(kindOf(this.question).ofLetter(this.question, key));
     else if (document.querySelector(`[data-key="${CSS.escape(key)}"]`)) document.querySelector(`[data-key="${CSS.escape(key)}"]`).click();
     else if (actions[key]) actions[key]();
     else return;
     event.preventDefault();
   }
 
-  digit(digit) {
-    const metric = this.item.questions[this.current];
-    const value = kindOf(page.questions[metric]).ofDigit(page.questions[metric], digit);
-    if (value !== undefined) this.choose(metric, value);
+  get question() {
+    return page.questions[this.item.questions[this.current]];
+  }
+
+  /** Take a score that was typed. Nobody answers a question that is off the screen: the first key brings it there. */
+  score(value) {
+    if (value !== undefined && !this.reveal()) this.choose(this.question.id, value);
   }
 }
 
