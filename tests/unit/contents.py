@@ -13,7 +13,17 @@ from harness.authoring.lock import accept
 from harness.content.library import Library, bundled_root
 
 LANGUAGES_LEFT_OUT = ("es", "it", "pt-BR")
-LEFT_OUT = ("hard*", "parallel*", "models*", "controls-hard*", "controls-parallel*", "controls-models*", *LANGUAGES_LEFT_OUT)
+LEFT_OUT = (
+    "hard*",
+    "long*",
+    "parallel*",
+    "models*",
+    "controls-hard*",
+    "controls-long*",
+    "controls-parallel*",
+    "controls-models*",
+    *LANGUAGES_LEFT_OUT,
+)
 # What a board says of these languages: a version, or a list of items.
 _OF_THESE = re.compile(rf'^"?(?:{"|".join(LANGUAGES_LEFT_OUT)})"? = (?:".*"|\[[^\]]*\])\n', re.M)
 

@@ -58,7 +58,7 @@ def test_bundled_content_is_found(library: Library) -> None:
     pairs = ["compare_advertisements", "compare_continuations", "compare_responses", "compare_summaries", "summary_beside_reference"]
     assert sorted(library.task_files) == sorted([*pairs, *single])
     assert sorted(library.pack_files) == ["cs", "de", "en", "es", "fr", "it", "ja", "pt-BR", "zh"]
-    controls = ["controls", "controls-full", "controls-hard", "controls-models", "controls-parallel"]
+    controls = ["controls", "controls-full", "controls-hard", "controls-long", "controls-models", "controls-parallel"]
     people = [
         "adparaphrase",
         "adparaphrase-v2",
