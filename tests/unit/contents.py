@@ -15,7 +15,7 @@ from harness.content.library import Library, bundled_root
 LANGUAGES_LEFT_OUT = ("es", "it", "pt-BR")
 LEFT_OUT = (
     "hard*",
-    "long*",
+    "long",
     "parallel*",
     "models*",
     "controls-hard*",
