@@ -34,6 +34,8 @@ from harness.measure.label_counts import Classes, LabelCounts
 from harness.measure.scores import numbers
 from harness.model import BY_PEOPLE, Basis, Score
 from harness.stats import RARE, OneClass
+from harness.stats.agreement.coefficients import cohen_kappa
+from harness.stats.agreement.correlation import pearson
 from harness.stats.agreement.score_errors import distance_of_judge, distance_of_people, median_without_group
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.core.many_cells import windows
@@ -119,6 +121,9 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
         sums, tests: sums of gaps and of differences from the baseline by group, and the four tests; see docs/decisions.md.
         hits, right: share of items on which the judge gives the aggregate of the labels, failures as wrong, by groups; on interval scales
             1 minus the distance from the mean label, failures as the whole scale.
+        kappa, correlation: Cohen's kappa of the judge with the aggregate of the labels, answers that cannot be read left out, and Pearson's
+            correlation where more than two classes are ordered; on continuous scales the correlation with the mean label alone.
+            Descriptive: no test uses them.
         baseline: right answers of the judge minus those of the majority baseline.
         coverage: readable answers, and what the others are.
         commonest: the commonest answer and label.
@@ -131,7 +136,9 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
         copied: whose labels the judge's scores equal in every text.
         alt_test: the alternative annotator test; None where labels cannot be followed by annotator.
         shares: the share of each class that the judge finds, of metrics with two classes.
-        basis: what `use` is tested against: how far people agree, or a bar. With a bar, `tests` hold its p in place of those of the gap.
+        basis: what `use` is tested against: how far people agree, or a bar. With a bar, `tests` hold its p in place of those of the gap;
+            with a bar beside people those of both together: `p_people` is that of the gap alone, and `below_bar` says whether the bar
+            speaks more clearly against the judge than people do.
         alt_samples: what it was made of, by task, where the card or a flag names its scoring: metrics of a task are then pooled.
     """
 
@@ -157,6 +164,10 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
     alt_samples: dict[str, AnnotatorSample]
     shares: tuple[ClassShare, ...] = ()
     basis: Basis = "people"
+    kappa: float = math.nan
+    correlation: float = math.nan
+    p_people: float = math.nan
+    below_bar: bool = False
 
     @property
     def effective_groups(self) -> float:
@@ -197,12 +208,20 @@ def cell_tests(judged: JudgedTable, by_source: bool, options: DecisionOptions) -
         alternative = annotator_tests([cell.annotators for cell in cells], epsilon)
         variation = one_class_tests([cell.answers for cell in cells])
         for cell, tested, alt_test, varied in zip(cells, tests, alternative, variation, strict=True):
-            if cell.basis == "bar":
-                # Tests with the p of "every share is above its bar" and "a share is below its bar" in place of those of the gap.
-                above, below = np.asarray(p_above_bar(cell.shares)), np.asarray(p_below_bar(cell.shares))
-                tested = tested._replace(
-                    capped=tested.capped._replace(gap=above, worse=below), plain=tested.plain._replace(gap=above, worse=below)
+            p_people, below_bar = float(tested.alone.gap), False
+            if any(share.bar is not None for share in cell.shares):
+                # The p of "every share is above its bar" and "a share is below its bar" in place of those of the gap. Where people are
+                # there to compare with, `use` needs both, so its p is the larger one; either speaks against the judge: twice the smaller.
+                above, below, people = p_above_bar(cell.shares), p_below_bar(cell.shares), cell.basis == "people"
+                below_bar = not people or below < float(tested.alone.worse)
+                capped, plain = (
+                    part._replace(
+                        gap=np.fmax(part.gap, above) if people else np.asarray(above),
+                        worse=np.fmin(1.0, 2 * np.fmin(part.worse, below)) if people else np.asarray(below),
+                    )
+                    for part in (tested.capped, tested.plain)
                 )
+                tested = tested._replace(capped=capped, plain=plain)
             gap, baseline, hits, read, level = (next(means) for _ in cell.samples)
             yield CellTests(
                 **cell.fields,
@@ -217,6 +236,8 @@ def cell_tests(judged: JudgedTable, by_source: bool, options: DecisionOptions) -
                 alt_test=alt_test,
                 shares=cell.shares,
                 basis=cell.basis,
+                p_people=p_people,
+                below_bar=below_bar,
             )
 
 
@@ -281,7 +302,8 @@ class _CellTester:
             times_given = np.bincount(code[answered & (code >= 0)], minlength=len(classes.scores))
             commonest = Commonest(*(_commonest(classes.scores, times) for times in (times_given, counts[labelled].sum(axis=0))))
         shares: tuple[ClassShare, ...] = ()
-        if basis == "bar" or (len(classes.scores) == 2 and not classes.continuous and source in BY_PEOPLE):
+        has_classes = not classes.continuous and not classes.order_only and source in BY_PEOPLE
+        if basis == "bar" or (has_classes and (len(classes.scores) == 2 or options.bar)):
             bars = parse_bar(options.bar or str(DEFAULT_BAR)) if basis == "bar" or options.bar else None
             shares = class_shares(labels, items, hit, group, options.alpha, options.bar_correlation, bars)
         leveled = labelled if labelled.any() else raters >= 1  # how generous a judge is shows beside one person too
@@ -293,6 +315,16 @@ class _CellTester:
         sample = annotator_sample(table, codes[paired], group[paired], metric, classes, scoring)
         tasks = item_key(judged.data, "task").take(items[paired]) if sample and (options.alt_scoring or about.alt_scoring) else None
         n, times = int(paired.sum()), counts[labelled].sum(axis=0)
+        kappa, correlation = math.nan, math.nan  # descriptive, so of all labels where no text has two
+        if distances and score is not None:
+            correlation = pearson(score, distances.mean[items]).value
+        elif len(classes.scores) > 1:
+            told = answered if labelled.any() else (raters >= 1)[number]
+            answer, reference = code[told], judged.reference_class[rows][told]
+            kappa = cohen_kappa(answer, reference, len(classes.scores)).value
+            if classes.kind == "ordinal" and len(classes.scores) > 2:
+                values = np.append(_class_values(classes), math.nan)  # -1: no class
+                correlation = pearson(values[answer], values[reference]).value
         by_people = source in BY_PEOPLE
         numbers = score if classes.continuous else None
         judged_as = codes if numbers is None else numbers
@@ -321,6 +353,8 @@ class _CellTester:
                     groups=len(np.unique(group[~np.isnan(gap if n and basis == "people" else hit)])),
                     labelled=n if by_people and n and basis == "people" else int((~np.isnan(against)).sum()),
                 ),
+                "kappa": kappa,
+                "correlation": correlation,
                 "sampling": about.sampling,
                 "aggregate": about.annotators == "aggregate",
                 "people": people,

@@ -64,6 +64,13 @@ def labels_needed(cells: Sequence[tuple[CellTests, float]], options: DecisionOpt
     planned = about_more_each(list(plans.values()), rule, margin=options.margin, power=options.power)
     for number, plan in zip(plans, planned, strict=True):
         needed[number] = MORE_THAN if plan.more is None else _round_up(plan.more)
+    for number, (tests, level) in enumerate(cells):  # where a bar is asked for beside people, the judge has to pass both
+        if tests.basis == "people" and tests.texts.n and any(share.p_above is not None and share.p_above > level for share in tests.shares):
+            for_bar, for_people = _texts_for_bar(tests, level, options), needed[number]
+            if tests.p_people <= options.alpha or for_bar is None:
+                needed[number] = for_bar
+            elif for_people is not None:
+                needed[number] = max(for_bar, for_people, key=lambda further: (further.more_than, further.texts))
     return needed
 
 

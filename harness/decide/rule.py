@@ -30,6 +30,7 @@ class DecisionInputs(msgspec.Struct, frozen=True):
         basis: what `q_use` and `q_worse` are about: people's agreement, or a bar that the judge is held against.
         unread: whether more than half of the judge's answers cannot be read, here or over all cells of the judge and condition.
         copied: whether the judge's scores equal people's in every text, and nobody says that they are its own.
+        below_bar: whether what speaks against the judge is the bar.
         aggregate: whether a label is one released score that several people were made into, as `annotators = "aggregate"` says.
     """
 
@@ -49,6 +50,7 @@ class DecisionInputs(msgspec.Struct, frozen=True):
     unread: bool = False
     copied: bool = False
     basis: Basis = "people"
+    below_bar: bool = False
 
 
 class Decision(NamedTuple):
@@ -113,7 +115,7 @@ def _decide_by_tests(cell: DecisionInputs, options: DecisionOptions) -> Decision
     if cell.sampling == "random" and cell.gain >= options.gain:
         return CORRECTED_WORSE if worse or base_worse else CORRECTED
     if worse:
-        return BELOW_BAR if cell.basis == "bar" else WORSE
+        return BELOW_BAR if cell.basis == "bar" or cell.below_bar else WORSE
     if base_worse:
         return BASE_WORSE
     return BAR_NOT_SHOWN if cell.basis == "bar" else NEITHER

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from harness.content.tags import english_name
 from harness.decide.cell_tests import CellTests
-from harness.decide.class_shares import mostly_missed, words_of_share
+from harness.decide.class_shares import mostly_missed, p_above_bar, words_of_bar, words_of_share
 from harness.decide.more_labels import FurtherTexts
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import (
@@ -104,6 +104,9 @@ def equal_groups(groups: int, effective: float | None) -> str:
     return "" if float(number) == groups else number
 
 
+_NO_CHANGE = "At what was seen, more labels would not change this"
+
+
 class VerdictInWords(NamedTuple):
     """The words of a verdict, from its tests and its decision.
 
@@ -137,13 +140,16 @@ class VerdictInWords(NamedTuple):
             if tests.basis == "people" and tests.texts.labels in BY_PEOPLE and not has_enough(tests.texts, options):
                 obstacles = ("labels",) if tests.texts.n else ("annotators",)
             else:
+                barred = any(share.bar is not None for share in tests.shares)
                 passed = {
-                    "bar" if tests.basis == "bar" else "people": tests.tests.alone.gap <= options.alpha
-                    or tests.texts.labels not in BY_PEOPLE,
+                    "people": tests.basis == "bar" or tests.p_people <= options.alpha or tests.texts.labels not in BY_PEOPLE,
+                    "bar": not barred or p_above_bar(tests.shares) <= options.alpha,
                     "baseline": tests.tests.alone.base <= options.alpha,
                     "coverage": tests.coverage.share >= options.coverage,
                 }
                 obstacles = tuple(name for name, is_passed in passed.items() if not is_passed) or ("cells",)
+                if self._few_texts_for_bar and self.needed is None:
+                    obstacles = ("labels", *obstacles)
         reasons = tuple(map(self._obstacle_clause, obstacles))
         if self.tested.unread:
             reasons = (self._obstacle_clause("unread"),)
@@ -192,14 +198,11 @@ class VerdictInWords(NamedTuple):
                 return f"{self._too_few_labels_sentence(reasons)}{as_if}"
 
     def _further_bar_sentence(self) -> str:
-        """Return a sentence where a bar was asked for beside people's agreement: it is tested alone, and no condition of the verdict."""
-        shares, alpha = self.tests.shares, self.options.alpha
-        if self.tests.basis == "bar" or not self.options.bar or not shares or self.decision in (UNREAD, COPIES):
+        """Return a sentence where a bar was asked for beside people's agreement: what the judge finds of each class."""
+        barred = any(share.bar is not None for share in self.tests.shares)
+        if self.tests.basis == "bar" or not barred or self.decision in (UNREAD, COPIES):
             return ""
-        above = all(share.p_above is not None and share.p_above <= alpha for share in shares)
-        below = any(share.p_below is not None and share.p_below <= alpha / len(shares) for share in shares)
-        side = "shown to be above it" if above else "shown to be below it" if below else "shown neither above nor below it"
-        return f" Against the bar ({self.options.bar}) it finds {self.shares_words()}: {side}, tested alone."
+        return f" The bar ({words_of_bar(self.tests.shares)}) is asked for beside people: it finds {self.shares_words()}."
 
     def _missed_class_sentence(self) -> str:
         """Return a further sentence where most of a class is shown to be missed, whatever the verdict: people may agree as seldom."""
@@ -211,7 +214,7 @@ class VerdictInWords(NamedTuple):
 
     def _bar_sentence(self, reasons: Sequence[str]) -> str:
         """Return the sentence of a verdict that rests on a bar."""
-        tests, where, k = self.tests, self._judge_words, self.needed
+        tests, where, k, options = self.tests, self._judge_words, self.needed, self.options
         bars = {share.bar for share in tests.shares}
         bar = f"a bar of {_percent(bars.pop() or 0)}" if len(bars) == 1 else "the bars"
         among = f" ({self.family} cells were tested)" if self.family > 1 else ""
@@ -229,9 +232,16 @@ class VerdictInWords(NamedTuple):
             case "do not use":
                 return f"Do not use {where}, against {bar}: {reasons[0]}; it finds {shares}; {texts}{among}.{alone}"
             case _ if k is None:
-                return f"Unknown, {where}, against {bar}: it finds {shares}; {texts}. At what was seen, more labels would not change this."
+                more = f"{options.items} texts and more can show something" if self._few_texts_for_bar else _NO_CHANGE
+                return f"Unknown, {where}, against {bar}: it finds {shares}; {texts}. {more}."
             case _:
                 return f"Unknown, {where}, against {bar}: it finds {shares}; {texts}. Label {self._further_texts_words(k)}.{alone}"
+
+    @property
+    def _few_texts_for_bar(self) -> bool:
+        """True where texts are so few that what was seen of a bar says nothing of further ones."""
+        texts, options = self.tests.texts, self.options
+        return self.tests.basis == "bar" and (texts.labelled < options.items or texts.groups < options.groups)
 
     def shares_words(self) -> str:
         """Return the shares of each class that the judge finds, with the limits that count."""
@@ -255,7 +265,7 @@ class VerdictInWords(NamedTuple):
     def _too_few_labels_sentence(self, reasons: Sequence[str]) -> str:
         where, k, why = self._judge_words, self.needed, "; ".join(reasons)
         if k is None:
-            return f"Unknown, {where}: {why}. At what was seen, more labels would not change this."
+            return f"Unknown, {where}: {why}. {_NO_CHANGE}."
         if not has_enough(self.tests.texts, self.options):
             return f"Unknown, {where}: too few labels: {reasons[0]}. Label {k} more texts with two annotators each."
         if k.more_than:
@@ -308,7 +318,8 @@ class VerdictInWords(NamedTuple):
                 return f"{self._gap_words}, and {self._margin_words} below is not ruled out"
             case "below_bar":
                 low = min(self.tests.shares, key=lambda share: 1.0 if share.p_below is None else share.p_below)
-                return f"it is shown to find less than {_percent(low.bar or 0)} of {words_of_share(low, self._labelled_by)}"
+                who = self._labelled_by if tests.basis == "bar" else "people"
+                return f"it is shown to find less than {_percent(low.bar or 0)} of {words_of_share(low, who)}"
             case "bar":
                 return "it is not shown to be above the bar of every class"
             case "base_worse":
@@ -334,6 +345,8 @@ class VerdictInWords(NamedTuple):
                 )
                 return f"it does not vary: it gives '{commonest}' to {often}, and people's commonest class has {usual}"
             case "labels":
+                if tests.basis == "bar":
+                    return f"{tests.texts.labelled} texts are too few to say anything; {options.items} and more can"
                 texts = f"{tests.texts.n} texts have two annotators, {tests.texts.groups} of them independent"
                 return f"{texts}; {options.items} and {options.groups} are needed"
             case "annotators":

@@ -72,6 +72,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
         baseline: the judge beside the majority baseline.
         bounds: lower and upper bounds of the gap and of the difference from the baseline.
         p, corrected: p of this cell alone, and after correction over the family.
+        kappa, correlation: of the judge with the aggregate of the labels; see `CellTests`.
         coverage: share of readable answers.
         answers: how many answers there are, and how many of them cannot be read.
         gain: effective labels per label if many further texts are judged.
@@ -103,6 +104,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     leniency: float | None
     copied: CopiedLabels | None = None
     alt_test: dict[str, Any] | None
+    kappa: float | None = None
+    correlation: float | None = None
     basis: Basis = "people"
     shares: tuple[ClassShare, ...] = ()
     margin: float
@@ -182,6 +185,8 @@ _PATHS = {
         "q_one_class": "corrected.one_class",
         "family": "corrected.family",
         "right": "baseline.right",
+        "kappa": "kappa",
+        "correlation": "correlation",
         "base_diff": "baseline.diff",
         "base_bound": "bounds.base",
         "base_upper": "bounds.base_upper",
@@ -366,6 +371,7 @@ def _decision_inputs(cell: CellTests, options: DecisionOptions, q: CorrectedP, *
         unread=unread,
         copied=cell.copied is not None and options.equal_scores == "copies",
         basis=cell.basis,
+        below_bar=cell.below_bar,
     )
 
 
@@ -390,6 +396,8 @@ def _build_verdict(decided: _Decided, needed: FurtherTexts | None, options: Deci
         answers=cell.coverage.all,
         gain=number(cell.gain) if math.isfinite(cell.gain) else None,
         leniency=number(cell.level.leniency.mean),
+        kappa=None if tested.unread else number(cell.kappa),
+        correlation=None if tested.unread else number(cell.correlation),
         copied=cell.copied,
         alt_test=cell.alt_test,
         basis=cell.basis,

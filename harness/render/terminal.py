@@ -61,7 +61,7 @@ def print_lines(lines: Iterable[str]) -> None:
 
 
 _MORE = "--notes --all --by-task"  # flags of a run that show more
-_ANSWER_STYLES = STYLES | {"title": "bold", "open": "", "next": "bold", "note": "dim"}
+_ANSWER_STYLES = STYLES | {"title": "bold", "seen": "", "open": "", "next": "bold", "note": "dim"}
 
 
 def render_answer(verdicts: Sequence[Verdict], pages: LabelPages, width: int) -> list[RenderableType]:

@@ -145,7 +145,7 @@ def column_widths(table: TextTable) -> list[int]:
 
 
 class AnswerLine(NamedTuple):
-    """One line of an answer. Styles are `title`, `good`, `bad`, `open`, `next` and `note`; a next step may have a `command`."""
+    """One line of an answer. Styles are `title`, `seen`, `good`, `bad`, `open`, `next` and `note`; a next step may have a `command`."""
 
     style: str
     sentence: str
@@ -160,9 +160,11 @@ def answer_lines(verdicts: Sequence[Verdict], pages: LabelPages = LabelPages()) 
 
 
 def lines_of(answer: Answer) -> Iterator[AnswerLine]:
-    """Yield an answer: its title, a line for each card (what to use, what not, what is unknown), how sure it is, and the first step."""
+    """Yield an answer: its title, what was seen, a line for each card, how sure it is, and the first step."""
     if answer.title:
         yield AnswerLine("title", answer.title, answer.title)
+    for line in answer.seen:
+        yield AnswerLine("seen", line, line)
     for card in answer.cards:
         yield AnswerLine(card.style, f"{SIGNS[card.style]} {card.sentence}", f"{SIGNS[card.style]} {card.whole}")
     if answer.sure:

@@ -95,7 +95,8 @@ class VerdictMatrix:
 class Answer:
     """The answer of verdicts, for a reader who reads nothing else.
 
-    `title` states what was found of one judge, and asks which judge where there are several. `sure` says how often a wrong `use`
+    `title` states what was found of one judge, and asks which judge where there are several. `seen` says of one judge and few questions
+    how far its scores are those of people, as numbers that the field knows; nothing of it is tested. `sure` says how often a wrong `use`
     happens, and what "as good as people" means; it is empty where labels are constructed. Several judges or conditions have a matrix of
     their verdicts, one for each condition that can be chosen.
     """
@@ -105,6 +106,7 @@ class Answer:
     sure: str
     steps: tuple[NextStep, ...]
     matrices: tuple[VerdictMatrix, ...] = ()
+    seen: tuple[str, ...] = ()
 
     @property
     def sentences(self) -> tuple[Sentence, ...]:
@@ -112,7 +114,13 @@ class Answer:
 
     def as_json(self) -> dict[str, Any]:
         """Return one object for programs: the words, without the matrix, which verdicts have."""
-        return {"title": self.title, "sentences": self.sentences, "sure": self.sure, "steps": [asdict(step) for step in self.steps]}
+        return {
+            "title": self.title,
+            "seen": self.seen,
+            "sentences": self.sentences,
+            "sure": self.sure,
+            "steps": [asdict(step) for step in self.steps],
+        }
 
 
 def plain_cards(sentences: Iterable[Sentence]) -> tuple[Card, ...]:

@@ -459,16 +459,22 @@ def test_the_bar_is_stated_by_class_and_more_labels_of_the_rarer_class_are_named
     assert done.code == 2 and "--bar fail=2: 2 should lie between 0 and 1" in done.err
 
 
-def test_a_bar_beside_people_is_shown_and_decides_nothing(cli: Any) -> None:
+def test_a_bar_beside_people_asks_for_both(cli: Any) -> None:
     words = ("pass", "fail")
     rows: Rows = [{"text": text(EN, k), "judge": agreeing(k, words, 30)} for k in range(200)]
     for k, row in enumerate(rows):
         row |= {f"rater{at}": agreeing(k, words, 12, at) for at in (1, 2, 3)}
     write("t.csv", rows)
-    [plain], [barred] = (read(cli, "t.csv", *more)["verdicts"] for more in ((), ("--bar", ".8")))
-    assert plain["verdict"] == barred["verdict"] == "use" and barred["basis"] == "people"
-    assert "Against the bar (.8) it finds" in barred["sentence"] and "shown to be above it, tested alone" in barred["sentence"]
+    bars: tuple[tuple[str, ...], ...] = ((), ("--bar", ".8"), ("--bar", ".9999"), ("--bar", ".95"))
+    [plain], [passed], [below], [open_] = (read(cli, "t.csv", *more)["verdicts"] for more in bars)
+    assert plain["verdict"] == passed["verdict"] == "use" and passed["basis"] == "people"
+    assert "The bar (80 % of each class) is asked for beside people: it finds" in passed["sentence"]
     assert "bar" not in plain["settings"] and [share["bar"] for share in plain["shares"]] == [None, None]
+    # use: the larger p of both questions; against the judge: twice the smaller one
+    assert passed["q_use"] == max(plain["q_use"], *(share["p_above"] for share in passed["shares"]))
+    assert below["verdict"] == "do not use" and below["obstacles"] == ["below_bar"]
+    assert below["q_worse"] == pytest.approx(4 * min(share["p_below"] for share in below["shares"]))
+    assert open_["verdict"] == "too few labels" and open_["obstacles"] == ["bar"] and open_["p_gap"] > plain["p_gap"]
 
 
 # What cannot be read

@@ -191,6 +191,7 @@ class ScreenView:
     sure: str
     steps: tuple[NextStep, ...]
     matrices: tuple[VerdictMatrix, ...]
+    seen: tuple[str, ...]
     answers: tuple[JudgeAnswer, ...]
     sides_are: str
     state_bar: Markup
@@ -257,6 +258,7 @@ def _view(tag: str, sides: Sides, facts: Known) -> ScreenView:
         answer.sure,
         answer.steps,
         answer.matrices,
+        answer.seen,
         tuple(_answer(side, name, facts.pairs, POOLED if tag == _ALL else tag) for side, name in zip(sides, names, strict=True)),
         "judge" if several else "condition",
         state_bar(counts),

@@ -6,13 +6,24 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from harness.content.tags import english_name
+from harness.decide.class_shares import words_of_bar
 from harness.decide.sentences import unread_words
 from harness.decide.verdicts import Verdict
 from harness.measure.answer_counts import total_answers
 from harness.reports.answer.cards import cards_of_one, cards_of_several, copied_cards, missing_cards, note_cards
 from harness.reports.answer.matrix import verdict_matrices
 from harness.reports.answer.steps import LabelPages, next_steps
-from harness.reports.answer.words import Sides, bar_words, judge_of, maybe_copies, nobody_to_compare, setting, side_names, style_of
+from harness.reports.answer.words import (
+    Sides,
+    bar_words,
+    judge_of,
+    maybe_copies,
+    nobody_to_compare,
+    seen_agreement,
+    setting,
+    side_names,
+    style_of,
+)
 from harness.reports.answer_parts import Answer, Card
 from harness.reports.tables.numbers import counted, percent
 
@@ -29,9 +40,9 @@ def _with_missing(verdicts: Sequence[Verdict], cards: Iterable[Card]) -> tuple[C
     if position is None or len(missing) != 1:
         return (*copied_cards(verdicts), *missing, *listed, *notes)
     [missed] = missing
-    listed[position] = replace(
-        listed[position], text=f"{listed[position].text} {missed.text}", note=f"{listed[position].note} {missed.note}".strip()
-    )
+    card = listed[position]
+    note = card.note if len(verdicts) == 1 and verdicts[0].basis == "bar" else f"{card.note} {missed.note}".strip()  # which has the shares
+    listed[position] = replace(card, text=f"{card.text} {missed.text}", note=note)
     return (*copied_cards(verdicts), *listed, *notes)
 
 
@@ -47,7 +58,9 @@ def build_answer(sides: Sides, pages: LabelPages = LabelPages()) -> Answer:
     if len(sides) == 1:
         steps = tuple(next_steps(verdicts, {}, pages))[:_MOST_STEPS]
         cards = _with_missing(verdicts, cards_of_one(verdicts))
-        return Answer(_title_of_one_judge(sides), cards, _describe_error_rate(sides), steps)
+        copied = any(verdict.copied for verdict in verdicts)  # agreement with what was copied shows nothing
+        seen = () if copied else tuple(seen_agreement(verdicts))
+        return Answer(_title_of_one_judge(sides), cards, _describe_error_rate(sides), steps, seen=seen)
     names = side_names(sides)
     names_by_id = {id(verdict): name for name, side in zip(names, sides, strict=True) for verdict in side}
     judges = names_by_id if several else {identity: f"{verdicts[0]['judge']} ({name})" for identity, name in names_by_id.items()}
@@ -143,6 +156,8 @@ def _describe_error_rate(sides: Sides) -> str:
         means = f"The bar where one person labelled each text: {bar_words(verdicts)}."
     else:
         means = _as_good_as_people(margin)
+        if asked := next((verdict for verdict in verdicts if any(share.bar is not None for share in verdict.shares)), None):
+            means += f" --bar asks in addition that the judge finds {words_of_bar(asked.shares)}."
     if setting(verdicts[0], "correction") != "holm" or not tests:
         return means
     chance = percent(float(setting(verdicts[0], "alpha")))
