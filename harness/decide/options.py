@@ -85,7 +85,7 @@ class DecisionOptions(Options):
     bar_correlation: Annotated[float, Flag(setting=True)] = BAR_CORRELATION
     """what texts of one group have in common at least, where a judge is held against a bar: from 0 (what is seen) to 1 (groups count)"""
 
-    equal_scores: EqualScores = "copies"
+    equal_scores: Annotated[EqualScores, Flag(setting=True)] = "copies"
     """scores that equal a person's in every text may be `copies` of the labels, and no verdict rests on them; `own` where you know that
     the judge gave them itself"""
 

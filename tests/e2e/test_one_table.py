@@ -84,7 +84,7 @@ def test_two_columns_of_verdicts(cli: Any) -> None:
     )
     shown = " ".join(done.out.split())
     assert "✓ Use it in English. Against a bar of 80 % of each class it finds" in shown
-    assert "of what the person failed (at least" in shown and "One person labelled each text" in shown
+    assert "of what the person failed (at least" in shown and "Each text has one label" in shown
     [verdict] = read(cli, "t.csv")["verdicts"]
     assert verdict["basis"] == "bar" and verdict["verdict"] == "use" and "bar=0.8" in verdict["settings"]
     assert [share["score"] for share in verdict["shares"]] == ["fail", "pass"]
