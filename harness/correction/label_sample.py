@@ -70,7 +70,17 @@ def draw_label_sample(recording: Recording, options: SampleOptions) -> LabelSamp
     Raises UsageError for a language, judge or metric that is not there or has to be named, and for a budget that is too small for the
     strata, larger than what is there, or unknown.
     """
-    budget = _count_missing_labels(recording, options) if options.budget is None else options.budget
+    if options.budget is None:
+        where = {name: (value,) for name, value in (("language", options.language), ("metric", options.metric)) if value}
+        cells = label_budget([recording], LabelBudgetOptions(judges=(options.judge,) if options.judge else None, where=where)).cells
+        missing = [cell.more_for_verdict if cell.more_for_verdict is not None else cell.more_for_half_width for cell in cells]
+        if not (needed := [number for number in missing if number]):
+            raise UsageError(
+                "'labels needed' has no number here (no judgments beside native labels); name the number of texts with --budget"
+            )
+        budget = max(needed)
+    else:
+        budget = options.budget
     items = _available_items(recording, options)
     judge, metric = _choose_judge_and_metric(recording, options)
     answers = recording.judgments.take(np.flatnonzero(recording.judgments.judge.equals(judge) & recording.judgments.metric.equals(metric)))
@@ -88,15 +98,6 @@ def draw_label_sample(recording: Recording, options: SampleOptions) -> LabelSamp
     random.Random(f"{options.seed} order").shuffle(drawn)
     notes = [unread] if unread else _sample_notes(described, judge, metric)
     return LabelSample(tuple(drawn), len(items), described, tuple(notes))
-
-
-def _count_missing_labels(recording: Recording, options: SampleOptions) -> int:
-    where = {name: (value,) for name, value in (("language", options.language), ("metric", options.metric)) if value}
-    cells = label_budget([recording], LabelBudgetOptions(judges=(options.judge,) if options.judge else None, where=where)).cells
-    missing = [cell.more_for_verdict if cell.more_for_verdict is not None else cell.more_for_half_width for cell in cells]
-    if not (counts := [number for number in missing if number]):
-        raise UsageError("'labels needed' has no number here (no judgments beside native labels); name the number of texts with --budget")
-    return max(counts)
 
 
 def _available_items(recording: Recording, options: SampleOptions) -> list[Item]:

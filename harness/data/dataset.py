@@ -7,7 +7,7 @@ what its metrics mean. A folder of published data without a `data.toml` is descr
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from itertools import chain, islice
 from pathlib import Path
@@ -285,9 +285,16 @@ def load_folder(folder: Path, library: Library, *, card: str | None = None, with
     about = card_of_folder(folder, library, card)
     try:
         texts, column = _shared_texts(folder, about.shared), about.asked.column
-        tasks = _tasks(library, about)
+        # Every task by its name, and by the name that the data have for it.
+        our_tasks = {name: library.task(name) for name in library.task_files}
+        tasks = our_tasks | {their_name: our_tasks[our_name] for their_name, our_name in about.tasks.items() if our_name in our_tasks}
         items = read_items(item_path, tasks, group_key=about.group, shared=texts, asked_column=column)
-        _refuse_missing_column(items, column, folder)
+        # Where no item has the key that says which judges were asked, its name is probably misspelt.
+        if column and not any(column in item.fields for item in items):
+            card_file = folder / "data.toml"
+            raise ContentError(
+                f"no item has the key '{column}', which [asked] names as its column", card_file, line_of(card_file, r"^column")
+            )
         label_path, judgment_path = find_table(folder, "labels"), find_table(folder, "judgments") if with_judgments else None
         labels = (read_label_rows(label_path), label_path) if label_path else None
         judgments = (read_judgment_rows(judgment_path), judgment_path) if judgment_path else None
@@ -361,12 +368,6 @@ def assemble(
         judgments=checked_judgments(*judgments, scales, by_id, number_rows=about.repeats == "rows") if judgments else None,
         about=about,
     )
-
-
-def _tasks(library: Library, about: DatasetCard) -> dict[str, Task]:
-    """Return every task by its name, and by the name that the data have for it."""
-    tasks = {name: library.task(name) for name in library.task_files}
-    return tasks | {their_name: tasks[our_name] for their_name, our_name in about.tasks.items() if our_name in tasks}
 
 
 class _SharedTexts(msgspec.Struct, frozen=True):
@@ -445,13 +446,6 @@ def _asked_problems(item: Item, column: str) -> Iterator[str]:
     lists_judges = isinstance(value, list) and all(isinstance(name, str) for name in value)
     if not (value is None or isinstance(value, bool) or lists_judges):
         yield f"'{column}' of item '{item.item_id}' should be true, false or a list of judges' names, as [asked] says; found {value!r}"
-
-
-def _refuse_missing_column(items: Sequence[Item], column: str, folder: Path) -> None:
-    """Raise ContentError when no item has the key that says which judges were asked: its name is probably misspelt."""
-    if column and not any(column in item.fields for item in items):
-        path = folder / "data.toml"
-        raise ContentError(f"no item has the key '{column}', which [asked] names as its column", path, line_of(path, r"^column"))
 
 
 def item_problems(item: Item, spec: Task | None = None, language: str | None = None, task: str | None = None) -> Iterator[str]:
