@@ -259,7 +259,9 @@ def build_atlas(earlier: Atlas | None = None, watch: Callable[[str], object] = l
     from harness.content.library import bundled_root
     from harness.data.asked_data import quality_of
     from harness.judge_atlas.atlas_file import AtlasRow
-    from harness.judge_atlas.atlas_rows import JUDGES, ComparedSet, joined, read_judges, rows_of_set
+    from harness.judge_atlas.atlas_rows import JUDGES, ComparedSet, joined, rankings_of_set, read_judges, rows_of_set
+    from harness.measure.compare import align
+    from harness.measure.rankings.by_language import language_rankings
     from harness.model import BY_PEOPLE
     from harness.published.listing import cards_in, listed
 
@@ -278,7 +280,10 @@ def build_atlas(earlier: Atlas | None = None, watch: Callable[[str], object] = l
         with_probabilities = [source.recording for source in result.sources if source.recording.judgments.confidence.values]
         cells = believed_probabilities(with_probabilities, result.options).cells if with_probabilities else ()
         rows = rows_of_set(card, result.comparison.verdicts, cells)
-        compared[name] = ComparedSet(result.comparison.signature, rows, row["state"] == "here in part")
+        [judged] = align([source.recording for source in result.sources], result.options).tables
+        untrained = judged.take(~judged.column("judge").among(card.judges_trained_on_it))
+        rankings = rankings_of_set(card, language_rankings(untrained))
+        compared[name] = ComparedSet(result.comparison.signature, rows, row["state"] == "here in part", rankings)
     boards = [library.board(name) for name in library.board_files]
     from_boards = dict[str, Sequence[AtlasRow]]()
     for board in boards:

@@ -153,6 +153,36 @@ class AcrossSets(msgspec.Struct, frozen=True, kw_only=True):
     hi: float
 
 
+class BestOfLanguage(msgspec.Struct, frozen=True):
+    """The judge that agrees most with people in a language, as `harness.measure.rankings.by_language.BestJudge` has it."""
+
+    language: str
+    judge: str
+    value: float
+    probability: float
+    texts: int
+
+
+class SetRanking(msgspec.Struct, frozen=True, kw_only=True):
+    """The ranking of judges on one metric of one set in several languages, as the section `language_rankings` of `harness compare SET`.
+
+    Attributes:
+        judges: that were asked in all of the languages, each with its plainest condition.
+        best: the best judge of each language.
+        tau, tau_ci: mean of Kendall's tau over pairs of languages, with its interval; None with two judges.
+        reversed: `(judge, other, language, other language)`: shown better in the first language and worse in the other.
+    """
+
+    set: str
+    quality: str
+    metric: str
+    judges: tuple[str, ...]
+    best: tuple[BestOfLanguage, ...]
+    tau: float | None = None
+    tau_ci: tuple[float, float] | None = None
+    reversed: tuple[tuple[str, str, str, str], ...] = ()
+
+
 class NewestJudge(NamedTuple):
     """The judge that was released last among some, and how many judges have no known date. `name` is empty where none has one."""
 
@@ -166,7 +196,8 @@ class Atlas(msgspec.Struct, frozen=True, kw_only=True):
 
     `sets` are by id, `judges` by name, English names of `languages` by tag. Languages without a row are those in which sets have labels
     of people and no recorded judge. `across` has an entry for each judge, quality and language with rows of three sets or more.
-    `toy_rows` are those of judges that are toys, `edition` is the day on which anything in the file changed last.
+    `rankings` say whether the ranking of judges changes with the language. `toy_rows` are those of judges that are toys, `edition` is the
+    day on which anything in the file changed last.
     """
 
     sets: dict[str, AtlasSet]
@@ -175,6 +206,7 @@ class Atlas(msgspec.Struct, frozen=True, kw_only=True):
     rows: tuple[AtlasRow, ...]
     across: tuple[AcrossSets, ...] = ()
     toy_rows: tuple[AtlasRow, ...] = ()
+    rankings: tuple[SetRanking, ...] = ()
     edition: datetime.date = datetime.date.min
     schema_version: int = SCHEMA_VERSION
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -13,8 +13,9 @@ from harness.content.tags import english_name
 from harness.correction.probabilities import CellProbabilities
 from harness.decide.set_heterogeneity import gap_over_sets
 from harness.decide.verdicts import Verdict
-from harness.judge_atlas.atlas_file import AcrossSets, Atlas, AtlasJudge, AtlasRow, AtlasSet
+from harness.judge_atlas.atlas_file import AcrossSets, Atlas, AtlasJudge, AtlasRow, AtlasSet, BestOfLanguage, SetRanking
 from harness.judges import traits_of
+from harness.measure.rankings.by_language import LanguageRanking
 from harness.model import BY_PEOPLE, CELL, JudgeCondition
 
 JUDGES = "catalog/judges.toml"
@@ -31,6 +32,7 @@ class ComparedSet(msgspec.Struct, frozen=True):
     signature: str
     rows: tuple[AtlasRow, ...]
     partial: bool = False
+    rankings: tuple[SetRanking, ...] = ()
 
 
 def read_judges(path: Path) -> dict[str, AtlasJudge]:
@@ -68,6 +70,29 @@ def rows_of_set(
     )
 
 
+def rankings_of_set(card: DatasetCard, rankings: Iterable[LanguageRanking]) -> tuple[SetRanking, ...]:
+    """Return the rankings of a set's judges by language, with numbers of a few digits."""
+    made = []
+    for ranking in rankings:
+        best = tuple(
+            BestOfLanguage(one.language, one.judge, round(one.value, _DIGITS), round(one.probability, _DIGITS), one.texts)
+            for one in ranking.best
+        )
+        made.append(
+            SetRanking(
+                set=card.id,
+                quality=card.qualities.get(ranking.metric, ""),
+                metric=ranking.metric,
+                judges=ranking.judges,
+                best=best,
+                tau=_short(ranking.tau),
+                tau_ci=ranking.tau_ci and (round(ranking.tau_ci[0], _DIGITS), round(ranking.tau_ci[1], _DIGITS)),
+                reversed=ranking.reversed,
+            )
+        )
+    return tuple(made)
+
+
 def joined(
     cards: Mapping[str, DatasetCard],
     compared: Mapping[str, ComparedSet],
@@ -96,6 +121,8 @@ def joined(
     sets = {name: msgspec.structs.replace(about, boards=_boards_on(name, boards, collections)) for name, about in sets.items()}
     rows.sort(key=lambda row: (row.language, row.quality, row.metric, row.set, row.judge, row.condition))
     toys = {name for name, judge in judges.items() if judge.toy}
+    rankings = [ranking for ranking in (earlier.rankings if earlier else ()) if ranking.set not in compared]
+    rankings += [ranking for comparison in compared.values() for ranking in comparison.rankings]
     tags = {row.language for row in rows} | {tag for about in sets.values() for tag in about.languages}
     return Atlas(
         sets=dict(sorted(sets.items())),
@@ -104,6 +131,7 @@ def joined(
         rows=tuple(row for row in rows if row.judge not in toys),
         across=across_sets([row for row in rows if row.judge not in toys]),
         toy_rows=tuple(row for row in rows if row.judge in toys),
+        rankings=tuple(sorted(rankings, key=lambda ranking: (ranking.quality, ranking.metric, ranking.set))),
     )
 
 

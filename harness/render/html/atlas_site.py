@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+import msgspec
 from markupsafe import Markup
 
 from harness.content.tags import name_in
@@ -44,6 +45,7 @@ INDEX = "index.html"
 STATES = {"good": USE, "gone": GONE, "bad": AGAINST, "open": UNKNOWN}
 """The states of pages, by the style of an answer."""
 SHARE = "share.png"
+RANKINGS = "rankings"
 _GROUPS = (("good", "Use", ("good", "gone")), ("bad", "Do not use", ("bad",)), ("open", "Unknown", ("open",)))
 _WORDS = {"good": "use", "gone": "use, no longer served", "bad": "do not use", "open": "unknown", "none": "no judge yet"}
 _NUMBERS = ("judge agrees", "people agree", "difference", "at worst", "over a constant", "texts", "as if")
@@ -74,6 +76,7 @@ def atlas_site(atlas: Atlas, today: datetime.date, url: str = "", other_pages: M
         pages[f"{tag}/{INDEX}"] = _page(answer.answer.title, body, answer, share, site_frame("Atlas", INDEX, other_pages, "../"))
         if picture:
             pages[f"{tag}/{SHARE}"] = picture
+    pages[f"{RANKINGS}/{INDEX}"] = _rankings(atlas, site_frame("Atlas", INDEX, other_pages, "../"))
     for judge, slug in _slugs(atlas).items():
         rows = [row for row in atlas.all_rows if row.judge == judge]
         answer = judge_answer(atlas, judge, rows, today)
@@ -84,6 +87,26 @@ def atlas_site(atlas: Atlas, today: datetime.date, url: str = "", other_pages: M
         frame = site_frame("Atlas", INDEX, other_pages, "../../")
         pages[f"judges/{slug}/{INDEX}"] = _page(answer.answer.title, body, answer, _share(judge, answer.lead, ""), frame)
     return pages
+
+
+def _rankings(atlas: Atlas, frame: SiteFrame) -> str:
+    """Return the page on whether the ranking of judges changes with the language: by set and metric, and the best judges."""
+    from harness.reports.sections.language_rankings import NOTE, best_words, ranking_sentence
+
+    parts = []
+    for ranking in atlas.rankings:
+        best = [msgspec.structs.asdict(one) | {"best": one.judge} for one in ranking.best]
+        lines = [(atlas.languages.get(one.language, one.language), one) for one in ranking.best]
+        sentence = ranking_sentence(msgspec.structs.asdict(ranking))
+        parts.append({"set": ranking.set, "quality": ranking.quality, "sentence": sentence, "best": best_words(best), "lines": lines})
+    changes = sum(bool(ranking.reversed) for ranking in atlas.rankings)
+    lead = (
+        f"In {changes} of {counted(len(atlas.rankings), 'ranking')} of judges on the same sets, two judges are shown to change places "
+        "between languages."
+    )
+    title = "Does the ranking of judges change with the language?"
+    body = render("atlas_rankings.html", title=title, lead=lead, parts_of_sets=parts, note=NOTE, index=f"../{INDEX}")
+    return shell(title, body, scripts=("tables.js",), description=lead, site=frame)
 
 
 def _page(title: str, body: Markup, answer: AtlasAnswer, share: Mapping[str, str], site: SiteFrame) -> str:
@@ -103,6 +126,7 @@ def _index(atlas: Atlas, today: datetime.date, other_pages: Mapping[str, str]) -
         wrong_use=wrong_use_words(atlas.rows),
         languages=len(judged),
         edition=atlas.edition,
+        rankings=f"{RANKINGS}/{INDEX}",
         words_of_style=_WORDS,
     )
     names = {tag: names_of(atlas, tag) for tag in atlas.languages}

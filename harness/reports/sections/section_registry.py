@@ -22,6 +22,7 @@ from harness.reports.sections.calibrated_scores import CALIBRATED_SCORES
 from harness.reports.sections.consistency import CONSISTENCY
 from harness.reports.sections.free_text import FREE_TEXT
 from harness.reports.sections.language import JUSTIFICATION_LANGUAGE
+from harness.reports.sections.language_rankings import LANGUAGE_RANKINGS
 from harness.reports.sections.length import LENGTH
 from harness.reports.sections.metric_order import METRIC_ORDER
 from harness.reports.sections.minimal_pairs import MINIMAL_PAIRS
@@ -41,6 +42,7 @@ BUNDLED: tuple[Section, ...] = (
     FREE_TEXT,
     MINIMAL_PAIRS,
     SAME_TEXTS,
+    LANGUAGE_RANKINGS,
     PANELS,
     RUNS,
     RUN_SHARES,
@@ -84,7 +86,7 @@ def run_sections(inputs: SectionInput, *, labelled: bool = True) -> dict[str, Se
 
 
 def comparison_sections(source: Recording, options: MeasureOptions) -> dict[str, SectionNumbers]:
-    """Return the sections of a comparison: minimal pairs, the same texts in several languages, panels, and probabilities."""
+    """Return the sections of a comparison: minimal pairs, the same texts in several languages, rankings, panels, and probabilities."""
     clean = msgspec.structs.replace(source, judgments=source.judgments.clean)
     return _compute_sections([section for section in all_sections() if section.in_comparisons], SectionInput(clean, options))
 
