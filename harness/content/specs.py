@@ -409,10 +409,13 @@ class RawFile(_Spec, frozen=True):
 
 
 class RawSource(_Spec, frozen=True):
-    """The files of one repository at one commit."""
+    """The files of one repository at one commit.
 
-    # `github:OWNER/REPO@COMMIT`, or `hub:OWNER/REPO@REVISION` for a data set hub
-    origin: Annotated[str, msgspec.Meta(pattern="^(github|hub):[^/@:]+/[^/@:]+@[0-9A-Za-z]+$")]
+    `origin` is `github:OWNER/REPO@COMMIT` for files of a repository, `lfs:OWNER/REPO@COMMIT` for those that it keeps in Git LFS,
+    `release:OWNER/REPO@TAG` for assets of a release, and `hub:OWNER/REPO@REVISION` for a data set hub.
+    """
+
+    origin: Annotated[str, msgspec.Meta(pattern="^(github|lfs|release|hub):[^/@:]+/[^/@:]+@[0-9A-Za-z][0-9A-Za-z._-]*$")]
     files: tuple[RawFile, ...]
 
     @property

@@ -22,6 +22,13 @@ from harness.row_files import sha256_of
 
 MIRROR = "HARNESS_DATA_MIRROR"
 _SCHEMES = ("http://", "https://", "file://")
+HOSTS = {
+    "github": "https://raw.githubusercontent.com",
+    "lfs": "https://media.githubusercontent.com/media",
+    "release": "https://github.com",
+}
+"""Where the files of an origin are, by its kind; those of a data set hub are where its own library says."""
+_POINTER = b"version https://git-lfs.github.com/spec/"
 ATTEMPTS = 4
 _SECONDS_WITHOUT_A_BYTE = 30
 _ABSENT = (404, 410)
@@ -94,12 +101,18 @@ def _fetch_one(url: str, path: Path, file: RawFile, progress: Progress, partial:
                     raise FileNotFoundError from None
                 if attempt == ATTEMPTS or (status not in (408, 425, 429) and status < 500):
                     raise
+            except _PointerError:
+                raise
             except (ValueError, requests.RequestException):
                 if attempt == ATTEMPTS or is_folder(url):
                     raise
             else:
                 break
             time.sleep(min(2**attempt / 2, 8))
+    except _PointerError:
+        raise DataFetchError(
+            f"{public_url} is a pointer of Git LFS and not the file; the card's origin should begin with lfs: in the place of github:"
+        ) from None
     except FileNotFoundError:
         if partial:
             return False
@@ -124,6 +137,10 @@ def _fetch_one(url: str, path: Path, file: RawFile, progress: Progress, partial:
     return True
 
 
+class _PointerError(ValueError):
+    """A file of a repository is only a pointer: its content is in Git LFS."""
+
+
 def _copy(source_path: str, output: str, _pooch: object) -> None:
     shutil.copyfile(source_path, output)
 
@@ -141,6 +158,8 @@ def _download(file: RawFile, progress: Progress) -> Callable[[str, str, object],
                 for piece in response.iter_content(1 << 16):
                     arrived += len(piece)
                     progress(len(piece))
+                    if piece.startswith(_POINTER):
+                        raise _PointerError
                     if file.bytes and arrived > file.bytes:
                         raise ValueError("longer than the card says")
                     written.write(piece)
@@ -174,12 +193,17 @@ def address(source: RawSource, file: RawFile, origin: str | None = None) -> str:
     'https://raw.githubusercontent.com/owner/name/0a1b/data/a%20b.csv'
     >>> address(source, RawFile("data/a.csv", 1, "0" * 64), "http://127.0.0.1:8000")
     'http://127.0.0.1:8000/owner/name/0a1b/data/a.csv'
+    >>> address(RawSource(origin="release:owner/name@v1.0", files=()), RawFile("scores.zip", 1, "0" * 64))
+    'https://github.com/owner/name/releases/download/v1.0/scores.zip'
     """
     if origin is not None:
         path = f"{source.repository}/{source.commit}/{file.path}"
         return f"{origin}/{path if is_folder(origin) else quote(path)}"
-    if source.origin.startswith("hub:"):
+    kind = source.origin.partition(":")[0]
+    if kind == "hub":
         from huggingface_hub import hf_hub_url  # late: it takes a while, and no bundled set needs it
 
         return str(hf_hub_url(source.repository, file.path, repo_type="dataset", revision=source.commit))
-    return f"https://raw.githubusercontent.com/{quote(f'{source.repository}/{source.commit}/{file.path}')}"
+    if kind == "release":
+        return f"{HOSTS[kind]}/{quote(f'{source.repository}/releases/download/{source.commit}/{file.path}')}"
+    return f"{HOSTS[kind]}/{quote(f'{source.repository}/{source.commit}/{file.path}')}"

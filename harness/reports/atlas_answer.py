@@ -485,6 +485,26 @@ def _age_sentence(atlas: Atlas, rows: Sequence[AtlasRow], today: datetime.date) 
     return f"The newest judge here is {newest.name}, released on {newest.released}, {age} ago{until}.{unknown}"
 
 
+OLD = 24  # months after which the newest judge of a language is old evidence
+
+
+def wanted_languages(atlas: Atlas, today: datetime.date) -> list[tuple[str, str]]:
+    """Return `(tag, why)` of the languages in which labels of native speakers are wanted most, by name: nobody asked a judge there, or the
+    newest judge is old, or its age is unknown.
+    """
+    wanted = []
+    for tag in sorted(atlas.languages, key=lambda tag: atlas.languages[tag]):
+        rows = [row for row in atlas.rows if row.language == tag]
+        newest = atlas.newest_judge(rows)
+        if not rows:
+            wanted.append((tag, "people's labels, and no judge was asked yet"))
+        elif not newest.name:
+            wanted.append((tag, "how old the judges are is not known"))
+        elif 12 * (today.year - newest.released.year) + today.month - newest.released.month >= OLD:
+            wanted.append((tag, f"the newest judge is of {newest.released}, {in_years(newest.released, today)} ago"))
+    return wanted
+
+
 def in_years(earlier: datetime.date, later: datetime.date) -> str:
     """Return `23 months` or `2 years` from one day to another.
 

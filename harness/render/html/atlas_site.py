@@ -37,6 +37,7 @@ from harness.reports.atlas_answer import (
     set_words,
     style_of,
     verdict_style,
+    wanted_languages,
     wrong_use_words,
 )
 from harness.reports.tables.numbers import counted, difference, probability_counts
@@ -45,7 +46,7 @@ INDEX = "index.html"
 STATES = {"good": USE, "gone": GONE, "bad": AGAINST, "open": UNKNOWN}
 """The states of pages, by the style of an answer."""
 SHARE = "share.png"
-RANKINGS = "rankings"
+RANKINGS, WANTED = "rankings", "wanted"
 _GROUPS = (("good", "Use", ("good", "gone")), ("bad", "Do not use", ("bad",)), ("open", "Unknown", ("open",)))
 _WORDS = {"good": "use", "gone": "use, no longer served", "bad": "do not use", "open": "unknown", "none": "no judge yet"}
 _NUMBERS = ("judge agrees", "people agree", "difference", "at worst", "over a constant", "texts", "as if")
@@ -72,10 +73,11 @@ def atlas_site(atlas: Atlas, today: datetime.date, url: str = "", other_pages: M
         picture = _share_picture(answer)
         share = _share(answer.answer.title, answer.lead, f"{url.rstrip('/')}/{tag}/{SHARE}" if url and picture else "")
         near = [(neighbour, atlas.languages[neighbour], f"../{neighbour}/{INDEX}") for neighbour in neighbours(atlas, tag)]
-        body = render("atlas_language.html", tag=tag, near=near, **_common(atlas, rows, answer, today))
+        body = render("atlas_language.html", tag=tag, near=near, wanted=f"../{WANTED}/{INDEX}", **_common(atlas, rows, answer, today))
         pages[f"{tag}/{INDEX}"] = _page(answer.answer.title, body, answer, share, site_frame("Atlas", INDEX, other_pages, "../"))
         if picture:
             pages[f"{tag}/{SHARE}"] = picture
+    pages[f"{WANTED}/{INDEX}"] = _wanted(atlas, today, site_frame("Atlas", INDEX, other_pages, "../"))
     pages[f"{RANKINGS}/{INDEX}"] = _rankings(atlas, site_frame("Atlas", INDEX, other_pages, "../"))
     for judge, slug in _slugs(atlas).items():
         rows = [row for row in atlas.all_rows if row.judge == judge]
@@ -87,6 +89,15 @@ def atlas_site(atlas: Atlas, today: datetime.date, url: str = "", other_pages: M
         frame = site_frame("Atlas", INDEX, other_pages, "../../")
         pages[f"judges/{slug}/{INDEX}"] = _page(answer.answer.title, body, answer, _share(judge, answer.lead, ""), frame)
     return pages
+
+
+def _wanted(atlas: Atlas, today: datetime.date, frame: SiteFrame) -> str:
+    """Return the page for native speakers of languages with no or old evidence: what to do, for how long, and how it comes back."""
+    wanted = [(tag, atlas.languages[tag], why, f"../{tag}/{INDEX}") for tag, why in wanted_languages(atlas, today)]
+    lead = f"In {len(wanted)} of {counted(len(atlas.languages), 'language')} nobody asked a judge, or the newest judge is old."
+    body = render("atlas_wanted.html", lead=lead, wanted=wanted, index=f"../{INDEX}")
+    share = _share("Languages wanted", lead, "")
+    return shell("Languages wanted", body, scripts=("tables.js",), description=lead, share=share, site=frame)
 
 
 def _rankings(atlas: Atlas, frame: SiteFrame) -> str:
@@ -106,7 +117,7 @@ def _rankings(atlas: Atlas, frame: SiteFrame) -> str:
     )
     title = "Does the ranking of judges change with the language?"
     body = render("atlas_rankings.html", title=title, lead=lead, parts_of_sets=parts, note=NOTE, index=f"../{INDEX}")
-    return shell(title, body, scripts=("tables.js",), description=lead, site=frame)
+    return shell(title, body, scripts=("tables.js",), description=lead, share=_share(title, lead, ""), site=frame)
 
 
 def _page(title: str, body: Markup, answer: AtlasAnswer, share: Mapping[str, str], site: SiteFrame) -> str:
@@ -127,6 +138,7 @@ def _index(atlas: Atlas, today: datetime.date, other_pages: Mapping[str, str]) -
         languages=len(judged),
         edition=atlas.edition,
         rankings=f"{RANKINGS}/{INDEX}",
+        wanted=f"{WANTED}/{INDEX}",
         words_of_style=_WORDS,
     )
     names = {tag: names_of(atlas, tag) for tag in atlas.languages}

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import posixpath
 import re
+from datetime import timedelta
 
+import msgspec
 import pytest
 
-from harness.judge_atlas.atlas_file import Atlas, AtlasJudge
+from harness.judge_atlas.atlas_file import Atlas, AtlasJudge, BestOfLanguage, SetRanking
 from harness.render.html import atlas_site as site
 from harness.render.html.atlas_site import atlas_site, names_of
 from tests.unit.judge_atlas.atlases import TODAY, about, atlas, row
@@ -34,7 +36,7 @@ def test_there_is_a_page_for_each_language_and_judge_and_every_link_leads_to_one
     pages = pages_of(small())
     assert {name for name in pages if not name.startswith("judges/")} == {
         "index.html",
-        *(f"{tag}/index.html" for tag in ("ca", "ja", "pt-BR")),
+        *(f"{tag}/index.html" for tag in ("ca", "ja", "pt-BR", "rankings", "wanted")),
     }
     assert {name for name in pages if name.startswith("judges/")} == {f"judges/{slug}/index.html" for slug in ("a-b-c", "a-b-c-2", "gpt")}
     for name, page in pages.items():
@@ -53,13 +55,32 @@ def test_nothing_from_the_file_is_markup_or_a_path() -> None:
     evil = atlas(
         row(judge=EVIL, metric=EVIL, set=EVIL), judges={EVIL: AtlasJudge(source=EVIL)}, sets={EVIL: about(title=EVIL, licence=EVIL)}
     )
-    pages = pages_of(evil)
+    best = (BestOfLanguage("ja", EVIL, 0.9, 0.95, 100), BestOfLanguage("ca", "gpt", 0.9, 0.95, 100))
+    ranking = SetRanking(set=EVIL, quality=EVIL, metric=EVIL, judges=(EVIL, "gpt"), best=best, reversed=((EVIL, "gpt", "ja", "ca"),))
+    pages = pages_of(msgspec.structs.replace(evil, rankings=(ranking,)))
     assert all(re.fullmatch(r"[\w./-]+", name) and ".." not in name for name in pages)
     for page in pages.values():
         elements = Elements(page)
         assert not elements.of("img", "b") or all("x.y" not in str(each) for each in elements.of("img"))
         assert "alert(1)" not in "".join(re.findall(r"<script>(.*?)</script>", page, re.DOTALL))
         assert "\x1b" not in page and "\u202e" not in page and "\x00" not in page
+
+
+def test_pages_say_where_rankings_change_and_which_languages_are_wanted() -> None:
+    best = (BestOfLanguage("ja", "new", 0.9, 0.95, 100), BestOfLanguage("ca", "old", 0.7, 0.6, 90))
+    ranking = SetRanking(
+        set="one", quality="harm", metric="insult", judges=("new", "old"), best=best, reversed=(("new", "old", "ja", "ca"),)
+    )
+    judges = {"new": AtlasJudge(released=TODAY - timedelta(days=100)), "old": AtlasJudge(released=TODAY - timedelta(days=1000))}
+    made = atlas(row(judge="new"), row(judge="old", language="ca"), judges=judges, sets={"two": about(languages=("pt-BR",))})
+    pages = pages_of(msgspec.structs.replace(made, rankings=(ranking,)))
+    shown = " ".join(re.sub(r"<[^>]+>", "", pages["rankings/index.html"]).split())
+    assert "In 1 of 1 ranking of judges on the same sets" in shown
+    assert "new is shown better than old in Japanese and worse in Catalan: the ranking changes" in shown
+    assert "Best: new in 1 of 2 languages (probability 95 %), old in 1 of 2 languages (probability 60 %)." in shown
+    wanted = " ".join(re.sub(r"<[^>]+>", "", pages["wanted/index.html"]).split())
+    assert "Catalan" in wanted and "the newest judge is of" in wanted and "no judge was asked yet" in wanted and "Japanese" not in wanted
+    assert "harness labels import" in wanted
 
 
 def test_a_page_keeps_to_itself_and_names_its_picture_only_where_it_has_an_address() -> None:
