@@ -7,7 +7,8 @@
 3. Several numbers (or classes) of which none is announced, or several that are, are a failure: languages differ in whether the highest
    score or the score comes first, so the first one is no better than the last. So is a number that nothing announces before a higher one
    in its sentence: that may be the maximum of another scale ("1 of 3").
-4. Numbers off the scale are the failure `off_scale`: also halves, unless the scale is an interval, and scores with another maximum ("1/3").
+4. An unannounced number before a word for what it counts ("2 sentences") is no score and no rival of one. A word for minus is a sign.
+5. Numbers off the scale are the failure `off_scale`: also halves, unless the scale is an interval, and scores with another maximum ("1/3").
 
 Other numbers (or classes) are kept beside an announced score, because a reader of the numbers should know of them.
 """
@@ -30,6 +31,7 @@ from harness.parse.vocabulary import NUMBER, Vocabulary, numbers_in, to_number
 MAX_TEXT_CHARACTERS = 20_000  # a longer answer is read up to here
 _DASHES = "-‐‑–—~〜～"
 _PHRASES = ("/{max}", "／{max}", *(f"{{min}}{dash}{{max}}" for dash in _DASHES), *(f"{{min}} {dash} {{max}}" for dash in _DASHES))
+_MINUS = 20  # characters before a number that are searched for a word for minus
 _BETWEEN = re.compile(r"\s{0,2}")
 _BRACKETS = re.compile(r"[(（\[][^()（）\[\]\n]{1,300}[)）\]]")
 _LETTER = (
@@ -49,6 +51,7 @@ class _Candidate(NamedTuple):
     start: int = 0
     other: bool = False  # said to be another number than the score: never taken, but kept as a rival
     fraction: bool = False  # a number with another maximum than the scale's beside it
+    counts: bool = False  # the number of something else, such as sentences; nothing announces it as a score
 
 
 def read_text(text: str, scale: Scale, vocabulary: Vocabulary, *, finish_reason: str | None = None, refusal: str | None = None) -> Reading:
@@ -71,7 +74,8 @@ def read_text(text: str, scale: Scale, vocabulary: Vocabulary, *, finish_reason:
     <Failure.OFF_SCALE: 'off_scale'>
     """
     full_text, text = text, _with_plain_digits(normalised(answer_of(text)[:MAX_TEXT_CHARACTERS]))
-    candidates = list(_find_candidates(text, scale, vocabulary))
+    numbers = list(_find_candidates(text, scale, vocabulary))
+    candidates = [number for number in numbers if not number.counts]
     choices = list(dict.fromkeys(candidate.raw for candidate in candidates))
     announced = list(dict.fromkeys(candidate.raw for candidate in candidates if candidate.announced))
     without_choice = Failure.TRUNCATED if was_cut(finish_reason) and full_text.strip() else Failure.MISSING
@@ -84,7 +88,7 @@ def read_text(text: str, scale: Scale, vocabulary: Vocabulary, *, finish_reason:
         refused = refusal or was_filtered(finish_reason) or is_refusal(text, vocabulary)
         return failed_reading(Failure.REFUSED, reading.raw_choice) if refused else reading
     fractions = {candidate.raw for candidate in candidates if candidate.fraction}
-    other_choices = [raw for raw in choices if raw != reading.raw_choice and raw not in fractions]
+    other_choices = [raw for raw in dict.fromkeys(number.raw for number in numbers) if raw not in {reading.raw_choice, *fractions}]
     return Reading(reading.score, None, reading.raw_choice, None, " ".join(other_choices) or None)
 
 
@@ -141,10 +145,14 @@ def _find_candidates(text: str, scale: Scale, vocabulary: Vocabulary) -> Iterato
         end = match.end()
         is_sign = signed or _BEFORE_SIGN.search(rest, max(0, match.start() - 3), match.start()) is not None
         number = match[0] if is_sign else match[0].lstrip("-+−－")
+        if number == match[0].lstrip("-+−－") and vocabulary.minus.search(rest, max(0, match.start() - _MINUS), match.start()):
+            number = f"-{number}"
         if to_number(number) is not None:
             after = _BETWEEN.match(text, match.end())
             adjacent = match.start() in ends or (after is not None and after.end() in ends) or match.end() in ends
-            yield _Candidate(number, adjacent or match.start() in spans or number in alone, match.start(), match.start() in other_starts)
+            announced = adjacent or match.start() in spans or number in alone
+            counts = not announced and vocabulary.counted.match(rest, match.end()) is not None
+            yield _Candidate(number, announced, match.start(), match.start() in other_starts, counts=counts)
 
 
 def _is_sure(choice: AnnouncedChoice, scale: Scale) -> bool:

@@ -44,7 +44,8 @@ class Vocabulary:
     and maximum; its groups are `number` and `of`. Compile all of them with IGNORECASE. `remarks` and `refusals` are folded: see `folded`
     and `folded_opening`. `scale_phrases` name the ends of a scale, as `{min}` and `{max}`; `numbered` matches a word that a number (or a
     letter) follows which names a text. `extremes` finds words for the ends of a scale, `other_numbers` those for numbers that are no
-    score: both are compiled and also match where they begin a longer word. `digest` is the SHA-256 of the lexicons.
+    score: both are compiled and also match where they begin a longer word, as `counted` does, which matches what a number before it
+    counts. `minus` matches a word for a minus sign at the end of what stands before a number. `digest` is the SHA-256 of the lexicons.
     """
 
     def __init__(self, lexicons: Iterable[Lexicon]) -> None:
@@ -61,6 +62,9 @@ class Vocabulary:
         self.scale_phrases = self._list_words("scale_phrases")
         self.extremes = _compile_stems(self._list_words("extremes"))
         self.other_numbers = _compile_stems(self._list_words("other_numbers"))
+        self.counted = re.compile(rf"\s{{0,2}}(?:{_compile_stems(self._list_words('counted')).pattern})", re.IGNORECASE)
+        minus = _word_pattern(self._list_words("minus"), before=f"(?<!{_LETTER})", after="")
+        self.minus = re.compile(rf"{minus}\s{{0,2}}\Z", re.IGNORECASE)
         self.numbered = _word_pattern(self._list_words("numbered"), before=f"(?<!{_LETTER})", after=f"(?!{_LETTER})")
         self.remarks = frozenset(map(folded, self._list_words("remarks")))
         self.refusals = tuple(sorted({opening for lexicon in self.lexicons for opening in _list_refusal_openings(lexicon)}))

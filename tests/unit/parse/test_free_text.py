@@ -197,3 +197,38 @@ def test_a_number_below_zero_is_off_the_scale(text: str) -> None:
 @pytest.mark.parametrize("text", ["- 1", "Score - 1", "Score -1", "Rating – 1", "* Score: 1"])
 def test_a_dash_is_no_sign(text: str) -> None:
     assert read_text(text, Scale(kind="ordinal", classes=(0, 1, 2), best=2), bundled_vocabulary()).score == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "There are 2 sentences.",
+        "2 Sätze.",
+        "Il y a 2 phrases.",
+        "文が2つあります。",
+        "有2个句子。",
+        "2 предложения.",
+        "2개의 문장이 있습니다.",
+    ],
+)
+def test_what_a_number_counts_makes_it_no_score(text: str) -> None:
+    assert read_text(text, TWO, WORDS).failure is Failure.MISSING
+
+
+@pytest.mark.parametrize(
+    "text", ["It has 2 sentences. I'd say 1.", "I'd give 1; it has 2 sentences.", "2 Sätze, ich gebe 1.", "1 point. There are 2 words."]
+)
+def test_a_count_is_no_rival_of_the_score(text: str) -> None:
+    reading = read_text(text, TWO, WORDS)
+    assert (reading.score, reading.further_numbers) == (1, "2")
+
+
+@pytest.mark.parametrize("text", ["2 points", "2 because sentences are fine", "I give 2.", "Rating: 2 words are missing", "**2** words"])
+def test_a_score_beside_other_words_stays_one(text: str) -> None:
+    assert read_text(text, TWO, WORDS).score == 2
+
+
+@pytest.mark.parametrize("text", ["minus 2", "I would say minus 2.", "Score: minus 2", "moins 2", "マイナス2", "负2", "минус 2", "eksi 2"])
+def test_a_word_for_minus_is_a_sign(text: str) -> None:
+    assert read_text(text, TWO, WORDS).failure is Failure.OFF_SCALE
+    assert read_text(text, Scale(kind="interval", min=-2, max=2, best=2), WORDS).score == -2
