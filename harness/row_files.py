@@ -22,7 +22,7 @@ from typing import IO, Any, TypeVar, cast
 
 import msgspec
 
-from harness.errors import ContentError, StoreError, unreadable
+from harness.errors import ContentError, StoreError, refuse_pipe, unreadable
 from harness.text import looks_like_formula
 
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700  # modes of files and folders with texts, labels or replies (docs/running.md)
@@ -151,6 +151,7 @@ def open_bytes(path: Path, line: Callable[[], int | None] = lambda: None) -> Ite
 
     Raises ContentError for what cannot be read. An error inside a gzip file names the current `line`, if known.
     """
+    refuse_pipe(path)
     try:
         # gzip reads a line in Python, a buffer around it does so in C: four times as fast
         with io.BufferedReader(cast("io.RawIOBase", gzip.open(path, "rb"))) if path.suffix == ".gz" else open(path, "rb") as file:

@@ -122,9 +122,14 @@ class _CheckedStream:
         except BrokenPipeError:
             raise
         except UnicodeEncodeError as err:
+            code = ord(err.object[err.start])
+            if 0xDC80 <= code <= 0xDCFF:  # how Python holds a byte of a path that is not UTF-8
+                raise OutputError(
+                    f"a file name with the byte {code - 0xDC00:#x}, which is not UTF-8, cannot be printed; rename it"
+                ) from None
             raise OutputError(
                 f"standard output accepts {self._stream.encoding} only, but the results hold the character "
-                f"U+{ord(err.object[err.start]):04X}; set PYTHONIOENCODING=utf-8"
+                f"U+{code:04X}; set PYTHONIOENCODING=utf-8"
             ) from None
         except OSError as err:
             raise OutputError(f"standard output cannot be written ({err.strerror or err}); make room, or redirect it elsewhere") from None

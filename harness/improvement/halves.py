@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 from filelock import FileLock
 
-from harness.errors import ContentError, UsageError
+from harness.errors import ContentError, UsageError, refuse_pipe
 from harness.improvement.questions import LabelledQuestion, LabelledQuestions
 from harness.row_files import PRIVATE_FILE, json_rows, write_together
 from harness.stats.core.arrays import Ints
@@ -119,6 +119,8 @@ def _count_uses(folder: Path, texts: Iterable[str]) -> int:
 
 def _refuse_changed_file(folder: Path) -> None:
     path, head = folder / FILE, folder / HEAD
+    for of_uses in (path, head):
+        refuse_pipe(of_uses)
     if not path.is_file() and not head.is_file():
         return
     if not path.is_file():

@@ -23,7 +23,7 @@ from pathlib import Path
 import msgspec
 from filelock import FileLock, Timeout
 
-from harness.errors import ContentError, StoreError, UsageError
+from harness.errors import ContentError, StoreError, UsageError, refuse_pipe
 from harness.row_files import PRIVATE_FILE, json_rows, write_atomic
 
 LOG, HEAD, GROUPS = "log.jsonl", "head.json", "groups"
@@ -137,6 +137,7 @@ def read_log(folder: Path, began: str) -> list[Day]:
     and for a log that ends before its head.
     """
     path = folder / LOG
+    refuse_pipe(path)
     days: list[Day] = []
     hashes = [began]
     written = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
@@ -161,6 +162,7 @@ def read_log(folder: Path, began: str) -> list[Day]:
 
 def _read_head(folder: Path) -> Head:
     path = folder / HEAD
+    refuse_pipe(path)
     try:
         raw = path.read_bytes()
         head = msgspec.json.decode(raw, type=Head)

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import HANG_SECONDS
+from tests.judged_folder import judged_folder
 
 Cli = Callable[..., Any]
 Refused = Callable[..., None]
@@ -549,6 +550,17 @@ def test_no_command_waits_for_a_pipe(cli: Cli, tmp_path: Path, monkeypatch: pyte
     Path("t.csv").write_text("item_id,language,output,annotator_id,metric,score\na,cs,Text.,eva,m,1\n", "utf-8")
     done = cli(*command)
     assert done.code in (2, 3) and "pipe" in done.err and not Path("new").exists(), done.err
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with a name")
+@pytest.mark.parametrize("name", ["pipe", "pipe.txt"])
+def test_a_list_of_items_that_is_a_pipe_is_refused_at_once(
+    cli: Callable[..., Any], refused: Callable[..., None], tmp_path: Path, name: str
+) -> None:
+    os.mkfifo(tmp_path / name)
+    data = judged_folder(tmp_path / "data", prompts=3)
+    done = cli("labels", "page", data, "--fields", "output", "--items", tmp_path / name, "--out", tmp_path / "new")
+    refused(done, 3, "a pipe or a device")
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with a name")

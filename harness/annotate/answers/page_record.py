@@ -10,7 +10,7 @@ from typing import Literal
 import msgspec
 
 from harness.content.specs import ExitQuestion
-from harness.errors import ContentError, unreadable
+from harness.errors import ContentError, refuse_pipe, unreadable
 from harness.model import Item, Scale, Score
 from harness.row_files import refuse_other_schema
 
@@ -118,6 +118,7 @@ def version_of(items: Iterable[Item], fields: Mapping[str, Sequence[str]]) -> st
 
 def read_record(path: Path) -> PageRecord:
     """Read a record. Raises ContentError if it cannot be read or was made by another version of the program."""
+    refuse_pipe(path)
     try:
         data = path.read_bytes()
         refuse_other_schema(data, SCHEMA_VERSION, path, "make the pages again with 'harness labels page'")

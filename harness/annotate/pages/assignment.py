@@ -12,7 +12,7 @@ from typing import Any
 from harness.annotate.answers.page_record import Drawn
 from harness.content.tags import suggest
 from harness.data import Dataset
-from harness.errors import ContentError
+from harness.errors import ContentError, refuse_pipe
 from harness.model import Item
 from harness.row_files import read_rows
 
@@ -55,6 +55,7 @@ def unlabelled(data: Dataset, items: Sequence[Item], order: Sequence[str] = (), 
 
 def _rows(path: Path) -> list[tuple[int, dict[str, Any]]]:
     if path.suffix == ".txt":
+        refuse_pipe(path)
         try:
             lines = path.read_text("utf-8").splitlines()
         except (OSError, UnicodeDecodeError) as err:

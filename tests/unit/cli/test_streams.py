@@ -64,6 +64,12 @@ def test_a_terminal_without_the_letters_is_said_in_one_sentence() -> None:
         stream.write("中")
 
 
+def test_a_byte_of_a_file_name_that_is_no_utf_8_is_said_in_one_sentence() -> None:
+    stream = _CheckedStream(io.TextIOWrapper(io.BytesIO(), "utf-8"))
+    with pytest.raises(OutputError, match="a file name with the byte 0xff, which is not UTF-8, cannot be printed; rename it"):
+        stream.write(os.fsdecode(b"\xff.html"))
+
+
 COMMAND_LINES = ["::add-mask::x", "  ::error::y", "\r::group::z", "\t\x1b::stop-commands::t", "a\n\u2028::warning::b", "a ##[endgroup]"]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -307,3 +308,11 @@ def test_a_choice_that_cannot_be_written_is_shown_as_its_labels_are_spent(answer
     done = cli("improve", answers, "--to", tmp_path / f"{'n' * 300}.toml")
     assert done.code == 5 and "File name too long" in done.err
     assert done.out.startswith("Chosen of") and "Next: --to FILE.toml" in done.out and (answers / FILE).exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with a name")
+@pytest.mark.parametrize("name", [FILE, HEAD])
+def test_a_pipe_in_the_place_of_earlier_uses_is_refused_at_once(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(ContentError, match="a pipe or a device"):
+        earlier_uses(tmp_path, [])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from datetime import date, timedelta
 from pathlib import Path
@@ -439,3 +440,12 @@ def test_certified_texts_under_new_ids_are_known_by_their_text(watch: Path, tmp_
         edited(folder, table, lambda row: row | {"item_id": f"new-{row['item_id']}"})
     with pytest.raises(UsageError, match="are those that the certificate was made from"):
         add_day(watch, BEGAN + timedelta(1), NewScores(opened(folder)), BEGAN + timedelta(30))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with a name")
+@pytest.mark.parametrize("name", ["log.jsonl", "head.json"])
+def test_a_pipe_in_the_place_of_the_log_is_refused_at_once(watch: Path, name: str) -> None:
+    (watch / name).unlink(missing_ok=True)
+    os.mkfifo(watch / name)
+    with pytest.raises(ContentError, match="a pipe or a device"):
+        check(watch, BEGAN)
