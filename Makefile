@@ -148,6 +148,8 @@ simulations: setup
 	$(BIN)/python -m tests.worlds.test_borrow
 	$(BIN)/python -m tests.worlds.test_label_sets
 	$(BIN)/python -m tests.worlds.test_watch
+	$(BIN)/python -m tests.worlds.test_anchors
+	$(BIN)/python -m tests.worlds.test_guarded
 	$(BIN)/python -m tests.worlds.test_extend
 	$(BIN)/python -m tests.worlds.test_calibrated_sets
 	$(BIN)/python -m tests.worlds.test_cascades
