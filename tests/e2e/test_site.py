@@ -78,3 +78,18 @@ def test_pages_keep_nobody_out(browser: Any, site: Path, axe_core: str, name: st
         assert shown.page.evaluate("document.documentElement.scrollWidth") <= width
         assert shown.said == [] and all(address.startswith(("file:", "data:")) for address in shown.asked)
         assert shown.serious(axe_core) == []  # axe itself asks for style sheets, which a page of a file may not read
+
+
+@pytest.mark.needs("chromium")
+def test_no_block_of_a_document_is_wider_than_its_column(browser: Any, site: Path) -> None:
+    wide = "all => all.filter(block => block.scrollWidth > block.clientWidth + 1).length"
+    for name in DOCUMENTATION:
+        with opened(browser, site / name, width=1440) as shown:
+            assert shown.page.eval_on_selector_all("article pre", wide) == 0, name
+
+
+def test_a_document_has_no_line_of_contents_and_says_whose_it_is(site: Path) -> None:
+    for name in DOCUMENTATION:
+        page = (site / name).read_text("utf-8")
+        assert "<p>Contents: " not in page and "contributors of harness" in page, name
+        assert page.count('<nav class="site"') == 1

@@ -122,10 +122,12 @@ def comparison_page(
 def _data_title(recordings: Sequence[Recording]) -> str:
     """Return the name of each data set, with the title that its card has."""
     titles = {recording.name: recording.data.about.title for recording in recordings}
-    return " · ".join(
-        title if title.casefold().startswith(name.casefold()) else f"{name}{f': {title}' if title else ''}"
-        for name, title in titles.items()
-    )
+
+    def letters(text: str) -> str:
+        return "".join(filter(str.isalnum, text.casefold()))
+
+    named = (title if letters(title).startswith(letters(name)) else f"{name}{title and f': {title}'}" for name, title in titles.items())
+    return " · ".join(named)
 
 
 def _judged_cells(

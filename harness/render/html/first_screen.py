@@ -12,7 +12,7 @@ from markupsafe import Markup
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
 from harness.measure.options import POOLED
-from harness.render.html.marks import difference_track, gap_track, state_bar
+from harness.render.html.marks import Mark, difference_track, gap_track, state_bar, track
 from harness.render.sides import side_of
 from harness.render.verdicts import judged_sides
 from harness.reports.answer.build_answer import build_answer
@@ -29,6 +29,7 @@ from harness.reports.answer.words import (
     texts_of,
 )
 from harness.reports.answer_parts import SIGNS, Card, NextStep, VerdictMatrix
+from harness.reports.sections.section import OpeningNumber
 from harness.reports.sections.section_registry import all_sections
 from harness.reports.tables.numbers import coefficient, counted, difference, percent
 from harness.reports.tables.titles import metric_title, metric_words
@@ -203,7 +204,8 @@ class ScreenView:
 class FirstScreen:
     """The title of a page (what was found, or the question that its cards answer), and its views: all languages, then each of several.
 
-    `lead` has the cards of a study, above the views, each of which then has a `heading`. `sentences` stand beneath, in all languages.
+    `chart` has the numbers of a study, each with its name and its text, on one `scale`, and `lead` its cards, above the views, each of
+    which then has a `heading`. `sentences` stand beneath, in all languages.
     """
 
     title: str
@@ -211,6 +213,8 @@ class FirstScreen:
     views: tuple[ScreenView, ...]
     sentences: tuple[Sentence, ...] = ()
     lead: tuple[Card, ...] = ()
+    chart: tuple[tuple[str, Markup, str], ...] = ()
+    scale: tuple[str, str, str] = ("", "", "")
 
 
 @dataclass(frozen=True)
@@ -302,9 +306,22 @@ def study_screen(screen: FirstScreen | None, sections: Mapping[str, Mapping[str,
     """Return the first screen with the question and the answer of a report's section that has them; else `screen` as it is."""
     for section in all_sections():
         if section.opening and (opening := section.opening(sections.get(section.name, {}))):
-            question, facts, lead, below = opening
+            question, facts, lead, below, numbers = opening
+            chart = tuple(map(_drawn_number, numbers))
+            scale = numbers[0].scale if numbers else ("", "", "")
             if screen is None:
-                return FirstScreen(question, facts, (), lead=lead)
+                return FirstScreen(question, facts, (), lead=lead, chart=chart, scale=scale)
             views = tuple(replace(view, title=question, facts=facts, heading=f"{below}: {view.title}") for view in screen.views)
-            return replace(screen, title=question, facts=facts, views=views, lead=lead)
+            return replace(screen, title=question, facts=facts, views=views, lead=lead, chart=chart, scale=scale)
     return screen
+
+
+def _drawn_number(number: OpeningNumber) -> tuple[str, Markup, str]:
+    """Return the name of a number, the number on its scale, and its text."""
+    low, high = number.ends
+
+    def along(value: float) -> float:
+        return (value - low) / (high - low)
+
+    interval = number.interval and (along(number.interval[0]), along(number.interval[1]))
+    return number.name, track([Mark("judge", along(number.value), interval)], f"{number.name}: {number.text}"), number.text

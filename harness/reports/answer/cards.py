@@ -141,7 +141,8 @@ def cards_of_several(sides: Sides, names: Mapping[int, str]) -> Iterator[Card]:
             note = _note_unfit_judges(remaining)
         else:  # the condition that must not be used for most questions
             bad, worst = max(((sum(style_of(verdict) == "bad" for verdict in side), side) for side in sides), key=lambda count: count[0])
-            note = f"Do not use {names[id(worst[0])]} for {bad} of {counted(len(questions), 'question')}." if bad else ""
+            fails = f"{names[id(worst[0])]} fails" if verdicts[0].controls else f"Do not use {names[id(worst[0])]} for"
+            note = f"{fails} {bad} of {counted(len(questions), 'question')}." if bad else ""
         yield _unknown_card([_most_open(group) for group in remaining.values()], len(questions), note)
 
 

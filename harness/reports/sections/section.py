@@ -119,13 +119,28 @@ class SectionTable:
     across: Callable[[Sequence[Row]], Sequence[Row]] | None = None
 
 
+class OpeningNumber(NamedTuple):
+    """A number that a page opens with: its name, the value with its interval on a scale, in text too, and the scale's ends and middle."""
+
+    name: str
+    value: float
+    interval: tuple[float, float] | None
+    text: str
+    ends: tuple[float, float] = (0.0, 1.0)
+    scale: tuple[str, str, str] = ("0 %", "50 %", "100 %")
+
+
 class Opening(NamedTuple):
-    """The first screen of a page as a section has it: its question, the facts beside it, its answer, and what the verdicts below are."""
+    """The first screen of a page as a section has it: its question, the facts beside it, its answer, and what the verdicts below are.
+
+    `numbers` are drawn first, as one chart.
+    """
 
     question: str
     facts: str
     cards: tuple[Card, ...]
     verdicts: str
+    numbers: tuple[OpeningNumber, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,13 @@ from harness.content.tags import english_name
 from harness.render.sides import Side, plainest_first, side_of
 from harness.reports.answer.words import condition_words
 from harness.reports.answer_parts import Card
-from harness.reports.sections.section import Opening, SectionNumbers
+from harness.reports.sections.section import Opening, OpeningNumber, SectionNumbers
 from harness.reports.tables.column import Row
 from harness.reports.tables.numbers import coefficient, counted
 from harness.reports.tables.titles import metric_words
 
 _ALPHA = 0.05
+_MOST_NUMBERS = 8  # that a page opens with
 _OF_ALTERED_TEXTS = "meaning_preserved"  # the metric that only pairs of an original and its altered text have
 
 
@@ -38,7 +39,16 @@ def open_page(section: SectionNumbers) -> Opening | None:
         f"{counted(len(conditions), 'condition')}; the cards are of the plainest: {condition}"
     )
     differences = [row for row in section.get("differences", ()) if _side(row) == plainest]
-    return Opening(question, facts, (*_ratings(plainest_rows), *_differences(differences, altered)), "Verdicts")
+    cards = (*_ratings(plainest_rows), *_differences(differences, altered))
+    return Opening(question, facts, cards, "Verdicts", tuple(_numbers(plainest_rows)))
+
+
+def _numbers(rows: Sequence[Row]) -> Iterator[OpeningNumber]:
+    """Yield the correlation with people of each language and metric; without people, how far samples of a question agree."""
+    name, what = ("r", "r with people") if any(row["r"] is not None for row in rows) else ("alpha_ordinal", "α of its samples")
+    for row in [row for row in rows if row[name] is not None][:_MOST_NUMBERS]:
+        about = f"{english_name(row['language'])} · {metric_words(row['metric'])}: {what}"
+        yield OpeningNumber(about, row[name], None, coefficient(row[name]), (-1.0, 1.0), ("−1", "0: chance", "1: perfect"))
 
 
 def _side(row: Row) -> Side:
@@ -69,4 +79,4 @@ def _differences(differences: Sequence[Row], altered: bool) -> Iterator[Card]:
         yield Card("good" if significant else "open", heading, f"{sentence}.")
     elif differences:
         has = "in both versions" if altered else "with texts of both systems"
-        yield Card("open", heading, f"No difference within {unit} can be tested: that needs 8 {unit} {has}.")
+        yield Card("open", heading, f"Unknown: too few texts. A test needs 8 {unit} {has}; ask about more of them.")

@@ -30,4 +30,4 @@ def test_altered_texts_are_no_systems() -> None:
     screen = open_page({"rows": rows, "differences": [rating(metric="meaning_preserved", paired_q=None)]})
     assert screen and screen.question == "Does a rate a text the same each time, and altered texts lower?"
     assert screen.cards[1].heading == "Altered texts"
-    assert screen.cards[1].text == "No difference within texts can be tested: that needs 8 texts in both versions."
+    assert screen.cards[1].text == "Unknown: too few texts. A test needs 8 texts in both versions; ask about more of them."

@@ -19,8 +19,10 @@ def test_the_question_is_the_study_s_and_each_judge_has_an_answer() -> None:
     assert screen and screen.question == "Do 2 judges prefer their own texts?" and screen.facts == "6 pairs of texts in 1 language"
     first, second = screen.cards
     assert (first.style, first.heading) == ("bad", "a prefers its own texts")
-    assert first.text.startswith("Over 6 pairs it gives them 80 % [60–90] of the confidence as the better text, and 50 % as")
-    assert (second.style, second.heading) == ("open", "b is not shown to prefer its own texts")
+    assert first.text.startswith("Over 6 pairs its own text gets 80 % [60–90] of the confidence as the better one, and 50 % as")
+    assert (second.style, second.heading) == ("open", "Unknown whether b prefers its own texts")
+    numbers = [(number.name, number.value) for number in screen.numbers]
+    assert numbers[:2] == [("a: its own text is better", 0.8), ("a: it wrote this text", 0.5)]
 
 
 def test_without_a_row_about_all_systems_there_is_no_answer() -> None:
