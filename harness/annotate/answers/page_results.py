@@ -144,6 +144,8 @@ def _faults(result: PageResult, page: LabellingPage, record: PageRecord) -> Iter
         yield "not a result of this page: a session has 16 hexadecimal digits"
     if not _TIME.fullmatch(result.saved) or max(len(result.started), len(result.language), len(result.version)) > _LONGEST_WORD:
         yield "'saved' is a time such as 2026-01-31T09:30:00.000Z, and the other words of the head are short"
+    if not 0 <= result.practised <= len(page.items):  # a page shows what the server keeps, so a number out of reach would stay for ever
+        yield "more practice texts than the page has"
     yield from exit_faults(result, record)
     keys = {entry.key for entry in page.items}
     if len({answer.key for answer in result.answers}) != len(result.answers):

@@ -100,11 +100,15 @@ def test_what_does_not_belong_to_the_page_is_refused(folder: Path, pages: list[S
     assert sorted((folder / "results").glob("*")) == before
 
 
-def answered(served: ServedPage, *, saved: str = "2026-01-31T09:30:00.000Z", session: str = "0" * 16, **said: Any) -> bytes:
+def answered(
+    served: ServedPage, *, saved: str = "2026-01-31T09:30:00.000Z", session: str = "0" * 16, practised: int = 0, **said: Any
+) -> bytes:
     """A result with one answer to the first text of the page."""
     plain = {"key": served.page.items[0].key, "practice": False, "place": 1, "scores": {}, "errors": None, "no_errors": False}
     answer = msgspec.convert(plain | {"skip": None, "comment": None, "ms": 10, "changed": saved} | said, PageAnswer)
-    return result(served, answers=[msgspec.to_builtins(answer)], checksum=checksum([answer]), saved=saved, session=session)
+    return result(
+        served, answers=[msgspec.to_builtins(answer)], checksum=checksum([answer]), saved=saved, session=session, practised=practised
+    )
 
 
 @pytest.mark.parametrize(
@@ -122,6 +126,8 @@ def answered(served: ServedPage, *, saved: str = "2026-01-31T09:30:00.000Z", ses
         ({"errors": [{"field": "nowhere", "start": 0, "end": 1, "severity": "minor"}]}, b"outside of the texts"),
         ({"reviews": {"nothing": {"reasons": [], "words": ""}}}, b"a review of a metric"),
         ({"saved": "~"}, b"'saved' is a time"),
+        ({"practised": 2**80}, b"more practice texts"),
+        ({"practised": -1}, b"more practice texts"),
     ],
 )
 def test_what_the_page_cannot_say_is_refused(folder: Path, pages: list[ServedPage], said: dict[str, Any], words: bytes) -> None:
