@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NoReturn
 
 from harness.cli.commands import commands, known_commands, leaves, name_of
@@ -130,4 +132,8 @@ def _install_completion(words: Sequence[str]) -> NoReturn:
         refuse("", "argument --shell: should be bash, zsh or fish; for example: harness --install-completion --shell bash")
     path = whole_app().install_completion(shell=shells[name])
     print(f"{path}: completion for {name}; it works in the next shell that you open", file=sys.stderr)
+    if name == "zsh":
+        settings = Path(os.environ.get("ZDOTDIR") or Path.home()) / ".zshrc"
+        if not settings.is_file() or "compinit" not in settings.read_text("utf-8", "replace"):
+            print("zsh completes nothing before its completion is on; add to .zshrc: autoload -Uz compinit && compinit", file=sys.stderr)
     raise SystemExit(0)

@@ -1,10 +1,11 @@
-"""`harness --install-completion`: what a shell completes afterwards. zsh and fish may be absent, so their scripts are only looked at."""
+"""`harness --install-completion`: what a shell completes afterwards. zsh and fish may be absent."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -63,9 +64,46 @@ def test_bash_completes_commands_flags_and_values(home: Path, words: str, comple
     assert set(completed) <= set(replies) and not set(absent) & set(replies)
 
 
+IN_ZSH = r"""
+zmodload zsh/zpty
+zpty shell zsh -f -i
+zpty -w shell "PROMPT=; source $HOME/.zshrc; autoload -Uz compinit; compinit -u -d $HOME/dump; bindkey '^I' list-choices; print REA''DY"
+while zpty -r shell line; do [[ $line == *READY* ]] && break; done
+zpty -w -n shell "$1"$'\t'
+seen=""
+repeat 200 { while zpty -r -t shell part; do seen+=$part; done; [[ $seen == *"$2"* ]] && break; sleep .05 }
+print -r -- "$seen"
+zpty -d shell
+"""
+"""A shell on a pseudo-terminal lists the choices for the words `$1`, until one of them is `$2`, ten seconds at most."""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not (shutil.which("zsh") and shutil.which("fish")), reason="no zsh or no fish here")
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_zsh_and_fish_complete_commands_flags_and_values(home: Path, shell: str) -> None:
+    assert install("--shell", shell) == 0
+    (home / "bin").mkdir()
+    (home / "bin" / "harness").symlink_to(Path(sys.executable).with_name("harness"))  # fish completes commands that it can find
+    environment = {"HOME": str(home), "PATH": f"{home / 'bin'}:{os.environ['PATH']}", "TERM": "dumb"}
+    for words, completed, absent in (
+        ("harness comp", "compare", "run "),
+        ("harness labels ", "needed", "compare"),
+        ("harness compare x --fig", "--figure-kind", "--json"),
+        ("harness compare x --level ", "system", "none"),
+    ):
+        call = ["zsh", "-f", "-c", IN_ZSH, "zsh", words, completed] if shell == "zsh" else ["fish", "-c", f"complete -C '{words}'"]
+        done = subprocess.run(call, env=environment, cwd=home, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        assert completed in done.stdout and absent not in done.stdout.replace(words, ""), (words, done.stdout, done.stderr)
+
+
 @pytest.mark.parametrize(("shell", "start"), [("zsh", "#compdef harness"), ("fish", "#"), ("bash", "#")])
-def test_a_script_is_written_that_has_every_command_and_flag(home: Path, shell: str, start: str) -> None:
+def test_a_script_is_written_that_has_every_command_and_flag(
+    home: Path, shell: str, start: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert install(f"--shell={shell}") == 0
+    told = "add to .zshrc: autoload -Uz compinit && compinit" in capsys.readouterr().err
+    assert told == (shell == "zsh")  # which has no completion here yet
     [script] = [path for path in home.rglob("*") if path.is_file() and "harness" in path.name]
     text = script.read_text("utf-8")
     assert text.startswith(start)
