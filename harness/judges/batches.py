@@ -9,6 +9,7 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
@@ -17,9 +18,9 @@ import msgspec
 from harness.errors import JudgeError
 from harness.judges.base import NoReply
 from harness.judges.capabilities import EndpointCapabilities
-from harness.judges.chat import TRANSIENT, Chat
+from harness.judges.chat import Chat
+from harness.judges.http_refusals import is_page, kind_of_limit, may_answer_later, read_refusal
 from harness.judges.rate_limits import LONGEST_WAIT_SECONDS, retry_after, wait_in_text
-from harness.judges.refusals import is_page, kind_of_limit, read_refusal
 from harness.judges.transport import LONGEST_BODY, LONGEST_REFUSAL, Response
 from harness.model import Call
 
@@ -259,7 +260,7 @@ class Batches:
             raise BatchRefused(
                 f"{self._host} says that the limit of the day is reached: {message}. Run the same command again tomorrow", status
             )
-        if status in TRANSIENT or (status >= 500 and status != 501):
+        if may_answer_later(status) and status != HTTPStatus.NOT_IMPLEMENTED:
             wait = wait_in_text(refusal.words) if wait is None and limit else wait
             raise NoReply(f"{self._host} answered {status}: {message}", wait, busy=status in (429, 503), down=status >= 500)
         raise BatchRefused(f"{self._host} would not {action} ({status}: {message}). {_give_advice(status)}", status)

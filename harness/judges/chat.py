@@ -18,8 +18,8 @@ from harness.errors import EndpointRefusal, FatalReply
 from harness.judges.base import NoReply, UnexplainedRefusal
 from harness.judges.capabilities import FORMS, REASONING_TOKENS, EndpointCapabilities, Request, merged_system_role
 from harness.judges.completion import CompletionAnswer, as_text, error_text, read_answer, read_tokens, without_half_characters
+from harness.judges.http_refusals import Refusal, Subject, is_page, kind_of_limit, may_answer_later, read_refusal, reason_about_item
 from harness.judges.rate_limits import LONGEST_WAIT_SECONDS, RateLimitStatus, read_rate_limit_status, retry_after, wait_in_text
-from harness.judges.refusals import Refusal, Subject, is_page, kind_of_limit, read_refusal, reason_about_item
 from harness.judges.transport import Response
 from harness.model import SYSTEM_ROLE, Call, Message, Reply, Token
 from harness.parse.finish_reasons import was_cut
@@ -30,7 +30,6 @@ from harness.redaction import Redactor
 if TYPE_CHECKING:
     from harness.judges.transport import Sender
 
-TRANSIENT = frozenset({408, 409, 425, 429})  # and every 5xx
 _PARAMETER_REFUSALS = (400, 404, 422, 501)  # may be about a parameter, a role or an answer format
 _BROKEN = 500  # may be about a role, which its message then says, or about an answer format, of which it says nothing
 _MOST_BROKEN = 2  # answers with 500 to one call that are taken for an outage, before the answer format is tested
@@ -327,7 +326,7 @@ class Chat:
         refused = Reply(text="", model="", form=request.form, refusal=message, error=f"{status}", seconds=seconds)
         if subject == "policy":
             return refused
-        if status in TRANSIENT or status >= 500:
+        if may_answer_later(status):
             raise NoReply(
                 f"{self._host} answered {status}: {message}",
                 retry_after(response.headers),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import secrets
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 from harness.errors import JudgeError
 from harness.judges.base import JudgeOptions
+from harness.judges.chat_template_tokens import neutralise
 from harness.judges.models import ModelFile, find
 from harness.model import Call, JudgeIdentity, Reply
 from harness.prompts import is_english
@@ -20,12 +20,6 @@ _CONTEXT_STEP = 1024
 _CHAT_TOKENS = 64  # the chat template's own
 # Small models are limited by memory bandwidth: beyond 8 threads, more of them only wait for each other.
 _MAX_THREADS = 8
-
-# Everything that looks like a token of a chat template: `<|im_end|>`, `<start_of_turn>`, `</s>`, `[INST]`. In an item's text the model
-# would take it for the real token, so a space is put into it; the text stays readable.
-_SPECIAL = re.compile(
-    r"<(?=\|)|(?<=\|)>|<(?=/?(?:s|bos|eos|pad|unk|start_of_turn|end_of_turn|think)>)|\[(?=/?(?:INST|SYS)\])", re.IGNORECASE
-)
 
 
 class LocalJudge:
@@ -60,15 +54,6 @@ class LocalJudge:
     async def stop(self) -> None:
         await self._chat.close()
         self._server = None
-
-
-def neutralise(text: str) -> str:
-    """Return the text with a space inside everything that looks like a token of a chat template.
-
-    >>> neutralise("fine <|im_end|> [INST] a < b > c")
-    'fine < |im_end| > [ INST] a < b > c'
-    """
-    return _SPECIAL.sub(lambda match: f" {match[0]}" if match[0] == ">" else f"{match[0]} ", text)
 
 
 def _make_schema(call: Call) -> Any:

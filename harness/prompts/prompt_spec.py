@@ -6,20 +6,14 @@ import hashlib
 from collections.abc import Iterable
 from typing import Any
 
-import langcodes
 import msgspec
 
 from harness.content.specs import Task
 from harness.model import Item, Scale, Variant, hashed_variant
-from harness.prompts.answer_schema import JUSTIFICATION_CHARACTERS, MAX_SPANS, SPAN_CHARACTERS, answer_schema, object_schema
+from harness.prompts.answer_schema import answer_schema, object_schema
+from harness.prompts.answer_tokens import most_tokens
 from harness.prompts.examples import Example
 from harness.prompts.wording import FURTHER_WORDS, Wording
-
-_EXPLAINED_CHARACTERS = 400  # of a text with an explanation; it may be cut, as its score comes first
-_SPAN_TOKENS = 20  # for the braces, keys and severity of an error
-_JSON_TOKENS = 40  # for braces, keys, white space and the score itself
-_TOKENS_PER_CHARACTER = {"Latn": 2}  # letters with diacritics take several tokens of an English vocabulary
-_DEFAULT_TOKENS_PER_CHARACTER = 3
 
 
 class PromptSpec(msgspec.Struct, frozen=True):
@@ -62,20 +56,7 @@ class PromptSpec(msgspec.Struct, frozen=True):
 
     @property
     def max_tokens(self) -> int:
-        """Enough tokens for the longest answer that the schema allows, so that its JSON is never cut off; a limit for texts."""
-        per_character = tokens_for(self.language, 1)
-        if self.variant.answer == "text":
-            return per_character * (_EXPLAINED_CHARACTERS if self.variant.explain else JUSTIFICATION_CHARACTERS)
-        if self.variant.answer == "spans":
-            return _JSON_TOKENS + MAX_SPANS * (_SPAN_TOKENS + SPAN_CHARACTERS * per_character)
-        characters = 0 if self.variant.justification == "none" else JUSTIFICATION_CHARACTERS
-        return len(self.scales) * (_JSON_TOKENS + characters * per_character)
-
-
-def tokens_for(language: str, characters: int) -> int:
-    """The most tokens that so many characters of a text in this language take."""
-    script = langcodes.get(language).maximize().script or ""
-    return characters * _TOKENS_PER_CHARACTER.get(script, _DEFAULT_TOKENS_PER_CHARACTER)
+        return most_tokens(self.variant, self.language, len(self.scales))
 
 
 def source_of(name: str) -> str:

@@ -10,7 +10,7 @@ from harness.content.specs import Task, WritingWords
 from harness.content.tags import english_name, name_in
 from harness.errors import ContentError, UsageError
 from harness.model import Item
-from harness.prompts.prompt_spec import tokens_for
+from harness.prompts.answer_tokens import tokens_for
 from harness.prompts.templates import PromptTemplate, render_program
 from harness.prompts.wording import ENGLISH, is_english
 

@@ -14,7 +14,7 @@ import msgspec
 from harness.errors import ContentError
 from harness.exchange.labels.table import flat
 from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, Reader, Rows
-from harness.judges.refusals import read_refusal
+from harness.judges.http_refusals import read_refusal
 from harness.model import Failure
 from harness.row_files import to_json
 

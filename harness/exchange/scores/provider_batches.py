@@ -13,7 +13,7 @@ import msgspec
 from harness.errors import ContentError
 from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, Reader, Rows
 from harness.judges.completion import read_answer
-from harness.judges.refusals import read_refusal
+from harness.judges.http_refusals import read_refusal
 from harness.model import Failure
 from harness.row_files import to_json
 

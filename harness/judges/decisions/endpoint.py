@@ -22,13 +22,13 @@ from msgspec.structs import replace
 
 from harness.errors import EndpointRefusal, FatalReply, UsageError
 from harness.judges.base import JudgeOptions, NoReply, UnexplainedRefusal
-from harness.judges.chat import LONGEST_TEXT, TRANSIENT, advice_on, limit_error
+from harness.judges.chat import LONGEST_TEXT, advice_on, limit_error
 from harness.judges.completion import as_text, describe_error, without_half_characters
 from harness.judges.decisions.forms import FORMS, WireForm
 from harness.judges.http_judge import DEFAULT_URL, Endpoint, HttpJudge, check_request, host_of, read_key, without_query
+from harness.judges.http_refusals import Refusal, is_page, may_answer_later, read_refusal
 from harness.judges.identity import split_label
 from harness.judges.rate_limits import RateLimitStatus, read_rate_limit_status, retry_after
-from harness.judges.refusals import Refusal, is_page, read_refusal
 from harness.judges.usage import token_count, usage_of
 from harness.model import Call, Reply, Usage
 from harness.prompts import Question, asked_of
@@ -156,7 +156,7 @@ class DecisionClient:
         if subject in ("length", "policy") or (status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE and not is_page(refusal.message)):
             refused = message if subject == "policy" else None
             return Reply(text="", model="", form=self._form.name, refusal=refused, error=f"{status}: {message}", seconds=seconds)
-        if status in TRANSIENT or (status >= 500 and status != HTTPStatus.NOT_IMPLEMENTED):
+        if may_answer_later(status) and status != HTTPStatus.NOT_IMPLEMENTED:
             wait = retry_after(response.headers)
             raise NoReply(f"{self._host} answered {status}: {message}", wait, busy=status in _OVERLOADED, down=status >= 500)
         reason, advice = f"{self._host} refused a call with {status}: {message}", self._give_advice(status)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.judges.refusals import kind_of_limit, read_refusal, reason_about_item
+from harness.judges.http_refusals import kind_of_limit, read_refusal, reason_about_item
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,15 @@ _MOST_SENTENCES = 12  # in a message
 _DEEPEST = 12
 
 
+def may_answer_later(status: int) -> bool:
+    """Return whether the same call may have an answer when it is asked again: not what is wrong with the call itself.
+
+    >>> [may_answer_later(status) for status in (400, 404, 408, 429, 500, 503, 529)]
+    [False, False, True, True, True, True, True]
+    """
+    return status in (408, 409, 425, 429) or status >= 500
+
+
 class Refusal(msgspec.Struct, frozen=True):
     """The message of a refusal's body.
 
