@@ -46,7 +46,7 @@ class _Result(Protocol):
 R = TypeVar("R", bound=_Result)
 
 
-def print_result(result: R, render: Callable[[R], RenderableType], *, as_json: bool) -> int:
+def print_result(result: R, render: Callable[[R], RenderableType], *, as_json: bool, more: str = "--json has it whole") -> int:
     """Print a result to stdout, first what is left out of it because most answers of a judge cannot be read; return the exit code."""
     unread: Sequence[_LeftOut] = getattr(result, "unread", ())
     if as_json:
@@ -59,7 +59,7 @@ def print_result(result: R, render: Callable[[R], RenderableType], *, as_json: b
         from harness.render.terminal import closing_line
 
         lines = [Text(terminal_safe(left_out.sentence())) for left_out in unread]
-        show(lambda narrow: Group(*lines, render(result)), closing_line([result.signature], more="--json has it whole"))
+        show(lambda narrow: Group(*lines, render(result)), closing_line([result.signature], more=more))
     return JUDGE if any(left_out.of_all for left_out in unread) else 0
 
 

@@ -80,7 +80,8 @@ def calibrate(arguments: Calibrate) -> int:
         calibrated = calibrate_scores(recording, part_of(options, MeasureOptions, seed=options.seed), options)
     from harness.render.certificate import render_calibrated
 
-    return print_result(calibrated, render_calibrated, as_json=arguments.json)
+    render = partial(render_calibrated, all_numbers=arguments.all)
+    return print_result(calibrated, render, as_json=arguments.json, more="--all")
 
 
 def probabilities(arguments: ShowProbabilities) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -18,26 +19,36 @@ from harness.correction.certificate_extension import Extension
 from harness.correction.certified_cell import CertifiedCell
 from harness.correction.correct import Corrected, CorrectedNumber
 from harness.correction.extension import ExtensionResult, ExtensionTarget
+from harness.measure.options import POOLED
 from harness.model import SIDE
 from harness.render.fitted_table import FittedTable
 from harness.render.terminal import dim_lines, legend_of, print_lines, table_heading
+from harness.reports.answer.states import CORRECTED, STYLES, state_of
+from harness.reports.answer_parts import SIGNS
 from harness.reports.sections.calibrated_scores import NAME, calibrated_section
 from harness.reports.shown_sections import shown_sections
 from harness.reports.tables.column import Row, TableName
 from harness.reports.tables.columns import columns_in
 from harness.reports.tables.numbers import counted, difference, percent, probability, rounded_up
-from harness.reports.tables.text_table import key_text, tabulate, varying_keys
+from harness.reports.tables.text_table import TextTable, key_text, tabulate, varying_keys
 from harness.reports.tables.titles import metric_words
 from harness.text import terminal_safe
 
 
 def render_corrected(corrected: Corrected) -> RenderableType:
-    """Return all numbers; a difference stands in the row of its first system, `one − other`."""
+    """Return what was estimated, then all numbers; a difference stands in the row of its first system, `one − other`."""
+    known = [number for number in corrected.numbers if number.corrected.value is not None]
+    what = "share" if corrected.numbers[0].share_of is not None else "mean"
+    first = (
+        f"What people would say of all judged texts, by the judge's scores and some labels: {counted(len(known), f'corrected {what}')}."
+        if known
+        else f"No corrected {what} is known: the last column says why."
+    )
     rows = [_corrected_row(number) for number in corrected.numbers]
     names = [name for name in corrected.numbers[0].key if name not in ("language", "metric", *SIDE)]
     keys = (*varying_keys(rows, SIDE), "metric", *(name for name in names if any(row[name] is not None for row in rows)))
     keys = (*keys, *(["class"] if any(row["class"] is not None for row in rows) else []))
-    return _tables(rows, keys, TableName.CORRECTED, corrected.notes)
+    return Group(Text(first, style="bold"), _tables(rows, keys, TableName.CORRECTED, corrected.notes))
 
 
 def _corrected_row(number: CorrectedNumber) -> dict[str, Any]:
@@ -51,23 +62,49 @@ def _corrected_row(number: CorrectedNumber) -> dict[str, Any]:
 def render_acceptance(acceptances: Acceptances) -> RenderableType:
     """Return all thresholds; that nothing is certified is said in words."""
     rows = [threshold.flat() for threshold in acceptances.thresholds]
-    return _tables(rows, (*varying_keys(rows, SIDE), "metric"), TableName.ACCEPTANCE, acceptances.notes)
+    certified = sum(row["threshold"] is not None for row in rows)
+    first = f"Answers of the judge can be accepted without a person for {certified} of {counted(len(rows), 'question')}."
+    table = _tables(rows, (*varying_keys(rows, SIDE), "metric"), TableName.ACCEPTANCE, acceptances.notes)
+    return Group(Text(first, style="bold"), table)
 
 
-def render_calibrated(calibrated: Calibrated) -> RenderableType:
-    """Every metric with its finding, its tables, and below all of them what their headings mean."""
-    parts: list[RenderableType] = []
+def render_calibrated(calibrated: Calibrated, *, all_numbers: bool = False) -> RenderableType:
+    """Return where a map of the judge's scores helps, then every metric with its finding and its first table.
+
+    With `all_numbers` all tables, and below all of them what their headings mean.
+    """
+    cells = [cell for metric in calibrated.metrics for cell in metric.cells if cell.language != POOLED]
+    helped = sum(cell.advice == "use the map" for cell in cells)
+    first = (
+        f"Calibrated scores are better for {helped} of {counted(len(cells), 'question')} (a metric in a language)."
+        if helped
+        else "Calibrating helps nowhere: leave the scores as they are."
+    )
+    parts: list[RenderableType] = [Text(first, style="bold")]
     legend: dict[str, None] = {}
     for metric in calibrated.metrics:
         [section] = shown_sections({NAME: calibrated_section([metric])})
         name, judge = (str(metric.key[key]) for key in ("metric", "judge"))
-        parts += [table_heading(f"{name.replace('_', ' ')}, {judge}: {metric.method}"), Text(section.text.partition("not seen. ")[2])]
-        for table in section.tables:
+        parts += [table_heading(f"{metric_words(name)}, {judge}: {metric.method}"), Text(section.text.partition("not seen. ")[2])]
+        for table in section.tables if all_numbers else [_short(table) for table in section.tables[:1]]:
             title, titled, _ = table.shared.partition(": ")
             parts += [Text(f"\n{title}" if titled else "", style="italic"), FittedTable(table)]
         legend |= dict.fromkeys(section.legend)
     promise = f"{calibrated.promise[0].upper()}{calibrated.promise[1:]}."
-    return Group(*parts, dim_lines((*legend, promise, *map(terminal_safe, calibrated.notes))))
+    about = "A map lowers the loss: how far people's answers are from what it expects. The share of equal scores may fall."
+    said = (*legend, promise, *map(terminal_safe, calibrated.notes)) if all_numbers else (about, promise)
+    return Group(*parts, dim_lines(said))
+
+
+_SHORT = ("n", "agreement_after", "loss_after", "q", "advice")
+_ADVICE = {"use the map": f"{SIGNS['good']} use the map", "leave the scores as they are": f"{SIGNS['open']} leave"}
+
+
+def _short(table: TextTable) -> TextTable:
+    """Return the columns of a table of calibrated scores that say whether the map helps."""
+    columns = [number for number, heading in enumerate(table.headings) if heading.key or heading.name in _SHORT]
+    rows = tuple(tuple(_ADVICE.get(row[number], row[number]) for number in columns) for row in table.rows)
+    return replace(table, headings=tuple(table.headings[number] for number in columns), rows=rows, sort_keys=())
 
 
 def _tables(rows: Sequence[Row], keys: Sequence[str], name: TableName, notes: Sequence[str]) -> RenderableType:
@@ -82,8 +119,9 @@ def _tables(rows: Sequence[Row], keys: Sequence[str], name: TableName, notes: Se
 
 
 def print_certificate(certificate: Certificate, path: str) -> None:
-    """Print what a new certificate allows, a line for each language and metric."""
-    heading = f"{path}: {certificate.judge.name}, {certificate.judge.variant}"
+    """Print for how many questions the judge may be used, then a line for each language and metric."""
+    of_all = counted(len(certificate.cells), "question")
+    heading = f"{path}: {certificate.judge.name}, {certificate.judge.variant}, may be used for {len(certificate.allowed)} of {of_all}"
     print_lines([heading, *_cells(certificate), *_unchecked(certificate.unchecked)])
 
 
@@ -153,13 +191,14 @@ def _cells(certificate: Certificate) -> Iterator[str]:
     lacks = [_together((_means(cell), _acceptance(cell), _map(cell), *_probabilities(cell))) for cell in certificate.cells]
     alike = len(lacks) > 1 and lacks.count(lacks[0]) == len(lacks)
     for cell, parts in zip(certificate.cells, lacks, strict=True):
-        cell_name = f"{english_name(cell.language)}, {metric_words(cell.metric)}"
-        said = cell.sentence.removesuffix(".") if cell in certificate.allowed else f"{cell_name}: {cell.verdict}"
+        state = state_of({"verdict": cell.verdict, "controls": None})
+        condition = f": {cell.sentence.removesuffix('.')}" if state == CORRECTED else ""
+        said = f"{SIGNS[STYLES[state]]} {english_name(cell.language)}, {metric_words(cell.metric)}: {state}{condition}"
         yield f"  {'; '.join([said, *([] if alike else parts)])}"
     if alike:
         yield f"  Everywhere: {'; '.join(lacks[0])}"
     if not certificate.allowed:
-        yield "It allows nothing: no verdict is 'use' or 'use corrected'."
+        yield "It allows nothing: no verdict is 'use' or 'use corrected means only'."
 
 
 def _together(parts: Iterable[tuple[str, str | None]]) -> list[str]:

@@ -16,7 +16,7 @@ from harness.render.fitted_table import FittedTable
 from harness.render.terminal import dim_lines
 from harness.reports.tables.column import COUNT, SHARE, TEXT, Column, Row, TableName
 from harness.reports.tables.columns import columns_in, interval_of_points, lenient_text
-from harness.reports.tables.numbers import UNDEFINED
+from harness.reports.tables.numbers import UNDEFINED, counted
 from harness.reports.tables.text_table import TextTable, key_text, tabulate, varying_keys
 from harness.text import terminal_safe
 
@@ -53,8 +53,14 @@ def render_budget(budget: LabelBudget) -> RenderableType:
     """Return what is labelled of every cell, and what is missing."""
     rows = [cell.flat() | {"language": english_name(str(cell.key["language"]))} for cell in budget.cells]
     table = tabulate(rows, columns_in(TableName.LABELS_NEEDED), ("language", "metric", *varying_keys(rows, SIDE)))
+    decided = sum(row["verdict"] in ("use", "do not use") for row in rows)
+    more = [row["more_for_verdict"] for row in rows if row["more_for_verdict"] is not None]
+    parts = [f"{decided:,} of {counted(len(rows), 'verdict')} {'is' if decided == 1 else 'are'} there"]
+    parts += [f"{len(more):,} need{'s' if len(more) == 1 else ''} more texts (from {min(more):,} on)"] if more else []
+    parts += [f"for {len(rows) - decided - len(more):,} no number of texts is known to help"] if len(rows) > decided + len(more) else []
+    first = Text(f"{'; '.join(parts)}.\n", style="bold")
     new = [Text(line) for line in _new_languages(budget)]
-    return Group(FittedTable(table), *([Text(""), *new] if new else []), dim_lines(table.legend))
+    return Group(first, FittedTable(table), *([Text(""), *new] if new else []), dim_lines(table.legend))
 
 
 def _new_languages(budget: LabelBudget) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from harness.improvement.label_rounds import RoundsCompared
 from harness.model import JudgeCondition
 from harness.render.fitted_table import plain_table
 from harness.render.terminal import dim_lines, table_heading
+from harness.reports.answer_parts import joined
 from harness.reports.tables.numbers import UNDEFINED, counted, difference, percent, probability, rounded_up, signed, two_digits
 from harness.reports.tables.titles import metric_title, metric_words
 from harness.text import one_line, terminal_safe
@@ -292,14 +294,14 @@ _MOST_ROWS = 40
 def render_explained(explained: Explained, *, all_rows: bool = False) -> RenderableType:
     """Return a block for each metric and judge. `all_rows`: rows for effects that are not shown too, however many there are."""
     shows_all = all_rows or sum(len(metric.effects) for metric in explained.metrics) <= _MOST_ROWS
-    parts: list[RenderableType] = []
+    parts: list[RenderableType] = [Text(terminal_safe(_summary(explained)), style="bold")]
     for metric in explained.metrics:
         condition = JudgeCondition.of(metric.key)
         title = one_line(f"{metric_title(str(metric.key['metric']))}, {condition.judge}: {condition.words()}")
         parts += [Text(""), Text(title, style="bold cyan")]
         parts += [Text(terminal_safe(line)) for line in _findings(metric)]
         rows = [effect for effect in metric.effects if shows_all or effect.outcome == "shown"]
-        parts += [_table(rows)] if rows else []
+        parts += [_table(rows)] if rows and shows_all else []
         if len(rows) < len(metric.effects):
             parts.append(Text(_rest([effect for effect in metric.effects if effect.outcome != "shown"])))
         parts += [Text(terminal_safe(f"left out: {reason}")) for reason in metric.left_out]
@@ -308,9 +310,25 @@ def render_explained(explained: Explained, *, all_rows: bool = False) -> Rendera
     return Group(*parts, dim_lines(map(terminal_safe, (*explained.notes, *more))))
 
 
+def _summary(explained: Explained) -> str:
+    """Return what errors follow, and on how many metrics."""
+    by_metric = [{effect.covariate for effect in metric.effects if effect.outcome == "shown"} for metric in explained.metrics]
+    followed = Counter(covariate for covariates in by_metric for covariate in covariates)
+    of_all = f"of {counted(len(explained.metrics), 'question')}"
+    if not followed:
+        return f"The judge's errors follow nothing that was tested, in any {of_all}."
+    return f"The judge's errors follow {joined([f'{name} ({count} {of_all})' for name, count in followed.most_common()])}."
+
+
 def _findings(metric: ExplainedErrors) -> Iterator[str]:
     texts = f"{counted(metric.n, 'text')} in {counted(metric.groups, 'group')}"
-    yield f"Judge minus people: {signed(metric.mean_error, 2)} points on average, {texts}."
+    side = "too generous" if metric.mean_error > 0 else "too strict"
+    yield f"On average it is {abs(metric.mean_error):.2f} points {side} ({texts})."
+    shown = [effect for effect in metric.effects if effect.outcome == "shown" and effect.level and effect.value is not None]
+    for verb, sign in (("favours", 1), ("punishes", -1)):
+        effects = [effect for effect in shown if (effect.value or 0.0) * sign > 0]
+        if effects:
+            yield f"It {verb} {joined([f'{_effect_name(effect)} ({signed(effect.value or 0.0, 2)})' for effect in effects])}."
     for effect in metric.effects:
         if effect.outcome != "shown" or effect.level or effect.value is None:
             continue
@@ -318,15 +336,21 @@ def _findings(metric: ExplainedErrors) -> Iterator[str]:
         yield f"A longer text{times} goes with {signed(effect.value, 2)} points against people's mean: an association."
 
 
+def _effect_name(effect: ErrorEffect) -> str:
+    """Return what errors may follow: `system CTRL`, `Hindi`, `length`."""
+    if effect.covariate == "language" and effect.level:
+        return english_name(effect.level[0])
+    return f"{effect.covariate} {' × '.join(effect.level)}".rstrip()
+
+
 def _table(effects: Sequence[ErrorEffect]) -> Table:
     noisy = any(effect.noise is not None for effect in effects)
     rows = []
     for effect in effects:
-        level = english_name(effect.level[0]) if effect.covariate == "language" else " × ".join(effect.level)
         moves = ", moves systems" if effect.outcome == "shown" and effect.moves_systems else ""
         numbers = [_effect_interval(effect.value, effect.low, effect.high), probability(effect.q), _detectable(effect)]
         numbers += [UNDEFINED if effect.noise is None else f"±{effect.noise:.2f}"] if noisy else []
-        rows.append([one_line(f"{effect.covariate} {level}".rstrip()), *numbers, f"{effect.outcome}{moves}"])
+        rows.append([one_line(_effect_name(effect)), *numbers, f"{effect.outcome}{moves}"])
     headings = ("error goes with", "points [95 %]", "q", "detectable", *(["noise alone"] if noisy else []), "")
     return plain_table(headings, rows, range(1, len(headings) - 1))
 

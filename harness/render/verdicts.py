@@ -105,7 +105,7 @@ def _matrix_table(matrix: VerdictMatrix) -> tuple[TextTable, dict[int, str]]:
     """Return a matrix as text, `✓ +9` in a cell of one verdict, and the headings above its rows."""
     headings = (Heading("row", matrix.rows_are, key=True), *(Heading(f"c{n}", column.name) for n, column in enumerate(matrix.columns)))
     rows = tuple((row.name, *("–" if square is None else square_text(square, " ") for square in row.squares)) for row in matrix.rows)
-    signs = f"{SIGNS['good']} shown for the judge, {SIGNS['bad']} against it, {SIGNS['open']} not shown"
+    signs = f"{SIGNS['good']} use, {SIGNS['bad']} do not use, {SIGNS['open']} unknown"
     legend = (signs, f"number: {matrix.axis}, in percentage points" if matrix.axis else "number: metrics")
     groups = {number: row.group for number, row in enumerate(matrix.rows) if row.group}
     return TextTable(headings, rows, legend=legend, signs=legend), groups

@@ -147,6 +147,8 @@ class Calibrate(JsonFlags, JudgedFlags):
     """
 
     options: CalibrateOptions = field(default_factory=CalibrateOptions)
+    all: bool = False
+    """also the parts of the loss, the sets, the gap between languages, and what the headings mean"""
 
 
 class ProbabilitiesOutput(Command, group="output", recorded=False):

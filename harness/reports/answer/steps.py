@@ -15,6 +15,7 @@ from harness.data import Dataset
 from harness.decide.verdicts import Verdict
 from harness.reports.answer.words import easiest, nobody_to_compare, place_of, second_person_texts, style_of, texts_of
 from harness.reports.answer_parts import NextStep
+from harness.reports.tables.numbers import counted
 from harness.reports.tables.titles import metric_words
 
 _ENOUGH = 200  # texts of a language whose length is measured
@@ -111,16 +112,23 @@ def _count_unlabelled(data: Dataset) -> dict[str, dict[str, int]]:
 
 
 def next_steps(verdicts: Sequence[Verdict], judge_names: Mapping[int, str], pages: LabelPages) -> Iterator[NextStep]:
-    """Yield what to do next; `judge_names` has the names of judges where there are several."""
+    """Yield what to do next; `judge_names` has the names of judges where there are several.
+
+    Labels are asked for the question that needs the fewest, among those that no judge answers yet. What cannot be done is not a step: of
+    a set without texts nobody can label more.
+    """
     first = verdicts[0]
     if first.controls:
         yield NextStep("compare with native speakers' labels", f"harness data list --lang {first['language']}")
-    elif nobody_to_compare(verdicts):
-        verdict = easiest(verdicts)
+    needed = [(k, verdict) for verdict in verdicts if (k := verdict.settled_by)] if pages.command else []
+    alone = [verdict for verdict in verdicts if "annotators" in verdict.words.obstacles]
+    if alone and pages.command and (nobody_to_compare(verdicts) or not needed):
+        verdict = easiest(alone)
         texts = min(second_person_texts(verdict), verdict.texts.labelled)
         what = "make the pages for a second person"
-        yield _labelling_step(what, pages, verdict["language"], f"--second --next {texts} --annotators 1", texts, f"{texts} texts")
-    needed = [(k, verdict) for verdict in verdicts if (k := verdict.settled_by)]
+        yield _labelling_step(what, pages, verdict["language"], f"--second --next {texts} --annotators 1", texts, "")
+    answered = {(verdict["language"], verdict["metric"]) for verdict in verdicts if style_of(verdict) == "good"}
+    needed = [(k, verdict) for k, verdict in needed if (verdict["language"], verdict["metric"]) not in answered]
     for k, verdict in sorted(needed, key=lambda need: need[0])[:1]:
         judge = judge_names.get(id(verdict), "the judge")
         question = f"{metric_words(verdict['metric'])} in {english_name(verdict['language'])}"
@@ -128,12 +136,12 @@ def next_steps(verdicts: Sequence[Verdict], judge_names: Mapping[int, str], page
         classes = verdict.needed.by_class if verdict.needed else {}
         counts = " and ".join(f"{count:,} more are '{name}'" for name, count in classes.items())
         of_class = f" (until about {counts})" if classes else ""
-        more = f"label {verdict.needed} more texts for {question}{of_class}; they settle it if {judge} {good}"
+        more = f"label {verdict.needed} more texts for {question}{of_class}; they are enough if {judge} {good}"
         waiting = pages.unlabelled.get(verdict["language"], {}).get(verdict["metric"], k)
-        if pages.command and not waiting:
-            yield NextStep(f"{more} (every text of the set is labelled: add new ones to it)")
+        if not waiting:
+            yield NextStep(f"{more}. Every text of this set is labelled: bring new ones")
             continue
-        shortage = "" if waiting >= k else f"; {waiting:,} of the set have no label"
+        shortage = "" if waiting >= k else f". This set has {waiting:,} left; bring new ones for the rest"
         flags = f"--metrics {verdict['metric']} --next {min(k, waiting)}"
         if verdict.basis == "bar":  # one more person suffices, and a sheet may be sorted by score
             flags += " --random --annotators 1"
@@ -148,9 +156,8 @@ def next_steps(verdicts: Sequence[Verdict], judge_names: Mapping[int, str], page
         yield NextStep(read, show=texts_of(verdict))
 
 
-def _labelling_step(text: str, pages: LabelPages, language: str, flags: str, texts: int, whom: str = "each person") -> NextStep:
-    """Return a step with the command that makes labelling pages, and about how long it takes `whom`; or why there is no command."""
-    if not pages.command:
-        return NextStep(f"{text} (the set itself has no texts to make pages of)")
+def _labelling_step(text: str, pages: LabelPages, language: str, flags: str, texts: int, whom: str = " for each person") -> NextStep:
+    """Return a step with the command that makes labelling pages, and about how long so many texts take `whom`."""
     time = pages.time(language, texts)
-    return NextStep(f"{text} ({time} for {whom})" if time else text, f"{pages.command} --lang {language} {flags} --out pages")
+    words = f"{text} ({counted(texts, 'text')}: {time}{whom})" if time else text
+    return NextStep(words, f"{pages.command} --lang {language} {flags} --out pages")

@@ -185,7 +185,7 @@ def test_the_next_steps_are_the_least_labels_and_the_worst_texts(make_verdict: M
         make_verdict(language="it", gap=-0.2),
     )
     label, *read = made.steps
-    assert label.text == "label about 60 more texts for task quality in German; they settle it if the judge is as good as people"
+    assert label.text == "label about 60 more texts for task quality in German; they are enough if the judge is as good as people"
     assert label.command == "harness labels page DATA --lang de --metrics task_quality --next 60 --out pages"
     assert [step.text for step in read] == ["read its judgments of Czech (task quality)", "read its judgments of Italian (task quality)"]
     judged = {"language": "cs", "metric": "task_quality", "judge": "openai/one", "variant": "single", "temperature": 0.0}

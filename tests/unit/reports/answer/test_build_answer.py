@@ -102,7 +102,7 @@ def test_without_second_scores_an_answer_says_why_what_is_known_and_what_to_do(m
     assert "near is 2 points more often equal to the labels (the best here), far is 15 points less often equal" in known.sentence
     assert todo.sentence == "What to do: Let a second person score 40 or more of these texts, 25 of them independent."
     [step] = answer.steps
-    assert step.text == "make the pages for a second person (about 40 min for 40 texts)"
+    assert step.text == "make the pages for a second person (40 texts: about 40 min)"
     assert step.command == "harness labels page set --fields source,output --lang cs --second --next 40 --annotators 1 --out pages"
     assert build_answer([near]).title == "It is unknown whether near may be used: each text has one score"
 
@@ -147,16 +147,16 @@ def test_lines_have_the_command_of_the_next_step(make_verdict: MakeVerdict) -> N
     assert found[0].style == "title" and lines[0] == "openai/one may be used for 1 of 2 questions, 1 is unknown" and len(lines) <= 6
     assert any(line.startswith("✓ Use it in Japanese. At worst 35 points less than people") for line in lines), "with the card's note"
     assert "○ Unknown: Czech (task quality): label 60 more." in lines
-    assert "they settle it if the judge is as good as people" in lines[-1]
+    assert "they are enough if the judge is as good as people" in lines[-1]
     assert lines[-1].endswith("harness labels page DATA --lang cs --metrics task_quality --next 60 --out pages")
 
 
 @pytest.mark.parametrize(
     ("waiting", "said", "flags"),
     [
-        (60, "about 60 more texts for task quality in Czech; they settle it if the judge is as good as people", "--next 60"),
-        (7, "as good as people; 7 of the set have no label", "--next 7"),
-        (0, "(every text of the set is labelled: add new ones to it)", ""),
+        (60, "about 60 more texts for task quality in Czech; they are enough if the judge is as good as people", "--next 60"),
+        (7, "as good as people. This set has 7 left; bring new ones for the rest", "--next 7"),
+        (0, "Every text of this set is labelled: bring new ones", ""),
     ],
 )
 def test_a_step_asks_only_for_texts_that_the_set_has(make_verdict: MakeVerdict, waiting: int, said: str, flags: str) -> None:
