@@ -36,7 +36,7 @@ def printed(get: str, command: str, data: Path) -> str:
         done = subprocess.run(
             [sys.executable, "-m", "harness", *shlex.split(command)],
             cwd=folder,
-            env={**os.environ, "NO_COLOR": "1"},
+            env={**os.environ, "NO_COLOR": "1", "COLUMNS": "88"},
             capture_output=True,
             text=True,
             check=True,
@@ -57,10 +57,20 @@ def as_long(whole: str, shown: str) -> str:
         return whole
     at, kept = 0, []
     for part in map(str.splitlines, parts):
-        at = lines.index(f"{part[0]}\n", at) if part and at else at
+        at = _place_of(part[0], lines, at) if part and at else at
         kept.append("".join(lines[at : at + len(part)]))
         at += len(part)
     return "…\n".join(kept)
+
+
+def _place_of(shown: str, lines: list[str], start: int) -> int:
+    """Return the place of a line from `start` on, or else of the next one with its first word: a table may have got other columns."""
+    if f"{shown}\n" in lines[start:]:
+        return lines.index(f"{shown}\n", start)
+    for place in range(start, len(lines)):
+        if shown.split() and lines[place].split()[:1] == shown.split()[:1]:
+            return place
+    raise SystemExit(f"no line of the new output begins like {shown!r}; choose other lines for the page")
 
 
 def pages() -> list[Path]:

@@ -1,4 +1,4 @@
-"""Runs every command of the gate in docs/decisions.md again and writes what it prints: `python docs/make_gate.py`.
+"""Runs every command of the gate in docs/gate.md again and writes what it prints: `python docs/make_gate.py`.
 
 The commands read three data folders that this script simulates: the same labelled answers with a judge, with a much worse one, and with
 one that is a little worse.
@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-PAGE = Path(__file__).with_name("decisions.md")
+PAGE = Path(__file__).with_name("gate.md")
 PART = re.compile(r"<!-- python docs/make_gate\.py -->\n.*?<!-- end -->", re.DOTALL)
 BLOCK = re.compile(r"```console\n\$ (harness|cat) (.+)\n((?:.*\n)*?)```")
 CARD = """id = "{name}"
@@ -60,7 +60,7 @@ def printed(program: str, arguments: str, folder: Path) -> str:
     done = subprocess.run(
         [sys.executable, "-m", "harness", *shlex.split(arguments)],
         cwd=folder,
-        env={**os.environ, "NO_COLOR": "1"},
+        env={**os.environ, "NO_COLOR": "1", "COLUMNS": "88"},
         capture_output=True,
         text=True,
         check=False,

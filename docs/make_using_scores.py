@@ -1,4 +1,4 @@
-"""Runs every command that uses scores in docs/decisions.md again and writes what it prints: `python docs/make_using_scores.py`.
+"""Runs every command that uses scores in docs/using-scores.md again and writes what it prints: `python docs/make_using_scores.py`.
 
 The commands read the data folder `answers`, which this script simulates: labels are drawn at random, and the judge is lenient.
 """
@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-PAGE = Path(__file__).with_name("decisions.md")
+PAGE = Path(__file__).with_name("using-scores.md")
 PART = re.compile(r"<!-- python docs/make_using_scores\.py -->\n.*?<!-- end -->", re.DOTALL)
 BLOCK = re.compile(r"```console\n\$ harness (.+)\n((?:.*\n)*?)```")
 CARD = """id = "answers"
@@ -56,7 +56,7 @@ def printed(command: str, folder: Path) -> str:
     done = subprocess.run(
         [sys.executable, "-m", "harness", *shlex.split(command)],
         cwd=folder,
-        env={**os.environ, "NO_COLOR": "1"},
+        env={**os.environ, "NO_COLOR": "1", "COLUMNS": "88"},
         capture_output=True,
         text=True,
         check=True,

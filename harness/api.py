@@ -547,7 +547,7 @@ def check_gate(
 
     Args:
         source: a data set (`load`, `from_frames`), a run, the path of a data folder, or the name of a run.
-        policy: the policy, or the path of its file (docs/decisions.md).
+        policy: the policy, or the path of its file (docs/gate.md).
         options: an earlier run or data folder with the same items and labels, for `max_drop`, and the dataset card of folders.
         out: the results folder of runs that are given as names.
 

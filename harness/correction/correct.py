@@ -31,7 +31,7 @@ from harness.stats.estimation.misclassification import INDISTINCT, few_labels
 BIAS_UNKNOWN = (
     "The judge alone is the mean of its scores: its bias is unknown, and its interval does not cover the bias. The labels alone and the "
     "corrected numbers are valid whatever the judge, because the labelled texts are a random sample; with few labels of a rare class its "
-    "corrected share is a little too low (docs/decisions.md)."
+    "corrected share is a little too low (docs/using-scores.md)."
 )
 SHIFTED = (
     "A prevalence shift is declared: the labels come from elsewhere, and the corrected numbers are of the texts without a label. They are "

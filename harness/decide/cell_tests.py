@@ -118,7 +118,7 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
         aggregate: whether a label is a released score of several people, not one person's.
         people: agreement of people with each other on the texts of two annotators, by pairs.
         gap: the judge's agreement minus people's.
-        sums, tests: sums of gaps and of differences from the baseline by group, and the four tests; see docs/decisions.md.
+        sums, tests: sums of gaps and of differences from the baseline by group, and the four tests; see docs/rule.md.
         hits, right: share of items on which the judge gives the aggregate of the labels, failures as wrong, by groups; on interval scales
             1 minus the distance from the mean label, failures as the whole scale.
         kappa, correlation: Cohen's kappa of the judge with the aggregate of the labels, answers that cannot be read left out, and Pearson's

@@ -81,7 +81,7 @@ def drop(new: ItemTable, old: ItemTable) -> LimitedNumber:
 def no_worse_than_people(tests: CellTests, margin: float, options: DecisionOptions) -> tuple[float, float]:
     """Return p of "no more than `margin` worse than people" and of "more than that worse"; NaN without annotators.
 
-    Both are the tests of the verdict (docs/decisions.md) under the same options, but at a margin of the policy's own; they are for a
+    Both are the tests of the verdict (docs/rule.md) under the same options, but at a margin of the policy's own; they are for a
     correction at `options.alpha`.
     """
     p = judge_tests(tests.sums, margin, options.effective_groups).to_correct(options.alpha)

@@ -48,7 +48,7 @@ def parse_bar(text: str) -> dict[str, float]:
 class DecisionOptions(Options):
     """When a judge is good enough. Shares and levels are fractions."""
 
-    heading: ClassVar[str] = "thresholds of the verdicts (docs/decisions.md)"
+    heading: ClassVar[str] = "thresholds of the verdicts (docs/rule.md)"
 
     margin: Annotated[float, Flag(setting=True)] = 0.1
     """a judge may agree with people this much less than people agree with each other"""

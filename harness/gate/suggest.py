@@ -16,7 +16,7 @@ _MARGIN = 0.1
 _LEAST: Literal["use corrected"] = "use corrected"
 
 _HEADING = """\
-# Limits for 'harness gate'. docs/decisions.md explains each. The numbers were taken from {source}; raise them to what you need.
+# Limits for 'harness gate'. docs/gate.md explains each. The numbers were taken from {source}; raise them to what you need.
 # The verdict is what the judge must be shown to be fit for: "use", or "use corrected". {held}
 # Outcomes: pass (exit code 0), fail (1), inconclusive (7).
 """

@@ -40,6 +40,12 @@ def test_the_table_of_the_boards_page_has_what_the_boards_have() -> None:
     assert {row.count("|") for row in table.splitlines()} == {5} and "%" in table
 
 
+def test_the_summary_of_error_rates_is_that_of_its_tables() -> None:
+    page = (ROOT / "docs" / "error-rates.md").read_text(encoding="utf-8")
+    table = runpy.run_path(str(ROOT / "docs" / "make_error_summary.py"))["table"](page)
+    assert table in page, "run: python docs/make_error_summary.py"
+
+
 def test_the_readme_opens_with_what_the_atlas_has() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     made = runpy.run_path(str(ROOT / "docs" / "make_atlas.py"))

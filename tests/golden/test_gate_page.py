@@ -1,4 +1,4 @@
-"""docs/decisions.md shows what its commands print, and its pipeline files are YAML with the steps that the page promises."""
+"""docs/gate.md shows what its commands print, and its pipeline files are YAML with the steps that the page promises."""
 
 from __future__ import annotations
 

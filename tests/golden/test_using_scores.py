@@ -1,4 +1,4 @@
-"""docs/decisions.md shows what its commands print and what its Python returns; `python docs/make_using_scores.py` writes it anew."""
+"""docs/using-scores.md shows what its commands print and what its Python returns; `python docs/make_using_scores.py` writes it anew."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ def judge_tests(sums: JudgeSums, margin: float, least: float = LEAST_EFFECTIVE, 
     Returns:
         `JudgeTests` of shape (...); p NaN with fewer than two groups.
 
-    Reference: docs/decisions.md, "The tests".
+    Reference: docs/rule.md, "The tests".
 
     >>> few = judge_sums([0.0] * 40 + [0.1] * 30, [1.0] * 40 + [0.0, 1.0] * 15, [0] * 40 + list(range(1, 31)))
     >>> found = judge_tests(few, 0.1)

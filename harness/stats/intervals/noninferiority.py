@@ -147,7 +147,7 @@ def guarded_p(sums: GroupSums, margin: float, variance: ClusterVariance = "cr2")
     group with a share h of the n items is multiplied by sqrt((1 - 1 / G) / (1 - h)), and G* are its effective groups; with equal groups
     the factors are 1 and G* is G' - 1.
 
-    Reference: Hall (1992), removal of skewness by transformation; Bell & McCaffrey (2002) for unequal groups; docs/decisions.md has the
+    Reference: Hall (1992), removal of skewness by transformation; Bell & McCaffrey (2002) for unequal groups; docs/rule.md has the
     simulated error rates.
 
     >>> sums = gap_sums([0.0] * 70, range(70))  # the judge agrees exactly as people do; a plain t is 0 / 0

@@ -1,6 +1,6 @@
 """How far a corrected share of a rare class lies from the truth with few labels: the weight of the judge is estimated from the same labels.
 
-`python -m tests.unit.stats.test_correction_bias` prints the table of docs/decisions.md.
+`python -m tests.unit.stats.test_correction_bias` prints the table of docs/using-scores.md.
 """
 
 from __future__ import annotations
