@@ -81,6 +81,7 @@ def test_a_block_is_what_its_command_prints(
     if "stars" in shlex.split(command):  # the folder of docs/production.md
         production.write_stars(tmp_path / "stars", shared_data / "alttest")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "88")  # as the pages were made
     if get and not (shared_data / shlex.split(get)[4]).exists():
         if mirror is None:
             pytest.skip("no raw files to fetch from")
@@ -111,6 +112,7 @@ def test_the_page_on_production_says_what_its_certificate_gives(
     left_out = made.write_stars(tmp_path / "stars", shared_data / "alttest")
     assert made.kept_promises(tmp_path / "stars", left_out) in " ".join(page.read_text("utf-8").split())
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "88")  # as the pages were made
     assert cli("certify", "stars", "--to", "certificate.json").code == 0
     found = doctest.testfile(str(page), module_relative=False)
     assert found.attempted >= 4 and not found.failed
@@ -138,6 +140,7 @@ def test_excerpts_stand_in_what_their_command_prints(
     for folder in (*shared_data.iterdir(), ROOT / "docs" / "own"):
         (tmp_path / folder.name).symlink_to(folder)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "88")  # as the pages were made
     done = cli(*shlex.split(command))
     assert done.code == 0, done.err
     printed = "".join(f"{line.rstrip()}\n" for line in done.out.splitlines())

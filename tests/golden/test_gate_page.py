@@ -20,6 +20,7 @@ def test_the_page_shows_the_three_outcomes_as_they_are(cli: Callable[..., Any], 
     spec.loader.exec_module(module)
     module.simulate(tmp_path)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "88")  # as the page was made
     part = module.PART.search(module.PAGE.read_text("utf-8"))
     assert part
     codes = []

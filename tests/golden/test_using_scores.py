@@ -22,6 +22,7 @@ def test_the_page_is_what_its_commands_print(cli: Callable[..., Any], tmp_path: 
     spec.loader.exec_module(module)
     module.simulate(tmp_path / "answers")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "88")  # as the page was made
     part = module.PART.search(module.PAGE.read_text("utf-8"))
     assert part
     blocks = module.BLOCK.findall(part[0])
