@@ -250,9 +250,9 @@ def pack_complaints(tag: str, pack: Pack) -> Complaints:
 
 
 def translation_complaints(instructions: Instructions, content: ParsedContent) -> Complaints:
-    """Required are all bundled tasks with items in packs, and their rubrics; other tasks and rubrics are allowed."""
+    """Required are all bundled tasks with items in packs of the language, and their rubrics; other tasks and rubrics are allowed."""
     library = content.library
-    tasks = {table.task for table in content.tables}
+    tasks = {table.task for table in content.tables if table.tag == instructions.tag}
     metrics = {metric for name in tasks if name in content.tasks for metric in content.tasks[name].metrics}
     allowed, required = [], []
     for kind, files, needed in (("tasks", library.task_files, tasks), ("rubrics", library.rubric_files, metrics)):

@@ -26,12 +26,16 @@ class _Spec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TextField(_Spec, frozen=True):
-    """One text of an item: the heading above it, its role, whether it may be empty, and which key of the item names its language."""
+    """One text of an item: the heading above it, its role, whether it may be empty, and which key of the item names its language.
+
+    With `turns` it is a conversation: data have a list of messages, each with a role and a content (`harness/conversations.py`).
+    """
 
     title: Text
     role: Literal["input", "output"]
     optional: bool = False
     language: Annotated[str, msgspec.Meta(pattern=r"^[a-z_]+$")] = "language"  # `language` is the item's own
+    turns: bool = False
 
 
 class Task(_Spec, frozen=True):

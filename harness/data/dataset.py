@@ -20,7 +20,8 @@ import numpy as np
 from harness.content import tags
 from harness.content.library import Library, item_files
 from harness.content.problems import key_pattern, line_of, scale_complaints
-from harness.content.specs import Board, DatasetCard, Shared, Task, read_spec
+from harness.content.specs import Board, DatasetCard, Pack, Shared, Task, read_spec
+from harness.conversations import as_text, turns_of
 from harness.data.columns import CodedColumn, Columns
 from harness.data.folder_writer import data_toml, write_folder
 from harness.data.further_tables import AttentionCheck, SecondSpans, read_checks, read_second_spans
@@ -237,7 +238,8 @@ def _unusual_outputs(tasks: Mapping[str, Task]) -> dict[str, tuple[str, ...]]:
 
 def _load_pack(folder: Path, library: Library) -> Dataset:
     """Return a language pack as a data set of its own, so that a new pack can be run before a board is frozen on it."""
-    tag, pack = folder.resolve().name, folder / "pack.toml"
+    pack = folder / "pack.toml"
+    tag = read_spec(pack, Pack).tag
     if not item_files(pack):
         raise UsageError(f"the language pack {folder} has no items yet; CONTRIBUTING.md says how to write them")
     about = DatasetCard(id=tag, source="constructed", annotators="aggregate")
@@ -424,6 +426,7 @@ def read_items(
         keys |= {key: intern(keys[key]) for key in _FEW_VALUES if isinstance(keys.get(key), str)}
         try:
             group = in_nfc((keys if group_key == "group" else row).get(group_key, keys.get("item_id", "")))
+            row = {name: as_text(value) if isinstance(value, list) else value for name, value in row.items()}
             item = msgspec.convert({**keys, "group": group, "fields": row}, Item)
         except msgspec.ValidationError as err:
             faults.append((line, f"not an item: {err}"))
@@ -476,9 +479,12 @@ def text_problems(item: Item, task: Task) -> Iterator[str]:
     for name, field in task.fields.items():
         value = item.fields.get(name, "")
         if not isinstance(value, str):
-            yield f"item '{item.item_id}': '{name}' should be a text, found {type(value).__name__}"
+            messages = ", or a list of messages with role and content" if isinstance(value, list) else ""
+            yield f"item '{item.item_id}': '{name}' should be a text{messages}, found {type(value).__name__}"
         elif not field.optional and not value.strip():
             yield f"item '{item.item_id}' has no '{name}', which task '{task.id}' needs"
+        elif field.turns and value and not turns_of(value):
+            yield f"item '{item.item_id}': '{name}' should be a list of messages with role and content; it is a text without turns"
     if task.at_least_one and not any(str(item.fields.get(name, "")).strip() for name in task.at_least_one):
         yield f"item '{item.item_id}' has none of {', '.join(task.at_least_one)}; task '{task.id}' needs one"
     # What is wrong with the keys of an item that name the languages of its texts.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import math
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import EntryPoint
 
 import msgspec
@@ -17,6 +17,7 @@ from harness.content.lexicons import lexicon_for
 from harness.content.library import bundled_lexicons
 from harness.content.specs import Lexicon
 from harness.content.tags import choose_from
+from harness.conversations import ASSISTANT, transcript, turns_of
 from harness.errors import HarnessError, UsageError
 from harness.model import Item
 from harness.perturb import changed_words, characters, replaced_texts
@@ -213,7 +214,7 @@ def apply(
         text_seed = _text_seed(kind.name, item.item_id, text, seed)
         if text_seed is None:
             continue
-        change = _change(kind, item, pool, text_seed, perturbation.dose, Words(text, item.language, segmenter, field, lexicon))
+        change = _change_text(kind, item, pool, text_seed, perturbation.dose, Words(text, item.language, segmenter, field, lexicon))
         if change and unicodedata.is_normalized("NFC", text):  # new neighbours may compose with each other
             change = change._replace(text=unicodedata.normalize("NFC", change.text))
         if change and change.text != text:
@@ -221,12 +222,37 @@ def apply(
     if not changes:
         return Perturbed(item, False, {})
     fields = item.fields | {field: change.text for field, change in changes.items()}
+    return Perturbed(msgspec.structs.replace(item, fields=fields), True, _means(changes.values()))
+
+
+def _means(changes: Iterable[Change]) -> dict[str, float]:
+    """Return the mean of each realised number over several changes."""
     values: dict[str, list[float]] = {}
-    for realised in [change.realised for change in changes.values()]:
-        for name, value in realised.items():
+    for change in changes:
+        for name, value in change.realised.items():
             values.setdefault(name, []).append(value)
-    means = {name: sum(numbers) / len(numbers) for name, numbers in values.items()}
-    return Perturbed(msgspec.structs.replace(item, fields=fields), True, means)
+    return {name: sum(numbers) / len(numbers) for name, numbers in values.items()}
+
+
+def _change_text(kind: Kind, item: Item, pool: Sequence[Item], seed: int, dose: float | None, words: Words) -> Change | None:
+    """Return what a kind makes of a text. Of a conversation it changes what the assistant wrote: with doses every turn, else the last one.
+
+    Kinds that put another item's text in its place take the whole conversation.
+    """
+    turns = turns_of(words.text)
+    own = [number for number, turn in enumerate(turns) if turn.role == ASSISTANT and turn.content]
+    if not own or kind in (replaced_texts.SWAP_LANGUAGE, replaced_texts.ATTENTION_CHECK):
+        return _change(kind, item, pool, seed, dose, words)
+    changes: dict[int, Change] = {}
+    for number in own if kind.doses else own[-1:]:
+        of_turn = Words(turns[number].content, words.language, words.segmenter, words.field, words.lexicon)
+        change = _change(kind, item, pool, seed + number, dose, of_turn)
+        if change is not None:
+            changes[number] = change
+    if not changes:
+        return None
+    changed = [turn._replace(content=changes[number].text) if number in changes else turn for number, turn in enumerate(turns)]
+    return Change(transcript(changed), _means(changes.values()))
 
 
 def _change(kind: Kind, item: Item, pool: Sequence[Item], seed: int, dose: float | None, words: Words) -> Change | None:

@@ -18,6 +18,8 @@ LEFT_OUT = (
     "long",
     "parallel*",
     "models*",
+    "conversations",
+    "controls-conversations",
     "controls-hard*",
     "controls-long*",
     "controls-parallel*",

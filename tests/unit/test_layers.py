@@ -20,6 +20,7 @@ LAYERS: list[set[str]] = [
     {
         "archives",
         "asking",
+        "conversations",
         "errors",
         "exit_codes",
         "html_pages",

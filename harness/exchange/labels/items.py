@@ -11,6 +11,7 @@ import msgspec
 
 from harness.content import Library, tags
 from harness.content.specs import DatasetCard, LabelMapping
+from harness.conversations import as_text
 from harness.data import load_bundled, load_folder
 from harness.data.dataset import text_problems
 from harness.data.named_folders import located
@@ -133,7 +134,7 @@ class ItemRows:
                 self.tags[text] = tag
             row["language"] = tag
         for field, column in plan.texts.items():
-            value = record.cells.get(column)
+            value = as_text(record.cells.get(column))
             if isinstance(value, Unreadable):
                 raise UnreadableScore(f"'{field}': {value.reason}")
             if is_blank(value):

@@ -10,7 +10,7 @@ from harness.errors import ContentError, UsageError, unreadable
 from harness.exchange.labels import argilla, hub, label_studio, records, sheet
 from harness.exchange.labels.delimited import read_delimited
 from harness.exchange.labels.options import SourceOptions
-from harness.exchange.labels.table import SourceTable, is_blank
+from harness.exchange.labels.table import SourceTable, is_blank, with_conversations
 from harness.exchange.labels.xlsx import OLD_EXCEL, open_book, read_xlsx
 
 KINDS = ("csv", "tsv", "xlsx", "sheet", "jsonl", "json", "parquet", "hf", "label-studio", "argilla")
@@ -47,10 +47,14 @@ def read_source(
     *,
     annotator: str | None = None,
 ) -> SourceTable:
-    """Read a file, a folder or a data set of the hub. Options that its kind does not have are refused.
+    """Read a file, a folder or a data set of the hub. Options that its kind does not have are refused. Lists of messages become texts.
 
     Raises UsageError and ContentError.
     """
+    return with_conversations(_read_cells(source, options, annotator))
+
+
+def _read_cells(source: str, options: SourceOptions, annotator: str | None) -> SourceTable:
     path = Path(source)
     kind = options.kind or _detect_kind(source, path)
     for name, kinds in _KINDS_OF_OPTIONS.items():

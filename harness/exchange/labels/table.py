@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from statistics import mode
 from typing import Any, NamedTuple
 
+from harness.conversations import cell_text
 from harness.errors import ContentError
 
 MAX_BYTES = 512 * 1024 * 1024  # of an unpacked source: more than any label set needs, less than fills the memory
@@ -45,6 +46,17 @@ class SourceTable(NamedTuple):
     notes: Sequence[str] = ()
     left_out: int = 0  # answers that cannot be labels: skipped tasks, comments, drawings
     about: Mapping[str, Any] = {}  # what the source says about its metrics (`scales`) and items
+
+
+def with_conversations(table: SourceTable) -> SourceTable:
+    """Return the table with a text in each cell that holds a list of messages, or such a list as JSON."""
+    records = [
+        record._replace(cells={column: cell_text(cell) for column, cell in record.cells.items()})
+        if any(type(cell) is list or (type(cell) is str and cell[:1] == "[") for cell in record.cells.values())
+        else record
+        for record in table.records
+    ]
+    return table._replace(records=records)
 
 
 def header_index(widths: Sequence[int], numbers: Sequence[int], stated: int | None, path: str) -> int:

@@ -16,7 +16,7 @@ from harness.exchange.labels.delimited import likely_encoding
 from harness.exchange.labels.options import SourceOptions
 from harness.exchange.labels.plain_exports import with_plain_names
 from harness.exchange.labels.read import KIND_BY_SUFFIX, read_source
-from harness.exchange.labels.table import Record, SourceTable, columns_of, flat, is_blank
+from harness.exchange.labels.table import Record, SourceTable, columns_of, flat, is_blank, with_conversations
 from harness.exchange.one_table.options import Role, TableOptions
 from harness.exchange.one_table.records import RecordReader, TableRecords
 from harness.exchange.one_table.roles import RoleFinder, TableRoles, find_roles
@@ -116,7 +116,7 @@ def _read(source: Any, notes: list[str]) -> SourceTable:
             Record({key: value for key, value in row.items() if not is_blank(value)}, number, "row ")
             for number, row in enumerate(rows, start=1)
         ]
-        return with_plain_names(SourceTable("frame", columns_of(rows), records))
+        return with_plain_names(with_conversations(SourceTable("frame", columns_of(rows), records)))
     path = Path(source)
     options = SourceOptions()
     if path.suffix.lower() in _DELIMITED and path.is_file() and (encoding := likely_encoding(path)):

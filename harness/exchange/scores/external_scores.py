@@ -77,12 +77,16 @@ class ExternalScore(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ExternalScores(msgspec.Struct, frozen=True):
-    """All scores of a file. `notes` say what was left out and why; `texts` are the usual texts of items: name of ours to field."""
+    """All scores of a file. `notes` say what was left out and why; `texts` are the usual texts of items: name of ours to field.
+
+    `group` is the field with the group of an item, where the format has one.
+    """
 
     kind: str
     scores: Sequence[ExternalScore]
     notes: Sequence[str] = ()
     texts: Mapping[str, str] = {}
+    group: str | None = None
 
 
 Rows = Sequence[tuple[Path, int, dict[str, Any]]]

@@ -185,7 +185,7 @@ class _ScoreImport:
         for flag, name in (column_flags | {f"--text {field}=": name for field, name in options.texts.items()}).items():
             if name and name not in fields:
                 raise UsageError(f"{flag} {name}: no record has such a field; choose from: {', '.join(sorted(fields)[:40])}")
-        columns = {"language": _LANGUAGE, "task": _TASK_CELL, "group": options.group, "system": options.system}
+        columns = {"language": _LANGUAGE, "task": _TASK_CELL, "group": options.group or self.foreign.group, "system": options.system}
         texts = {field: name for field, name in self.foreign.texts.items() if name in fields}
         return ColumnPlan({role: name for role, name in columns.items() if name}, (), texts | dict(options.texts), {})
 

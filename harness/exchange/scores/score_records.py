@@ -16,6 +16,7 @@ from harness.errors import ContentError, UsageError
 from harness.exchange.labels.cells import PROBABILITY
 from harness.exchange.labels.table import SourceTable, flat, is_blank
 from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, Reader, ReadOptions, Rows, joined_ids
+from harness.exchange.scores.sessions import with_conversations
 from harness.model import Failure
 from harness.text import quoted
 
@@ -23,7 +24,7 @@ _USUAL_TEXTS = ("input", "prompt", "source", "passage", "output", "response", "t
 
 TABLE = "table"
 _PRESETS = Path(__file__).with_name("presets.toml")
-_NO_FIELDS = ("each", "people", "quoted", "who_first")  # attributes that name no field of a record
+_NO_FIELDS = ("each", "people", "quoted", "who_first", "sessions")  # attributes that name no field of a record
 # What programs write beside records that no longer count, in any style of key; a moment says it too (`deleted_at`).
 _EXCLUDED = frozenset(
     f"{prefix}{word}{suffix}"
@@ -179,7 +180,7 @@ def read_records(path: Path, rows: Sequence[tuple[str, Mapping[str, Any]]], name
                 decision = {"probs": {name: _number(row.get(column)) for name, column in probabilities.items()}}
                 score = msgspec.structs.replace(score, decision=decision, failure=_read_failure(1, row.get(names.error)))
             scores.append(score if metric is None else msgspec.structs.replace(score, metric=metric))
-    return ExternalScores("records", scores, notes, _name_texts(names, counted))
+    return ExternalScores("records", scores, notes, _name_texts(names, counted), "items.session" if names.sessions else None)
 
 
 def _require_fields(names: RecordNames, fields: Collection[str], options: ReadOptions, location: str) -> None:
@@ -270,11 +271,16 @@ def _join_text(value: Any) -> str | None:
 def _read_json(path: Path, content: Any, options: ReadOptions) -> ExternalScores:
     content = listed(content)
     names = _names(options, content)
+    if names.sessions:
+        content = with_conversations(content, names.sessions)
     return read_records(path, list(records_in(content, names, str(path))), names, options)
 
 
 def _read_lines(rows: Rows, options: ReadOptions) -> ExternalScores:
     names = _names(options, [row for _, _, row in rows[:1]])
+    if names.sessions:
+        content = with_conversations([row for _, _, row in rows], names.sessions)
+        return read_records(rows[0][0], list(records_in(content, names, str(rows[0][0]))), names, options)
     flattened = [record for path, number, row in rows for record in records_in([row], names, f"{path}:{number}")]
     return read_records(rows[0][0], flattened, names, options)
 
@@ -317,6 +323,7 @@ class RecordNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         truth: `{name: value}` of records whose value is a truth value, written as a number or a word.
         texts: texts of the items, by our name.
         quoted: whether these texts are JSON, so that a plain text stands in quotation marks.
+        sessions: the program whose traces become conversations first (`sessions.py`); empty: none.
     """
 
     item: tuple[str, ...] = ()
@@ -339,6 +346,7 @@ class RecordNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     truth: dict[str, Any] = {}
     texts: dict[str, str] = {}
     quoted: bool = False
+    sessions: str = ""
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -370,7 +378,9 @@ class RecordNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return msgspec.structs.replace(self, **changes)
 
     def fits(self, content: Any) -> bool:
-        """Return whether a JSON file has these names: by its lists, else by the fields of its first record."""
+        """Return whether a JSON file has these names: by its lists, else by the fields of its first record. Sessions are asked for."""
+        if self.sessions:
+            return False
         first, *inner = self.each or ("",)
         rows = member(content, first) if isinstance(content, dict) else content
         if not (isinstance(rows, list) and rows and isinstance(rows[0], dict)):

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from harness.conversations import turns_of
 from harness.parse.decisions import DECISIONS, SYSTEMONE
 from harness.prompts import Option, Question
 
@@ -31,9 +32,20 @@ class WireForm(msgspec.Struct, frozen=True):
 
 
 def decisions_body(model: str, texts: Texts, questions: Questions) -> dict[str, Any]:
-    """Return a request in the form of Decisions. Its input is a text, so the item's texts are one JSON object, which keeps their names."""
+    """Return a request in the form of Decisions.
+
+    Its input is a text, so the item's texts are one JSON object, which keeps their names. A conversation alone is a list of messages.
+    """
     listed = [{"type": _DECISIONS[question.kind], "name": name, **_write_question(question)} for name, question in questions.items()]
-    return {"model": model, "input": msgspec.json.encode(texts).decode(), "questions": listed}
+    state = _with_messages(texts)
+    [only, *others] = state.values() or [""]
+    whole = only if isinstance(only, list) and not others else msgspec.json.encode(state).decode()
+    return {"model": model, "input": whole, "questions": listed}
+
+
+def _with_messages(texts: Texts) -> dict[str, str | list[dict[str, str]]]:
+    """Return the texts by name; a conversation is the list of its messages."""
+    return {name: [turn._asdict() for turn in turns_of(text)] or text for name, text in texts.items()}
 
 
 _DECISIONS = {"statement": "predicate", "choice": "choice", "levels": "score"}
@@ -53,7 +65,11 @@ def _write_question(question: Question) -> dict[str, Any]:
 
 def systemone_body(model: str, texts: Texts, questions: Questions) -> dict[str, Any]:
     """Return a request in the form of System One."""
-    return {"model": model, "state": dict(texts), "questions": {name: systemone_question(question) for name, question in questions.items()}}
+    return {
+        "model": model,
+        "state": _with_messages(texts),
+        "questions": {name: systemone_question(question) for name, question in questions.items()},
+    }
 
 
 def systemone_question(question: Question) -> dict[str, Any]:

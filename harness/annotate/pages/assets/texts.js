@@ -1,11 +1,18 @@
 "use strict";
 // The texts of an item: what its writer was given, and what is to be judged; two texts to be compared stand side by side.
 
+/** A text; of a conversation the roles stand out. A message's own lines are indented, so no message can look like a role. */
+function withRoles(text) {
+  const roles = /^\[[a-z][a-z0-9_-]{0,31}\]$/;
+  if (!roles.test(text.split("\n", 1)[0])) return text;
+  return text.split("\n").map((line, number) => [number ? "\n" : "", roles.test(line) ? make("b", { class: "role" }, line) : line]);
+}
+
 function drawText(item, field, title, output, errors) {
   const attributes = { class: output ? "text output" : "text", lang: item.languages?.[field] ?? page.language, dir: "auto", "data-field": field };
   const marks = errors.filter((error) => error.field === field), changed = item.changed?.[field] ?? [];
   return make("section", { class: "block" }, make("h2", {}, title),
-    make("div", attributes, output && (marks.length || changed.length) ? markedText(item.texts[field], marks, changed) : item.texts[field]),
+    make("div", attributes, output && (marks.length || changed.length) ? markedText(item.texts[field], marks, changed) : withRoles(item.texts[field])),
     output && changed.length ? make("p", { class: "hint" }, word("changed_words")) : null);
 }
 

@@ -13,11 +13,18 @@ const ItemText = (() => {
   };
   const spaced = (name) => String(name).replaceAll("_", " ");
 
+  // A text as nodes: of a conversation the roles stand out. A message's own lines are indented, so no message can look like a role.
+  const withRoles = (value) => {
+    const roles = /^\[[a-z][a-z0-9_-]{0,31}\]$/;
+    if (typeof value !== "string" || !roles.test(value.split("\n", 1)[0])) return [value];
+    return value.split("\n").flatMap((line, number) => [number ? "\n" : "", roles.test(line) ? make("b", { class: "role" }, line) : line]);
+  };
+
   // One text of an item, given as a string or as nodes: `name` is its field, `lang` the language it is written in, `place` is
   // `{item, row}` in the page's data.
   // `place.layers` are the errors that were marked in the judged text, if any.
   const text = (name, value, lang, place) => make("p", { class: "text", lang, dir: "auto", "data-field": name, "data-item": place.item },
-    place.layers && name === ErrorSpans.FIELD ? ErrorSpans.marked(value, place.layers) : value);
+    ...(place.layers && name === ErrorSpans.FIELD ? [ErrorSpans.marked(value, place.layers)] : withRoles(value)));
 
   // All texts of an item, each below its name; `fields` are `[name, value, language]`, without a language if it is `lang`. The two
   // texts of a pair stand side by side, after the others.
