@@ -81,7 +81,8 @@ def best_words(rows: Sequence[Row]) -> str:
     parts = []
     for judge, count in counts.most_common(3):
         chances = [row["probability"] for row in rows if row["best"] == judge]
-        span = percent(chances[0]) if len(chances) == 1 else f"{percent(min(chances))} to {percent(max(chances))}"
+        ends = dict.fromkeys((percent(min(chances)), percent(max(chances))))
+        span = " to ".join(ends)
         parts.append(f"{judge} in {count} of {counted(len(rows), 'language')} (probability {span})")
     return f"Best: {', '.join(parts)}." if parts else ""
 
