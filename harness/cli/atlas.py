@@ -71,7 +71,7 @@ def show(arguments: ShowAtlas) -> int:
     atlas = read_atlas(bundled_root() / FILE)
     if arguments.html:
         return _write_site(atlas, arguments)
-    rows = select(atlas, arguments.lang, arguments.judge, arguments.quality)
+    rows = select(atlas, arguments.lang, arguments.judge, arguments.quality, toys=arguments.json)
     if arguments.json:
         return print_json(list(atlas.flat(rows)))
     print_signed(_write_lines(atlas, rows, arguments))

@@ -51,7 +51,7 @@ class QualityAnswer:
     """The answers about the metrics of one quality in one language, by metric and set.
 
     `metrics` stand in the order *use*, *use corrected*, *do not use*, *not known yet*. Rows without a verdict say nothing where others of
-    the quality have one.
+    the quality have one. But where a metric has one score a text, and some judges are shown worse than a constant, the others stay open.
     """
 
     quality: str
@@ -107,12 +107,14 @@ def wrong_uses(rows: Iterable[AtlasRow]) -> WrongUses:
     return WrongUses(len(families), ALPHA * len(families))
 
 
-def select(atlas: Atlas, language: str | None = None, judge: str | None = None, quality: str | None = None) -> tuple[AtlasRow, ...]:
-    """Return the rows of a language (tag or name), a judge and a quality; those of toys only where they are named.
+def select(
+    atlas: Atlas, language: str | None = None, judge: str | None = None, quality: str | None = None, *, toys: bool = False
+) -> tuple[AtlasRow, ...]:
+    """Return the rows of a language (tag or name), a judge and a quality; those of toys only where a judge is named, or with `toys`.
 
     Raises UsageError for one that no row has, with near names.
     """
-    rows = atlas.all_rows if judge is not None else atlas.rows
+    rows = atlas.all_rows if toys or judge is not None else atlas.rows
     if language is not None:
         tag = tag_of(atlas, language)
         rows = tuple(row for row in rows if row.language == tag)
@@ -196,10 +198,12 @@ def answers_by_quality(rows: Iterable[AtlasRow], gone: Collection[str] = ()) -> 
     by_quality: dict[str, list[AtlasRow]] = {}
     for row in rows:
         by_quality.setdefault(row.subject, []).append(row)
-    answers = [
-        _answer_of_quality(quality, [row for row in quality_rows if row.verdict != NO_VERDICT] or quality_rows, gone)
-        for quality, quality_rows in by_quality.items()
-    ]
+    answers = []
+    for quality, quality_rows in by_quality.items():
+        judged = {(row.metric, row.set) for row in quality_rows if row.verdict != NO_VERDICT}
+        compared = {(row.metric, row.set) for row in quality_rows if row.people is not None or row.basis == "bar"}
+        telling = [row for row in quality_rows if row.verdict != NO_VERDICT or (row.metric, row.set) in judged - compared]
+        answers.append(_answer_of_quality(quality, telling or quality_rows, gone))
     return sorted(answers, key=lambda answer: (ORDER.index(answer.metrics[0].answer), answer.quality))
 
 

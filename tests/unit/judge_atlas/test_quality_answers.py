@@ -154,3 +154,11 @@ def test_the_expected_number_of_wrong_uses_counts_families_that_could_say_use() 
     assert (families, round(expected, 9)) == (4, 0.2)
     assert wrong_uses(never) == (0, 0.0) == wrong_uses([])
     assert wrong_uses([never[1], row(set="four", metric="threat", texts=30)]).families == 1, "one row with enough texts is enough"
+
+
+def test_a_metric_is_open_where_some_judges_have_no_verdict_and_others_are_unfit() -> None:
+    rows = (row(judge="bad", verdict="do not use", people=None), row(judge="good", verdict="no verdict", people=None))
+    [quality] = answers_by_quality(rows)
+    assert [metric.answer for metric in quality.metrics] == ["not known yet"] and quality.metrics[0].unfit == 1
+    [alone] = answers_by_quality((*rows, row(metric="tone", verdict="use"), row(metric="noise", verdict="no verdict")))
+    assert {metric.metric for metric in alone.metrics} == {"insult", "tone"}, "a metric without any verdict says nothing beside others"
