@@ -41,15 +41,16 @@ def new_prompt(name: str, folder: Path) -> list[Path]:
     return _write({path: "prompt.toml"}, {"name": name})
 
 
-def prompt_for(metric: str, scale: Scale, texts: Sequence[str]) -> str:
+def prompt_for(metric: str, scale: Scale, texts: Sequence[str], asked: str = "") -> str:
     """Return the text of a prompt file that asks about one metric of items with these texts, on its scale. Its author should read and mend
-    it.
+    it. `asked` are the words that people were asked with.
 
     >>> "from 1 (worst) to 5 (best)" in prompt_for("tone", Scale(kind="ordinal", classes=(1, 2, 3, 4, 5), best=5), ["answer"])
     True
     """
     sections = "\n\n".join(f"{name}:\n{{{{{name}}}}}" for name in texts)
     question = _QUESTION.format(named=metric.replace("_", " "), scale=_asked_scale(scale), texts=sections)
+    question = f"{asked}\n\n{question}" if asked else question
     system = "You rate {{language}} texts as a careful native reader does."
     messages = [{"role": "system", "text": system}, {"role": "user", "text": question}]
     head = "# How a judge is asked. Read it before you use it: say what people were told, in the same words.\n"

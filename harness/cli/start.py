@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -18,13 +18,14 @@ from harness.cli.labels import facts_of, print_summary
 from harness.cli.table import ask_role, show_table
 from harness.content import Library
 from harness.content.specs import LabelMapping
+from harness.content.tags import choose_from
 from harness.data import load_folder
 from harness.data.dataset import rubric_scales
 from harness.errors import UsageError
 from harness.exchange.labels.delimited import likely_encoding
 from harness.exchange.labels.importing import ImportSummary, import_labels
 from harness.exchange.labels.layouts import one_record_per_item, with_ids
-from harness.exchange.labels.mapping import mapping_of, parse_scales
+from harness.exchange.labels.mapping import mapping_of, parse_pairs, parse_scales
 from harness.exchange.labels.options import ImportOptions
 from harness.exchange.labels.plain_exports import with_plain_names
 from harness.exchange.labels.read import read_source
@@ -62,9 +63,13 @@ def start(arguments: Start) -> int:
         _say(f"correct the mapping and pass it: harness start {source} --map {plan}")
         print(arguments.plan)
         return 0
+    named = (look.mapping.metric,) if look.mapping.metric else ()
+    questions = _read_questions(arguments, library, look.mapping.metrics or named)
     imported = import_labels(arguments.file, to, look.mapping, options, library)
     print_summary(imported)
-    prompts = _write_prompts(imported, look.mapping, library) if imported.written else []
+    if imported.written:
+        _state_questions(imported.folder, questions)
+    prompts = _write_prompts(imported, look.mapping, library, questions) if imported.written else []
     commands = list(_list_next_commands(imported, prompts, look.mapping, arguments.columns.sampling))
     code = ended(imported, (lambda: {**facts_of(imported), "next": commands}) if arguments.json else None)
     if imported.written and not arguments.json:
@@ -99,13 +104,38 @@ def _read_table_options(mapping: LabelMapping, arguments: Start) -> TableOptions
     )
 
 
+def _read_questions(arguments: Start, library: Library, metrics: Collection[str]) -> dict[str, str]:
+    """Return the questions that are stated, by metric: a line for the question and one for each class that has words.
+
+    Raises UsageError for a metric without scores, and for one that has a rubric, whose words pages and prompts share already.
+    """
+    stated = parse_pairs(arguments.question, "--question", form="METRIC=WORDS")
+    for metric in stated:
+        if metric not in metrics:
+            raise UsageError(f"--question {metric}: there are no scores of that name.{choose_from(sorted(metrics), metric)}")
+        if metric in library.rubric_files:
+            raise UsageError(
+                f"--question {metric}: this metric has a rubric, whose words pages and prompts share; give the column another metric's name"
+            )
+    return {metric: "\n".join(part.strip() for part in words.split("|") if part.strip()) for metric, words in stated.items()}
+
+
+def _state_questions(folder: Path, questions: Mapping[str, str]) -> None:
+    """Write the questions into the folder's data.toml, where labelling pages read them."""
+    if questions:
+        path = folder / "data.toml"
+        write_atomic(path, path.read_bytes() + b"\n" + to_toml({"questions": dict(questions)}, multiline=True).encode(), private=True)
+
+
 def _answer(table: OneTable, to: Path, mapping: LabelMapping, arguments: Start) -> int:
     """Keep a table with a judge as a data folder, and show the answer: who has one needs no judge to be asked."""
     from harness.cli.compare import compare
 
     show_table(table)
+    questions = _read_questions(arguments, Library(*arguments.content), table.data.scales)
     stated = {name: value for name in ("id", "title") if (value := getattr(mapping, name)) is not None}
     msgspec.structs.replace(table.data, about=msgspec.structs.replace(table.data.about, **stated)).save(to)
+    _state_questions(to, questions)
     _say(f"kept as the data folder {to}")
     return compare(cast("Compare", read_flags("compare", [str(to), *(["--json"] if arguments.json else [])])))
 
@@ -246,7 +276,7 @@ def folder_of(source: Path) -> Path:
     return Path(name)
 
 
-def _write_prompts(imported: ImportSummary, mapping: LabelMapping, library: Library) -> list[Path]:
+def _write_prompts(imported: ImportSummary, mapping: LabelMapping, library: Library, questions: Mapping[str, str]) -> list[Path]:
     """A prompt for each metric that has no rubric here, to be read and mended by hand. A file that is there stays."""
     from harness.authoring.scaffold import prompt_for
 
@@ -257,7 +287,7 @@ def _write_prompts(imported: ImportSummary, mapping: LabelMapping, library: Libr
         if scale := mapping.metrics.get(name) or rubric_scales(library).get(name):
             path = imported.folder / f"ask-{name}.toml".replace("/", "-")
             if not path.exists():
-                write_atomic(path, prompt_for(name, scale, list(mapping.texts)).encode())
+                write_atomic(path, prompt_for(name, scale, list(mapping.texts), questions.get(name, "")).encode())
             paths.append(path)
     return paths
 

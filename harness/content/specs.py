@@ -558,6 +558,7 @@ class DatasetCard(_Spec, frozen=True):
     labelled_from: date | None = None  # when people labelled them: the first day, and the last one
     labelled_to: date | None = None
     statement: DataStatement = DataStatement()  # who labelled, their first languages, their pay, their instructions
+    questions: dict[str, Text] = {}  # what people are asked, by metric, with a line such as `1: rude` for classes: the words of pages
     epsilon: Annotated[float, msgspec.Meta(ge=0, lt=1)] | None = None  # the discount of the alternative annotator test for these people
     alt_scoring: AltScoring | None = None  # how that test scores on ordered scales (None: accuracy); on others it is always accuracy
     task: str = ""  # of labels and judgments whose item is missing, so that their row names the language

@@ -15,6 +15,8 @@ from typing import Any
 import openpyxl
 import pytest
 
+from harness.annotate.pages.document import data_of
+
 Cli = Callable[..., Any]
 COLUMNS = ["Č. dotazu", "Systém", "Odpověď", "Jana", "Petr", "Eva"]
 TEXTS = (
@@ -246,3 +248,22 @@ def test_bad_tables_are_refused_in_words_and_leave_nothing(
     done = cli("start", tmp_path / "t.csv", "--to", tmp_path / "data", *flags)
     assert done.code in (2, 3) and words in done.err, done.err
     assert not (tmp_path / "data").exists()
+
+
+def test_a_question_of_my_own_has_the_same_words_on_the_page_and_in_the_prompt(cli: Callable[..., Any], tmp_path: Path) -> None:
+    text = "The clerk answers the question of the customer and explains step by step what number {} means for the bill of this month."
+    rows = "".join(f'"{text.format(n)}",{1 + n % 5},{1 + (n + n % 2) % 5}\n' for n in range(30))
+    (tmp_path / "r.csv").write_text(f"text,ann,bob\n{rows}", "utf-8")
+    command = ("start", tmp_path / "r.csv", "--to", tmp_path / "r", "--yes", "--metric", "tone", "--scale", "tone=1..5:best=5")
+    wrong = cli(*command, "--question", "tome=How?")
+    assert wrong.code == 2 and "Did you mean 'tone'?" in wrong.err and not (tmp_path / "r").exists()
+    asked = cli(*command, "--question", "tone=How polite is the text? | 1: rude | 5: polite")
+    assert asked.code == 0, asked.err
+    assert "How polite is the text?\n1: rude\n5: polite\n" in (tmp_path / "r" / "ask-tone.toml").read_text("utf-8")
+    pages = cli("labels", "page", tmp_path / "r", "--fields", "text", "--annotators", "1", "--out", tmp_path / "pages")
+    assert pages.code == 0, pages.err
+    page = data_of((tmp_path / "pages" / "en-A1.html").read_text("utf-8"))
+    assert page is not None
+    question = page["questions"]["tone"]
+    assert question["text"] == "How polite is the text?"
+    assert [one["hint"] for one in question["classes"]] == ["rude", "", "", "", "polite"]

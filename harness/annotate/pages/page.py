@@ -153,7 +153,7 @@ def make_pages(data: Dataset, source: str, to: Path, library: Library, options: 
     instructions = library.instructions(language) if language in library.instruction_files else None
     content = PageContent(
         interface=interface,
-        words=AnnotatorWords(library, instructions, interface.strings),
+        words=AnnotatorWords(library, instructions, interface.strings, data.about.questions),
         language=language,
         sections=sections,
         scales=scales,

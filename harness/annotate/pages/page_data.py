@@ -24,16 +24,20 @@ _STEPS = 100  # of a slider over the whole scale
 
 
 class AnnotatorWords(msgspec.Struct, frozen=True):
-    """The words of a page in the annotator's language, and English where there are none."""
+    """The words of a page in the annotator's language, and English where there are none.
+
+    `questions` are what the data say is asked about metrics without a rubric.
+    """
 
     library: Library
     instructions: Instructions | None
     strings: dict[str, str]
+    questions: Mapping[str, str] = {}
 
     def question(self, metric: str, scale: Scale) -> dict[str, Any]:
         """One question for the page: title, text, and the classes or the range to choose from."""
         rubric = self._rubric(metric)
-        lines = rubric.simple.strip().splitlines() if rubric else []
+        lines = (rubric.simple if rubric else self.questions.get(metric, "")).strip().splitlines()
         hints = dict(_class_hints(lines, scale))
         question_lines = [line for line in lines if not (match := _CLASS_LINE.match(line)) or match[1] not in hints]
         question = {
@@ -47,7 +51,9 @@ class AnnotatorWords(msgspec.Struct, frozen=True):
             assert scale.min is not None and scale.max is not None
             whole_steps = scale.max - scale.min >= _STEPS // 2
             step = 1 if whole_steps else (scale.max - scale.min) / _STEPS
-            return question | {"kind": "number", "min": scale.min, "max": scale.max, "step": step}
+            said = {match[1]: match[2] for line in lines if (match := _CLASS_LINE.match(line))}
+            ends = [visible(said.get(f"{end:g}", "")) for end in (scale.min, scale.max)]
+            return question | {"kind": "number", "min": scale.min, "max": scale.max, "step": step, "ends": ends}
         points = rubric.criteria if rubric else {}
         names = self._names_of_texts(scale)
         classes = []

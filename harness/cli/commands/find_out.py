@@ -90,6 +90,8 @@ class Start(JsonFlags, ContentFlags):
     """only write the mapping, to be corrected and passed as --map"""
     judge: Annotated[Names | None, Flag(metavar="COLUMNS", group=_JUDGED)] = None
     """columns with a judge's scores; people's columns are named with --human"""
+    question: Annotated[tuple[str, ...], Flag(metavar="METRIC=WORDS")] = ()
+    """what people and judges are asked, with the words of both ends: 'tone=How polite is it? | 1: rude | 5: polite'; repeatable"""
     recode: Annotated[tuple[str, ...], Flag(metavar="COLUMN:FROM=TO", group=_JUDGED)] = ()
     """what a column's scores are on the other side's scale: judge:0..1=1..5 or judge:4..5=pass,1..3=fail; repeatable"""
     reading: ReadingOptions = field(default_factory=ReadingOptions)

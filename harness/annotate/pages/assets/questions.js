@@ -40,7 +40,11 @@ const KINDS = {
       slider.addEventListener("change", () => take(slider.value));
       slider.addEventListener("pointerup", () => take(slider.value));
       number.addEventListener("change", () => take(number.value));
-      const end = (at) => shownNumber(at) + (question.best === null ? "" : ` (${word(at === question.best ? "best" : "worst")})`);
+      const [low, high] = question.ends ?? ["", ""];
+      const end = (at) => {
+        const said = (at === question.min ? low : high) || (question.best === null ? "" : word(at === question.best ? "best" : "worst"));
+        return shownNumber(at) + (said.length && said.length <= 30 ? ` (${said})` : "");
+      };
       return make("div", { class: "number" }, make("p", { class: "hint" }, words), number,
         make("div", { class: "slider" }, make("span", {}, end(question.min)), slider, make("span", {}, end(question.max))));
     },
