@@ -1,4 +1,4 @@
-# make setup | run | test | test-all | lint | check | wheel-check | docs | site | lock | items | oracles | interop-check | bench | simulations | clean
+# make setup | run | test | test-all | lint | check | wheel-check | docs | site | screens | lock | items | oracles | interop-check | bench | simulations | clean
 
 PYTHON := $(shell sh .ci/pythons first)
 VENV := .venv
@@ -9,7 +9,7 @@ DOCTREES := build/doctrees
 PYTEST = $(BIN)/python -m pytest -rs --numprocesses $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )) --dist loadfile
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: setup run test test-slow test-others test-all lint check wheel-check docs site lock items oracles interop-check bench simulations clean
+.PHONY: setup run test test-slow test-others test-all lint check wheel-check docs site screens lock items oracles interop-check bench simulations clean
 
 setup: $(VENV)/.ready
 
@@ -74,6 +74,10 @@ site: docs
 	$(BIN)/harness atlas --html $(SITE) --beside "Boards=boards/index.html" --beside "Docs=docs/docs/index.html" --beside "Cite=docs/docs/cite.html" $(if $(SITE_URL),--url $(SITE_URL))
 	$(BIN)/harness board build --site $(SITE)/boards --beside "Atlas=../index.html" --beside "Docs=../docs/docs/index.html" --beside "Cite=../docs/docs/cite.html"
 	$(BIN)/python .ci/site-check $(SITE)
+
+# Every kind of page at three widths, light, dark and on paper, to be looked at: into the folder build/screens.
+screens: site
+	SITE=$(SITE) $(BIN)/python tests/e2e/screens.py build/screens
 
 # Needs uv: resolves pyproject.toml for all supported Pythons.
 lock:

@@ -1,13 +1,15 @@
-"""Screenshots of eleven pages at three widths, to be looked at: `python tests/e2e/screens.py SCREENS [PAGE …]`.
+"""Screenshots of every kind of page at three widths, to be looked at: `make screens`, or `python tests/e2e/screens.py SCREENS [PAGE …]`.
 
 Five pages show published data, which `harness data get` must have fetched; two runs and two studies ask an endpoint on this machine, whose
-answers are made up from the questions; the board is one of `leaderboards/`, and the atlas is its index. The first screen and the whole page
-are in light, the first screen in dark too. Prints, for each page and width, what axe finds (where it is installed) in light and dark, how
-many screens of 900 pixels it is high, and whether anything is wider than the window.
+answers are made up from the questions; boards, atlas and documents are those of the site, as `make site` builds it in the folder that the
+variable SITE names. The first screen and the whole page are in light, the first screen in dark too, and each page is printed. For each
+page and width it says what axe finds (where it is installed) in light and dark, how many screens of 900 pixels the page is high, and
+whether anything is wider than the window.
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -114,6 +116,13 @@ def atlas(folder: Path) -> Path:
     return folder / "site" / "index.html"
 
 
+def of_site(name: str) -> Page:
+    def page(folder: Path) -> Path:
+        return Path(os.environ.get("SITE", "site")) / name
+
+    return page
+
+
 PAGES: dict[str, Page] = {
     "alttest": compared("alttest"),
     "hanna": compared("hanna"),
@@ -126,6 +135,18 @@ PAGES: dict[str, Page] = {
     "self-preference": own_texts,
     "board": board,
     "atlas": atlas,
+}
+SITE_PAGES: dict[str, Page] = {
+    "boards": of_site("boards/index.html"),
+    "board-hanna": of_site("boards/hanna.html"),
+    "board-rtp-lx": of_site("boards/rtp-lx.html"),
+    "board-language": of_site("boards/pariksha-hi.html"),
+    "front": of_site("index.html"),
+    "atlas-language": of_site("he/index.html"),
+    "atlas-judge": of_site("judges/gpt-4-turbo/index.html"),
+    "docs": of_site("docs/docs/index.html"),
+    "docs-guide": of_site("docs/docs/ten-minutes.html"),
+    "docs-commands": of_site("docs/docs/cli.html"),
 }
 
 
@@ -142,6 +163,11 @@ def shot(browser: Any, page: Path, name: str, to: Path, axe: str | None) -> None
                 if scheme == "dark":
                     shown.page.screenshot(path=to / f"{name}-{width}-dark.png")
                 found += [f"{scheme}: {line}" for line in shown.violations(axe)] if axe else []
+        if width == WIDTHS[-1]:
+            with opened(browser, page, width=width, height=HEIGHT) as shown:
+                shown.page.pdf(path=to / f"{name}.pdf", format="A4", prefer_css_page_size=True)
+                shown.page.emulate_media(media="print")
+                shown.page.screenshot(path=to / f"{name}-print.png")
         said = f"axe {len(found)}" if axe else "axe is not installed"
         print(f"{name:16} {width:5}  {high / HEIGHT:5.1f} screens  {'too wide' if wide > width else 'fits':8}  {said}", flush=True)
         print(*(f"    {line}\n" for line in found), sep="", end="")
@@ -154,13 +180,14 @@ def main(to: Path, names: list[str]) -> None:
         pages = {}
         for name in names:
             (Path(folder) / name).mkdir()
-            pages[name] = PAGES[name](Path(folder) / name)
+            pages[name] = (PAGES | SITE_PAGES)[name](Path(folder) / name)
         with chromium() as browser:
             for name, page in pages.items():
                 shot(browser, page, name, to, axe)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2 or not set(sys.argv[2:]) <= set(PAGES):
-        raise SystemExit(f"python tests/e2e/screens.py FOLDER [{' '.join(PAGES)}]")
-    main(Path(sys.argv[1]), sys.argv[2:] or list(PAGES))
+    everything = list(PAGES | SITE_PAGES)
+    if len(sys.argv) < 2 or not set(sys.argv[2:]) <= set(everything):
+        raise SystemExit(f"python tests/e2e/screens.py FOLDER [{' '.join(everything)}]")
+    main(Path(sys.argv[1]), sys.argv[2:] or everything)

@@ -241,6 +241,12 @@ def verdict_grid(standings: Standings) -> list[tuple[str, list[VerdictCell | Non
     ]
 
 
+def verdict_metrics(standings: Standings) -> list[str]:
+    """Return the metrics that are the columns of `verdict_grid`, in words."""
+    names = {judge.id for judge in competitors(standings)}
+    return [metric_words(name) for name in dict.fromkeys(v["metric"] for v in standings.verdicts if v["judge"] in names)]
+
+
 def _verdict_cell(verdicts: Sequence[Verdict], standings: Standings) -> VerdictCell:
     """Return the sign of one verdict with its number and its reason or cause; of several, how many have each state."""
     styles = [style_of(verdict) for verdict in verdicts]
@@ -290,7 +296,7 @@ def _board_page(standings: Standings, findings: Sequence[Finding], frame: SiteFr
         overall=overall,
         **_state_counts(standings),
         verdicts=verdict_grid(standings),
-        metrics=[metric_words(metric) for metric in dict.fromkeys(verdict["metric"] for verdict in standings.verdicts)],
+        metrics=verdict_metrics(standings),
         judges=[judge.display_name for judge in competitors(standings)],
         flagged=len({finding.judge for finding in findings if finding.flagged}),
         probes=[(name_of(judge), findings_of(findings, judge.id)) for judge in judges],
@@ -400,7 +406,8 @@ def _language_page(standings: Standings, tag: str, frame: SiteFrame) -> str:
         tag=tag,
         file=_file_name(standings),
         answer=titled(language_answer(standings, tag), english_name(tag)),
-        verdicts=verdict_table(standings, tag),
+        verdicts=[row for row in verdict_grid(standings) if row[0] == tag],
+        metric_names=verdict_metrics(standings),
         unreviewed=tag in standings.unreviewed,
         pooled=pooled,
         metrics=metrics,
