@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,6 +17,8 @@ import pytest
 from harness.cli import main
 from harness.cli.command import class_of, fields_of
 from harness.cli.commands import leaves
+
+Homes = Callable[[str], tuple[Path, str]]
 
 COMPLETE = """
 complete -p harness
@@ -29,6 +35,28 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("ZSH", "ZSH_CUSTOM", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
         monkeypatch.delenv(name, raising=False)
     return tmp_path
+
+
+@pytest.fixture(scope="module")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Path, str]]:
+    """Return the home folder in which the completion of a shell is installed, and what was said; each is installed once."""
+
+    @cache
+    def of_shell(shell: str) -> tuple[Path, str]:
+        folder, said = tmp_path_factory.mktemp(shell), io.StringIO()
+        with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stderr(said):
+            patch.setenv("HOME", str(folder))
+            for name in ("ZSH", "ZSH_CUSTOM", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "ZDOTDIR"):
+                patch.delenv(name, raising=False)
+            assert install("--shell", shell) == 0
+        return folder, said.getvalue()
+
+    return of_shell
+
+
+def script_in(home: Path) -> Path:
+    [script] = [path for path in home.rglob("*") if path.is_file() and "harness" in path.name and path.parent.name != "bin"]
+    return script
 
 
 def install(*words: str) -> int | str | None:
@@ -49,8 +77,8 @@ def install(*words: str) -> int | str | None:
         ("harness labels import --from ''", ["csv", "xlsx", "argilla"], []),
     ],
 )
-def test_bash_completes_commands_flags_and_values(home: Path, words: str, completed: list[str], absent: list[str]) -> None:
-    assert install("--shell", "bash") == 0
+def test_bash_completes_commands_flags_and_values(homes: Homes, words: str, completed: list[str], absent: list[str]) -> None:
+    home, _ = homes("bash")
     done = subprocess.run(
         ["bash", "--rcfile", str(home / ".bashrc"), "-i", "-c", COMPLETE.format(words=words)],
         env={"HOME": str(home), "PATH": os.environ["PATH"], "TERM": "dumb"},
@@ -81,8 +109,8 @@ zpty -d shell
 @pytest.mark.slow
 @pytest.mark.skipif(not (shutil.which("zsh") and shutil.which("fish")), reason="no zsh or no fish here")
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_zsh_and_fish_complete_commands_flags_and_values(home: Path, shell: str) -> None:
-    assert install("--shell", shell) == 0
+def test_zsh_and_fish_complete_commands_flags_and_values(homes: Homes, shell: str) -> None:
+    home, _ = homes(shell)
     (home / "bin").mkdir()
     (home / "bin" / "harness").symlink_to(Path(sys.executable).with_name("harness"))  # fish completes commands that it can find
     environment = {"HOME": str(home), "PATH": f"{home / 'bin'}:{os.environ['PATH']}", "TERM": "dumb"}
@@ -98,13 +126,10 @@ def test_zsh_and_fish_complete_commands_flags_and_values(home: Path, shell: str)
 
 
 @pytest.mark.parametrize(("shell", "start"), [("zsh", "#compdef harness"), ("fish", "#"), ("bash", "#")])
-def test_a_script_is_written_that_has_every_command_and_flag(
-    home: Path, shell: str, start: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert install(f"--shell={shell}") == 0
-    told = "add to .zshrc: autoload -Uz compinit && compinit" in capsys.readouterr().err
-    assert told == (shell == "zsh")  # which has no completion here yet
-    [script] = [path for path in home.rglob("*") if path.is_file() and "harness" in path.name]
+def test_a_script_is_written_that_has_every_command_and_flag(homes: Homes, shell: str, start: str) -> None:
+    home, said = homes(shell)
+    assert ("add to .zshrc: autoload -Uz compinit && compinit" in said) == (shell == "zsh")  # which has no completion here yet
+    script = script_in(home)
     text = script.read_text("utf-8")
     assert text.startswith(start)
     for name in leaves():
@@ -114,11 +139,10 @@ def test_a_script_is_written_that_has_every_command_and_flag(
 
 
 @pytest.mark.parametrize(("shell", "check"), [("bash", "-n"), ("zsh", "-n"), ("fish", "--no-execute")])
-def test_a_script_is_one_that_its_shell_reads(home: Path, shell: str, check: str) -> None:
+def test_a_script_is_one_that_its_shell_reads(homes: Homes, shell: str, check: str) -> None:
     if not shutil.which(shell):
         pytest.skip(f"no {shell} here")
-    assert install("--shell", shell) == 0
-    [script] = [path for path in home.rglob("*") if path.is_file() and "harness" in path.name]
+    script = script_in(homes(shell)[0])
     assert subprocess.run([shell, check, str(script)], capture_output=True, text=True).stderr == ""
 
 

@@ -173,6 +173,7 @@ def test_a_map_of_expected_scores_needs_them(tmp_path: Path) -> None:
         apply(held, [1, 5], expected=[1.4])
 
 
+@pytest.mark.slow
 def test_the_time_grows_with_the_scores(tmp_path: Path) -> None:
     certificate = held_of(languages_folder(tmp_path / "d", {"cs": 1.0}, groups=60))
 

@@ -56,6 +56,7 @@ def needed(cli: Cli, folder: Path) -> dict[str, Any]:
     return dict(found)
 
 
+@pytest.mark.slow
 def test_alike_languages_need_fewer_labels_than_languages_that_differ(tmp_path: Path, cli: Cli) -> None:
     alike = needed(cli, languages_folder(tmp_path / "alike", ALIKE, groups=240))
     apart = needed(cli, languages_folder(tmp_path / "apart", ALIKE, groups=240, apart=0.4))

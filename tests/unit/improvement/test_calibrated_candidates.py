@@ -74,6 +74,7 @@ def calibrated_scores(answers: CalibratedCandidates, confirming: object) -> dict
     return {item: score for item, variant, score in rows if variant.endswith("calibrated")}
 
 
+@pytest.mark.slow
 def test_a_lenient_judge_is_better_when_it_is_calibrated(tmp_path: Path) -> None:
     found = harness.improve(folder(tmp_path / "one", lenient))
     assert is_calibrated(found.chosen) and found.start == found.chosen._replace(variant="default")
