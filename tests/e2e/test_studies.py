@@ -151,6 +151,28 @@ def test_a_judge_that_knows_and_prefers_its_own_texts(
     assert "Not asked: more vowels in ja (vowels cannot be counted in 'ja'" in words
 
 
+def test_a_tuned_judge_may_have_texts_of_its_own(cli: Cli, endpoint: Any, own_texts: Path, tmp_path: Path) -> None:
+    """The data hold texts of both: the tuned judge is its own system, and stands against its earlier self."""
+    endpoint.script = lambda request: answer_of_a_writer(endpoint, request)
+    judges = ("--judge", "openai/m-1", "--judge", "openai/m-2", "--tuned", "openai/m-2=openai/m-1")
+    asked = (
+        "run",
+        "--study",
+        "self-preference",
+        "--data",
+        own_texts,
+        *judges,
+        "--metrics",
+        "forced_preference",
+        "--shown-source",
+        "correct",
+    )
+    done = cli(*asked, "--base-url", endpoint.url, "--yes", "--out", tmp_path / "results", "--json")
+    assert done.code == 0, done.err
+    rows = json.loads(done.out)["ablations"]["self_preference"]["tuned"]
+    assert {(row["against"], row["before"], row["after"], row["paired_n"]) for row in rows} == {("each other", 1.0, 0.5, 3)}
+
+
 def test_changed_texts_hide_the_author_from_a_judge_that_knows_a_mark(cli: Cli, endpoint: Any, own_texts: Path, tmp_path: Path) -> None:
     """Typos in every word break the marks. Both pair questions are asked about the changed pairs, in both orders, and nothing else."""
 

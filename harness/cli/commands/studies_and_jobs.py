@@ -90,6 +90,8 @@ class Pairs(ContentFlags, CardFlags):
     """only pairs that people scored alike: their mean scores differ by TOL at most (Fluency:0.5)"""
     control: Annotated[Names, Flag(metavar="METRICS")] = ()
     """control questions whose answers are computed and become labels: longer, more_vowels, more_readable"""
+    one_style: Annotated[bool, Flag()] = False
+    """write all outputs in one style: single spaces, a capital first, a full stop last; the folder says how many that changed"""
     out: Annotated[Path, Flag(metavar="DIR")]
     """the data folder to write; it must not exist"""
 

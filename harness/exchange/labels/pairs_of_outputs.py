@@ -9,6 +9,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import langcodes
 import msgspec
 
 from harness.content import Library, Task
@@ -68,8 +69,37 @@ class MadePairs(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
+def in_one_style(text: str, language: str) -> str:
+    """Return a text with the marks of style removed that say nothing of its content, by which a judge may know its writer.
+
+    White space is single, the first letter is a capital where the script has them, and the text ends with the full stop of its script if
+    it ends with no mark.
+
+    >>> in_one_style("a  dog ran", "en"), in_one_style("犬が走った", "ja"), in_one_style('"Run!"', "en")
+    ('A dog ran.', '犬が走った。', '"Run!"')
+    """
+    text = " ".join(text.split())
+    first = next((place for place, character in enumerate(text) if character.isalnum()), len(text))
+    upper = text[first : first + 1].upper()
+    text = text[:first] + (upper if len(upper) == 1 else text[first : first + 1]) + text[first + 1 :]
+    stop = _FULL_STOPS.get(langcodes.get(language).maximize().script or "", ".")
+    ends = text.rstrip("\"'”’»›)]）」』】 ")[-1:]
+    return text if not ends or ends in _END_MARKS else text + stop
+
+
+_FULL_STOPS = {"Jpan": "。", "Hans": "。", "Hant": "。", "Deva": "।", "Beng": "।", "Guru": "।", "Orya": "।", "Armn": "։"}
+_FULL_STOPS |= {"Ethi": "።", "Khmr": "។", "Mymr": "။", "Thai": "", "Laoo": ""}
+_END_MARKS = ".!?…:;。！？．｡।॥։።។။؟۔"
+
+
 def make_pairs(
-    data: Dataset, library: Library, against: str = "all", equal: EqualScores | None = None, controls: Sequence[str] = ()
+    data: Dataset,
+    library: Library,
+    against: str = "all",
+    equal: EqualScores | None = None,
+    controls: Sequence[str] = (),
+    *,
+    one_style: bool = False,
 ) -> MadePairs:
     """Pair the outputs of different systems for one source text.
 
@@ -79,6 +109,7 @@ def make_pairs(
         against: a system that each pair has to hold; `human` also for a system of that name in another case; `all`: any two systems.
         equal: keeps only pairs that people scored alike.
         controls: control questions whose answers are computed and become labels; pairs that are equal in a measure get none.
+        one_style: outputs are compared as `in_one_style` writes them; the notes say how many that changed.
 
     The pairs come in the order of the items. Which output is A is drawn by a hash of both ids, so that no system stands always first.
     Raises UsageError without systems, without a pairwise task, for an unknown system, metric or control question, for a control question
@@ -111,6 +142,12 @@ def make_pairs(
             left_out[why] += 1
         else:
             rows.append(_make_pair(*_draw_order(first, other), tasks[first.task], library.task(first.task).outputs[0]))
+    changed = 0
+    for row in rows if one_style else ():
+        for name in ("output_a", "output_b"):
+            styled = in_one_style(row[name], row["language"])
+            changed += styled != row[name]
+            row[name] = styled
     if not rows and not left_out:
         systems = ", ".join(sorted({str(item.system) for item in items}))
         wanted_systems = f"'{wanted}' and another system" if wanted else f"two systems; named are {systems}"
@@ -120,7 +157,9 @@ def make_pairs(
     identical = sum(row["output_a"].strip() == row["output_b"].strip() for row in rows)
     labels = tuple(label for row in rows for label in _compute_control_labels(row, controls, library))
     by_language = dict(Counter(row["language"] for row in rows))
-    notes = (_write_equal_note(data, equal),) if equal else ()
+    notes: tuple[str, ...] = (_write_equal_note(data, equal),) if equal else ()
+    if one_style:
+        notes += (f"outputs in one style (single spaces, a capital first, a full stop last): {changed} of {2 * len(rows)} texts changed",)
     return MadePairs(tuple(rows), by_language, identical, left_out["unequal"], left_out["unscored"], labels, notes)
 
 

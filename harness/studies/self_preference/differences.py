@@ -16,6 +16,7 @@ from harness.stats.intervals.intervals import welch_test
 from harness.studies.self_preference.own_comparisons import OwnComparison
 
 _NO_PARALLEL = "the languages have no source texts in common; source texts in common have one parallel_source"
+OTHER_SYSTEMS, EACH_OTHER = "other systems", "each other"
 _NO_UNCHANGED = "no pair was asked about before it was changed"
 _NO_COMMON = "the two judges have no pair of one system in common"
 
@@ -45,21 +46,39 @@ def language_differences(comparisons: Sequence[OwnComparison], data: Dataset) ->
 
 
 def tuning_differences(comparisons: Sequence[OwnComparison], before: Mapping[str, str]) -> list[Row]:
-    """Return a tuned judge minus the judge `before`, on the same pairs, by language, part of the data and question."""
+    """Return a tuned judge minus the judge `before`, by language, part of the data and question.
+
+    Against `other systems`, both prefer or recognise their own texts beside the same other texts: the same own ones, or where the tuned
+    judge wrote new ones, each its own. Against `each other` are the texts of both: the tuned judge's answers about its new texts beside
+    those of its earlier self, and the other way round.
+    """
     by_judge: dict[str, list[OwnComparison]] = defaultdict(list)
     for comparison in comparisons:
         by_judge[comparison.judge].append(comparison)
     rows = []
     for new, old in before.items():
-        for cell in sorted({(comparison.language, comparison.dataset, comparison.question) for comparison in by_judge.get(new, ())}):
-            after, earlier = (_by_pair(by_judge.get(judge, ()), cell) for judge in (new, old))
-            row = new_row({"judge": new, "language": cell[0], "dataset": cell[1], "question": cell[2], "before_judge": old})
-            for name, values in (("before", earlier), ("after", after)):
-                put_number(row, name, mean_of([values[key] for key in after if key in earlier]), why=_NO_COMMON)
-            _put_paired(row, after, earlier, _NO_COMMON)
-            rows.append(row)
+        both = {comparison.own for judge in (new, old) for comparison in by_judge.get(judge, ())}
+        for against in (OTHER_SYSTEMS, EACH_OTHER):
+            sides = [
+                [comparison for comparison in by_judge.get(judge, ()) if (comparison.other in both) == (against == EACH_OTHER)]
+                for judge in (new, old)
+            ]
+            for cell in sorted({(comparison.language, comparison.dataset, comparison.question) for comparison in sides[0]}):
+                after, earlier = (_by_other_text(side, cell, against) for side in sides)
+                key = {"judge": new, "language": cell[0], "dataset": cell[1], "question": cell[2], "before_judge": old, "against": against}
+                row = new_row(key)
+                for name, values in (("before", earlier), ("after", after)):
+                    put_number(row, name, mean_of([values[key] for key in after if key in earlier]), why=_NO_COMMON)
+                _put_paired(row, after, earlier, _NO_COMMON)
+                rows.append(row)
     with_q(rows, "paired", lambda row: row["judge"])
     return rows
+
+
+def _by_other_text(rows: Sequence[OwnComparison], cell: tuple[str, str, str], against: str) -> dict[tuple[str, str], float]:
+    """Return the confidences by source text and other system; where two judges stand against each other, the other is no key."""
+    of_cell = (row for row in rows if (row.language, row.dataset, row.question) == cell)
+    return {(row.group, "" if against == EACH_OTHER else row.other): row.confidence for row in of_cell}
 
 
 def perturbation_differences(comparisons: Sequence[OwnComparison], perturbed: Mapping[str, Sequence[OwnComparison]]) -> list[Row]:

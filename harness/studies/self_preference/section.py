@@ -24,7 +24,7 @@ from harness.studies.self_preference.differences import language_differences, pe
 from harness.studies.self_preference.opening import open_page
 from harness.studies.self_preference.own_answers import ControlAnswer, OwnAnswers, own_answers
 from harness.studies.self_preference.own_comparisons import OwnComparison
-from harness.studies.self_preference.study import STUDY, own_system
+from harness.studies.self_preference.study import STUDY, own_system, systems_of
 from harness.text import terminal_safe
 
 NOTE = (
@@ -271,7 +271,8 @@ def _compute(source: SectionInput) -> SectionNumbers | None:
     protocol, recording = source.protocol, source.recording
     if protocol is None or protocol.texts.study != STUDY.name:
         return None
-    systems = {identity.name: own_system(protocol, identity.name) for identity in protocol.judges.identities}
+    of_data = systems_of(recording.data.items)
+    systems = {identity.name: own_system(protocol, identity.name, of_data) for identity in protocol.judges.identities}
     return self_preference_section(
         recording.data, recording.judgments, systems, source.options, tuned=protocol.judges.tuned, refused=source.study_facts
     )
@@ -323,13 +324,13 @@ SELF_PREFERENCE = Section(
                 Column(
                     "before", "before", SHARE, "the mean probability of the own output, of the judge before it was tuned", interval=False
                 ),
-                Column("after", "after", SHARE, "the same of the tuned judge, on the same pairs", interval=False),
+                Column("after", "after", SHARE, "the same of the tuned judge, against the same texts", interval=False),
                 Column("paired", "after - before", POINTS, "the tuned judge minus the judge before, on the same pairs"),
                 Column("paired_n", "common pairs", COUNT, "pairs that both judges answered"),
                 _PAIRED_Q,
             ),
             "tuned",
-            ("before_judge", "dataset", "question"),
+            ("before_judge", "against", "dataset", "question"),
             levels=(("language",),),
             title="Before and after tuning",
         ),

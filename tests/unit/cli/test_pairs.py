@@ -98,3 +98,28 @@ def test_an_unknown_single_task_is_refused(cli: Cli, content: Path, headlines: P
     (content / "tasks" / "compare_headlines" / "task.toml").unlink()
     done = cli("pairs", headlines, "--content", content, "--out", tmp_path / "pairs")
     assert done.code != 0 and "no pairwise task has pairs_of = 'write_headline'" in done.err and not (tmp_path / "pairs").exists()
+
+
+def test_outputs_in_one_style(cli: Any, tmp_path: Path) -> None:
+    """What tells writers apart by style alone is written alike, and the folder says so."""
+    texts = {"a": "a  short\nsummary", "b": "A short summary."}
+    rows = [
+        {
+            "item_id": f"{system}{n}",
+            "language": "en",
+            "task": "summarize",
+            "group": str(n),
+            "system": system,
+            "passage": "P.",
+            "output": text,
+        }
+        for n in range(2)
+        for system, text in texts.items()
+    ]
+    (tmp_path / "made").mkdir()
+    (tmp_path / "made" / "items.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    done = cli("pairs", tmp_path / "made", "--one-style", "--out", tmp_path / "pairs")
+    assert done.code == 0, done.err
+    assert "2 of 4 texts changed" in done.out and "2 of 4 texts changed" in (tmp_path / "pairs" / "data.toml").read_text("utf-8")
+    made = [json.loads(line) for line in (tmp_path / "pairs" / "items.jsonl").read_text("utf-8").splitlines()]
+    assert {row[name] for row in made for name in ("output_a", "output_b")} == {"A short summary."}

@@ -47,3 +47,19 @@ def test_a_tuned_judge_is_compared_with_the_judge_before_on_the_same_pairs() -> 
 def test_a_tuned_judge_of_another_system_has_no_pair_in_common() -> None:
     [row] = tuning_differences(compared("new", "cs", [0.9] * 9) + compared("old", "cs", [0.5] * 9, other="c"), {"new": "old"})
     assert row["paired"] is None is row["before"] and "no pair" in row["undefined"]["paired"]
+
+
+def test_a_tuned_judge_with_texts_of_its_own_stands_against_others_and_against_its_earlier_self() -> None:
+    """Reverse causation: the new texts of the tuned judge beside those of the judge before, and both beside a third system."""
+
+    def answers(judge: str, own: str, other: str, confidence: float) -> list[OwnComparison]:
+        confidences = [confidence + (n % 3) / 100 for n in range(12)]
+        return [OwnComparison(judge, "cs", "", f"cs{n}", own, other, "preference", value) for n, value in enumerate(confidences)]
+
+    rows = [*answers("new", "new", "c", 0.8), *answers("new", "new", "old", 0.7), *answers("old", "old", "c", 0.5)]
+    rows += answers("old", "old", "new", 0.4)
+    by_against = {row["against"]: row for row in tuning_differences(rows, {"new": "old"})}
+    assert by_against.keys() == {"other systems", "each other"}
+    assert by_against["other systems"]["paired"] == pytest.approx(0.3) == by_against["each other"]["paired"]
+    assert (by_against["each other"]["before"], by_against["each other"]["after"]) == (pytest.approx(0.41), pytest.approx(0.71))
+    assert {row["paired_n"] for row in by_against.values()} == {12}
