@@ -112,7 +112,7 @@ class Settings(Speed):
 
     engine: Annotated[Literal["local", "batch", "ray"], Flag()] = "local"
     """local: ask from this machine (default); batch: the provider's batches, within a day at half the price; ray: a Ray cluster"""
-    detach: Annotated[bool, Flag()] = False
+    detach: Annotated[bool, Flag(setting=True)] = False
     """with --engine batch: submit the batches and do not wait"""
     collect: bool = False
     """fetch batches that have ended, and submit none"""

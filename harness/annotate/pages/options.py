@@ -43,7 +43,7 @@ class PageTexts(Options):
     """the texts that the page shows, for items of a task that tasks/ does not describe, or columns of a table"""
     mark_errors: Annotated[bool, Flag()] = False
     """errors are marked in the texts, each minor or major"""
-    highlight_changes: Annotated[bool, Flag()] = False
+    highlight_changes: Annotated[bool, Flag(setting=True)] = False
     """mark the words of the judged text that differ from the text before it, such as the original of an altered text"""
     pack: Annotated[str, Flag(metavar="NAME")] = ""
     """of 'bundled': the packs of this name, such as models or hard, not the languages' own"""
@@ -70,11 +70,11 @@ class PageReaders(Options):
     """share of the texts that everybody labels; the rest is divided"""
     practice: Annotated[Amount, Flag(metavar="N")] = 3
     """development items with an explained answer first"""
-    checks: Annotated[Amount, Flag(metavar="N")] = 0
+    checks: Annotated[Amount, Flag(metavar="N", setting=True)] = 0
     """damaged texts among the others of each annotator"""
-    blocks: Annotated[str, Flag(metavar="KEY")] = ""
+    blocks: Annotated[str, Flag(metavar="KEY", setting=True)] = ""
     """texts with the same value of KEY, such as system, one after the other, the blocks in random order (default: all mixed)"""
-    exit_questions: Annotated[Path | None, Flag(metavar="FILE|none")] = None
+    exit_questions: Annotated[Path | None, Flag(metavar="FILE|none", setting=True)] = None
     """questions after the last text (TOML, like tasks/<task>/exit.toml), in place of the task's own"""
     interface: Annotated[Path | None, Flag(metavar="FILE.toml")] = None
     """the words of the page in the readers' language: a file of 'harness new interface TAG', filled in"""

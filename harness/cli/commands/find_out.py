@@ -72,7 +72,7 @@ class ShowAtlas(JsonFlags):
 _JUDGED = "a table with a judge (docs/one-table.md)"
 
 
-@command("start:start", first="to yes plan scale column text language metric human judge map json")
+@command("start:start", first="to yes plan scale text language metric human judge map json")
 class Start(JsonFlags, ContentFlags):
     """Flags of `harness start`.
 

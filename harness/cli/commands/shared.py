@@ -57,7 +57,7 @@ class ShowTextsFlags(Command, group="before asking", recorded=False):
 class WageFlags(Command, group="how much is shown", recorded=False):
     """Flags of several commands: wage."""
 
-    wage: Annotated[PositiveNumber | None, Flag(metavar="DOLLARS")] = None
+    wage: Annotated[PositiveNumber | None, Flag(metavar="DOLLARS", setting=True)] = None
     """what a person earns in an hour: say what people's labels cost beside the calls, by the seconds that labelling pages recorded"""
 
 
