@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from harness.content.specs import DatasetCard
 from harness.correction.cell_results import CellResults, KeyedRow, UnreadCells, refuse_unless_random, refuse_unread
 from harness.correction.options import AcceptOptions
+from harness.decide.options import DecisionOptions
 from harness.decide.sentences import unread_words
+from harness.decide.verdicts import tests_of_tables
 from harness.errors import UsageError
 from harness.measure.answer_counts import total_answers
 from harness.measure.cells import number, sort_key
@@ -102,7 +104,12 @@ def accept(sources: Sequence[Recording], compare: MeasureOptions, options: Accep
     if not cells:
         raise UsageError("nothing to accept: no judge has scores on a metric that people labelled")
     thresholds = sorted((accepted_from(cell, compare, options) for cell in cells), key=lambda threshold: sort_key(threshold.key))
-    notes = (*aligned.notes, *_left_out_notes(thresholds), GUARANTEE, *dict.fromkeys(filter(None, assumed)))
+    copies = (
+        f"{test.key['judge']} in {test.key['language']}/{test.key['metric']}: {test.copied.doubt}."
+        for test in tests_of_tables(aligned, DecisionOptions())
+        if test.copied
+    )
+    notes = (*copies, *aligned.notes, *_left_out_notes(thresholds), GUARANTEE, *dict.fromkeys(filter(None, assumed)))
     return Acceptances(aligned.signed(use=str(options)), options.alpha_risk, options.delta, tuple(thresholds), notes, unread)
 
 

@@ -98,6 +98,14 @@ def test_who_knows_that_equal_scores_are_the_judges_says_so(copied: Callable[...
     assert cli("gate", folder, "--policy", tmp_path / "gate.toml").code == 0
 
 
+def test_accepting_the_answers_of_a_copy_says_so(copied: Callable[..., Path], cli: Callable[..., Any]) -> None:
+    told = (
+        "model/copy in ja/tone: its score is that of 'p1' in every one of 240 texts, so that it may be a copy, and agreement shows nothing."
+    )
+    folder = copied(lambda row: row["annotator_id"] == "p1")
+    assert told in harness.accept(folder).notes and told in " ".join(cli("accept", folder).out.split())
+
+
 def test_what_is_shown_against_a_copy_stays(copied: Callable[..., Path]) -> None:
     """Scores that are unreadable in half of the texts are of no use, wherever the others come from."""
     folder = copied(lambda row: row["annotator_id"] == "p1")
