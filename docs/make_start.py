@@ -48,7 +48,7 @@ def table() -> bytes:
 def printed(command: str, folder: Path) -> str:
     """What a line of shell prints in a folder, both streams, without blanks at line ends; and the exit code, where it is not 0."""
     programs = str(Path(sys.executable).parent)
-    plain = {"NO_COLOR": "1", "PYTHONUNBUFFERED": "1"}  # both streams in the order in which a terminal shows them
+    plain = {"NO_COLOR": "1", "COLUMNS": "88", "PYTHONUNBUFFERED": "1"}  # both streams in the order in which a terminal shows them
     environment = {**os.environ, **plain, "PYTHONPATH": str(folder), "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
     done = subprocess.run(["sh", "-c", f"{command} 2>&1"], cwd=folder, env=environment, capture_output=True, text=True, check=False)
     lines = [*done.stdout.strip("\n").splitlines(), *([f"exit code {done.returncode}"] if done.returncode else [])]

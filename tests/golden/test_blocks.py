@@ -56,7 +56,7 @@ def test_the_blocks_of_replications_begin_with_their_data() -> None:
         assert get and get.split()[4] in command
 
 
-@pytest.mark.parametrize(("page", "fewest"), [("replications", 4), ("decisions", 2)])
+@pytest.mark.parametrize(("page", "fewest"), [("replications", 4), ("decisions", 1), ("rule", 1)])
 def test_a_page_has_blocks(page: str, fewest: int) -> None:
     assert len(BLOCKS[page]) >= fewest
 
