@@ -1,6 +1,7 @@
 """The style of all figures: colours that colour-blind people can distinguish, panels of dots with intervals, captions and legends.
 
-Text stays text in the file, so any script shows with any font. Ids are the same in every drawing.
+Text stays text in the file, so any script shows with any font; SVG files bring the letters of the usual font along. Ids are the same in
+every drawing.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from xml.sax.saxutils import escape
 
 from harness.content.tags import autonym, english_name
 from harness.errors import UsageError
-from harness.render.figures.fonts import FontWarning, is_drawable, set_fonts
+from harness.render.figures.fonts import FontWarning, embedded_font, is_drawable, set_fonts
 from harness.reports.tables.numbers import counted
 from harness.row_files import write_atomic
 from harness.text import terminal_safe
@@ -124,15 +125,25 @@ def _saved(figure: Any, form: str, title: str, words: str, signature: str) -> by
         "png": {"Software": None, "Title": title_.encode("latin-1", "replace").decode("latin-1")},
     }
     figure.savefig(out, format=form, metadata=about[form], dpi=300 if form == "png" else 100)
-    return _described(out.getvalue(), title, words) if form == "svg" else out.getvalue()
+    if form != "svg":
+        return out.getvalue()
+    letters = frozenset("".join(text.get_text() for text in figure.findobj(_text_type())))
+    return _described(out.getvalue(), title, words, embedded_font(letters))
 
 
-def _described(svg: bytes, title: str, words: str) -> bytes:
-    """Return an SVG file with a title and a description for those who cannot see it."""
+def _text_type() -> Any:
+    from matplotlib.text import Text  # late: an extra
+
+    return Text
+
+
+def _described(svg: bytes, title: str, words: str, font: str) -> bytes:
+    """Return an SVG file with its font, and with a title and a description for those who cannot see it."""
     head, opening, rest = svg.partition(b"<svg ")
     attributes, end, body = rest.partition(b">")
     description = f"\n <title>{escape(terminal_safe(title))}</title>\n <desc>{escape(terminal_safe(words))}</desc>"
-    return b"".join((head, opening, b'role="img" ', attributes, end, description.encode(), body))
+    style = f"\n <style>{font}</style>"
+    return b"".join((head, opening, b'role="img" ', attributes, end, description.encode(), style.encode(), body))
 
 
 class Legend(NamedTuple):

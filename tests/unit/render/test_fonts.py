@@ -12,7 +12,7 @@ pytest.importorskip("matplotlib")
 
 from harness.decide.verdicts import Verdict
 from harness.render.figures import FigureOptions, draw_answer, fonts
-from harness.render.figures.fonts import FontWarning, fonts_for, is_drawable
+from harness.render.figures.fonts import FontWarning, embedded_font, fonts_for, is_drawable
 
 
 @pytest.fixture
@@ -72,3 +72,10 @@ def test_a_pdf_file_has_the_letters_in_it(make_verdict: Any) -> None:
     drawn, said = pictured(make_verdict, ("pdf",))
     assert not any("日本語" in text or "中文" in text for text in said)
     assert b"CJK" in drawn["pdf"] or b"Gothic" in drawn["pdf"] or b"Hei" in drawn["pdf"]
+
+
+def test_a_picture_brings_its_letters_along() -> None:
+    """An SVG file looks the same where the font is missing: it has the letters that it uses, and no others."""
+    few, more = embedded_font(frozenset("ab −")), embedded_font(frozenset("abcdefghijklmnopqrstuvwxyz −"))
+    assert few.startswith("@font-face{font-family:'DejaVu Sans';src:url(data:font/woff;base64,") and len(few) < len(more) < 20_000
+    assert embedded_font.__wrapped__(frozenset("ab −")) == few, "the same bytes again"
