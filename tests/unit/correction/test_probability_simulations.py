@@ -188,7 +188,7 @@ def accused_table(draws: int = 300) -> Iterator[str]:
                 yield f"| {name} | {kind} | {n} | {first:.1%} | {second:.1%} |"
 
 
-def refit_table(draws: int = 60, powers: int = 10) -> Iterator[str]:
+def refit_table(draws: int = 400, powers: int = 10) -> Iterator[str]:
     """How often any cell holds after a refit that does not help, and how often one cell does after a refit that helps, by labels."""
     yield "| confidences | texts | says nothing: any *hold after refit* | calibrated already | helps, one cell | helps, 9 cells |"
     yield "| --- | --- | --- | --- | --- | --- |"
