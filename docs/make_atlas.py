@@ -35,7 +35,8 @@ def counts() -> str:
     """What the atlas holds, in a sentence."""
     atlas = read_atlas(ROOT / FILE)
     judges, languages, sets = (len({getattr(row, name) for row in atlas.rows}) for name in ("judge", "language", "set"))
-    return f"{len(atlas.rows)} verdicts on {judges} judges in {languages} languages, from {sets} sets. Of nine languages, Chinese under three codes:\n"
+    what = f"{len(atlas.rows)} verdicts on {judges} judges in {languages} languages, from {sets} sets"
+    return f"{what}. Of nine languages, Chinese under three codes:\n"
 
 
 def wrong_use() -> str:
