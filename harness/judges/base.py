@@ -53,6 +53,7 @@ class JudgeOptions(msgspec.Struct, frozen=True):
     timeout: float | None = None  # seconds for one attempt; None: the judge's own default
     headers: Mapping[str, str] = {}  # further headers of requests; their values may be secrets
     body: Mapping[str, Any] = {}  # further fields of requests
+    persona: str = ""  # a sentence about who reads the text, before the other words of the system
 
 
 class Environment(Mapping[str, str]):

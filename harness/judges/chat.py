@@ -60,6 +60,7 @@ class Chat:
         clean: Callable[[str], str] = str,
         shape: Callable[[Call], Any] = lambda call: call.prompt.schema,
         user_fields: Mapping[str, Any] = {},
+        persona: str = "",
     ) -> None:
         self.rate_limit_status: RateLimitStatus | None = None
         self._transport = transport
@@ -69,6 +70,7 @@ class Chat:
         self._clean = clean
         self._shape = shape
         self._user_fields = user_fields  # fields of requests that the user adds
+        self._persona = persona
         self.capabilities = EndpointCapabilities()
         self._answered = False
         self._all_forms_refused = False  # for a reason that was not named
@@ -247,6 +249,10 @@ class Chat:
         sampling = capabilities.sampling(call)
         left_out = tuple(sorted(sampling.keys() & set(capabilities.left_out)))
         messages: Sequence[Message] = call.prompt.messages
+        if self._persona:
+            first, *others = messages
+            system = f"{self._persona}\n{first.content}" if first.role == "system" else self._persona
+            messages = [Message("system", system), *(others if first.role == "system" else messages)]
         if not capabilities.system_role and any(message.role == "system" for message in messages):
             messages, left_out = merged_system_role(messages), (*left_out, SYSTEM_ROLE)
         body = {

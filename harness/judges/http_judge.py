@@ -79,17 +79,20 @@ class HttpJudge:
         timeout: float | None = None,
         label: str | None = None,
         body: Mapping[str, Any] = {},
+        persona: str = "",
     ) -> None:
         self._host = host_of(endpoint.url)
         self._endpoint = endpoint
         self._model = model
         self._timeout = timeout or TIMEOUT_SECONDS
         self._body = body
+        self._persona = persona
         settings: dict[str, Any] = {"endpoint": self._host} if endpoint.url != DEFAULT_URL else {}
         settings |= {"label": label} if label else {}
         settings |= {"query": urlencode(endpoint.query)} if endpoint.query else {}
         settings |= {"headers": ",".join(sorted(endpoint.user_headers, key=str.lower))} if endpoint.user_headers else {}
         settings |= {"body": msgspec.json.encode(body, order="sorted").decode()} if body else {}
+        settings |= {"persona": persona} if persona else {}
         self.identity = JudgeIdentity(kind, f"{model}@{label}" if label else model, settings)
         self.address = endpoint.url.rstrip("/")
         self.endpoint = None if self._host in _LOOPBACK else self._host

@@ -52,7 +52,7 @@ class OpenAIJudge(HttpJudge):
             timeout=self._timeout,
             on_this_machine=self.endpoint is None,
         )
-        self._client = Chat(transport, self._model, self._host, self._secrets, user_fields=self._body)
+        self._client = Chat(transport, self._model, self._host, self._secrets, user_fields=self._body, persona=self._persona)
 
     def batches(self) -> Batches:
         """Return the endpoint's batch interface. Sends no request. Raises JudgeError if the key is missing."""
@@ -60,7 +60,7 @@ class OpenAIJudge(HttpJudge):
         from harness.judges.chat import Chat
 
         self._require_key()
-        chat = Chat(None, self._model, self._host, self._secrets, user_fields=self._body)
+        chat = Chat(None, self._model, self._host, self._secrets, user_fields=self._body, persona=self._persona)
         target = "/v1/chat/completions" if self._endpoint.azure_version is None else "/chat/completions"
         return Batches(_client(self._endpoint, self._timeout, on_this_machine=self.endpoint is None), chat, self._host, target)
 
@@ -96,7 +96,7 @@ def open_judge(model: str, options: JudgeOptions) -> OpenAIJudge:
     """
     name, label = split_label(model)
     check_request(options.headers, options.body, _OUR_FIELDS)
-    return OpenAIJudge("openai", name, endpoint_of(options), options.timeout, label, options.body)
+    return OpenAIJudge("openai", name, endpoint_of(options), options.timeout, label, options.body, options.persona)
 
 
 def endpoint_of(options: JudgeOptions) -> Endpoint:

@@ -96,6 +96,22 @@ def _lower_median(scores: Sequence[Score], scale: Scale) -> Score:
     return rising[(len(rising) - 1) // 2]
 
 
+class PanelFile(Panel, frozen=True):
+    """A panel as its file has it.
+
+    `personas` has a sentence for members that are one model under several labels, such as `openai/m@teacher`: who reads the text. It stands
+    before the other words of the system, and is a setting of the judge.
+    """
+
+    personas: dict[str, Text] = {}
+
+
+def personas_of(judges: Sequence[str]) -> dict[str, str]:
+    """Return the personas of the members of panels among these judges, by name. Raises as `read_panel`."""
+    files = [name for name in judges if is_panel_file(name)]
+    return {member: words for name in files for member, words in _read_file(name)[1].personas.items()}
+
+
 def is_panel_file(name: str) -> bool:
     """Return True if a judge's name is the path of a panel's file: `panel/jury.toml`. `panel/jury` is a panel whose scores are recorded."""
     return _FILE.fullmatch(name) is not None
@@ -113,14 +129,19 @@ def panel_file_in(folder: Path, name: str) -> str:
 def read_panel(name: str) -> tuple[str, Panel]:
     """Return the panel `panel/<file.toml>`, with the name that its rows have: `panel/` and the name of the file.
 
-    Raises UsageError without such a file; ContentError with the line for a file that is no panel, a member that is named twice, and a
-    member that is a panel.
+    Raises UsageError without such a file; ContentError with the line for a file that is no panel, a member that is named twice, a member
+    that is a panel, and a persona of a judge that cannot have one.
     """
+    panel_name, panel = _read_file(name)
+    return panel_name, Panel(panel.members, panel.rule, panel.ties)
+
+
+def _read_file(name: str) -> tuple[str, PanelFile]:
     match = _FILE.fullmatch(name)
     path = Path(match["path"]) if match else Path(f"{name.removeprefix(f'{KIND}/')}.toml")
     if not path.is_file():
         raise UsageError(f"judge '{name}': there is no panel file '{path}'; write its path, such as panel/jury.toml")
-    panel = read_spec(path, Panel)
+    panel = read_spec(path, PanelFile)
     if not _NAME.fullmatch(path.stem):
         raise ContentError(f"'{path.stem}' cannot be the name of a panel; use letters, digits, '-', '_' and '.'", path)
     for member, times in Counter(panel.members).items():
@@ -131,6 +152,10 @@ def read_panel(name: str) -> tuple[str, Panel]:
             raise ContentError(f"'{member}' is a panel; members of a panel are judges that are asked", path, line)
     if panel.ties != "none" and panel.rule != "majority":
         raise ContentError(f"a {panel.rule} has no ties; leave 'ties' out", path, line_of(path, r"^\s*ties\s*="))
+    for member in panel.personas:
+        if member not in panel.members or not member.startswith("openai/"):
+            advice = "name a member that is a chat model, with a label for each persona, such as openai/m@teacher"
+            raise ContentError(f"'{member}' cannot have a persona: {advice}", path, line_of(path, re.escape(member)))
     return f"{KIND}/{path.stem}", panel
 
 

@@ -20,7 +20,7 @@ from harness.data.asked_data import comparable_rubrics, with_compared_labels, wi
 from harness.data.named_folders import located
 from harness.errors import ContentError, UsageError
 from harness.judges import traits_of
-from harness.judges.panel import refuse_unfit_panels, split_panels
+from harness.judges.panel import personas_of, refuse_unfit_panels, split_panels
 from harness.model import Item, JudgeIdentity, Scale
 from harness.parse import Vocabulary, vocabulary_of
 from harness.prompts import PromptTemplates, decision_program_hash
@@ -145,7 +145,8 @@ class Prepared(msgspec.Struct, frozen=True):
 def with_panels(spec: RunSpec) -> RunSpec:
     """The specification with its panels read, and their members among its judges. Raises as `split_panels`."""
     judges, panels = split_panels(spec.judges)
-    return replace(spec, judges=judges, panels={**spec.panels, **panels}) if panels else spec
+    personas = {**spec.personas, **personas_of(spec.judges)}
+    return replace(spec, judges=judges, panels={**spec.panels, **panels}, personas=personas) if panels else spec
 
 
 def prepare(spec: RunSpec, library: Library | None = None) -> Prepared:

@@ -117,6 +117,7 @@ def open_with(chosen: ChosenJudges, options: JudgeOptions) -> tuple[list[Judge],
             base_url=address,
             headers=of_judge(chosen.headers, name, chosen.judges),
             body=of_judge(chosen.body, name, chosen.judges),
+            persona=chosen.personas.get(name, ""),
         )
         for name, address in addresses.items()
     }
@@ -226,7 +227,8 @@ def reopen_judge(identity: JudgeIdentity, options: JudgeOptions) -> Judge:
     Raises UsageError if the address or the headers are not those of this judge.
     """
     body = msgspec.json.decode(str(identity.settings.get("body", "{}")))
-    judge = open_judge(opening_name(identity), msgspec.structs.replace(options, body=body))
+    persona = str(identity.settings.get("persona", ""))
+    judge = open_judge(opening_name(identity), msgspec.structs.replace(options, body=body, persona=persona))
     if judge.identity != identity:
         flags = "--base-url or OPENAI_BASE_URL names the endpoint"
         if judge.identity.settings.get("headers") != identity.settings.get("headers"):

@@ -74,6 +74,8 @@ class ChosenJudges(Endpoints):
     baseline/<name>, python:<module>:<function>, replay/<file>, or a panel of them, panel/<file.toml>; repeatable"""
     panels: Mapping[str, Panel] = field(default_factory=dict)
     """the panels among them, read already, by name; their members are among the judges"""
+    personas: Mapping[str, str] = field(default_factory=dict)
+    """the sentences about who reads, of members of panels, by name"""
     own_systems: Annotated[OwnSystems, Flag("--is", "JUDGE=SYSTEM", setting=True)] = field(default_factory=dict)
     """for --study self-preference: the system of the data that a judge is (default: the one with its name); repeatable"""
     tuned: Annotated[TunedJudges, Flag(metavar="NEW=OLD", setting=True)] = field(default_factory=dict)

@@ -113,3 +113,28 @@ def test_paths_of_panels_in_a_specification_file(folder: Path, monkeypatch: pyte
     monkeypatch.chdir(folder)
     flags = spec_of("run", ["--judge", "panel/jury.toml", "--judge", "baseline/random"])
     assert flags["judge"] == [f"panel/{folder.resolve()}/jury.toml", "baseline/random"]
+
+
+def test_one_model_under_several_personas(cli: Any, endpoint: Any, tmp_path: Path) -> None:
+    """Each persona is a setting of its judge: it begins the system's words, and the panel has a vote of each."""
+    personas = {"teacher": "You are a strict teacher.", "friend": "You are a friendly neighbour."}
+    names = [f"openai/m@{name}" for name in personas]
+    lines = [f"members = {names}", 'ties = "first"', "[personas]", *(f'"openai/m@{name}" = "{words}"' for name, words in personas.items())]
+    (tmp_path / "jury.toml").write_text("\n".join(lines), "utf-8")
+    endpoint.script = lambda request: endpoint.saying({"justification": "So.", "score": int("teacher" not in str(request.body))})
+    asked = ("run", "--langs", "cs", "--tasks", "open_prompt", "--limit", "2", "--judge", f"panel/{tmp_path}/jury.toml")
+    done = cli(*asked, "--base-url", endpoint.url, "--out", tmp_path / "out", "--json")
+    assert done.code == 0, done.err
+    systems = [request.body["messages"][0]["content"].split("\n")[0] for request in endpoint.requests]
+    assert {*systems} == {*personas.values()} and systems.count(personas["teacher"]) == systems.count(personas["friend"])
+    count = len(endpoint.requests)
+    assert cli(*asked, "--base-url", endpoint.url, "--out", tmp_path / "out").code == 0 and len(endpoint.requests) == count
+    (tmp_path / "jury.toml").write_text("\n".join(lines).replace("strict", "kind"), "utf-8")
+    assert cli(*asked, "--base-url", endpoint.url, "--out", tmp_path / "out").code == 0
+    assert len(endpoint.requests) == count + count // 2  # another persona is another judge
+
+
+def test_a_persona_of_a_judge_that_is_no_chat_model_is_refused(cli: Any, tmp_path: Path) -> None:
+    (tmp_path / "jury.toml").write_text(f'members = {list(MEMBERS)}\n[personas]\n"baseline/length" = "You are long."\n', "utf-8")
+    done = cli("run", "--langs", "cs", "--judge", f"panel/{tmp_path}/jury.toml", "--out", tmp_path / "out")
+    assert done.code == 3 and "'baseline/length' cannot have a persona" in done.err and "jury.toml:" in done.err

@@ -148,7 +148,7 @@ def test_a_run_keeps_its_flags_and_a_dry_run_prints_them(cli: Callable[..., Any]
 def test_the_flags_of_a_run_are_the_fields_of_its_specification() -> None:
     flags = {field.name for field in fields_of(class_of("run"))}
     # read from other flags, or set by studies, `improve` and a cascade
-    read_already = {"panels", "own_prompts", "own_rubrics", "crossed", "only"}
+    read_already = {"panels", "personas", "own_prompts", "own_rubrics", "crossed", "only"}
     fields = {field.name for field in dataclasses.fields(RunSpec)}
     assert fields - flags == read_already
     given = [
