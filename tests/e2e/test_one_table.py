@@ -459,6 +459,14 @@ def test_the_bar_is_stated_by_class_and_more_labels_of_the_rarer_class_are_named
     assert done.code == 2 and "--bar fail=2: 2 should lie between 0 and 1" in done.err
 
 
+def test_an_evaluator_may_be_a_person_and_is_asked_about(cli: Any) -> None:
+    rows: Rows = [{"text": text(EN, k), "annotator": said(k, ("pass", "fail")), "evaluator": said(k, ("pass", "fail"))} for k in range(40)]
+    write("t.csv", rows)
+    done = cli("compare", "t.csv")
+    assert done.code == 2 and "'evaluator' holds scores, and nothing says who gave them: pass --human 'evaluator'" in done.err
+    assert cli("compare", "t.csv", "--judge", "evaluator").code == 0
+
+
 def test_a_bar_beside_people_asks_for_both(cli: Any) -> None:
     words = ("pass", "fail")
     rows: Rows = [{"text": text(EN, k), "judge": agreeing(k, words, 30)} for k in range(200)]

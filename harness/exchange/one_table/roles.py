@@ -68,16 +68,24 @@ class TableRoles(msgspec.Struct, frozen=True):
         return self.kind is not None or any(column.side == "human" and self.by_column[column.column] == "score" for column in self.scores)
 
 
+_EITHER = frozenset({"evaluator", "evaluators", "scorer", "scorers", "score", "label", "rating", "grade", "the", "a"})
+"""Parts of a name that people and programs both have."""
+
+
 def side_of(name: str) -> Side | None:
     """Return whether a name speaks for a judge or for people; None where it speaks for neither.
 
-    >>> [side_of(name) for name in ("gpt-4o", "llm_label", "my_label", "výstup modelu", "人手による列", "human_judge", "Jana")]
-    ['judge', 'judge', 'human', 'judge', 'human', 'human', None]
+    An evaluator or a scorer is a person as often as a program, so such a name alone says nothing, and is asked about.
+
+    >>> [side_of(name) for name in ("gpt-4o", "llm_label", "my_label", "výstup modelu", "人手による列", "human_judge", "Jana", "evaluator")]
+    ['judge', 'judge', 'human', 'judge', 'human', 'human', None, None]
     """
     words = column_words()
     if words.in_name("programs", name):
         return "judge"
     people = bool(words.in_name("people", name))
+    if not people and name_parts(name) and _EITHER.issuperset(name_parts(name)):
+        return None
     if is_judge_name(name):
         return "judge"
     return "human" if people else "judge" if words.in_name("judging", name) else None
