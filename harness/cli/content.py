@@ -47,7 +47,8 @@ def list_content(arguments: ListContent) -> int:
         indent = max(len(form) for form, _ in shown) + 2
         for form, what in shown:
             print(f"{form:<{indent}}" + f"\n{' ' * indent}".join(in_lines(terminal_safe(what), width - indent)))
-        print("\n'harness models list' has the models for local/ and decider/; docs/own.md says how to add a judge of your own.")
+        more = "'harness models list' has the models for local/ and decider/; docs/own.md says how to add a judge of your own."
+        print("\n" + "\n".join(in_lines(more, width)))
         return 0
     first, cut = _SHOWN[arguments.kind]
     fitting_table, absent = fitting([head, *shown], first, cut, width)
@@ -65,12 +66,12 @@ _SHOWN = {
 }
 """For each kind the columns that stand first, and the one whose texts are cut where they have no room."""
 _KINDS = {
-    "languages": "packs: control items, words of replies, instructions, words of labelling pages",
+    "languages": "control items, instructions, words of pages",
     "tasks": "what is judged: which texts an item has",
     "rubrics": "what is asked about a text, and on which scale",
     "boards": "frozen protocols: data, tasks, rubrics, statistics",
     "judges": "who can be asked, by the form of the name",
-    "datasets": "published labels of people; 'harness data list' is the same list",
+    "datasets": "published labels of people (harness data list)",
 }
 
 

@@ -61,7 +61,7 @@ def doctor(arguments: Doctor) -> int:
         return print_json(facts)
     print("You can now:")
     for can, what, command in _abilities():
-        print(f"  {'✓' if can else '✗'} {what:<44} {command}")
+        print(f"  {'✓' if can else '✗'} {what:<37} {command}")
     print()
     for section, entries in facts.items():
         if section == "packages":
