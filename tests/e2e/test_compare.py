@@ -93,11 +93,7 @@ def test_the_object_for_programs(cli: Cli, folder: Folder) -> None:
 def test_tables_for_people(cli: Cli, folder: Folder) -> None:
     shown = cli("compare", folder.path, "--distributions", "--notes")
     assert (
-        shown.code == 0
-        and shown.out.startswith("Two people give the same score to a text in ")
-        and "Japanese" in shown.out
-        and "class shares by agreement" in shown.out
-        and "signature  data:made@0" in shown.out
+        shown.code == 0 and "Japanese" in shown.out and "class shares by agreement" in shown.out and "signature  data:made@0" in shown.out
     )
     comma = cli("compare", folder.path, "--csv").out.splitlines()
     assert len(comma) == 2 and comma[0].startswith("language,task,metric,judge,variant,temperature,n_ref,n,")

@@ -311,14 +311,14 @@ def test_a_run_without_an_answer_is_not_the_latest_run(cli: Callable[..., Any], 
 
 
 def test_a_run_on_a_data_folder_repeats_what_readers_of_its_numbers_must_know(cli: Callable[..., Any], tmp_path: Path) -> None:
-    """The notes of a card stand below the verdicts of a run, and of a comparison of the run, as they do below recorded judgments."""
+    """The notes of a card stand with --notes below the verdicts of a run, and of a comparison of the run, as below recorded judgments."""
     note = "Places 1 and 2 of the list agree more than two people would."
     folder = tmp_path / "small"
     folder.mkdir()
     write_translations(folder, card=CARD.replace('source = "native"', f'source = "people"\nnotes = ["{note}"]'))
     ran = cli("run", "--data", folder, "--judge", "baseline/random", "--out", tmp_path / "results")
-    assert ran.code == 0 and note in ran.out, ran.err
+    assert ran.code == 0 and note not in ran.out and " · --notes --all --by-task\n" in ran.out, ran.err
     [run] = (tmp_path / "results" / "runs").iterdir()
     for command in (("report", run.name, "--out", tmp_path / "results"), ("compare", run)):
-        shown = cli(*command)
+        shown = cli(*command, "--notes")
         assert shown.code == 0 and note in shown.out, shown.err
