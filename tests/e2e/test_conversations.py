@@ -119,7 +119,7 @@ def test_a_first_turn_that_the_endpoint_refuses_is_left_out(ask: Cli, endpoint: 
         return endpoint.good(request)
 
     endpoint.script = answer
-    assert ask(*TALK).code == 0
+    assert ask(*TALK, "--concurrency", "1").code == 0
     found = rows(run_folder(out))
     [item] = {row["item_id"] for row in found if row["failure"]}
     assert Counter(row["failure"] for row in found if row["item_id"] == item)[None] > 0
