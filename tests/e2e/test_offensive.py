@@ -14,6 +14,7 @@ from harness.boards.submit import _refuse_offensive
 from harness.content import Library
 from harness.data import load_folder
 from harness.errors import UsageError
+from harness.model import JudgeIdentity
 from tests.e2e.pages import chromium
 
 CANARY = "KANARIENWORT"
@@ -173,8 +174,11 @@ def test_raw_replies_are_no_submission(data: Path) -> None:
     class Prepared:
         data = load_folder(Path("rude"), Library())
 
-    with pytest.raises(UsageError, match="raw replies may quote them"):
-        _refuse_offensive(Prepared())  # type: ignore[arg-type]
+    writes, decides = JudgeIdentity("openai", "gpt", {}), JudgeIdentity("decider", "sparrow-nano", {})
+    for identities in ([writes], [decides, writes]):
+        with pytest.raises(UsageError, match="raw replies may quote them"):
+            _refuse_offensive(Prepared(), identities)  # type: ignore[arg-type]
+    _refuse_offensive(Prepared(), [decides])  # type: ignore[arg-type] # it writes no words
 
 
 @pytest.fixture(scope="module")
