@@ -21,7 +21,7 @@ from harness.reports.tables.column import EMPTY, TableName
 from harness.reports.tables.columns import columns_in
 from harness.reports.tables.numbers import UNDEFINED, coefficient, percent
 from harness.reports.tables.text_table import Heading, TextTable, key_text, tabulate
-from harness.text import terminal_safe
+from harness.text import quoted, terminal_safe
 
 _FEW_EXAMPLES, _MOST_EXAMPLES = 3, 8  # of what is odd in a label set
 
@@ -104,11 +104,13 @@ def _findings_sentence(check: LabelCheck) -> str:
         "remark on annotators": len(check.flagged),
         "text that occurs more than once": len(check.duplicates),
         "text in another language": len(check.misplaced),
+        "language under several codes": len(check.language_codes),
     }
     words = {
         "remark on annotators": "remarks on annotators",
         "text that occurs more than once": "texts that occur more than once",
         "text in another language": "texts in another language",
+        "language under several codes": "languages under several codes",
     }
     odd = [f"{count:,} {what if count == 1 else words[what]}" for what, count in counts.items() if count]
     return f"To look at: {joined(odd)}." if odd else "Nothing looks odd."
@@ -162,6 +164,10 @@ def _labels_to_check(check: LabelCheck, most: int) -> Iterator[str]:
     examples = {
         "annotators": [f"annotator {e['annotator']}: {e['why']} ({_place(e)}, {e['n']} items)" for e in check.flagged],
         "repeated texts": [f"the same text: {', '.join(ids)}" for ids in check.duplicates],
+        "languages under several codes": [
+            f"{quoted(codes)} are codes of one language, {english_name(codes[0])}, and are compared as several; write one of them"
+            for codes in check.language_codes
+        ],
         "texts in another language": [f"{text.item_id}: says {text.stated}, looks like {text.found}" for text in check.misplaced],
     }
     for what, lines in examples.items():

@@ -318,7 +318,7 @@ def closing_line(
     """Return the last line of an answer: what is left out, how many notes there are, the hashes of signatures, flags that show more.
 
     >>> closing_line(["data:made|…"], left_out={"tone": 317}, notes=2)
-    '317 texts left out · 2 notes · signature 1ccf2f4b · --notes'
+    '317 texts left out · 2 notes · signature 47c2d91d · --notes'
     """
     most = max(left_out.values(), default=0)
     dropped = f"{'up to ' if len(set(left_out.values())) > 1 else ''}{counted(most, 'text')} left out"

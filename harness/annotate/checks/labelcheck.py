@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from harness.annotate.checks.texts import SAME_TO_IT, WrongLanguageText, duplicates, misplaced
-from harness.content.tags import codes_of_one_language, english_name
+from harness.content.tags import codes_of_one_language
 from harness.data.columns import NO_VALUE, CodedColumn, Codes, rows_by_number
 from harness.data.dataset import Dataset
 from harness.data.further_tables import AttentionCheck
@@ -45,7 +45,7 @@ from harness.stats.agreement.continuous import score_correlation
 from harness.stats.agreement.correlation import NAMES as CORRELATIONS
 from harness.stats.agreement.variance_components import eta_squared
 from harness.stats.core.arrays import Floats, Ints
-from harness.text import quoted, short_repr
+from harness.text import short_repr
 
 SCHEMA_VERSION = 1
 HUMAN_NAMES = tuple(statistic.name for statistic in human_statistics(2, "interval"))
@@ -74,6 +74,7 @@ class LabelCheck(msgspec.Struct, frozen=True):
     texts_identified: int
     languages_unknown: tuple[str, ...]
     notes: tuple[str, ...]
+    language_codes: tuple[list[str], ...] = ()  # of one language, under which items stand apart
     attention_checks: tuple[dict[str, Any], ...] = ()  # how often people scored a damaged text below its original
     means: tuple[dict[str, Any], ...] = ()  # grouped by system: {language, task, metric, system, annotator (* for all), n, mean, sd}
     schema_version: int = SCHEMA_VERSION
@@ -118,20 +119,11 @@ def check_labels(data: Dataset, options: MeasureOptions, watch: Callable[[], obj
         misplaced=tuple(wrong),
         texts_identified=looked,
         languages_unknown=tuple(sorted(unknown)),
-        notes=tuple(
-            dict.fromkeys((*data.about.notes, *data.labels.sighted_notes(), *attention_notes(checks), *code_notes(data), SAME_TO_IT))
-        ),
+        notes=tuple(dict.fromkeys((*data.about.notes, *data.labels.sighted_notes(), *attention_notes(checks), SAME_TO_IT))),
+        language_codes=tuple(codes_of_one_language({item.language for item in data.items})),
         attention_checks=tuple(checks),
         means=tuple(means_by_system(data)) if "system" in options.by else (),
     )
-
-
-def code_notes(data: Dataset) -> list[str]:
-    """Return a note on each language that the items have under several tags."""
-    return [
-        f"{quoted(codes)} are codes of one language, {english_name(codes[0])}, and are compared as several; write one of them"
-        for codes in codes_of_one_language({item.language for item in data.items})
-    ]
 
 
 def label_cells(data: Dataset, options: MeasureOptions) -> tuple[dict[str, Any], ...]:

@@ -280,7 +280,7 @@ def cross_fitted(
         ValueError: with a single fold.
 
     >>> cross_fitted([0.9] * 8, [1, 1, 1, 0] * 2, [0, 0, 0, 0, 1, 1, 1, 1]).round(3).tolist()[::4]
-    [0.75, 0.75]
+    [0.683, 0.683]
     """
     p, y, fold = np.asarray(confidence, np.float64), np.asarray(right), np.asarray(folds)
     if not p.shape[:1] == y.shape == fold.shape:

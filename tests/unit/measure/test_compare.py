@@ -242,7 +242,7 @@ def test_other_labels_or_judgments_have_another_signature(make_recording: MakeRe
 def test_a_comparison_as_json_has_what_programs_read(several: Recording) -> None:
     found = compare([several], MeasureOptions())
     json = msgspec.json.decode(to_json(found.as_json()))
-    assert set(json) == {"schema_version", "signature", "ci_method", "level", "notes", "cells"}
+    assert set(json) == {"schema_version", "signature", "ci_method", "level", "warnings", "notes", "left_out", "cells"}
     assert (json["schema_version"], json["level"], len(json["cells"])) == (1, "item", len(found.cells))
     assert {"language", "pa", "pa_ci", "undefined"} <= set(json["cells"][0])
 

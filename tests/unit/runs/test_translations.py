@@ -104,7 +104,7 @@ def test_a_judge_on_the_coarser_scale_is_compared_by_order_alone(tmp_path: Path)
 def test_the_terminal_shows_correlations_instead_of_equal_labels(tmp_path: Path) -> None:
     report = reported(write_translations(tmp_path), "baseline/length", metrics=(COARSE,))
     console = Console(width=120, record=True, file=io.StringIO())
-    console.print(render_report(report, width=120))
+    console.print(render_report(report, all_rows=True, notes=True, width=120))
     text = console.export_text()
     assert "Continuous scores" in text and "−1.00" in text and "Czech" in text
     assert "agrees with" not in text and "only the order" in " ".join(text.split())

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from harness.cli import parse
-from harness.cli.run import _read_spec
 from harness.content import Library
 from harness.data.judgments import Judgments
 from harness.model import Failure, JudgeIdentity
@@ -69,7 +68,7 @@ SPECS = {
         seed=5,
         majority="strict",
         limit=2,
-        reask=True,
+        reask=("refused",),
     ),
     "another board": RunSpec(board="controls-full", languages=("cs",), judges=("baseline/random",)),
     "own language": RunSpec(languages=("ja",), variants=("single+own-language",), allow_unreviewed=True, judges=("baseline/majority",)),
@@ -87,7 +86,7 @@ def test_the_command_is_the_same_run(spec: RunSpec, library: Library) -> None:
     assert protocol.texts.board
     words = shlex.split(command_of(protocol, library.board(protocol.texts.board)))
     assert words[:2] == ["harness", "run"]
-    assert protocol_of(_read_spec(parse(words[1:])[0])).name == protocol.name
+    assert protocol_of(parse(words[1:])[0].request).name == protocol.name
 
 
 def test_folders_lose_their_path_and_addresses_are_asked_for(tmp_path: Path) -> None:
