@@ -90,6 +90,7 @@ def test_an_ended_run_goes_on_turn_by_turn(ask: Cli, endpoint: Any, run_folder: 
     assert len({request.key for request in endpoint.requests}) == len(endpoint.requests) == len(rows(run_folder(out)))
 
 
+@pytest.mark.slow
 def test_a_refused_turn_ends_nothing(ask: Cli, endpoint: Any, run_folder: RunFolder, out: Path) -> None:
     """A refusal in words is repeated as any answer; a turn that the endpoint does not take is left out of the later ones."""
 

@@ -86,6 +86,7 @@ def test_what_is_no_conversation_is_one_sentence(
     refused(cli("run", "--data", chats, "--judge", "baseline/length", "--out", out), 3, words, "items.jsonl:1")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["csv", "jsonl"])
 def test_a_table_holds_messages(cli: Cli, tmp_path: Path, library: Library, ending: str) -> None:
     table = tmp_path / f"chats.{ending}"
@@ -102,6 +103,7 @@ def test_a_table_holds_messages(cli: Cli, tmp_path: Path, library: Library, endi
     assert len(turns_of(load_folder(tmp_path / "to", library).items[0].fields["output"])) == 2
 
 
+@pytest.mark.slow
 def test_labelling_pages_show_the_turns(cli: Cli, chats: Path, tmp_path: Path) -> None:
     assert cli("labels", "page", chats, "--annotators", "1", "--practice", "0", "--out", tmp_path / "pages").code == 0
     page = (tmp_path / "pages" / "cs-A1.html").read_text("utf-8")

@@ -88,7 +88,7 @@ def rows(path: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(("program", "content"), [("mlflow", MLFLOW), ("langfuse", LANGFUSE)])
-@pytest.mark.parametrize("ending", ["json", "jsonl"])
+@pytest.mark.parametrize("ending", ["json", pytest.param("jsonl", marks=pytest.mark.slow)])
 def test_turns_and_whole_sessions_are_items_with_the_scores_of_judges_and_people(
     cli: Cli, tmp_path: Path, program: str, content: dict[str, Any], ending: str
 ) -> None:
