@@ -24,7 +24,7 @@ from harness.errors import ContentError, UsageError
 from harness.judges import traits_of
 from harness.measure.answer_counts import AnswerCounts, count_all_answers
 from harness.model import Judgment, Reply
-from harness.runs import ReplyForms, RunAnswers, Spent, derive_judgments
+from harness.runs import RunAnswers, Spent, derive_judgments
 
 _COUNTED = ("answered_by", "forms", "left_out")
 
@@ -144,7 +144,6 @@ class _ReplyReader:
         self._judgments: dict[int, list[Judgment]] = {}  # by number of the query
         self._counts: dict[str, Counter[str]] = {kind: Counter() for kind in _COUNTED}
         self._spent: dict[str, Spent] = {}
-        self._forms = ReplyForms()
 
     def read(self, recomputed: Mapping[str, Reply]) -> None:
         """Read all lines. `recomputed` are the replies of a baseline, computed again."""
@@ -220,7 +219,6 @@ class _ReplyReader:
                 self._counts["forms"][reply.form] += 1
                 self._counts["left_out"].update(reply.left_out)
                 spent.add(reply)
-                self._forms.add(query, reply)
             language = expected.languages[query_number]
             read = derive_judgments(query, reply, row.call_id, self._identity, expected.rules, language, detect_language=False)
             judgments = list(read)
@@ -240,8 +238,6 @@ class _ReplyReader:
 
     def entry(self) -> ScoredSubmission:
         judgments = Judgments.from_rows([judgment for number in range(len(self._expected.queries)) for judgment in self._judgments[number]])
-        for language, spent in self._spent.items():
-            spent.tokens_per_character = self._forms.tokens_per_character(language)
         texts = judgments.justification
         hashed = Judgments(**judgments.columns | {"justification": CodedColumn(tuple(map(text_hash, texts.values)), texts.codes)})
         return ScoredSubmission(self._card, hashed, _answers(self._card.name, self._counts, self._spent))

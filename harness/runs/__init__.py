@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from harness.runs.prices import Price, age_note, price_by_name, price_of
     from harness.runs.protocol import AskedQuestions, RunProtocol
     from harness.runs.record import date_asked, run_place, run_record
-    from harness.runs.run_completeness import ReplyForms, RunAnswers, Spent, keep_report, kept_report
+    from harness.runs.run_completeness import RunAnswers, Spent, keep_report, kept_report
     from harness.runs.runner import (
         AskAgain,
         RunResult,
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from harness.runs.study import SelectedTexts, Study, study_named
 
 _NAMES = {
-    "run_completeness": ("ReplyForms", "RunAnswers", "Spent", "keep_report", "kept_report"),
+    "run_completeness": ("RunAnswers", "Spent", "keep_report", "kept_report"),
     "asking": ("CostEstimate", "Watcher", "estimate_cost", "price_for_engine"),
     "costs": ("PeopleCost", "RunCosts", "people_times", "run_costs"),
     "decision_models": ("refuse_unfit_judges",),
