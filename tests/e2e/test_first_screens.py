@@ -93,7 +93,7 @@ def test_the_first_sheet_has_the_answer_alone_and_no_heading_ends_a_sheet(
 ) -> None:
     rows = ".view :is(.verdicts, .rows) tbody:not(details *, [hidden] *) th"
     with opened(browser, pages[name]) as shown:
-        title, about = (" ".join(shown.page.inner_text(part).split()) for part in ("h1", "main > .note.whole"))
+        title, about = (" ".join(shown.page.inner_text(part).split()) for part in ("h1", "details.part > summary > h2"))
         names = {text.split()[0] for text in shown.page.locator(f".answers b:not(details *, [hidden] *), {rows}").all_inner_texts()}
         headings = {" ".join(text.split()) for text in shown.page.locator("h2, h3, .field").all_text_contents()}
         first, second, *others = printed(shown.page, tmp_path / "page.pdf")
