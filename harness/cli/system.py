@@ -63,6 +63,7 @@ def doctor(arguments: Doctor) -> int:
     for can, what, command in _abilities():
         print(f"  {'✓' if can else '✗'} {what:<37} {command}")
     print()
+    print("python: " + ", ".join(f"{name} {value}" for name, value in facts.pop("python").items()))
     for section, entries in facts.items():
         if section == "packages":
             missing = [name for name, value in entries.items() if value.startswith("missing")]
@@ -70,8 +71,8 @@ def doctor(arguments: Doctor) -> int:
             print("\n".join(in_lines(f"packages: {versions}", known_width())))
             print("".join(f"  ✗ {name} is {entries[name]}\n" for name in missing), end="")
         else:
-            print(f"{section}: " + ", ".join(f"{name} {value}" for name, value in entries.items()) if section == "python" else section)
-            for name, value in () if section == "python" else entries.items():
+            print(section)
+            for name, value in entries.items():
                 sign = {"set": "✓ ", "here": "✓ ", "not set": "○ "}.get(str(value), "○ " if str(value).startswith("not here") else "")
                 print(f"  {sign}{name:<24}{value}")
     return 0

@@ -104,19 +104,23 @@ class CalibratedMetric(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Calibrated(msgspec.Struct, frozen=True):
-    """All metrics of a judge, with what is needed to make them again; `unread` are cells without maps: most answers cannot be read."""
+    """All metrics of a judge, with what is needed to make them again; `unread` are cells without maps: most answers cannot be read.
+
+    `warnings` are what a reader has to know: texts that are left out, and what the promise of the sets assumes.
+    """
 
     signature: str
     sampling: str
     level: float
     promise: str
     metrics: tuple[CalibratedMetric, ...]
+    warnings: tuple[str, ...]
     notes: tuple[str, ...]
     unread: tuple[UnreadCells, ...] = ()
     schema_version: int = 1
 
     def as_json(self) -> dict[str, Any]:
-        """Return one object for programs: `{schema_version, signature, sampling, level, promise, metrics, notes, unread}`."""
+        """Return one object for programs: `{schema_version, signature, sampling, level, promise, metrics, warnings, notes, unread}`."""
         fields: dict[str, Any] = msgspec.to_builtins(self)
         for metric in fields["metrics"]:
             metric |= metric.pop("key")
@@ -138,15 +142,10 @@ def calibrate(source: Recording, compare: MeasureOptions, options: CalibrateOpti
         raise UsageError("nothing to calibrate: the judge has no readable score of a labelled text; see 'harness compare'")
     sampling = source.data.about.sampling
     few = any(cell.advice == "too few groups" for metric in metrics for cell in metric.cells)
-    notes = (
-        *aligned.notes,
-        *_left_out_notes(inputs),
-        *([FEW_GROUPS] if few else []),
-        GAIN_RULE,
-        NO_TAU,
-        *([] if sampling == "random" else [NOT_DECLARED]),
-    )
-    return Calibrated(aligned.signed(use=str(options)), sampling, options.sets.level, options.sets.promise, tuple(metrics), notes, unread)
+    warnings = (*_left_out_notes(inputs), *([] if sampling == "random" else [NOT_DECLARED]))
+    notes = (*aligned.notes, *([FEW_GROUPS] if few else []), GAIN_RULE, NO_TAU)
+    signature = aligned.signed(use=str(options))
+    return Calibrated(signature, sampling, options.sets.level, options.sets.promise, tuple(metrics), warnings, notes, unread)
 
 
 def _left_out_notes(inputs: Sequence[MapInput]) -> Iterator[str]:

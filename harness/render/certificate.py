@@ -78,7 +78,7 @@ def render_calibrated(calibrated: Calibrated, *, all_numbers: bool = False) -> R
     first = (
         f"Calibrated scores are better for {helped} of {counted(len(cells), 'question')} (a metric in a language)."
         if helped
-        else "Calibrating helps nowhere: leave the scores as they are."
+        else "Calibrating helps nowhere."
     )
     parts: list[RenderableType] = [Text(first, style="bold")]
     legend: dict[str, None] = {}
@@ -92,7 +92,8 @@ def render_calibrated(calibrated: Calibrated, *, all_numbers: bool = False) -> R
         legend |= dict.fromkeys(section.legend)
     promise = f"{calibrated.promise[0].upper()}{calibrated.promise[1:]}."
     about = "A map lowers the loss: how far people's answers are from what it expects. The share of equal scores may fall."
-    said = (*legend, promise, *map(terminal_safe, calibrated.notes)) if all_numbers else (about, promise)
+    warnings = map(terminal_safe, calibrated.warnings)
+    said = (*legend, promise, *warnings, *map(terminal_safe, calibrated.notes)) if all_numbers else (about, promise, *warnings)
     return Group(*parts, dim_lines(said))
 
 

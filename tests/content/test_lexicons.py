@@ -78,7 +78,14 @@ def test_no_python_file_holds_a_word_of_the_lexicon(tag: str) -> None:
 
 
 # Where "en" stands in the source: judges are asked in English unless a variant says otherwise, and so are people without an interface.
-ASKED_IN_ENGLISH = {"content/interfaces.py", "model.py", "runs/derivation.py", "runs/plan.py", "prompts/wording.py"}
+ASKED_IN_ENGLISH = {
+    "authoring/scaffold.py",
+    "content/interfaces.py",
+    "model.py",
+    "runs/derivation.py",
+    "runs/plan.py",
+    "prompts/wording.py",
+}
 BESIDE_ENGLISH = {"studies/languages/study.py", "studies/languages/section.py"}  # the study that asks in English and in another language
 RELEASES = "published/"  # converters name the languages as the files of a release do
 EXPLAINS_TAGS = "content/tags.py"  # country codes that people type for a language

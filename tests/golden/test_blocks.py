@@ -99,7 +99,7 @@ def test_a_block_may_leave_lines_out() -> None:
     assert make.as_long("a\nb\nc\nd\n", "A\nB\n") == "a\nb\nc\nd\n"
     assert make.as_long("a\nb\nc\nd\n", "A\nB\n…\n") == "a\nb\n…\n"
     assert make.as_long("a\nb\nc\nd\ne\n", "A\n…\nc\nD\n…\n") == "a\n…\nc\nd\n…\n"
-    with pytest.raises(ValueError):
+    with pytest.raises(SystemExit, match="begins like 'c'"):
         make.as_long("a\nb\n", "A\n…\nc\n")
 
 

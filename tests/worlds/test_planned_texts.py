@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
@@ -18,7 +18,7 @@ import pytest
 from numpy.random import Generator
 
 import harness
-from harness.correction.label_sample import Allocation, draw_label_sample
+from harness.correction.label_sample import draw_label_sample
 from harness.correction.labels_budget import LabelsNeeded, label_budget
 from harness.correction.options import LabelBudgetOptions, SampleOptions
 from harness.measure.compare import Recording, compare
@@ -27,6 +27,7 @@ from harness.stats.core.arrays import Floats, Ints
 from tests.worlds.rows import Row, table
 from tests.worlds.worlds import Judged, group_sizes
 
+Allocation = Literal["proportional", "neyman"]
 PEOPLE = (0.95, 0.85, 0.75)
 POWER, HALF_WIDTH = 0.8, 0.05
 PLANS = 40
