@@ -39,7 +39,7 @@ LANGUAGES = {
     "cz": ("'cz'", "country code", "Czech is 'cs'"),
     "kr": ("'kr'", "Kanuri", "Korean is 'ko'"),
     "xx": ("'xx'", "not a known language tag", "choose from: "),
-    "klingon": ("'klingon'", "cannot be a language tag", "pt-BR"),
+    "klingon": ("'klingon' (Klingon)", "choose from: cs, de, en"),
     "ja,ja": ("'ja' is named twice",),
     "ja,jpn": ("'ja' is named twice",),
     "": ("an empty language tag", "cs, de, en"),

@@ -195,11 +195,18 @@ def item_of(request: Request) -> str:
     return re.search(r"made_\w+-\w+-\d+", request.body["messages"][-1]["content"])[0]  # type: ignore[index]
 
 
-def copying(endpoint: Endpoint, person: str) -> Callable[[Request], Answer]:
-    """Answers each question as one person did."""
+def copying(endpoint: Endpoint, person: str, *, but: int = 1) -> Callable[[Request], Answer]:
+    """Answers as one person did; as another did where they differ, in the first `but` such texts of each board and language."""
+    differing: dict[str, list[str]] = {}
+    for name, row in LABELS.items():
+        if len(differing.setdefault(name.rpartition("-")[0], [])) < but and len({row["p1"], row["p2"], row["p3"]}) > 1:
+            differing[name.rpartition("-")[0]].append(name)
 
     def script(request: Request) -> Answer:
-        return endpoint.saying({"score": LABELS[item_of(request)][person]}, model=request.body["model"])
+        row, name = LABELS[item_of(request)], item_of(request)
+        others = [row[other] for other in ("p1", "p2", "p3") if row[other] != row[person]]
+        score = others[0] if others and name in differing[name.rpartition("-")[0]] else row[person]
+        return endpoint.saying({"score": score}, model=request.body["model"])
 
     return script
 
@@ -222,7 +229,7 @@ def asked(endpoint: Endpoint, content: Path, *flags: Any) -> tuple[Any, ...]:
 COPY = ("--judge", "openai/copy-2024-01-01")
 
 
-def test_a_judge_that_copies_a_person_may_be_used_on_every_board(cli: Cli, endpoint: Endpoint, content: Path) -> None:
+def test_a_judge_that_answers_as_a_person_may_be_used_on_every_board(cli: Cli, endpoint: Endpoint, content: Path) -> None:
     endpoint.script = copying(endpoint, "p1")
     done = cli(*asked(endpoint, content, *COPY, "--langs", "ja,cs", "--yes"))
     assert done.code == 0, done.err
@@ -238,8 +245,16 @@ def test_a_judge_that_copies_a_person_may_be_used_on_every_board(cli: Cli, endpo
     found = json.loads(again.out)
     assert {verdict["labels"] for verdict in found["boards"]["made-insults"]["verdicts"]} == {"native"}
     assert {verdict["labels"] for verdict in found["boards"]["made-pairs"]["verdicts"]} == {"people"}
-    (_, copies), *answers = found["answer"]["sentences"]
-    assert "p1" in copies and [style for style, _ in answers] == ["good", "good"] and found["left_out"] == []
+    answers = found["answer"]["sentences"]
+    assert [style for style, _ in answers] == ["good", "good"] and found["left_out"] == []
+
+
+@pytest.mark.slow
+def test_a_judge_that_copies_a_person_may_be_used_on_no_board(cli: Cli, endpoint: Endpoint, content: Path) -> None:
+    endpoint.script = copying(endpoint, "p1", but=0)
+    done = cli(*asked(endpoint, content, *COPY, "--langs", "ja,cs", "--yes"))
+    assert done.code == 0 and done.out.startswith("Made labels\n\nIt is unknown whether openai/copy-2024-01-01 may be used"), done.err
+    assert "a copy of the labels" in done.out and "p1" in done.out and "✓" not in done.out
 
 
 @pytest.mark.slow
