@@ -166,12 +166,16 @@ def test_a_board_without_its_data_is_passed_over_where_nobody_named_it(
         "hubby",
         "adparaphrase",
         "adparaphrase-v2",
+        "basse",
         "hanna",
         "korean-square",
         "llmeval2",
+        "memerag",
+        "mlqe-critical",
         "multi-summeval",
         "pariksha",
         "rtp-lx",
+        "wmt23-esa-de",
         "wmt24-esa",
     }
     (board.parent / "submissions" / "baseline-length" / "judge.toml").unlink()

@@ -130,7 +130,7 @@ def test_six_keys_lead_from_the_answer_to_a_text(browser: Any, pages: dict[str, 
 
 @every(PAGES)
 def test_without_javascript_only_the_texts_are_missing_and_no_control_is_dead(browser: Any, pages: dict[str, Path], name: str) -> None:
-    controls = "button, input, select, textarea, a[href^='#lang'], .skip + .skip"
+    controls = "button, input, select, textarea, a[href^='#lang='], .skip + .skip"
     with opened(browser, pages[name], scripts=False) as shown:
         assert shown.page.locator("h1").is_visible()
         assert [each for each in shown.page.locator(controls).all() if each.is_visible()] == []

@@ -188,7 +188,7 @@ def test_a_site_opens_sorts_fits_a_phone_keeps_to_itself_and_keeps_nobody_out(cl
     assert cli("board", "build", "small", "--content", own, "--site", tmp_path / "site").code == OK
     with chromium() as browser:
         with opened(browser, tmp_path / "site" / "index.html") as shown:
-            shown.page.click("h2 >> text=Small (constructed labels)")
+            shown.page.click("h3 >> text=Small")
             shown.page.wait_for_selector(".answers")
             assert shown.page.url.endswith("small.html") and shown.said == []
             shown.page.click("nav >> text=Czech")

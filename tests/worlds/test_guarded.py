@@ -190,11 +190,18 @@ def shares_rows(r: int) -> Iterator[Row]:
         yield Row(name, before, int(held[stated].sum(axis=0).min()), int(stated.sum()), 95, True)
 
 
+WORST_SHOWN = 8.3
+"""Percent: `rates` in nine languages with the same 40 texts."""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("rows", [panel_rows, rates_rows, functioning_rows, one_class_rows], ids=lambda rows: rows.__name__)
 def test_a_hypothesis_that_holds_is_rarely_rejected(rows: Callable[[int], Iterator[Row]]) -> None:
-    for row in rows(150):
-        assert row.holds, row
+    """Few worlds: no more than the worst rate that 1,000 of them show, which docs/error-rates.md states, and two standard errors."""
+    worlds = 150
+    highest = WORST_SHOWN + 200 * (WORST_SHOWN / 100 * (1 - WORST_SHOWN / 100) / worlds) ** 0.5
+    for row in rows(worlds):
+        assert row.percent <= highest, row
 
 
 @pytest.mark.slow
