@@ -21,6 +21,7 @@ def test_the_page_shows_what_its_commands_print(
     name: str, data: str, cli: Callable[..., Any], shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "88")  # as the page was made
     shutil.copytree(shared_data / data, tmp_path / data)
     _shows(name, cli, "--card", data)
 
@@ -30,6 +31,7 @@ def test_the_page_shows_six_recorded_judges_by_price(
     cli: Callable[..., Any], shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "88")  # as the page was made
     shutil.copytree(shared_data / "alttest", tmp_path / "alttest")
     command = _shows("accept alttest", cli, "--card", "alttest")
     every = json.loads(cli(*command[: command.index("--where")], "--card", "alttest", "--json").out)
