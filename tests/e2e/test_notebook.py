@@ -116,5 +116,5 @@ def test_the_cells_of_the_readme_run_in_a_kernel_and_show_tables(tmp_path: Path)
     report, comparison, frame = shown
     assert report.startswith("<div>") and "Control items (constructed labels)" in report and "Signature of baseline/majority" in report
     assert "Czech · čeština (cs)" in comparison and "<table>" in comparison
-    assert frame.count("<tr") == 1 + 2 * 2 * 5 and "minus_baseline" in frame  # languages, judges, metrics
+    assert frame.count("<tr") == 1 + 2 * 2 * 5 and "minus_constant" in frame  # languages, judges, metrics
     assert (tmp_path / "results" / "store.sqlite").is_file()
