@@ -148,6 +148,7 @@ def test_a_name_works_wherever_a_folder_works(origin: Origin, cli: Callable[...,
     assert cli("export", "hub", "korean_square", "--to", "hub").code == 0
 
 
+@pytest.mark.slow
 def test_of_sets_chosen_by_language_a_mirror_may_lack_some(origin: Origin, cli: Callable[..., Any], tmp_path: Path) -> None:
     origin.files = {path: file for path, file in origin.files.items() if "AdParaphrase" in path}
     absent = cli("data", "get", "rtp_lx", "--yes")
