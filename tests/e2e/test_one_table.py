@@ -367,6 +367,16 @@ def test_a_judges_probabilities_stand_in_columns_of_their_own(cli: Any) -> None:
     assert cell["confidence"] == pytest.approx(0.95) and cell["right"] == pytest.approx(0.95)
 
 
+def test_a_probability_of_the_class_0_is_one_of_a_class(cli: Any) -> None:
+    rows = [
+        {"text": text(EN, k), "human": k % 2, "judge": k % 2, "p_0": 0.95 - 0.9 * (k % 2), "p_1": 0.05 + 0.9 * (k % 2)} for k in range(40)
+    ]
+    done = cli("compare", write("t.csv", rows), "--to", "d")
+    assert not done.code and "are not read" not in done.err
+    first = json.loads(Path("d/judgments.jsonl").read_text("utf-8").splitlines()[0])
+    assert first["probs"] == {"0": 0.95, "1": 0.05}
+
+
 def test_rows_whose_probabilities_do_not_sum_to_1_are_counted(cli: Any) -> None:
     rows = with_probabilities(pass_fail())
     rows[3]["p_pass"], rows[8]["p_fail"] = "0.5", "-"

@@ -296,8 +296,9 @@ class RecordReader:
             return missing
         metric = (judged[0].metric or self.metric_name) if len(judged) == 1 and not self.roles.rows_are_scores else None
         scale = scales.get(metric) if metric else None
-        points = {name: scale.points.get(cell_score(name.removeprefix(PROBABILITY)) or "") for name in names} if scale else {}
-        if scale is None or set(points.values()) != set(scale.scale.classes) or len(points) != len(scale.scale.classes):
+        classes = {name: cell_score(name.removeprefix(PROBABILITY)) for name in names}
+        points = {name: scale.points.get(score) for name, score in classes.items() if score is not None} if scale else {}
+        if scale is None or set(points.values()) != set(scale.scale.classes) or len(names) != len(scale.scale.classes):
             self.notes.append(f"{', '.join(names)} are not read: they are no probabilities of the classes of one judge")
             return missing
         texts = list(missing)

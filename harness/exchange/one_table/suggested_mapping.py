@@ -129,18 +129,19 @@ class _Suggestion:
         if score := self._find_column("score"):
             self._guess_one_person()
             column = self._find_column("metric")
-            named = sorted(str(value) for value in self.columns[column].counts) if column in self.columns else []
-            return self._guess_scales(named or [self._name_metric()], [score])
+            metrics = sorted(str(value) for value in self.columns[column].counts) if column in self.columns else []
+            return self._guess_scales(metrics or [self._name_metric()], [score])
+        if not stated.scored_columns and not names:
+            # The question about a table of texts: the metric that the user names, from 1 to 5 where its scale is not known.
+            metric = self._name_metric()
+            if metric not in self.known_metrics and metric not in self.given.metrics:
+                scale = Scale(kind="ordinal", classes=(1, 2, 3, 4, 5), best=5)
+                sentence = f"scale of '{metric}': 1 to 5, as nobody has scored yet (--scale {metric}=LOWEST..HIGHEST:best=SCORE)"
+                self._guess(sentence, metrics={**self.given.metrics, metric: scale})
+            if numbers := [column.name for column in self._list_free() if column.is_numeric and column.repeats]:
+                self._guess(f"no scores found; if {quoted(numbers)} hold people's scores: --wide-annotators {','.join(numbers)}")
+            return
         if not stated.scored_columns:
-            if not names:
-                # Guess the question about a table of texts: the metric that the user names, from 1 to 5 where its scale is not known.
-                metric = self._name_metric()
-                if metric not in self.known_metrics and metric not in self.given.metrics:
-                    scale = Scale(kind="ordinal", classes=(1, 2, 3, 4, 5), best=5)
-                    sentence = f"scale of '{metric}': 1 to 5, as nobody has scored yet (--scale {metric}=LOWEST..HIGHEST:best=SCORE)"
-                    self._guess(sentence, metrics={**self.given.metrics, metric: scale})
-                if numbers := [column.name for column in self._list_free() if column.is_numeric and column.repeats]:
-                    self._guess(f"no scores found; if {quoted(numbers)} hold people's scores: --wide-annotators {','.join(numbers)}")
             rated = self._find_column("annotator_id") is not None  # then a row is one person's
             if rated and len(names) == 1 and stated.metric is not None:
                 self._use("score", names[0], f"score: the column '{names[0]}'")

@@ -93,6 +93,12 @@ def test_a_number_for_each_row_is_an_id_and_no_score() -> None:
     assert look.mapping.columns["item_id"] == "nr" and look.mapping.columns["score"] == "note"
 
 
+def test_a_table_of_texts_alone_gets_a_question_and_no_scores() -> None:
+    look = _look([{"id": f"x{n}", "answer": ANSWERS[n % 2] + str(n)} for n in range(6)])
+    assert not look.scored and list(look.mapping.metrics) == ["rating"]
+    assert not [guess for guess in look.guesses if guess.startswith("scores:")]
+
+
 @pytest.mark.parametrize(
     ("name", "text", "language"),
     [("文", "今日は天気がとても良いですね。", "ja"), ("text", "The film was rather short.", "en"), ("Satz", "Das Buch ist gut.", "de")],
