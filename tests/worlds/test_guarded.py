@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -59,8 +60,8 @@ def panel_differs(rng: Generator, layout: Groups, skills: tuple[float, ...]) -> 
 
 
 RATES = {  # languages, groups, and whether each group has texts in all languages
-    "rates: nine languages, the same 20 texts": (9, (20, 1, 0), True, "1.6"),
-    "rates: nine languages, the same 40 texts": (9, (40, 1, 0), True, "4.8"),
+    "rates: nine languages, the same 20 texts": (9, (20, 1, 0), True, "0.6"),
+    "rates: nine languages, the same 40 texts": (9, (40, 1, 0), True, "2.0"),
     "rates: five languages, 30 unequal groups that span them": (5, (30, 3, 0.8), True, "–"),
     "rates: four languages, 20 unequal groups in each": (4, (20, 5, 0.8), False, "–"),
     "rates: two languages, 12 unequal groups in each": (2, (12, 8, 0.8), False, "–"),
@@ -190,18 +191,21 @@ def shares_rows(r: int) -> Iterator[Row]:
         yield Row(name, before, int(held[stated].sum(axis=0).min()), int(stated.sum()), 95, True)
 
 
-WORST_SHOWN = 8.3
-"""Percent: `rates` in nine languages with the same 40 texts."""
+@pytest.mark.slow
+@pytest.mark.parametrize("rows", [panel_rows, rates_rows, one_class_rows], ids=lambda rows: rows.__name__)
+def test_a_hypothesis_that_holds_is_rarely_rejected(rows: Callable[[int], Iterator[Row]]) -> None:
+    for row in rows(150):
+        assert row.holds, row
+
+
+STATED = 6.6
+"""Percent of false alarms of `dif` in two languages with 20 groups each, in 1,000 worlds: it does not keep the level, and docs say so."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("rows", [panel_rows, rates_rows, functioning_rows, one_class_rows], ids=lambda rows: rows.__name__)
-def test_a_hypothesis_that_holds_is_rarely_rejected(rows: Callable[[int], Iterator[Row]]) -> None:
-    """Few worlds: no more than the worst rate that 1,000 of them show, which docs/error-rates.md states, and two standard errors."""
-    worlds = 150
-    highest = WORST_SHOWN + 200 * (WORST_SHOWN / 100 * (1 - WORST_SHOWN / 100) / worlds) ** 0.5
-    for row in rows(worlds):
-        assert row.percent <= highest, row
+def test_differential_functioning_has_no_more_false_alarms_than_stated() -> None:
+    for row in functioning_rows(400):
+        assert replace(row, limit=STATED).holds, row
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
+from statsmodels.stats.contingency_tables import cochrans_q
 from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
 
 from harness.stats.core.arrays import ShapeError
@@ -91,6 +92,28 @@ def false_alarms(languages: int, texts: int, times: int) -> tuple[float, float]:
 def test_nine_languages_on_the_same_texts_keep_the_level_by_groups(texts: int) -> None:
     before, after = false_alarms(9, texts, 600)
     assert before > 0.08 and after <= 0.065
+
+
+def test_the_same_texts_are_tested_within_texts_too() -> None:
+    """p by groups is never below that of Cochran's Q, and equals it where hits are nearly all right."""
+    rng = np.random.default_rng(6)
+    where, group = np.tile(np.arange(9), 40), np.repeat(np.arange(40), 9)
+    tables = [(rng.random((40, 9)) < share) * 1 for share in (0.5, 0.85, 0.95) for _ in range(10)]
+    pairs = [(compare_rates(hit.ravel(), where, group, 9).p_groups, cochrans_q(hit).pvalue) for hit in tables]
+    assert all(p >= q - 1e-9 for p, q in pairs) and any(p == pytest.approx(q) for p, q in pairs[20:])
+
+
+def test_a_group_within_one_language_leaves_the_score_test_alone() -> None:
+    """Nothing can be exchanged within such a group, so that the texts in common would say little of all groups."""
+    rng = np.random.default_rng(6)
+    where, group = np.tile(np.arange(9), 40), np.repeat(np.arange(40), 9)
+    for _ in range(50):
+        hit = (rng.random((40, 9)) < 0.95) * 1
+        by_exchange = cochrans_q(hit).pvalue
+        if compare_rates(hit.ravel(), where, group, 9).p_groups == pytest.approx(by_exchange):
+            assert compare_rates(np.r_[hit.ravel(), 1], np.r_[where, 0], np.r_[group, 40], 9).p_groups < by_exchange
+            return
+    raise AssertionError("no table in which the exchange decides")
 
 
 def test_a_difference_on_the_same_texts_is_shown() -> None:
