@@ -218,8 +218,8 @@ CHANGES = {
             "../one-1.0.dist-info/entry_points.txt": "[harness.judges]\none = harness.judges.one:open_judge\n",
         },
         given=("unused", ""),
-        commands=("run --langs cs --judge one/first --out results", "list judges"),
-        printed=("one/first", "one/"),
+        commands=("run --langs cs --judge one/first --out results", "list judges --json"),
+        printed=("one/first", "harness.judges.one:open_judge"),
     ),
     "a statistic as a column": Change(
         most=3,

@@ -197,7 +197,10 @@ def _p_by_groups(y: Floats, where: Ints, group: Ints, n: Ints) -> float:
     items = np.zeros((groups, len(n)))
     np.add.at(items, (group, where), 1)
     spans = bool(((items > 0).sum(axis=1) > 1).all())
-    return max(p, _p_within_groups(np.bincount(group, y), items, np.bincount(where, y))) if spans and not math.isnan(p) else p
+    if not spans or math.isnan(p):
+        return p
+    hits, language_hits = (np.bincount(code, y).astype(np.float64) for code in (group, where))
+    return max(p, _p_within_groups(hits, items, language_hits))
 
 
 def _p_within_groups(hits: Floats, items: Floats, language_hits: Floats) -> float:
