@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from scipy.stats import t as student
 
 from harness.measure.judged_table import JudgedTable
 from harness.measure.scores import numbers
@@ -131,6 +130,8 @@ def _texts_of_all(judged: JudgedTable, rows: Ints, names: list[str], agreement: 
 
 
 def _compare(metric: str, judges: tuple[str, ...], tables: dict[str, tuple[Floats, Ints]], seed: int) -> LanguageRanking:
+    from scipy.special import stdtr
+
     rng = np.random.default_rng(seed)
     values, draws, best = dict[str, Floats](), dict[str, Floats](), list[BestJudge]()
     pairs = list(combinations(range(len(judges)), 2))
@@ -148,7 +149,7 @@ def _compare(metric: str, judges: tuple[str, ...], tables: dict[str, tuple[Float
         difference = values[tag][first] - values[tag][second]
         error = (draws[tag][:, first] - draws[tag][:, second]).std(axis=0, ddof=1)
         with np.errstate(invalid="ignore", divide="ignore"):
-            p.append(np.where(error > 0, 2 * student.sf(np.abs(difference) / error, len(groups) - 1), 1.0))
+            p.append(np.where(error > 0, 2 * stdtr(len(groups) - 1, -np.abs(difference) / error), 1.0))
         order.append(np.sign(difference))
     shown = (holm(np.concatenate(p)) <= _LEVEL).reshape(len(tables), len(pairs)) * np.array(order)
     tags = list(tables)
