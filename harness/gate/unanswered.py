@@ -47,12 +47,10 @@ def unanswered_calls(result: RunResult) -> dict[CellKey, Unanswered]:
         for metric in labelled.get(query.item.item_id, frozenset()) & set(query.metrics):
             planned[CellKey(query.item.language, metric, condition.of_judge(""))] += 1
     # The number of judgments of labelled questions, by cell.
-    labelled = result.prepared.data.labelled_metrics
-    pairs = zip(result.judgments.clean.item, result.judgments.clean.metric, strict=True)
-    labelled_rows = result.judgments.clean.take(
-        np.fromiter((metric in labelled.get(item, ()) for item, metric in pairs), bool, len(result.judgments.clean))
-    )
-    language = item_key(result.prepared.data, "language").take(labelled_rows.item.recode(result.prepared.data.positions))
+    judgments, data = result.judgments.clean, result.prepared.data
+    pairs = zip(judgments.item, judgments.metric, strict=True)
+    labelled_rows = judgments.take(np.fromiter((metric in labelled.get(item, ()) for item, metric in pairs), bool, len(judgments)))
+    language = item_key(data, "language").take(labelled_rows.item.recode(data.positions))
     columns = [language, labelled_rows.metric, *(getattr(labelled_rows, name) for name in CONDITION)]
     code = combination_ids(columns, np.zeros(len(labelled_rows), np.int8))
     counts = np.bincount(code).tolist()

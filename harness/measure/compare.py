@@ -202,17 +202,19 @@ def compare_tables(aligned: JudgedTables, options: MeasureOptions) -> Comparison
     by = aligned.by
     several_scales = "metric" not in by and any(pools_scales(judged, by) for judged in aligned.tables)
     options = replace(options, by=(*by, "metric") if several_scales else by)
-    parts = [_cells_and_notes(judged, options) for judged in aligned.tables]
+    left_out = [count_left_out(judged, options) for judged in aligned.tables]
+    label_warnings = [tuple(_label_warnings(judged)) for judged in aligned.tables]
+    parts = [_cells_and_notes(*each, options) for each in zip(aligned.tables, left_out, label_warnings, strict=True)]
     cells = sorted((cell for cells_of_part, _ in parts for cell in cells_of_part), key=lambda cell: sort_key(cell.key))
     notes = tuple(dict.fromkeys(chain(aligned.notes, [_APART] if several_scales else [], *(notes for _, notes in parts))))
     said_by_cards = {note for judged in aligned.tables for note in judged.data.about.notes}
     warnings = dict.fromkeys(note for note in aligned.notes if note not in said_by_cards)
-    warnings |= dict.fromkeys(chain(*map(_label_warnings, aligned.tables)))
+    warnings |= dict.fromkeys(chain(*label_warnings))
     cells = with_q(cells) if options.level == "item" else cells
-    left_out = Counter[str]()
-    for judged in aligned.tables:
-        left_out.update({metric: dropped for metric, (dropped, _) in count_left_out(judged, options).items()})
-    return Comparison(aligned.signature, CI_METHOD, tuple(cells), options.level, notes, tuple(warnings), dict(left_out))
+    total_left_out = Counter[str]()
+    for by_metric in left_out:
+        total_left_out.update({metric: dropped for metric, (dropped, _) in by_metric.items()})
+    return Comparison(aligned.signature, CI_METHOD, tuple(cells), options.level, notes, tuple(warnings), dict(total_left_out))
 
 
 class _Part(msgspec.Struct, frozen=True):
@@ -277,15 +279,17 @@ def _label_warnings(judged: JudgedTable) -> Iterator[str]:
     yield from judged.data.labels.sighted_notes()
 
 
-def _cells_and_notes(judged: JudgedTable, options: MeasureOptions) -> tuple[list[Cell], list[str]]:
+def _cells_and_notes(
+    judged: JudgedTable, left_out: Mapping[str, tuple[int, int]], label_warnings: Sequence[str], options: MeasureOptions
+) -> tuple[list[Cell], list[str]]:
     """Return the cells of one data set, and notes for their reader."""
     notes = [
         *not_asked_notes(judged, options),
         *score_notes(judged, options),
-        *left_out_notes(count_left_out(judged, options)),
+        *left_out_notes(left_out),
         *uneven_notes(judged, options),
         *error_notes(judged.data, judged.judgments),
-        *_label_warnings(judged),
+        *label_warnings,
     ]
     if options.level == "system":
         cells = system_cells(judged, options)

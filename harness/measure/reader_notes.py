@@ -1,6 +1,4 @@
-"""Notes for readers of a comparison: on marked errors without a place in their text, and on continuous scores.
-
-Counts of the labelled questions that judges were asked, by cell, with notes in words.
+"""Notes for readers of a comparison: labels and scores that are less than they seem, questions that were not asked or do not count.
 
 A question that was not asked is neither wrong nor unreadable.
 """
