@@ -1,4 +1,4 @@
-"""How good are probabilities? Reliability curve, calibration errors, losses, cross-fitted recalibration, and the same by groups of texts.
+"""Measures how good probabilities are: reliability curve, calibration errors, losses by groups of texts, cross-fitted recalibration.
 
 A confidence p is calibrated if, of the answers given with p, the share p is right. The plain binned error is biased upward: a perfectly
 calibrated judge has an expected calibration error of about 0.14 with 60 answers in 10 bins. Show it only beside the debiased square.
@@ -218,8 +218,7 @@ def fit_platt(confidence: ArrayLike, right: ArrayLike, *, softened: bool = False
     >>> round(float(found([0.9])[0]), 3)
     0.667
     """
-    p, y = np.asarray(confidence, np.float64), np.asarray(right, np.float64)
-    reliability_curve(p, y, bins=None)  # checks both
+    p, y = checked(confidence, right)
     if not len(p):
         raise ValueError("no answers to recalibrate on")
     soft = np.where(y > 0, (y.sum() + 1) / (y.sum() + 2), 1 / (len(y) - y.sum() + 2))
@@ -297,7 +296,7 @@ def cross_fitted(
 class SquaredError(NamedTuple):
     """The squared calibration error over `bins` bins, in squared units of probability; it may be negative, as its bias is taken out.
 
-    `ci` is its 95 % interval, NaN with fewer than 8 groups; `error` is NaN where no bin has two groups.
+    `ci` is its 95 % interval, NaN with fewer than 8 groups; `squared` is NaN where no bin has two groups.
     """
 
     squared: float

@@ -152,12 +152,11 @@ def fit_line(
         ]
         slopes, _ = least_squares(*_coordinates(np.stack(sums, axis=1)))
         defined = slopes[np.isfinite(slopes)]
-        groups = min(map(len, texts.values()))
         if len(defined) < (1 - _MOST_UNDEFINED) * resamples:
-            interval = no_interval(groups, "undefined in many resamples")
+            interval = no_interval(fewest, "undefined in many resamples")
         else:
             lo, hi = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
-            interval = Interval(float(lo), float(hi), "cluster bootstrap (percentile)", groups, None, None)
+            interval = Interval(float(lo), float(hi), "cluster bootstrap (percentile)", fewest, None, None)
     return Line(float(slope), float(intercept), interval, len(points))
 
 
