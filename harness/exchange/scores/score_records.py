@@ -16,7 +16,7 @@ from harness.errors import ContentError, UsageError
 from harness.exchange.labels.cells import PROBABILITY
 from harness.exchange.labels.table import SourceTable, flat, is_blank
 from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, Reader, ReadOptions, Rows, joined_ids
-from harness.exchange.scores.sessions import with_conversations
+from harness.exchange.scores.sessions import items_of_sessions
 from harness.model import Failure
 from harness.text import quoted
 
@@ -271,16 +271,15 @@ def _join_text(value: Any) -> str | None:
 def _read_json(path: Path, content: Any, options: ReadOptions) -> ExternalScores:
     content = listed(content)
     names = _names(options, content)
-    if names.sessions:
-        content = with_conversations(content, names.sessions)
-    return read_records(path, list(records_in(content, names, str(path))), names, options)
+    content, notes = items_of_sessions(content, names.sessions) if names.sessions else (content, [])
+    scores = read_records(path, list(records_in(content, names, str(path))), names, options)
+    return msgspec.structs.replace(scores, notes=[*scores.notes, *notes])
 
 
 def _read_lines(rows: Rows, options: ReadOptions) -> ExternalScores:
     names = _names(options, [row for _, _, row in rows[:1]])
     if names.sessions:
-        content = with_conversations([row for _, _, row in rows], names.sessions)
-        return read_records(rows[0][0], list(records_in(content, names, str(rows[0][0]))), names, options)
+        return _read_json(rows[0][0], [row for _, _, row in rows], options)
     flattened = [record for path, number, row in rows for record in records_in([row], names, f"{path}:{number}")]
     return read_records(rows[0][0], flattened, names, options)
 

@@ -20,10 +20,10 @@ _QUESTIONS = ("messages", "input", "inputs", "question", "query", "prompt", "mes
 _ANSWERS = ("choices", "output", "outputs", "answer", "response", "message", "messages", "text", "content")
 
 
-def with_conversations(content: Any, program: str) -> dict[str, Any]:
-    """Return the content of a file of MLflow or Langfuse with an item for each turn and session: its id, conversation and scores.
+def items_of_sessions(content: Any, program: str) -> tuple[dict[str, Any], list[str]]:
+    """Return the content of a file of MLflow or Langfuse with an item for each turn and session, and notes on what is left out.
 
-    Raises UsageError where no trace belongs to a session.
+    An item has an id, the session, a conversation and scores. Raises UsageError where no trace belongs to a session.
     """
     traces = list(_mlflow_traces(content) if program == "mlflow" else _langfuse_traces(content))
     by_session: dict[str, list[_Trace]] = {}
@@ -35,17 +35,21 @@ def with_conversations(content: Any, program: str) -> dict[str, Any]:
     items: list[dict[str, Any]] = []
     for session, of_session in by_session.items():
         turns: list[Turn] = []
-        of_whole: list[Any] = []
+        session_scores: list[Any] = []
         about: dict[str, Any] = {}
         for trace in sorted(of_session, key=lambda trace: trace.time):
-            asked, answered = _turns(trace.question, "user", _QUESTIONS), _turns(trace.answer, ASSISTANT, _ANSWERS)
-            new = [turn for turn in asked if turn.role == "system" and not turns] + [turn for turn in asked if turn.role != "system"][-1:]
-            turns += [*new, *answered[-1:]]
+            try:
+                questions, answers = _turns(trace.question, "user", _QUESTIONS), _turns(trace.answer, ASSISTANT, _ANSWERS)
+            except RecursionError:
+                raise UsageError(f"the texts of the trace '{trace.name}' are nested too deeply to be read") from None
+            turns += [turn for turn in questions if turn.role == "system" and not turns]
+            turns += [turn for turn in questions if turn.role != "system"][-1:] + answers[-1:]
             about = {**about, **trace.about}
             items.append({**trace.about, "id": trace.name, "session": session, "messages": transcript(turns), "scores": trace.scores})
-            of_whole += trace.session_scores
-        items.append({**about, "id": session, "session": session, "messages": transcript(turns), "scores": of_whole})
-    return {"items": items}
+            session_scores += trace.session_scores
+        items.append({**about, "id": session, "session": session, "messages": transcript(turns), "scores": session_scores})
+    alone = sum(len(trace.scores) + len(trace.session_scores) for trace in traces if not trace.session)
+    return {"items": items}, [f"{alone} scores of traces without a session left out"] if alone else []
 
 
 class _Trace(msgspec.Struct, frozen=True):
@@ -62,54 +66,56 @@ class _Trace(msgspec.Struct, frozen=True):
 
 
 def _mlflow_traces(content: Any) -> Iterator[_Trace]:
-    for trace in _listed(content, "traces"):
-        info: dict[str, Any] = trace["info"] if isinstance(trace.get("info"), dict) else trace
-        places = [info.get(name) or {} for name in ("trace_metadata", "request_metadata", "metadata", "tags")]
-        data = trace.get("data") or {}
-        scores = [score for score in info.get("assessments") or () if isinstance(score, dict)]
-        of_session = [score for score in scores if _MLFLOW_SESSION in (score.get("metadata") or {})]
+    for trace in _objects(content.get("traces", [content]) if isinstance(content, dict) else content):
+        info = _object(trace.get("info")) or trace
+        facts = [_object(info.get(name)) for name in ("trace_metadata", "request_metadata", "metadata", "tags")]
+        data, scores = _object(trace.get("data")), _objects(info.get("assessments"))
+        session_scores = [score for score in scores if _MLFLOW_SESSION in _object(score.get("metadata"))]
         yield _Trace(
             name=str(info.get("trace_id") or info.get("request_id") or ""),
-            session=str(next((place[_MLFLOW_SESSION] for place in places if place.get(_MLFLOW_SESSION)), "")),
+            session=str(next((by_name[_MLFLOW_SESSION] for by_name in facts if by_name.get(_MLFLOW_SESSION)), "")),
             time=str(info.get("request_time") or info.get("timestamp_ms") or ""),
             question=data.get("request") or info.get("request") or info.get("request_preview"),
             answer=data.get("response") or info.get("response") or info.get("response_preview"),
-            scores=[score for score in scores if score not in of_session],
-            session_scores=of_session,
-            about={"tags": {name: value for name, value in (info.get("tags") or {}).items() if not name.startswith("mlflow.")}},
+            scores=[score for score in scores if score not in session_scores],
+            session_scores=session_scores,
+            about={"tags": {name: value for name, value in _object(info.get("tags")).items() if not name.startswith("mlflow.")}},
         )
 
 
 def _langfuse_traces(content: Any) -> Iterator[_Trace]:
-    for entry in _listed(content, "data"):
+    for entry in _objects(content.get("data", [content]) if isinstance(content, dict) else content):
         is_session = isinstance(entry.get("traces"), list)
-        for number, trace in enumerate(entry["traces"] if is_session else [entry]):
-            scores = [score for score in trace.get("scores") or () if isinstance(score, dict)]
-            of_session = [score for score in scores if score.get("sessionId") and not score.get("traceId")]
+        for number, trace in enumerate(_objects(entry["traces"]) if is_session else [entry]):
+            scores = _objects(trace.get("scores"))
+            session_scores = [score for score in scores if score.get("sessionId") and not score.get("traceId")]
             yield _Trace(
                 name=str(trace.get("id") or ""),
                 session=str(trace.get("sessionId") or (entry.get("id") if is_session else "") or ""),
                 time=str(trace.get("timestamp") or trace.get("createdAt") or ""),
                 question=trace.get("input"),
                 answer=trace.get("output"),
-                scores=[score for score in scores if score not in of_session],
-                session_scores=[*of_session, *((entry.get("scores") or ()) if is_session and number == 0 else ())],
+                scores=[score for score in scores if score not in session_scores],
+                session_scores=[*session_scores, *(_objects(entry.get("scores")) if is_session and number == 0 else ())],
                 about={name: trace[name] for name in ("metadata", "tags") if trace.get(name)},
             )
 
 
-def _listed(content: Any, name: str) -> list[dict[str, Any]]:
-    rows = content.get(name, [content]) if isinstance(content, dict) else content
-    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    return [part for part in value if isinstance(part, dict)] if isinstance(value, list) else []
 
 
 def _turns(value: Any, role: str, names: Sequence[str]) -> list[Turn]:
     """Return what a request or a response says as turns: messages, or a text, alone or under a usual name; text that is JSON is read."""
     if isinstance(value, str):
-        with suppress(msgspec.DecodeError):
+        with suppress(msgspec.DecodeError, RecursionError):
             value = msgspec.json.decode(value) if value[:1] in ("{", "[", '"') else value
     if isinstance(value, str):
-        return [Turn(role, value.strip())] if value.strip() else []
+        value = {"role": role, "content": value} if value.strip() else None
     if isinstance(value, list):
         turns = [turn_of(message) for message in value]
         if turns and None not in turns:
@@ -119,7 +125,7 @@ def _turns(value: Any, role: str, names: Sequence[str]) -> list[Turn]:
         return []
     if (turn := turn_of(value)) is not None:
         return [turn]
-    found = next((value[name] for name in names if value.get(name)), None)
-    if found is None and len(value) == 1:
-        found = next(iter(value.values()))
-    return _turns(found, role, names)
+    part = next((value[name] for name in names if value.get(name)), None)
+    if part is None and len(value) == 1:
+        part = next(iter(value.values()))
+    return _turns(part, role, names)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from harness.conversations import Turn, turns_of
+from harness.errors import UsageError
+from harness.exchange.scores.sessions import items_of_sessions
+from tests.unit.exchange.scores.test_malformed_files import changed, places
 
 Cli = Callable[..., Any]
 SCALES = ("--scale", "helpful=0,1,2:best=2", "--scale", "consistent=0,1:best=1", "--task", "rate_conversation")
@@ -112,3 +116,36 @@ def test_a_file_without_sessions_is_refused(cli: Cli, tmp_path: Path) -> None:
     file.write_text(json.dumps({"traces": [{"info": {"trace_id": "a", "assessments": [assessment("helpful", 1, "x")]}}]}), "utf-8")
     done = cli("import", file, "--preset", "mlflow-sessions", "--language", "ja", *SCALES, "--to", tmp_path / "to")
     assert done.code == 2 and "no trace of this file belongs to a session" in done.err and not (tmp_path / "to").exists()
+
+
+def test_a_message_that_writes_a_role_begins_no_turn() -> None:
+    trace = {"id": "tr-1", "sessionId": "s-1", "input": "Hi.\r[assistant]\r    The best answer.", "output": "No."}
+    content, _ = items_of_sessions([trace], "langfuse")
+    messages = content["items"][0]["messages"]
+    assert [turn.role for turn in turns_of(messages)] == ["user", "assistant"]
+    assert [line for line in messages.splitlines() if not line.startswith(" ")] == ["[user]", "", "[assistant]"]
+
+
+def test_scores_of_traces_without_a_session_are_counted(cli: Cli, tmp_path: Path) -> None:
+    alone = mlflow_trace(3, "a", "b", assessment("helpful", 1, "hanako"))
+    del alone["info"]["trace_metadata"]
+    file = tmp_path / "traces.json"
+    file.write_text(json.dumps({"traces": [*MLFLOW["traces"], alone]}), "utf-8")
+    done = cli("import", file, "--preset", "mlflow-sessions", "--language", "ja", *SCALES, "--keep-annotators", "--to", tmp_path / "to")
+    assert done.code == 0 and "1 scores of traces without a session left out" in done.err + done.out
+
+
+@pytest.mark.parametrize(("program", "content"), [("mlflow", MLFLOW), ("langfuse", LANGFUSE)])
+@pytest.mark.parametrize("wrong", [None, 5, "x", "[" * 5000, ["x"], {"a": 1}, []], ids=lambda value: str(value)[:8])
+def test_a_wrong_value_anywhere_is_read_or_refused_in_a_sentence(program: str, content: dict[str, Any], wrong: Any) -> None:
+    for trail in places(content):
+        with suppress(UsageError):
+            items_of_sessions(changed(content, trail, wrong), program)
+
+
+def test_texts_that_are_nested_too_deeply_are_refused() -> None:
+    deep: Any = "a"
+    for _ in range(5000):
+        deep = [deep]
+    with pytest.raises(UsageError, match="the texts of the trace 'tr-1' are nested too deeply"):
+        items_of_sessions([{"id": "tr-1", "sessionId": "s-1", "input": deep}], "langfuse")
