@@ -299,14 +299,14 @@ _NAME = "judge"
 _NAME_WIDTHS = 16, 40  # at least, at most
 _GAP = 2  # between columns
 _SIGN_OF = {
-    "open; do not use:": SIGNS["bad"],
+    "unknown; do not use:": SIGNS["bad"],
     "do not use:": SIGNS["bad"],
     "do not use": SIGNS["bad"],
     "use corrected:": f"{SIGNS['good']} corrected:",
     "use corrected": f"{SIGNS['good']} corrected",
     "use:": SIGNS["good"],
     "use": SIGNS["good"],
-    "open": SIGNS["open"],
+    "unknown": SIGNS["open"],
 }
 _VERDICTS = "verdicts"
 _SIGN_LEGEND = "✓ use; ✗ do not use, with the number of judges; ○ unknown."
@@ -381,7 +381,7 @@ def _more(standings: Standings, findings: Sequence[Finding]) -> str:
 def _with_signs(table: TextTable, width: int) -> TextTable:
     """Return a table of verdicts with signs in place of words; where a row has no room, all of its metrics stand in one cell, by sign."""
 
-    def signed(text: str) -> str:  # `✗ 11 of 20` for `open; do not use: 11 of 20`
+    def signed(text: str) -> str:  # `✗ 11 of 20` for `unknown; do not use: 11 of 20`
         return next((sign + text.removeprefix(words) for words, sign in _SIGN_OF.items() if text.startswith(words)), text)
 
     rows = tuple((row[0], *map(signed, row[1:])) for row in table.rows)

@@ -360,6 +360,10 @@ def test_on_peoples_labels_verdicts_come_first_by_language_and_metric(make_verdi
     )
     only = verdict_table(standing, "cs")
     assert only is not None and only.rows == (("Czech", "unknown; do not use: 1 of 2"),)
+    short = io.StringIO()
+    Console(file=short, width=120, color_system=None).print(render_standings(standing, width=120))
+    czech = next(line for line in short.getvalue().splitlines() if line.startswith("Czech"))
+    assert czech.split() == ["Czech", "–", "✗", "1", "of", "2"], "a sign for each state, as the key says"
     text = standings_markdown(standing)
     assert text.index("## Verdicts") < text.index("## All languages")
     assert verdict_table(made(constructed=True, verdicts=given)) is None and verdict_table(made(constructed=False)) is None
