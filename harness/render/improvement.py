@@ -315,20 +315,22 @@ def _summary(explained: Explained) -> str:
     by_metric = [{effect.covariate for effect in metric.effects if effect.outcome == "shown"} for metric in explained.metrics]
     followed = Counter(covariate for covariates in by_metric for covariate in covariates)
     of_all = f"of {counted(len(explained.metrics), 'question')}"
+    errors = "The judge's errors" if len({metric.key["judge"] for metric in explained.metrics}) < 2 else "The judges' errors"
     if not followed:
-        return f"The judge's errors follow nothing that was tested, in any {of_all}."
-    return f"The judge's errors follow {joined([f'{name} ({count} {of_all})' for name, count in followed.most_common()])}."
+        return f"{errors} follow nothing that was tested{f', in any {of_all}' if len(explained.metrics) > 1 else ''}."
+    return f"{errors} follow {joined([f'{name} ({count} {of_all})' for name, count in followed.most_common()])}."
 
 
 def _findings(metric: ExplainedErrors) -> Iterator[str]:
     texts = f"{counted(metric.n, 'text')} in {counted(metric.groups, 'group')}"
-    side = "too generous" if metric.mean_error > 0 else "too strict"
-    yield f"On average it is {abs(metric.mean_error):.2f} points {side} ({texts})."
+    side = "above" if metric.mean_error > 0 else "below"  # not "too generous": the highest score is not the best one on every scale
+    yield f"On average its scores are {abs(metric.mean_error):.2f} points {side} people's ({texts})."
     shown = [effect for effect in metric.effects if effect.outcome == "shown" and effect.level and effect.value is not None]
-    for verb, sign in (("favours", 1), ("punishes", -1)):
+    for side, sign in (("higher", 1), ("lower", -1)):
         effects = [effect for effect in shown if (effect.value or 0.0) * sign > 0]
         if effects:
-            yield f"It {verb} {joined([f'{_effect_name(effect)} ({signed(effect.value or 0.0, 2)})' for effect in effects])}."
+            names = joined([f"{_effect_name(effect)} ({signed(effect.value or 0.0, 2)})" for effect in effects])
+            yield f"Beside people's, its scores are {side} for {names}."
     for effect in metric.effects:
         if effect.outcome != "shown" or effect.level or effect.value is None:
             continue
