@@ -40,6 +40,7 @@ from harness.reports.atlas_answer import (
     wanted_languages,
     wrong_use_words,
 )
+from harness.reports.sections.language_rankings import NOTE, best_words, ranking_sentence
 from harness.reports.tables.numbers import counted, difference, probability_counts
 
 INDEX = "index.html"
@@ -102,12 +103,10 @@ def _wanted(atlas: Atlas, today: datetime.date, frame: SiteFrame) -> str:
 
 def _rankings(atlas: Atlas, frame: SiteFrame) -> str:
     """Return the page on whether the ranking of judges changes with the language: by set and metric, and the best judges."""
-    from harness.reports.sections.language_rankings import NOTE, best_words, ranking_sentence
-
     parts = []
     for ranking in atlas.rankings:
-        best = [msgspec.structs.asdict(one) | {"best": one.judge} for one in ranking.best]
-        lines = [(atlas.languages.get(one.language, one.language), one) for one in ranking.best]
+        best = [msgspec.structs.asdict(best) | {"best": best.judge} for best in ranking.best]
+        lines = [(atlas.languages.get(best.language, best.language), best) for best in ranking.best]
         sentence = ranking_sentence(msgspec.structs.asdict(ranking))
         parts.append({"set": ranking.set, "quality": ranking.quality, "sentence": sentence, "best": best_words(best), "lines": lines})
     changes = sum(bool(ranking.reversed) for ranking in atlas.rankings)

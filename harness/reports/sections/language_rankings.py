@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-import msgspec
-
 from harness.content.tags import english_name
 from harness.measure.condition_rows import new_row, section
 from harness.measure.judged_table import KEYS, JudgedTable
 from harness.measure.options import POOLED
-from harness.measure.rankings.by_language import LanguageRanking, language_rankings
+from harness.measure.rankings.by_language import language_rankings
 from harness.reports.sections.section import Section, SectionNumbers, SectionTable, of_answers
 from harness.reports.tables.column import COEFFICIENT, COUNT, SHARE, TEXT, Column, Row
 from harness.reports.tables.numbers import coefficient, counted, percent
@@ -28,18 +26,20 @@ NOTE = (
 
 def rank_by_language(answers: JudgedTable) -> SectionNumbers | None:
     """Return the best judge of each language and metric, and of each metric how alike the rankings are; None without two languages."""
-    rankings = list(language_rankings(answers.clean, answers.drawing["seed"]))
     key = dict.fromkeys(KEYS, POOLED)
-    rows = [
-        new_row({**key, "language": best.language, "metric": ranking.metric}, **fields)
-        for ranking in rankings
-        for best in ranking.best
-        for fields in [{name: value for name, value in msgspec.structs.asdict(best).items() if name != "language"} | {"best": best.judge}]
-    ]
-    for row in rows:
-        row["judge"] = POOLED
-    alike = [
-        new_row(
+    rows, alike = [], []
+    for ranking in language_rankings(answers.clean, answers.drawing["seed"]):
+        rows += [
+            new_row(
+                {**key, "language": best.language, "metric": ranking.metric},
+                value=best.value,
+                probability=best.probability,
+                texts=best.texts,
+                best=best.judge,
+            )
+            for best in ranking.best
+        ]
+        row = new_row(
             {**key, "metric": ranking.metric},
             judges=len(ranking.judges),
             languages=len(ranking.best),
@@ -49,27 +49,23 @@ def rank_by_language(answers: JudgedTable) -> SectionNumbers | None:
             tau_by_pair=ranking.tau_by_pair,
             reversed=ranking.reversed,
         )
-        for ranking in rankings
-    ]
-    for row in alike:
-        row["undefined"] = {"tau": "two judges have one order"} if row["tau"] is None else {}
+        row["undefined"] = {"tau": "two judges have one order"} if ranking.tau is None else {}
+        alike.append(row)
     return section("Does the ranking of judges change with the language?", rows, note=NOTE, alike=alike)
 
 
-def ranking_sentence(ranking: LanguageRanking | Row) -> str:
-    """Return what the rankings of one metric say: who is best where, how alike they are, and which order is reversed."""
-    row = msgspec.structs.asdict(ranking) if isinstance(ranking, LanguageRanking) else ranking
+def ranking_sentence(row: Row) -> str:
+    """Return what the rankings of one metric say: how alike they are, and which order is reversed."""
     metric, reversals = metric_words(row["metric"]), row["reversed"]
     parts = []
     if row["tau"] is not None:
         ends = f" [{coefficient(row['tau_ci'][0])} to {coefficient(row['tau_ci'][1])}]"
         parts.append(f"rankings of two languages have τ {coefficient(row['tau'])} on average{ends}")
     if reversals:
-        one, other, here, there = reversals[0]
+        judge, other, better_in, worse_in = reversals[0]
         more = f", and so do {len(reversals) - 1} more pairs" if len(reversals) > 1 else ""
-        parts.append(
-            f"{one} is shown better than {other} in {english_name(here)} and worse in {english_name(there)}{more}: the ranking changes"
-        )
+        where = f"in {english_name(better_in)} and worse in {english_name(worse_in)}"
+        parts.append(f"{judge} is shown better than {other} {where}{more}: the ranking changes")
     else:
         parts.append("no two judges are shown to change places")
     return f"{metric}: {'; '.join(parts)}."
@@ -81,8 +77,7 @@ def best_words(rows: Sequence[Row]) -> str:
     parts = []
     for judge, count in counts.most_common(3):
         chances = [row["probability"] for row in rows if row["best"] == judge]
-        ends = dict.fromkeys((percent(min(chances)), percent(max(chances))))
-        span = " to ".join(ends)
+        span = " to ".join(dict.fromkeys((percent(min(chances)), percent(max(chances)))))
         parts.append(f"{judge} in {count} of {counted(len(rows), 'language')} (probability {span})")
     return f"Best: {', '.join(parts)}." if parts else ""
 
@@ -90,8 +85,8 @@ def best_words(rows: Sequence[Row]) -> str:
 def _finding(numbers: SectionNumbers) -> str:
     sentences = []
     for row in numbers["alike"]:
-        best = [one for one in numbers["rows"] if one["metric"] == row["metric"]]
-        sentences.append(f"{ranking_sentence(row)} {best_words(best)}")
+        of_metric = [best for best in numbers["rows"] if best["metric"] == row["metric"]]
+        sentences.append(f"{ranking_sentence(row)} {best_words(of_metric)}")
     return " ".join(sentences[:3]) + (f" {len(sentences) - 3} more metrics in the table." if len(sentences) > 3 else "")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import chain
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -58,14 +59,16 @@ def test_two_judges_that_change_places_are_named(ranked: Callable[..., list[Lang
     assert all(best.probability > 0.95 and best.texts == 60 for best in found.best)
     assert found.reversed == (("one", "two", "cs", "ja"),)
     assert found.tau == pytest.approx(1 / 3) and found.tau_ci is not None and found.tau_ci[1] < 1
-    assert "one is shown better than two in Czech and worse in Japanese: the ranking changes" in ranking_sentence(found)
+    assert "one is shown better than two in Czech and worse in Japanese: the ranking changes" in ranking_sentence(
+        msgspec.structs.asdict(found)
+    )
 
 
 def test_one_order_everywhere_has_tau_1_and_no_reversal(ranked: Callable[..., list[LanguageRanking]]) -> None:
     rights = {"one": 0.95, "two": 0.6, "three": 0.2}
     [found] = ranked({judge: dict.fromkeys(("cs", "ja", "sw"), right) for judge, right in rights.items()})
     assert found.tau == 1 and found.reversed == () and {best.judge for best in found.best} == {"one"}
-    assert ranking_sentence(found).endswith("no two judges are shown to change places.")
+    assert ranking_sentence(msgspec.structs.asdict(found)).endswith("no two judges are shown to change places.")
 
 
 def test_equal_judges_are_rarely_shown_to_change_places(ranked: Callable[..., list[LanguageRanking]]) -> None:
