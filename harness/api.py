@@ -505,18 +505,18 @@ def improve(
     start = starting_point(recorded.candidates, options.start)
     answers = CalibratedCandidates(recorded, (start,), division.choosing, compare, options.seed)
     if watcher is not None:
-        watcher.note(division.sentence(len(answers.candidates)))
+        watcher.note(division.describe(len(answers.candidates)))
     return choose_and_confirm(division, answers, compare, options, thresholds, folder, today)
 
 
 def improvable(source: Source, options: ImproveOptions, *, out: Path | str = "results", asking: Asking | None = None) -> str:
-    """Return what `improve` could show and what asking would cost, in sentences; no label is used. Arguments and errors as of `improve`."""
+    """Return what `improve` could show and what asking would cost, in lines; no label is used. Arguments and errors as of `improve`."""
     if asking is not None:
         plan = _planned_improvement(source, asking, options)
-        return f"{plan.sentence}\n{plan.price(Path(out)).text()}"
+        return f"{plan.description}\n{plan.price(Path(out)).text()}"
     [opened] = open_sources([source], options.card, Path(out))
     questions, recorded = recorded_candidates(opened.recording, part_of(options, MeasureOptions), least=1)
-    return divided(questions, options, _data_folder(source, opened)).sentence(len(recorded.candidates) + 1)
+    return divided(questions, options, _data_folder(source, opened)).describe(len(recorded.candidates) + 1)
 
 
 def _planned_improvement(source: Source, asking: Asking, options: ImproveOptions) -> PlannedImprovement:

@@ -232,8 +232,8 @@ class PlannedImprovement(msgspec.Struct, frozen=True):
         return tuple(index for index, candidate in enumerate(self.candidates.values()) if candidate.calibrated)
 
     @property
-    def sentence(self) -> str:
-        return self.division.sentence(len(self.candidates) + len(self.calibrated))
+    def description(self) -> str:
+        return self.division.describe(len(self.candidates) + len(self.calibrated))
 
     def price(self, out: Path) -> AskingPrice:
         """Return the calls and price at most that the results folder does not hold yet. Asks nobody."""
@@ -245,7 +245,7 @@ class PlannedImprovement(msgspec.Struct, frozen=True):
     def run(self, out: Path, watcher: Watcher, decision: DecisionOptions, today: date) -> Improved:
         """Ask what choosing needs, then what confirming needs. Raises as `improve` and as `runs.run`."""
         refuse_second_use(self.division.uses, self.options.reuse)  # before anything is paid for
-        watcher.note(self.sentence)
+        watcher.note(self.description)
         if self.asking.settings.max_cost is not None:
             refuse_small_budget(self.price(out), self.asking.settings)
         choosing, compare = self.division.choosing, self.asked.compare

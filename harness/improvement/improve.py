@@ -136,17 +136,18 @@ class Division(NamedTuple):
     confirming: ConfirmHalf
     uses: int
 
-    def sentence(self, candidates: int) -> str:
-        """Return the sentence on the size of the halves and of the gain that the confirming half can show."""
-        needed = [
-            f"a gain of {gain * 100:.0f} points takes {texts_to_confirm(gain, DISCORDANT[0])} to {texts_to_confirm(gain, DISCORDANT[1])}"
-            for gain in GAINS
-        ]
-        return (
-            f"{candidates} candidates; {len(self.choosing.texts)} questions choose and {len(self.confirming.texts)} "
-            f"confirm ({self.confirming.texts.groups} independent texts). In one language, with a power of 80 %, {needed[0]} independent "
-            f"texts and {needed[1]}."
+    def describe(self, candidates: int) -> str:
+        """Return lines on the size of the halves and of the gain that the confirming half can show."""
+        sizes = (
+            f"{candidates} candidates; {len(self.choosing.texts)} questions choose and {len(self.confirming.texts)} confirm "
+            f"({self.confirming.texts.groups} independent texts)."
         )
+        needed = (
+            f"  a gain of {gain * 100:.0f} points takes {texts_to_confirm(gain, DISCORDANT[0])} to {texts_to_confirm(gain, DISCORDANT[1])}"
+            " independent texts"
+            for gain in GAINS
+        )
+        return "\n".join((sizes, "To show a gain in one language, with a power of 80 %:", *needed))
 
 
 def divided(texts: LabelledQuestions, options: ImproveOptions, folder: Path | None) -> Division:
