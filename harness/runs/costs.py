@@ -1,8 +1,9 @@
-"""What the answers of a run cost, by language, and what people's labels of the same texts cost."""
+"""The costs of a run's answers by language, beside those of people's labels of the same texts."""
 
 from __future__ import annotations
 
 import statistics
+from collections import Counter
 from pathlib import Path
 
 import msgspec
@@ -11,6 +12,7 @@ from harness.content import Library
 from harness.data.further_tables import reading_seconds
 from harness.data.named_folders import located
 from harness.errors import UsageError
+from harness.runs.prices import ALWAYS
 from harness.runs.record import date_asked, run_record
 from harness.runs.runner import RunResult
 
@@ -53,7 +55,7 @@ class PeopleCost(msgspec.Struct, frozen=True):
 
 
 class RunCosts(msgspec.Struct, frozen=True):
-    """What a run cost: `judges` by judge and language; `people` by language, where a wage was named.
+    """The costs of a run: `judges` by judge and language; `people` by language, where a wage was named.
 
     `priced_on` are the days of the prices, `asked_on` is the day of the first calls (UTC); empty where no record says.
     """
@@ -73,15 +75,14 @@ def run_costs(result: RunResult, wage: float | None = None) -> RunCosts:
     prices = (price["as_of"] for price in record.get("prices", {}).values() if price)
     people = () if wage is None else _people(result, wage)
     spent_on_record = record.get("spent", {})
-    languages, judgments = result.prepared.data.by_id, result.judgments
+    items, judgments = result.prepared.data.by_id, result.judgments
     costs = []
     for judge, by_language in result.answers.spent.items():
-        asked = judgments.item.take(judgments.judge.equals(judge)).used
+        texts = Counter(items[name].language for name in judgments.item.take(judgments.judge.equals(judge)).used)
         for language, spent in by_language.items():
-            texts = sum(languages[item].language == language for item in asked)
             dollars = spent_on_record.get(judge, {}).get(language, {}).get("cost")
-            costs.append(JudgeCost(judge, language, spent.calls, texts, dollars, spent.tokens_per_character))
-    return RunCosts(tuple(costs), people, tuple(sorted(set(prices) - {"always"})), date_asked(record))
+            costs.append(JudgeCost(judge, language, spent.calls, texts[language], dollars, spent.tokens_per_character))
+    return RunCosts(tuple(costs), people, tuple(sorted(set(prices) - {ALWAYS})), date_asked(record))
 
 
 def people_times(folder: Path | str | None, library: Library) -> list[tuple[str, str, float]]:

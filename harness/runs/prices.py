@@ -13,6 +13,9 @@ from harness.errors import ContentError, refuse_pipe, unreadable
 from harness.judges.identity import OPENAI_HOST, asked_model, serving_host, traits_of
 from harness.model import JudgeIdentity, Usage
 
+ALWAYS = "always"
+"""The date of a price that never changes: of what runs on this machine."""
+
 
 class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """US dollars for a million tokens, as published on the date `as_of` (`2026-06-04`, or `2026-06`).
@@ -29,6 +32,10 @@ class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     batch: float = 0.5
     host: str = OPENAI_HOST
     source: str = ""
+
+    def __post_init__(self) -> None:
+        if self.as_of != ALWAYS:
+            day_of_price(self.as_of)
 
     def cost(self, usage: Usage) -> float:
         """US dollars for these tokens; reasoning tokens are part of the completion tokens.
@@ -50,6 +57,18 @@ class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return msgspec.structs.replace(self, input=self.input * self.batch, output=self.output * self.batch, cached=None)
 
 
+def day_of_price(as_of: str) -> date:
+    """Return the day of a price; that of a month is its first. Raises ValueError for a text that is neither.
+
+    >>> day_of_price("2026-04"), day_of_price("2026-10-07")
+    (datetime.date(2026, 4, 1), datetime.date(2026, 10, 7))
+    """
+    try:
+        return date.fromisoformat(as_of if len(as_of) > len("2026-04") else f"{as_of}-01")
+    except ValueError:
+        raise ValueError(f"as_of = '{as_of}' should be a day such as 2026-10-07, or a month such as 2026-10") from None
+
+
 OLD_DAYS = 90
 """Older prices are named as old: providers change theirs several times a year."""
 
@@ -57,15 +76,14 @@ OLD_DAYS = 90
 def age_note(dates: Iterable[str], today: date) -> str:
     """Say how old the oldest of these prices is, if that is more than 90 days; else return an empty text.
 
-    A month counts from its first day. Raises ValueError for a text that is no date.
+    A month counts from its first day.
 
     >>> age_note(["2026-04", "always"], date(2026, 11, 29))
     'the oldest price is 242 days old: check it, and name your own with --prices FILE'
     >>> age_note(["2026-10-07"], date(2026, 11, 29))
     ''
     """
-    known = [date.fromisoformat(text if len(text) > len("2026-04") else f"{text}-01") for text in dates if text != "always"]
-    days = max(((today - day).days for day in known), default=0)
+    days = max(((today - day_of_price(text)).days for text in dates if text != ALWAYS), default=0)
     return f"the oldest price is {days} days old: check it, and name your own with --prices FILE" if days > OLD_DAYS else ""
 
 
@@ -86,7 +104,7 @@ def price_of(identity: JudgeIdentity, price_file: Path | None = None) -> Price |
         if name in own_prices:
             return own_prices[name]
     if traits_of(identity).is_free:
-        return Price(0, 0, "always")
+        return Price(0, 0, ALWAYS)
     price = (prices() | own_prices).get(model)
     return price if price and price.host == serving_host(identity) else None
 
@@ -100,7 +118,7 @@ def price_by_name(judge: str, price_file: Path | None = None) -> Price | None:
     (True, None)
     """
     if traits_of(judge).is_free:
-        return Price(0, 0, "always")
+        return Price(0, 0, ALWAYS)
     price_table = prices() | (_read_prices(price_file) if price_file else {})
     return price_table.get(judge) or price_table.get(judge.rpartition("/")[2])
 

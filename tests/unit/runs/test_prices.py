@@ -77,6 +77,13 @@ def test_a_table_that_is_none_is_said_with_what_would_be_one(tmp_path: Path, tex
         price_of(JudgeIdentity("openai", "m"), table(tmp_path / "own.toml", text))
 
 
+@pytest.mark.parametrize("day", ["yesterday", "2026", "2026-13", ""])
+def test_a_date_that_is_none_is_said_with_what_would_be_one(tmp_path: Path, day: str) -> None:
+    own = table(tmp_path / "own.toml", f'["m"]\ninput = 1\noutput = 1\nas_of = "{day}"\n')
+    with pytest.raises(ContentError, match=r"own\.toml: no price list .*should be a day such as 2026-10-07, or a month such as 2026-10"):
+        price_of(JudgeIdentity("openai", "m"), own)
+
+
 def test_a_table_that_is_not_there_is_said(tmp_path: Path) -> None:
     with pytest.raises(ContentError, match="cannot be read: No such file"):
         price_of(JudgeIdentity("openai", "m"), tmp_path / "none.toml")
