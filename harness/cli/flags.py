@@ -141,8 +141,18 @@ def _convert_mark(mark: Any) -> Any:
 
 def flags_of(name: str, words: Sequence[str]) -> dict[str, Any]:
     """Return the flags among the words of a command by the names that a file gives them; repeated flags have lists."""
+    return _sort_words(name, words)[0]
+
+
+def positional_of(name: str, words: Sequence[str]) -> list[str]:
+    """Return the words of a command that are neither flags nor their values."""
+    return _sort_words(name, words)[1]
+
+
+def _sort_words(name: str, words: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
     fields = {option: field for field in fields_of(class_of(name)) for option in field.names if option.startswith("--")}
     flags: dict[str, Any] = {}
+    positional: list[str] = []
     rest = iter(with_settings(name, words))
     for word in rest:
         option, equals, text = word.partition("=")
@@ -150,7 +160,9 @@ def flags_of(name: str, words: Sequence[str]) -> dict[str, Any]:
         if field is not None:
             value: Any = (text or "true") == "true" if field.switch else text if equals else next(rest, "")
             flags[field.key] = [*flags.get(field.key, []), value] if field.several else value
-    return flags
+        elif not word.startswith("-"):
+            positional.append(word)
+    return flags, positional
 
 
 def recorded_words(command: Command) -> list[str]:
@@ -161,9 +173,11 @@ def recorded_words(command: Command) -> list[str]:
         value = flags.get(field.key, []) if field.recorded else []
         for text in value if isinstance(value, list) else [value]:
             if field.mark.setting:
-                words += [SET, f"{field.key}={'true' if text is True else text}"]
+                words += [SET, f"{field.key}={str(text).lower() if field.switch else text}"]
+            elif field.switch:
+                words += [field.names[0]] if text else []
             else:
-                words += [field.names[0]] if text is True else [field.names[0], text]
+                words += [field.names[0], text]
     return words
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple, get_args
 
 from harness.cli.command import CommandField, class_of, fields_of
 from harness.cli.commands import known_commands, name_of
-from harness.cli.flags import flags_of
+from harness.cli.flags import flags_of, positional_of
 from harness.content.problems import line_of
 from harness.content.tags import canonical, suggest
 from harness.errors import ContentError, UsageError, refuse_pipe, unreadable
@@ -46,6 +47,8 @@ def with_spec_file(words: Sequence[str]) -> list[ReadSpec]:
         return [ReadSpec(list(words), {})]
     path = Path(str(stated["spec"]))
     content = _read(path)
+    positional = [field.key for field in fields_of(class_of(name)) if field.positional]
+    stated |= dict.fromkeys(positional[: len(positional_of(name, rest))])  # they take precedence as flags do
     parts = _split_by_language(content, stated, path) if name == "run" else [(content, list[str]())]
     return [_put_together(name, path, flags, stated, [*rest, *languages]) for flags, languages in parts]
 
@@ -55,7 +58,7 @@ def _put_together(name: str, path: Path, flags: Mapping[str, Any], stated: Mappi
     fields = _list_recordable(name)
     written, positional, lines = list[str](), list[str](), dict[str, str]()
     for key, value in flags.items():
-        line = line_of(path, rf"^\s*{key}\s*=")
+        line = _line_of_key(path, key)
         if key not in fields:
             message = f"'{key}' is not a flag of 'harness {name}' that a file can hold.{suggest(key, fields)}"
             raise ContentError(f"{message} The names are: {', '.join(sorted(fields))}", path, line)
@@ -130,9 +133,13 @@ def _resolve_path(name: str, folder: Path, key: str, value: Any) -> Any:
     return value
 
 
+def _line_of_key(path: Path, key: str) -> int | None:
+    return line_of(path, rf"^\s*[\"']?{re.escape(key)}[\"']?\s*=")
+
+
 def _check_text(name: str, value: Any, key: str, path: Path) -> str:
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise ContentError(f"'{key}' should be a text, a number or a list of them", path, line_of(path, rf"^\s*{key}\s*="))
+        raise ContentError(f"'{key}' should be a text, a number or a list of them", path, _line_of_key(path, key))
     return str(_resolve_path(name, path.parent, key, value))
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from harness.cli import parse
-from harness.cli.command import class_of, fields_of
+from harness.cli.command import class_of, fields_of, value_of
 from harness.cli.spec_file import spec_of, write_spec
 from harness.errors import ContentError, UsageError
 from harness.runs import RunSpec
@@ -93,6 +93,21 @@ def test_a_value_that_cannot_be_is_refused_with_its_line(tmp_path: Path, capsys:
     with pytest.raises(SystemExit):
         parse(["compare", "t.csv", "--spec", str(path)])
     assert capsys.readouterr().err.strip() == f"harness compare: {path}:2: argument --margin: invalid float value: 'much'"
+
+
+def test_arguments_of_the_command_take_precedence_as_flags_do(tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text('sources = ["t.csv"]\nhuman = "ann"\n', "utf-8")
+    [read] = parse(["compare", "other.csv", "--json", "--spec", str(tmp_path / "s.toml")])
+    assert value_of(read, "sources") == ("other.csv",) and value_of(read, "human") == ("ann",)
+    (tmp_path / "b.toml").write_text('board = "controls"\nsubmission = "x"\n', "utf-8")
+    [read] = parse(["board", "verify", "pariksha", "--spec", str(tmp_path / "b.toml")])
+    assert (value_of(read, "board"), value_of(read, "submission")) == ("pariksha", "x")
+
+
+def test_a_key_that_is_no_word_is_refused_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text('human = "a"\n"a(" = 1\n', "utf-8")
+    with pytest.raises(ContentError, match=r"s.toml:2: 'a\(' is not a flag of 'harness compare'"):
+        parse(["compare", "t.csv", "--spec", str(tmp_path / "s.toml")])
 
 
 def test_flags_of_the_command_take_precedence(spec: Path) -> None:
