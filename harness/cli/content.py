@@ -40,18 +40,21 @@ def list_content(arguments: ListContent) -> int:
     rows = kinds[arguments.kind](library)
     if arguments.json:
         return print_json(rows)
-    shown = [[str(value) for name, value in row.items() if name not in _ONLY_JSON] for row in rows]
+    if not rows:
+        print(f"there are no {arguments.kind} here", file=sys.stderr)
+        return 0
+    cells = [[str(value) for name, value in row.items() if name not in _ONLY_JSON] for row in rows]
     head = [name for name in rows[0] if name not in _ONLY_JSON]
     width = known_width()
     if arguments.kind == "judges" and width:
-        indent = max(len(form) for form, _ in shown) + 2
-        for form, what in shown:
+        indent = max(len(form) for form, _ in cells) + 2
+        for form, what in cells:
             print(f"{form:<{indent}}" + f"\n{' ' * indent}".join(in_lines(terminal_safe(what), width - indent)))
         more = "'harness models list' has the models for local/ and decider/; docs/own.md says how to add a judge of your own."
         print("\n" + "\n".join(in_lines(more, width)))
         return 0
     first, cut = _SHOWN[arguments.kind]
-    fitting_table, absent = fitting([head, *shown], first, cut, width)
+    fitting_table, absent = fitting([head, *cells], first, cut, width)
     print_columns(fitting_table[0 if width else 1 :])
     print("".join(f"\n{line}\n" for line in [absent_words(absent)] if line), end="")
     return 0

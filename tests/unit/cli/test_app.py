@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -334,6 +335,13 @@ def test_every_threshold_of_the_verdicts_is_listed_and_can_be_set(capsys: pytest
 def test_a_threshold_that_makes_no_sense_is_refused(cli: Callable[..., Any], setting: str, message: str) -> None:
     result = cli("compare", "x", "--set", setting)
     assert result.code == 2 and result.out == "" and message in result.err
+
+
+@pytest.mark.parametrize("kind", ["languages", "tasks", "rubrics", "boards"])
+def test_a_kind_of_which_there_is_none_is_listed_without_a_row(cli: Callable[..., Any], tmp_path: Path, kind: str) -> None:
+    (tmp_path / "content.lock").write_text("", "utf-8")  # a folder that replaces the bundled content
+    listed = cli("list", kind, "--content", tmp_path)
+    assert (listed.code, listed.out, listed.err) == (0, "", f"there are no {kind} here\n")
 
 
 def test_lists_of_one_command_do_not_leak_into_the_next() -> None:

@@ -17,7 +17,9 @@ from harness import plugins
 from harness.data import Dataset
 from harness.errors import JudgeError, UsageError
 from harness.judges import Judge, JudgeOptions, kinds, open_judge
+from harness.judges.baselines import BASELINES
 from harness.judges.batches import Batching
+from harness.judges.registry import name_forms
 
 GROUP = "harness.judges"
 
@@ -50,6 +52,11 @@ print([name for name in sys.modules if name in ("openai", "harness.judges.baseli
 
 def test_listing_imports_no_judge() -> None:
     assert subprocess.run([sys.executable, "-c", _LISTING], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_every_baseline_is_listed_with_what_it_does() -> None:
+    listed = {form: what for form, what, _ in name_forms() if form.startswith("baseline/")}
+    assert list(listed) == [f"baseline/{name}" for name in BASELINES] and all(listed.values())
 
 
 def test_a_judge_is_opened_by_kind_and_name(make_data: Callable[..., Dataset]) -> None:
