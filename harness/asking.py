@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
+from harness.errors import UsageError
 from harness.options import (
     Count,
     Flag,
@@ -124,3 +125,10 @@ class Settings(Speed):
     """ask every call again, even if it has an answer; the last reply counts, and all are kept"""
     shared_budget: Any = None
     """the `Budget` that several runs of one command use together; without it, a run has a budget of its own"""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.detach and self.engine != "batch":
+            raise UsageError("--detach needs --engine batch: only a provider's batches continue without this program")
+        if self.engine != "ray" and (self.ray_address is not None or self.ray_actors is not None):
+            raise UsageError("--ray-address and --ray-actors describe a Ray cluster; add --engine ray")

@@ -10,7 +10,6 @@ import msgspec
 
 from harness.cli.commands.studies_and_jobs import Generate
 from harness.cli.dry_run import spending
-from harness.cli.run import checked
 from harness.content import Library
 from harness.data.dataset import card_of_folder
 from harness.data.named_folders import located
@@ -24,7 +23,7 @@ from harness.text import terminal_safe
 
 
 def generate_texts(arguments: Generate) -> int:
-    spec, settings = arguments.request, checked(arguments.asking)
+    spec, settings = arguments.request, arguments.asking
     if arguments.dry_run:
         _show_plan(*planned_writing(spec, settings), hidden=_hides_texts(spec, arguments.show_texts))
         return 0

@@ -11,7 +11,6 @@ from harness import api, sources
 from harness.cli.commands.use_scores import Improve
 from harness.cli.endings import print_result
 from harness.cli.judged import opened_source
-from harness.cli.run import checked
 from harness.content.tags import choose_from
 from harness.errors import HarnessError, UsageError
 from harness.measure.options import MeasureOptions
@@ -89,7 +88,7 @@ def _read_asking(arguments: Improve) -> Asking | None:
     if any(variations):
         candidates += named_candidates(judges, *variations)
     chosen = {name: getattr(arguments, name) for name in ("allow_unreviewed", "limit", "content")}
-    return Asking(judges, candidates, part_of(arguments.addresses, RunSpec, **chosen), checked(arguments.asking))
+    return Asking(judges, candidates, part_of(arguments.addresses, RunSpec, **chosen), arguments.asking)
 
 
 def _refuse_nobody(source: Path, judges: tuple[str, ...], recorded: tuple[str, ...]) -> None:

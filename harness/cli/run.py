@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 
 def run(arguments: Run) -> int:
-    spec, settings = arguments.request, checked(arguments.asking)
+    spec, settings = arguments.request, arguments.asking
     if arguments.cascade:
         from harness.cli.cascaded_run import run_cascaded
 
@@ -166,15 +166,6 @@ def _keep_spec(result: RunResult, arguments: Any) -> None:
     flags = {name: value for name, value in _list_flags(arguments).items() if name not in ("base_url", "out", "header")}
     with suppress(StoreError):
         write_atomic(result.folder / "spec.toml", to_toml(flags), private=True)
-
-
-def checked(asking: Settings) -> Settings:
-    """Return the settings of asking. Raises UsageError for those that the engine does not have."""
-    if asking.detach and asking.engine != "batch":
-        raise UsageError("--detach needs --engine batch: only a provider's batches continue without this program")
-    if asking.engine != "ray" and (asking.ray_address is not None or asking.ray_actors is not None):
-        raise UsageError("--ray-address and --ray-actors describe a Ray cluster; add --engine ray")
-    return asking
 
 
 def _find_latest(out: Path) -> RunResult:

@@ -64,6 +64,7 @@ BESIDE = {
     ("row_files", "text"): "cells of CSV files are guarded by the rules for invisible characters",
     ("offensive", "errors"): "it refuses to write",
     ("asking", "options"): "options of asking are options",
+    ("asking", "errors"): "options that contradict each other raise the errors that commands show",
     ("options", "errors"): "a text that is no value of an option raises the errors that commands show",
     ("plugins", "errors"): "a plug-in that cannot be used raises the errors that commands show",
     ("plugins", "plugin_errors"): "what its code did is said in one place",
