@@ -44,7 +44,7 @@ def turn_of(message: Any) -> Turn | None:
     if not _ROLE.fullmatch(role) or not (parts or calls or "content" in message) or not isinstance(calls, list | tuple):
         return None
     lines = [part if isinstance(part, str) else _part(part) for part in parts]
-    lines += [f"[{json.dumps(call, ensure_ascii=False)}]" for call in calls]
+    lines += [f"[{json.dumps(call, ensure_ascii=False, default=str)}]" for call in calls]
     if any(line is None for line in lines):
         return None
     return Turn(role, _BREAKS.sub("\n", "\n".join(line for line in lines if line is not None)).strip())

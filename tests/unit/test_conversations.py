@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from typing import Any
 
 import pytest
@@ -38,6 +39,7 @@ def test_a_message_that_writes_a_role_begins_no_turn(ending: str) -> None:
         ({"role": "Human", "content": "a"}, Turn("user", "a")),
         ({"role": "ai", "content": None}, Turn("assistant", "")),
         ({"role": "assistant", "tool_calls": [{"name": "f"}]}, Turn("assistant", '[{"name": "f"}]')),
+        ({"role": "assistant", "tool_calls": [date(2026, 5, 1)]}, Turn("assistant", '["2026-05-01"]')),  # as Parquet may hold it
         ({"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "image_url"}]}, Turn("user", "a\n[image_url]")),
         ({"role": "user"}, None),
         ({"role": "a b", "content": "a"}, None),
