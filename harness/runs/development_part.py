@@ -31,7 +31,7 @@ class DevelopmentPart(NamedTuple):
 
     @property
     def origin(self) -> str:
-        """How the signature names it, with a hash of its items and labels."""
+        """Return the name of the part in the signature, with a hash of its items and labels."""
         return f"{SET_ASIDE if self.set_aside else OTHER_GROUPS}+{self.data.sha256[:12]}"
 
 

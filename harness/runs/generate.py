@@ -293,8 +293,7 @@ class _Outputs:
                 about = self.asked | {"model": reply.model, "left_out": reply.left_out}
                 about |= {"removed": written.removed, "cut": cut, "language": detected}
                 raw = {"raw_output": reply.text} if written.removed else {}
-                row = {**row, "written": about, **raw}
-                self.rows.append(row)
+                self.rows.append({**row, "written": about, **raw})
             else:
                 summary.failures = _plus(summary.failures, [str(failure)])
 
@@ -324,7 +323,7 @@ def _write(
     about = sources.everything.about if spec.data else DatasetCard(id="control-items")
     wrote = f"texts written by {', '.join(systems)}; {NOTE} says how they were asked and what was removed from their answers"
     changed: dict[str, Any] = {"asked": Asked(), "shared": None, "group": "group", "segment": "", "tasks": {}, "repeats": "numbered"}
-    if not bool(len(labels)):
+    if not len(labels):
         changed |= {"source": "constructed", "annotators": "aggregate", "metrics": {}}
     card = msgspec.structs.replace(
         about, id=f"{about.id}-{spec.task}-generated", title=f"{spec.task}, written by models", notes=(*about.notes, wrote), **changed

@@ -395,13 +395,13 @@ def _item_queries(item: Item, metrics: tuple[str, ...], condition: Condition, re
     ordered = metrics[::-1] if condition.variant.metric_order == "reversed" else metrics
     if only_metric := about.get(condition.variant.prompt or condition.variant.rubric):
         ordered = tuple(metric for metric in ordered if metric == only_metric)
-    for place, metric in enumerate(ordered):
+    for position, metric in enumerate(ordered):
         for repeat in range(repeats):
             if condition.variant.call == "conversation":
-                yield Query(item, (metric,), condition, repeat, earlier=ordered[:place])
+                yield Query(item, (metric,), condition, repeat, earlier=ordered[:position])
             elif condition.variant.call == "single":
                 yield Query(item, (metric,), condition, repeat)
-            elif place == 0:
+            elif position == 0:
                 yield Query(item, ordered, condition, repeat)
 
 
@@ -444,12 +444,12 @@ class _Renderer:
                 )
                 if answer
             ]
-            shown: frozenset[str] = frozenset()
+            earlier_texts: frozenset[str] = frozenset()
             turns: list[PromptTemplate] = []
             for metric in (*(metric for metric, _ in answered), *query.metrics):
                 of_metric = msgspec.structs.replace(query, metrics=(metric,))
-                turns.append(self._find_template(of_metric, False, shown) if turns else self._template(of_metric, False))
-                shown |= {*shown_texts(query.item, self._task(query.item.task), (metric,))}
+                turns.append(self._find_template(of_metric, False, earlier_texts) if turns else self._template(of_metric, False))
+                earlier_texts |= {*shown_texts(query.item, self._task(query.item.task), (metric,))}
             return conversation_prompt(turns, [answer for _, answer in answered], item)
         return self._template(query, decides).fill(item, prompt_id)
 
@@ -461,8 +461,8 @@ class _Renderer:
             self._item_templates[key] = self._find_template(query, decides)
         return self._item_templates[key]
 
-    def _find_template(self, query: Query, decides: bool, shown: frozenset[str] | None = None) -> PromptTemplate:
-        """`shown`: the texts that earlier turns of the conversation showed; None for a prompt that begins one, or is no part of one."""
+    def _find_template(self, query: Query, decides: bool, earlier_texts: frozenset[str] | None = None) -> PromptTemplate:
+        """`earlier_texts`: those that earlier turns of the conversation showed; None for a prompt that begins one, or is no part of one."""
         item, variant = query.item, query.condition.variant
         if variant.prompt:
             custom_prompt = self._asked.own_prompts[variant.prompt]
@@ -470,12 +470,12 @@ class _Renderer:
         if variant.call == "conversation":  # its first turn asks what a single call asks
             variant = msgspec.structs.replace(variant, call="single", metric_order="forward")
         task = self._task(item.task)
-        present = tuple(name for name in shown_texts(item, task, query.metrics) if shown is None or name not in shown)
+        present = tuple(name for name in shown_texts(item, task, query.metrics) if earlier_texts is None or name not in earlier_texts)
         examples = self._examples(query, task) if variant.shots else ()
         languages = {name: item.language if name == "language" else str(item.fields[name]) for name in task.language_keys}
         sources = task.outputs if query.condition.shown_source != "none" else ()
         shots = tuple((e.metric, e.item_id) for e in examples)
-        key = (item.task, *languages.values(), present, query.metrics, variant, sources, shots, decides, shown is None)
+        key = (item.task, *languages.values(), present, query.metrics, variant, sources, shots, decides, earlier_texts is None)
         if key not in self._cached:
             rubric_name = query.condition.variant.rubric
             rubrics = (self._asked.own_rubrics[rubric_name],) if rubric_name else tuple(map(self._rubric, query.metrics))
@@ -485,8 +485,9 @@ class _Renderer:
             wording = with_reasons_in(reasons, wording, self._library) if reasons != tag else wording
             scales = {metric: self._scales[metric] for metric in query.metrics}
             spec = PromptSpec(wording, scales, variant, item.language, present, examples, sources)
-            whole = shown is None
-            self._cached[key] = decision_template(spec) if decides else self._templates.template_for(spec, next_question=not whole)
+            self._cached[key] = (
+                decision_template(spec) if decides else self._templates.template_for(spec, next_question=earlier_texts is not None)
+            )
         return self._cached[key]
 
     def _examples(self, query: Query, task: Task) -> tuple[Example, ...]:

@@ -297,13 +297,10 @@ def _resolve_protocol(spec: RunSpec, library: Library, selected: SelectedTexts, 
     data = everything.only([item for item in selected.items if item.item_id in item_ids] if spec.only else selected.items)
     if not data.items:
         raise UsageError("there is nothing to judge: no item has these languages and tasks")
-    part = selected.development
-    if part:
-        examples = part.data
     # The data set that few-shot examples are taken from, all its items as development items; None: the data that are judged.
-    elif spec.examples is None:
-        examples = None
-    else:
+    part = selected.development
+    examples = part.data if part else None
+    if spec.examples is not None and part is None:
         folder = with_our_names(load_folder(spec.examples, library), library)
         examples = msgspec.structs.replace(folder, items=tuple(msgspec.structs.replace(item, split="dev") for item in folder.items))
     questions = asked_questions(spec, selected.metrics, data, board)

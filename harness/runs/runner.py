@@ -1,5 +1,6 @@
 """Runs a specification: asks the judges for replies that the store lacks, then reads all judgments from the store.
 
+The same specification is the same run. Repeating it resumes the run or reads it again, and no call is paid for twice.
 A judge is asked again about some of its texts in a results folder of their own: its store holds no reply yet, so every call is a new one;
 and a command that was killed goes on where it stopped.
 """

@@ -38,9 +38,9 @@ def decisions_body(model: str, texts: Texts, questions: Questions) -> dict[str, 
     """
     listed = [{"type": _DECISIONS[question.kind], "name": name, **_write_question(question)} for name, question in questions.items()]
     state = _with_messages(texts)
-    [only, *others] = state.values() or [""]
-    whole = only if isinstance(only, list) and not others else msgspec.json.encode(state).decode()
-    return {"model": model, "input": whole, "questions": listed}
+    messages = next(iter(state.values()), "") if len(state) == 1 else ""
+    content = messages if isinstance(messages, list) else msgspec.json.encode(state).decode()
+    return {"model": model, "input": content, "questions": listed}
 
 
 def _with_messages(texts: Texts) -> dict[str, str | list[dict[str, str]]]:

@@ -57,10 +57,10 @@ def tuning_differences(comparisons: Sequence[OwnComparison], before: Mapping[str
         by_judge[comparison.judge].append(comparison)
     rows = []
     for new, old in before.items():
-        both = {comparison.own for judge in (new, old) for comparison in by_judge.get(judge, ())}
+        systems = {comparison.own for judge in (new, old) for comparison in by_judge.get(judge, ())}
         for against in (OTHER_SYSTEMS, EACH_OTHER):
             sides = [
-                [comparison for comparison in by_judge.get(judge, ()) if (comparison.other in both) == (against == EACH_OTHER)]
+                [comparison for comparison in by_judge.get(judge, ()) if (comparison.other in systems) == (against == EACH_OTHER)]
                 for judge in (new, old)
             ]
             for cell in sorted({(comparison.language, comparison.dataset, comparison.question) for comparison in sides[0]}):
