@@ -113,8 +113,8 @@ def _spec_problems(content: ParsedContent) -> Iterator[Problem]:
         yield from _located(library.task_files[name], task_complaints(name, task, library.rubric_files))
     for name, writing in content.writings.items():
         yield from _located(library.writing_files[name], writing_complaints(name, writing, content.tasks))
-    for name, asked in content.exits.items():
-        yield from _located(library.exit_files[name], exit_complaints(name, asked, content.interfaces))
+    for name, questions in content.exits.items():
+        yield from _located(library.exit_files[name], exit_complaints(name, questions, content.interfaces))
     metrics = {*library.rubric_files, *(metric for card in content.dataset_cards.values() for metric in card.metrics)}
     for name, rubric in content.rubrics.items():
         yield from _located(library.rubric_files[name], rubric_complaints(name, rubric, metrics))

@@ -87,8 +87,8 @@ def submit(result: RunResult, out: Path, board: str, about: SubmitterStatement, 
         raise UsageError("two judges would get the same folder; submit them one by one with --judge and --name")
     part = _part_of(result.protocol, prepared.protocol) if about.part else None
     expected = expected_calls(prepared)
-    asked, board_conditions = result.protocol.questions.conditions, prepared.protocol.questions.conditions
-    if not set(board_conditions) <= set(asked):
+    conditions, board_conditions = result.protocol.questions.conditions, prepared.protocol.questions.conditions
+    if not set(board_conditions) <= set(conditions):
         expected = expected.with_token_probabilities()
     with Store.reading(out) as store:
         return [_write(identity, folders[identity.name], expected, prepared, store, about, part) for identity in identities]

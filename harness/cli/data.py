@@ -36,10 +36,10 @@ def show_list(arguments: DataList) -> int:
     table = [head, *(_list_row(row)[: len(head)] for row in rows)]
     fitting_table, _ = fitting(table, head[:-1], head[-1], width)
     print("\n".join(columns(fitting_table, right=("texts", "labels", "judges"))))
-    here = sum(row["state"] == "here" for row in rows)
+    fetched = sum(row["state"] == "here" for row in rows)
     print()
     for line in (
-        f"{counted(len(rows), 'published set')}, {here} here (✓); ○: 'harness data get NAME' fetches it, (✓): here in part.",
+        f"{counted(len(rows), 'published set')}, {fetched} here (✓); ○: 'harness data get NAME' fetches it, (✓): here in part.",
         "'harness data show NAME' has the rest: who labelled, metrics, judges, licence, size.",
     ):
         print("\n".join(in_lines(line, width)))

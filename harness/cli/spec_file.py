@@ -105,8 +105,8 @@ def spec_of(name: str, argv: Sequence[str]) -> dict[str, Any]:
     """Return the content of a specification file with the same flags of a command; paths are absolute."""
     recorded = _list_recordable(name)
     flags = {key: value for key, value in flags_of(name, argv).items() if key in recorded}
-    here = partial(_resolve_path, name, Path.cwd())
-    return {key: [here(key, item) for item in value] if isinstance(value, list) else here(key, value) for key, value in flags.items()}
+    resolve = partial(_resolve_path, name, Path.cwd())
+    return {key: [resolve(key, item) for item in value] if isinstance(value, list) else resolve(key, value) for key, value in flags.items()}
 
 
 @cache

@@ -63,8 +63,8 @@ def start(arguments: Start) -> int:
         _say(f"correct the mapping and pass it: harness start {source} --map {plan}")
         print(arguments.plan)
         return 0
-    named = (look.mapping.metric,) if look.mapping.metric else ()
-    questions = _read_questions(arguments, library, look.mapping.metrics or named)
+    metrics = (look.mapping.metric,) if look.mapping.metric else ()
+    questions = _read_questions(arguments, library, look.mapping.metrics or metrics)
     imported = import_labels(arguments.file, to, look.mapping, options, library)
     print_summary(imported)
     if imported.written:

@@ -83,24 +83,28 @@ def _abilities() -> Iterator[tuple[bool, str, str]]:
     from harness.data.named_folders import fetched_folder
 
     library = Library()
-    here = [name for name in library.dataset_card_files if fetched_folder(name)]
-    with_judges = [name for name in here if library.dataset_card(name).judges]
+    fetched = [name for name in library.dataset_card_files if fetched_folder(name)]
+    with_judges = [name for name in fetched if library.dataset_card(name).judges]
     yield True, "look up a language", "harness atlas --lang ja"
     yield True, "compare a table of scores", "harness compare ratings.xlsx"
     yield True, "label texts", "harness labels page texts.csv --out pages"
     yield (
         bool(with_judges),
-        f"compare published judges ({len(here)} sets here)",
+        f"compare published judges ({len(fetched)} sets here)",
         f"harness compare {with_judges[0]}" if with_judges else "harness data get hanna",
     )
-    asked = "harness run --langs ja,cs --judge"
+    run_command = "harness run --langs ja,cs --judge"
     endpoint = any(os.environ.get(name) for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "AZURE_OPENAI_API_KEY"))
-    model = f"{asked} openai/MODEL"
+    model = f"{run_command} openai/MODEL"
     yield endpoint, "ask a model at an endpoint", model if endpoint else "set OPENAI_API_KEY (or OPENAI_BASE_URL of your server)"
     local = next((name for name, m in local_models.catalogue().items() if m.path.is_file()), "")
-    yield bool(local), "ask a model on this machine", f"{asked} local/{local}" if local else "harness models pull smollm2-135m"
+    yield bool(local), "ask a model on this machine", f"{run_command} local/{local}" if local else "harness models pull smollm2-135m"
     embedded = find_spec("sparrow_decider") is not None
-    yield embedded, "ask an open decision model", f"{asked} decider/sparrow-nano" if embedded else "pip install 'judge-harness[decider]'"
+    yield (
+        embedded,
+        "ask an open decision model",
+        f"{run_command} decider/sparrow-nano" if embedded else "pip install 'judge-harness[decider]'",
+    )
     drawn = find_spec("matplotlib") is not None
     yield drawn, "draw figures for print", "harness report --figures" if drawn else "pip install 'judge-harness[figures]'"
 

@@ -129,8 +129,8 @@ class Dataset(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def most_annotators(self) -> int:
         """Return the highest number of labels of one item on one metric; on metrics that are made of marked errors only without others."""
-        made = self.labels.metric.among(self.about.penalties)
-        return (self.labels if made.all() or not made.any() else self.labels.take(~made)).max_annotators
+        from_errors = self.labels.metric.among(self.about.penalties)
+        return (self.labels if from_errors.all() or not from_errors.any() else self.labels.take(~from_errors)).max_annotators
 
     @cached_property
     def further_people(self) -> Labels:
@@ -141,12 +141,12 @@ class Dataset(msgspec.Struct, frozen=True, dict=True):
         if self.second is None or self.about.second_ratings_by == "unknown":
             return Labels.from_rows(())
         rated = set(zip(self.labels.item, self.labels.metric, self.labels.annotator, strict=True))
-        kept = []
+        annotator_labels = []
         for row, rating in enumerate(zip(self.second.item, self.second.metric, self.second.annotator, strict=True)):
             if rating not in rated:
                 rated.add(rating)
-                kept.append(row)
-        return self.second.take(np.array(kept, np.int64))
+                annotator_labels.append(row)
+        return self.second.take(np.array(annotator_labels, np.int64))
 
     def outputs_of(self, item: Item) -> tuple[str, ...]:
         """Return the names of the texts of an item that are judged: one, or the two of a pair."""
@@ -327,10 +327,10 @@ def _with_penalties(data: Dataset) -> Dataset:
     """Add the labels and judgments on the metrics that the card makes of marked errors."""
     for metric, rule in data.about.penalties.items():
         scale, judgments = data.scales[metric], data.judgments
-        made = labels_of_errors(data.labels, data.second_spans, metric, rule, scale, data.about.source)
+        penalties = labels_of_errors(data.labels, data.second_spans, metric, rule, scale, data.about.source)
         if judgments is not None:
             judgments = Judgments.concatenate([judgments, judgments_of_errors(judgments, metric, rule, scale)])
-        data = msgspec.structs.replace(data, labels=Labels.concatenate([data.labels, made]), judgments=judgments)
+        data = msgspec.structs.replace(data, labels=Labels.concatenate([data.labels, penalties]), judgments=judgments)
     return data
 
 

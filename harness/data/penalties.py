@@ -39,8 +39,8 @@ def judgments_of_errors(judgments: Judgments, metric: str, rule: ErrorPenalty, s
     scores = CodedColumn.from_values(penalties)
     failure = CodedColumn.from_values(None if score is not None else Failure.OFF_SCALE for score in penalties)
     names = CodedColumn.from_values([metric] * len(marked))
-    kept = {name: column for name, column in marked.columns.items() if name in Judgments.COLUMNS or name == "spans"}
-    return Judgments(**kept | {"metric": names, "score": scores, "failure": failure})
+    columns = {name: column for name, column in marked.columns.items() if name in Judgments.COLUMNS or name == "spans"}
+    return Judgments(**columns | {"metric": names, "score": scores, "failure": failure})
 
 
 def penalty_of(errors: Sequence[ErrorSpan], rule: ErrorPenalty, scale: Scale) -> float | None:

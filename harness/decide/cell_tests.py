@@ -319,8 +319,8 @@ class _CellTester:
         if distances and score is not None:
             correlation = pearson(score, distances.mean[items]).value
         elif len(classes.scores) > 1:
-            told = answered if labelled.any() else (raters >= 1)[number]
-            answer, reference = code[told], judged.reference_class[rows][told]
+            answered_or_rated = answered if labelled.any() else (raters >= 1)[number]
+            answer, reference = code[answered_or_rated], judged.reference_class[rows][answered_or_rated]
             kappa = cohen_kappa(answer, reference, len(classes.scores)).value
             if classes.kind == "ordinal" and len(classes.scores) > 2:
                 values = np.append(_class_values(classes), math.nan)  # -1: no class

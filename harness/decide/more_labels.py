@@ -70,7 +70,7 @@ def labels_needed(cells: Sequence[tuple[CellTests, float]], options: DecisionOpt
             if tests.p_people <= options.alpha or for_bar is None:
                 needed[number] = for_bar
             elif for_people is not None:
-                needed[number] = max(for_bar, for_people, key=lambda further: (further.more_than, further.texts))
+                needed[number] = max(for_bar, for_people, key=lambda needed_texts: (needed_texts.more_than, needed_texts.texts))
     return needed
 
 

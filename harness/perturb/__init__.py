@@ -240,11 +240,11 @@ def _change_text(kind: Kind, item: Item, pool: Sequence[Item], seed: int, dose: 
     Kinds that put another item's text in its place take the whole conversation.
     """
     turns = turns_of(words.text)
-    own = [number for number, turn in enumerate(turns) if turn.role == ASSISTANT and turn.content]
-    if not own or kind in (replaced_texts.SWAP_LANGUAGE, replaced_texts.ATTENTION_CHECK):
+    answers = [number for number, turn in enumerate(turns) if turn.role == ASSISTANT and turn.content]
+    if not answers or kind in (replaced_texts.SWAP_LANGUAGE, replaced_texts.ATTENTION_CHECK):
         return _change(kind, item, pool, seed, dose, words)
     changes: dict[int, Change] = {}
-    for number in own if kind.doses else own[-1:]:
+    for number in answers if kind.doses else answers[-1:]:
         of_turn = Words(turns[number].content, words.language, words.segmenter, words.field, words.lexicon)
         change = _change(kind, item, pool, seed + number, dose, of_turn)
         if change is not None:

@@ -118,8 +118,10 @@ class FewShotExamples:
         classes = self._training.scales[metric].classes
         by_score: dict[Score, list[_ScoredItem]] = {}
         for (item, _), mean in zip(labelled, means, strict=True):
-            place = (mean - lowest) / width
-            band: Score = classes[round(place * (len(classes) - 1))] if classes else min(int(place * EXAMPLE_BANDS), EXAMPLE_BANDS - 1)
+            position = (mean - lowest) / width
+            band: Score = (
+                classes[round(position * (len(classes) - 1))] if classes else min(int(position * EXAMPLE_BANDS), EXAMPLE_BANDS - 1)
+            )
             by_score.setdefault(band, []).append(_ScoredItem(self._rank(metric, item), item, band if classes else float(f"{mean:.4g}")))
         return by_score
 

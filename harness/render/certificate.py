@@ -37,11 +37,11 @@ from harness.text import terminal_safe
 
 def render_corrected(corrected: Corrected) -> RenderableType:
     """Return what was estimated, then all numbers; a difference stands in the row of its first system, `one − other`."""
-    known = [number for number in corrected.numbers if number.corrected.value is not None]
+    defined = [number for number in corrected.numbers if number.corrected.value is not None]
     what = "share" if corrected.numbers[0].share_of is not None else "mean"
     first = (
-        f"What people would say of all judged texts, by the judge's scores and some labels: {counted(len(known), f'corrected {what}')}."
-        if known
+        f"What people would say of all judged texts, by the judge's scores and some labels: {counted(len(defined), f'corrected {what}')}."
+        if defined
         else f"No corrected {what} is known: the last column says why."
     )
     rows = [_corrected_row(number) for number in corrected.numbers]

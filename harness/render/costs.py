@@ -45,8 +45,8 @@ def _people_sentence(people: PeopleCost, costs: RunCosts) -> str:
 def language_cost_lines(costs: RunCosts) -> Iterator[str]:
     """Yield a line for each judge and language: what a character of the texts takes, and 1,000 texts. One language needs no line."""
     several = len({judge.judge for judge in costs.judges}) > 1
-    known = [judge for judge in costs.judges if judge.tokens_per_character is not None or judge.dollars]
-    for judge in known if len({judge.language for judge in known}) > 1 else ():
+    with_costs = [judge for judge in costs.judges if judge.tokens_per_character is not None or judge.dollars]
+    for judge in with_costs if len({judge.language for judge in with_costs}) > 1 else ():
         parts = [
             f"{judge.tokens_per_character:.2f} tokens a character of the texts" if judge.tokens_per_character is not None else "",
             f"{judge.per_thousand:,.2f} US dollars for 1,000 texts" if judge.per_thousand else "",

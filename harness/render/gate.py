@@ -284,10 +284,10 @@ def _table(checks: Sequence[Check], width: int) -> FittedTable:
         before, row = rows[number - 1], rows[number]
         if (before[""], before["language"]) == (row[""], row["language"]):
             row["language"] = ""
-    shown = [name for name in rows[0] if any(row[name] for row in rows)]
-    names = tuple(Heading(name, name, number=name == "n", key=name in ("", "language", "metric")) for name in shown)
-    texts = tuple(tuple(row[name] for name in shown) for row in rows)
-    return FittedTable(TextTable(names, texts), unbroken=[name for name in shown if name not in _BROKEN])
+    columns = [name for name in rows[0] if any(row[name] for row in rows)]
+    names = tuple(Heading(name, name, number=name == "n", key=name in ("", "language", "metric")) for name in columns)
+    texts = tuple(tuple(row[name] for name in columns) for row in rows)
+    return FittedTable(TextTable(names, texts), unbroken=[name for name in columns if name not in _BROKEN])
 
 
 def _row(check: Check, shorter: int) -> dict[str, str]:

@@ -325,9 +325,9 @@ def _findings(metric: ExplainedErrors) -> Iterator[str]:
     texts = f"{counted(metric.n, 'text')} in {counted(metric.groups, 'group')}"
     side = "above" if metric.mean_error > 0 else "below"  # not "too generous": the highest score is not the best one on every scale
     yield f"On average its scores are {abs(metric.mean_error):.2f} points {side} people's ({texts})."
-    shown = [effect for effect in metric.effects if effect.outcome == "shown" and effect.level and effect.value is not None]
+    levels = [effect for effect in metric.effects if effect.outcome == "shown" and effect.level and effect.value is not None]
     for side, sign in (("higher", 1), ("lower", -1)):
-        effects = [effect for effect in shown if (effect.value or 0.0) * sign > 0]
+        effects = [effect for effect in levels if (effect.value or 0.0) * sign > 0]
         if effects:
             names = joined([f"{_effect_name(effect)} ({signed(effect.value or 0.0, 2)})" for effect in effects])
             yield f"Beside people's, its scores are {side} for {names}."

@@ -84,10 +84,10 @@ def _agreement_sentence(check: LabelCheck) -> str:
     measured = sorted((cell for cell in check.cells if cell["human_pa"] is not None), key=lambda cell: -cell["human_pa"])
     if not measured:
         second = any(cell.get("second_ratings") for cell in check.cells)
-        known = (
+        unknown_words = (
             "how far people agree is known only of texts that were scored a second time" if second else "how far people agree is not known"
         )
-        return f"No text has labels by two people, so {known}."
+        return f"No text has labels by two people, so {unknown_words}."
     shares = [f"{percent(cell['human_pa'])} for {_place(cell)}" for cell in (measured[0], measured[-1])]
     if len(measured) == 1:
         return f"Two people give the same score to a text in {shares[0]}."

@@ -280,8 +280,8 @@ def cause_words(row: AtlasRow) -> str:
     if row.needed:
         return f"label {row.needed:,} more"
     if row.verdict == NO_VERDICT:
-        known = {"unread": UNREADABLE, "copied": COPIED}
-        return next((known[name] for name in row.obstacles.split() if name in known), ONE_PERSON)
+        causes = {"unread": UNREADABLE, "copied": COPIED}
+        return next((causes[name] for name in row.obstacles.split() if name in causes), ONE_PERSON)
     return unknown_cause(row.verdict, row.obstacles.split(), needed=row.verdict == "too few labels", settled=False)
 
 
@@ -439,8 +439,8 @@ def _next_steps(atlas: Atlas, tag: str, qualities: Sequence[QualityAnswer]) -> I
     for name, about in labelled.items():
         asks = next((board for board, tags in about.boards.items() if tag in tags), "")
         if name not in single and (open_qualities := sorted({*about.qualities} - answered)):
-            named = [metric_words(quality) if quality in QUALITIES else f"“{metric_words(quality)}”" for quality in open_qualities]
-            open_ones.setdefault(asks, []).append(f"{joined(named)} ({name})")
+            quality_words = [metric_words(quality) if quality in QUALITIES else f"“{metric_words(quality)}”" for quality in open_qualities]
+            open_ones.setdefault(asks, []).append(f"{joined(quality_words)} ({name})")
     for asks, labels in sorted(open_ones.items(), reverse=True):
         labels_text = f"people's labels of {', '.join(labels)}"
         if asks:

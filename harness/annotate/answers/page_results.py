@@ -158,11 +158,11 @@ def _faults(result: PageResult, page: LabellingPage, record: PageRecord) -> Iter
 
 def exit_faults(result: PageResult, record: PageRecord) -> Iterator[str]:
     """Yield what the answers to the last questions say that the page cannot say."""
-    asked = {question.id: question for question in record.exit_questions}
+    questions = {question.id: question for question in record.exit_questions}
     if result.exit_changed and not _TIME.fullmatch(result.exit_changed):
         yield "'exit_changed' is a time such as 2026-01-31T09:30:00.000Z"
     for name, said in result.exit.items():
-        question = asked.get(name)
+        question = questions.get(name)
         if question is None:
             yield "an answer to a last question that the page does not ask"
         elif question.kind == "text" and not (isinstance(said, str) and len(said) <= MOST_LETTERS):

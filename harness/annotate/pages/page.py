@@ -353,8 +353,8 @@ def _exit_questions(sections: Iterable[str], library: Library, options: PageOpti
         return ()
     if options.exit_questions:
         return read_spec(options.exit_questions, ExitQuestions).questions
-    asked = () if options.review or options.blind_pairs else sections
-    questions = [question for task in asked if task in library.exit_files for question in library.exit_questions(task).questions]
+    sections_in_use = () if options.review or options.blind_pairs else sections
+    questions = [question for task in sections_in_use if task in library.exit_files for question in library.exit_questions(task).questions]
     return tuple({question.id: question for question in questions}.values())
 
 
@@ -435,8 +435,8 @@ def _notes(content: PageContent, readings: Sequence[_Reading], interface_languag
         yield f"no native reader has checked the questions in '{content.language}'"
     if any(part[1] > 1 for _, part, _, _ in readings):
         yield f"more than {MOST_ON_A_PAGE} texts for one annotator: the pages are split into parts. Few people read so many; see --overlap"
-    shown = (content.item(entry, reading.items[entry.key]) for reading in readings for entry in reading.entries)
-    if options.highlight_changes and not any("changed" in item for item in shown):
+    items = (content.item(entry, reading.items[entry.key]) for reading in readings for entry in reading.entries)
+    if options.highlight_changes and not any("changed" in item for item in items):
         yield "--highlight-changes marks nothing: no judged text differs from a text that is shown before it"
     if options.practice and not any(entry.role == "practice" for reading in readings for entry in reading.entries):
         yield 'there is no practice: the data have no labelled development items (split = "dev") in this language'

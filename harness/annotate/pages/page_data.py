@@ -68,17 +68,17 @@ class AnnotatorWords(msgspec.Struct, frozen=True):
         `0: yes.` has the name `Yes`, and `1: no, no such statement.` the name `No` with its words behind it.
         """
         answers: dict[str, dict[str, Any]] = {}
-        for one in classes:
-            said = one["hint"] or one["name"]
+        for entry in classes:
+            said = entry["hint"] or entry["name"]
             for key in ("yes", "no"):
                 for words in (self.strings[key], key):
                     rest = said[len(words) :]
                     if said.casefold().startswith(words.casefold()) and not rest[:1].isalnum():
-                        answers.setdefault(key, one | {"name": self.strings[key], "hint": rest.strip(" ,，、.。"), "key": key[0]})
+                        answers.setdefault(key, entry | {"name": self.strings[key], "hint": rest.strip(" ,，、.。"), "key": key[0]})
                         break
-        if len(classes) != 2 or len({one["value"] for one in answers.values()}) != 2:
+        if len(classes) != 2 or len({entry["value"] for entry in answers.values()}) != 2:
             return classes
-        return [next(answer for answer in answers.values() if answer["value"] == one["value"]) for one in classes]
+        return [next(answer for answer in answers.values() if answer["value"] == entry["value"]) for entry in classes]
 
     def exit_question(self, question: ExitQuestion) -> dict[str, Any]:
         """A question after the last text for the page, in its own words or in those of the interface."""
@@ -168,8 +168,8 @@ class PageContent(msgspec.Struct, frozen=True, kw_only=True):
         entry_data: dict[str, Any] = {"key": entry.key, "task": item.task, "texts": texts, "questions": questions}
         languages = {name: item.language_of(name) for name in texts if item.language_of(name) != self.language}
         entry_data |= {"languages": languages} if languages else {}
-        if self.highlight_changes and (places := self._changed_places(item, texts)):
-            entry_data["changed"] = places
+        if self.highlight_changes and (spans := self._changed_places(item, texts)):
+            entry_data["changed"] = spans
         if reviews:
             entry_data["reviews"] = {
                 metric: {"score": reviews[metric].score, "reason": visible(reviews[metric].reason)} for metric in questions
@@ -185,8 +185,8 @@ class PageContent(msgspec.Struct, frozen=True, kw_only=True):
         originals = [name for name in texts if name not in outputs and texts[name].strip()]
         if not originals:
             return {}
-        places = {name: changed_words(texts[originals[-1]], texts[name], item.language) for name in outputs}
-        return {name: changed for name, changed in places.items() if changed}
+        spans = {name: changed_words(texts[originals[-1]], texts[name], item.language) for name in outputs}
+        return {name: changed for name, changed in spans.items() if changed}
 
     def page(
         self, annotator: str, entries: Sequence[PageItem], items: Mapping[str, Item], version: str, part: tuple[int, int]

@@ -79,7 +79,7 @@ def in_one_style(text: str, language: str) -> str:
     ('A dog ran.', '犬が走った。', '"Run!"')
     """
     text = " ".join(text.split())
-    first = next((place for place, character in enumerate(text) if character.isalnum()), len(text))
+    first = next((position for position, character in enumerate(text) if character.isalnum()), len(text))
     upper = text[first : first + 1].upper()
     text = text[:first] + (upper if len(upper) == 1 else text[first : first + 1]) + text[first + 1 :]
     stop = _FULL_STOPS.get(langcodes.get(language).maximize().script or "", ".")

@@ -69,10 +69,10 @@ def language_rankings(judged: JudgedTable, seed: int = 0) -> Iterator[LanguageRa
         rows = _plainest(judged, rows[~np.isnan(agreement[rows])])
         tables: dict[str, tuple[list[str], Floats, Ints]] = {}
         for code, tag in enumerate(language.values):
-            here = rows[language.codes[rows] == code]
-            names = sorted({str(judge.values[number]) for number in np.unique(judge.codes[here])})
+            language_rows = rows[language.codes[rows] == code]
+            names = sorted({str(judge.values[number]) for number in np.unique(judge.codes[language_rows])})
             if len(names) >= 2:
-                tables[str(tag)] = (names, *_texts_of_all(judged, here, names, agreement))
+                tables[str(tag)] = (names, *_texts_of_all(judged, language_rows, names, agreement))
         tables = {tag: table for tag, table in tables.items() if len(np.unique(table[2])) >= LEAST_GROUPS}
         everywhere = set.intersection(*(set(names) for names, _, _ in tables.values())) if tables else set()
         if len(tables) < 2 or len(everywhere) < 2:
@@ -108,11 +108,11 @@ def _plainest(judged: JudgedTable, rows: Ints) -> Ints:
     """Return the rows of each judge's plainest variant, and of its lowest temperature."""
     judge, variant, temperature = (judged.column(name) for name in ("judge", "variant", "temperature"))
     keys = np.stack([judge.codes[rows], variant.codes[rows], temperature.codes[rows]])
-    kept: dict[int, tuple[Any, ...]] = {}
+    plainest: dict[int, tuple[Any, ...]] = {}
     for number, how, heat in np.unique(keys, axis=1).T.tolist():
         key = (*plainness(str(variant.values[how]) if how >= 0 else ""), float(temperature.values[heat]) if heat >= 0 else 0.0, how, heat)
-        kept[number] = min(kept.get(number, key), key)
-    wanted = {(number, *key[-2:]) for number, key in kept.items()}
+        plainest[number] = min(plainest.get(number, key), key)
+    wanted = {(number, *key[-2:]) for number, key in plainest.items()}
     return rows[[tuple(column) in wanted for column in keys.T.tolist()]] if len(rows) else rows
 
 
@@ -120,11 +120,11 @@ def _texts_of_all(judged: JudgedTable, rows: Ints, names: list[str], agreement: 
     """Return the mean agreement (texts, judges) over repeats, on the texts that all judges were asked about, and the texts' groups."""
     judge = judged.column("judge")
     number = np.array([names.index(str(name)) if str(name) in names else -1 for name in judge.values])[judge.codes[rows]]
-    items, place = np.unique(judged.item[rows], return_inverse=True)
+    items, text = np.unique(judged.item[rows], return_inverse=True)
     shape = (len(items), len(names))
     total, times = np.zeros(shape), np.zeros(shape)
-    np.add.at(total, (place, number), agreement[rows])
-    np.add.at(times, (place, number), 1)
+    np.add.at(total, (text, number), agreement[rows])
+    np.add.at(times, (text, number), 1)
     of_all = (times > 0).all(axis=1)
     return total[of_all] / times[of_all], judged.groups[items[of_all]].astype(np.int64)
 
@@ -138,9 +138,9 @@ def _compare(metric: str, judges: tuple[str, ...], tables: dict[str, tuple[Float
     first, second = (np.array(side) for side in zip(*pairs, strict=True))
     p, order = [], []
     for tag, (table, group) in tables.items():
-        groups, place = np.unique(group, return_inverse=True)
-        sums, size = np.zeros((len(groups), len(judges))), np.bincount(place).astype(np.float64)
-        np.add.at(sums, place, table)
+        groups, group_code = np.unique(group, return_inverse=True)
+        sums, size = np.zeros((len(groups), len(judges))), np.bincount(group_code).astype(np.float64)
+        np.add.at(sums, group_code, table)
         times = rng.multinomial(len(groups), np.full(len(groups), 1 / len(groups)), size=DRAWS)
         values[tag], draws[tag] = table.mean(axis=0), times @ sums / (times @ size)[:, None]
         top = int(values[tag].argmax())
@@ -151,12 +151,12 @@ def _compare(metric: str, judges: tuple[str, ...], tables: dict[str, tuple[Float
         with np.errstate(invalid="ignore", divide="ignore"):
             p.append(np.where(error > 0, 2 * stdtr(len(groups) - 1, -np.abs(difference) / error), 1.0))
         order.append(np.sign(difference))
-    shown = (holm(np.concatenate(p)) <= _LEVEL).reshape(len(tables), len(pairs)) * np.array(order)
+    is_shown = (holm(np.concatenate(p)) <= _LEVEL).reshape(len(tables), len(pairs)) * np.array(order)
     tags = list(tables)
     reversals = [
         (judges[a], judges[b], tags[int(ups[0])], tags[int(downs[0])])
         for number, (a, b) in enumerate(pairs)
-        if len(ups := np.flatnonzero(shown[:, number] > 0)) and len(downs := np.flatnonzero(shown[:, number] < 0))
+        if len(ups := np.flatnonzero(is_shown[:, number] > 0)) and len(downs := np.flatnonzero(is_shown[:, number] < 0))
     ]
     ranking = LanguageRanking(metric=metric, judges=judges, best=tuple(best), reversed=tuple(reversals))
     if len(judges) < 3:

@@ -237,8 +237,8 @@ def _grid_cell(rows: Sequence[AtlasRow]) -> VerdictCell:
         words, number = deciding({"obstacles": row.obstacles.split(), "gap": row.gap, "base_diff": row.over_constant})
     elif styles[0] == "open":
         words = cause_words(row)
-    shown = SIGNS[styles[0]] + ("" if number is None else f" {difference(number)}")
-    return VerdictCell(styles[0], ((styles[0], shown),), words, title)
+    text = SIGNS[styles[0]] + ("" if number is None else f" {difference(number)}")
+    return VerdictCell(styles[0], ((styles[0], text),), words, title)
 
 
 def groups_of(cards: Sequence[Card]) -> list[tuple[str, str, list[Card]]]:

@@ -126,8 +126,10 @@ def _data_title(recordings: Sequence[Recording]) -> str:
     def letters(text: str) -> str:
         return "".join(filter(str.isalnum, text.casefold()))
 
-    named = (title if letters(title).startswith(letters(name)) else f"{name}{title and f': {title}'}" for name, title in titles.items())
-    return " · ".join(named)
+    titles_with_names = (
+        title if letters(title).startswith(letters(name)) else f"{name}{title and f': {title}'}" for name, title in titles.items()
+    )
+    return " · ".join(titles_with_names)
 
 
 def _judged_cells(

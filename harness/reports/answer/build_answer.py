@@ -156,8 +156,8 @@ def _describe_error_rate(sides: Sides) -> str:
         means = f"The bar where one person labelled each text: {bar_words(verdicts)}."
     else:
         means = _as_good_as_people(margin)
-        if asked := next((verdict for verdict in verdicts if any(share.bar is not None for share in verdict.shares)), None):
-            means += f" --bar asks in addition that the judge finds {words_of_bar(asked.shares)}."
+        if barred := next((verdict for verdict in verdicts if any(share.bar is not None for share in verdict.shares)), None):
+            means += f" --bar asks in addition that the judge finds {words_of_bar(barred.shares)}."
     if setting(verdicts[0], "correction") != "holm" or not tests:
         return means
     chance = percent(float(setting(verdicts[0], "alpha")))

@@ -66,7 +66,7 @@ def _unknown_card(unknown: Sequence[Verdict], total: int, note: str = "") -> Car
         by_cause: dict[str, list[str]] = {}
         for verdict in unknown:
             by_cause.setdefault(cause_words(verdict), []).append(place_of(verdict))
-        text = "; ".join(f"{joined(places)}: {cause}" for cause, places in by_cause.items())
+        text = "; ".join(f"{joined(questions)}: {cause}" for cause, questions in by_cause.items())
         return Card("open", "Unknown", f"{text}.", note)
     number = f"all {total} questions" if len(unknown) == total else f"{len(unknown)} of {total} questions"
     counted_causes = "; ".join(f"{cause}: {count}" for cause, count in causes.items())

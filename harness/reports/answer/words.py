@@ -124,10 +124,10 @@ def seen_agreement(verdicts: Sequence[Verdict]) -> Iterator[str]:
     `It agrees with the person in 86 % of texts, κ .61; finds 97 % of what the person passed, 37 % of what the person failed; 240 texts.`
     On continuous scales the correlation stands in place of agreement. Labels that nobody gave, and answers that cannot be read, have none.
     """
-    told = [verdict for verdict in verdicts if verdict.kappa is not None or verdict.correlation is not None]
-    if not told or len(verdicts) > _FEW_LINES or any(verdict.controls for verdict in verdicts):
+    measured = [verdict for verdict in verdicts if verdict.kappa is not None or verdict.correlation is not None]
+    if not measured or len(verdicts) > _FEW_LINES or any(verdict.controls for verdict in verdicts):
         return
-    for verdict in told:
+    for verdict in measured:
         who = "the person" if verdict.basis == "bar" else "people"
         labels = "the person" if verdict.basis == "bar" else "most people" if verdict.texts.n else "the label"
         by = "" if verdict.correlation is None else coefficient(verdict.correlation)
@@ -137,9 +137,9 @@ def seen_agreement(verdicts: Sequence[Verdict]) -> Iterator[str]:
             more = "".join(f", {name} {value}" for name, value in (("κ", coefficient(verdict.kappa)), ("correlation", by)) if value)
             said = f"agrees with {labels} in {percent(verdict.baseline.right)} of texts{more}"
         shares = [share for share in reversed(verdict.shares) if share.n and share.score is not None]
-        found = ", ".join(f"{percent(share.share)} of {words_of_share(share, who)}" for share in shares)
-        place = f"{place_of(verdict)}: it" if len(verdicts) > 1 else "It"
-        yield f"{place} {said}{f'; finds {found}' if found else ''}; {counted(verdict.texts.labelled, 'text')}."
+        shares_found = ", ".join(f"{percent(share.share)} of {words_of_share(share, who)}" for share in shares)
+        subject = f"{place_of(verdict)}: it" if len(verdicts) > 1 else "It"
+        yield f"{subject} {said}{f'; finds {shares_found}' if shares_found else ''}; {counted(verdict.texts.labelled, 'text')}."
 
 
 def judge_of(verdict: Verdict) -> tuple[Any, Any]:

@@ -56,7 +56,7 @@ def _changes(table: JudgedTable, axis: str) -> Iterator[Row]:
             has_points = not np.isnan(table.points[mine[cell]]).all()
             if (partner[cell] < 0).all() or (axis == "perturbation" and has_points):
                 continue  # the section on perturbations has these
-            value, against = (None if one == NO_VALUE else column.values[one] for one in (code, plainest))
+            value, against = (None if class_code == NO_VALUE else column.values[class_code] for class_code in (code, plainest))
             row = new_row(key, axis=axis, changed_to=_words(axis, value), changed_from=_words(axis, against))
             put_moved(row, table, mine[cell], partner[cell])
             yield row

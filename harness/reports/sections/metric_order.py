@@ -57,8 +57,8 @@ def compare_metric_orders(answers: JudgedTable, forward: Sequence[str]) -> Secti
         drag += _drag_rows(clean, straight, reverse, metrics)
     for name, table in (("moved", rows), ("halo", halo), ("drag", drag)):
         with_q(table, name, level_of)
-    further = {name: table for name, table in (("halo", halo), ("drag", drag)) if table}
-    return section("Questions together, and their order", rows, hypothesis=HYPOTHESIS, **further)
+    further_tables = {name: table for name, table in (("halo", halo), ("drag", drag)) if table}
+    return section("Questions together, and their order", rows, hypothesis=HYPOTHESIS, **further_tables)
 
 
 def order_of_calls(judgments: Judgments) -> list[str]:
@@ -100,11 +100,11 @@ def _halo_rows(clean: JudgedTable, variant: str, other: str, metrics: Sequence[s
     for key, points, group, drawing in _points_by_metric(clean, (variant, other), metrics):
         row = new_row({**key, "variant": variant, "versus": other, "metric": POOLED})
         moments = []  # of each pair of metrics, both ways: (questions, 6)
-        for one, two in combinations(range(len(metrics)), 2):
-            is_read = ~np.isnan(points[:, [one, two]]).any(axis=(0, 1))
+        for first, second in combinations(range(len(metrics)), 2):
+            is_read = ~np.isnan(points[:, [first, second]]).any(axis=(0, 1))
             row["n"] = row.get("n", 0) + int(is_read.sum())
             for way in (0, 1):
-                a, b = (np.where(is_read, points[way, metric], 0.0) for metric in (one, two))
+                a, b = (np.where(is_read, points[way, metric], 0.0) for metric in (first, second))
                 moments.append(np.stack([is_read, a, b, a * a, b * b, a * b], axis=1).astype(float))
         if not row["n"]:
             continue

@@ -336,13 +336,13 @@ def squared_calibration_error(confidence: ArrayLike, right: ArrayLike, groups: A
     count, size = int(code.max()) + 1, int(bin_of.max()) + 1
     cell = code * size + bin_of
     n, e = (np.bincount(cell, values, count * size).reshape(count, size) for values in (np.ones(len(p)), p - y))
-    whole = _pairs(n.sum(0), e.sum(0), (n**2).sum(0), (e**2).sum(0))
+    all_pairs = _pairs(n.sum(0), e.sum(0), (n**2).sum(0), (e**2).sum(0))
     if count < MIN_GROUPS:
-        return SquaredError(float(whole), (math.nan, math.nan), size)
+        return SquaredError(float(all_pairs), (math.nan, math.nan), size)
     without = _pairs(n.sum(0) - n, e.sum(0) - e, (n**2).sum(0) - n**2, (e**2).sum(0) - e**2)
     error = math.sqrt((count - 1) / count * float(((without - without.mean()) ** 2).sum()))
     reach = error * t_quantile(0.95, float(effective_groups(n.sum(1))) - 1)
-    return SquaredError(float(whole), (float(whole) - reach, float(whole) + reach), size)
+    return SquaredError(float(all_pairs), (float(all_pairs) - reach, float(all_pairs) + reach), size)
 
 
 def _pairs(n: Floats, e: Floats, n_squares: Floats, e_squares: Floats) -> Floats:
@@ -394,10 +394,10 @@ def next_person(counts: ArrayLike, prior: ArrayLike) -> tuple[Floats, Floats]:
     m, k = label_counts.sum(axis=1), label_counts.shape[1]
     brier, log = np.zeros(len(m)), np.zeros(len(m))
     for y in range(k):
-        one = np.eye(k)[y]
-        others = np.maximum(label_counts - one, 0.0) + extra
-        q = others / others.sum(axis=1, keepdims=True)
-        brier += label_counts[:, y] * ((q - one) ** 2).sum(axis=1)
+        next_label = np.eye(k)[y]
+        other_counts = np.maximum(label_counts - next_label, 0.0) + extra
+        q = other_counts / other_counts.sum(axis=1, keepdims=True)
+        brier += label_counts[:, y] * ((q - next_label) ** 2).sum(axis=1)
         log -= label_counts[:, y] * np.log(np.clip(q[:, y], CUT, 1.0))
     with np.errstate(invalid="ignore", divide="ignore"):
         return (np.where(m >= 2, brier / m, math.nan), np.where(m >= 2, log / m, math.nan))
