@@ -18,8 +18,7 @@
     ├── OutputError         5   standard output is closed, full, or cannot encode the results
     └── IncompleteRun       6   the run ended, but some calls have no reply
 
-Commands that end without an error have exit codes too (`harness.exit_codes`). A message says what is wrong, where, and what would be right.
-"""
+Commands that end without an error have exit codes too (`harness.errors`). A message says what is wrong, where, and what would be right."""
 
 from __future__ import annotations
 
@@ -32,7 +31,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from harness.exit_codes import CONTENT, FETCH, INCOMPLETE, INTERRUPTED, JUDGE, OTHER_ERROR, OUTPUT, STORE, USAGE
+OTHER_ERROR = 1
+GATE_FAILED, GATE_INCONCLUSIVE = 1, 7
+STALE, NOTHING_ALLOWED, UNCONFIRMED = 1, 1, 7  # of a certificate; unconfirmed: not all of it could be made again
+USAGE = 2
+CONTENT = 3
+JUDGE, FETCH = 4, 4
+STORE, OUTPUT = 5, 5
+INCOMPLETE, UNCHECKED = 6, 6  # unchecked: a board whose data are not here
+INTERRUPTED = 130  # Ctrl-C; the shells' convention
+
 
 _MOST_FAULTS = 6  # of a file, in one message
 _LONGEST_NAME = 200  # of a file, in a message: longer ones are cut

@@ -14,14 +14,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from harness.authoring.lock import differences, is_draft
-from harness.authoring.parsed_content import PackTable, ParsedContent, pack_of, read_content, tables_of
-from harness.authoring.scaffold import NO_ITEMS, PLACEHOLDER
-from harness.authoring.spec_checks import (
+from harness.authoring.parsed_content import (
+    PackTable,
+    ParsedContent,
     dataset_card_complaints,
     exit_complaints,
     name_complaints,
     pack_complaints,
+    pack_of,
+    read_content,
     rubric_complaints,
+    tables_of,
     tag_complaints,
     tag_problem,
     task_complaints,
@@ -29,6 +32,7 @@ from harness.authoring.spec_checks import (
     unlisted_complaints,
     writing_complaints,
 )
+from harness.authoring.scaffold import NO_ITEMS, PLACEHOLDER
 from harness.content import tags
 from harness.content.canary import HOW_TO_MARK, LABELS, holds_canary, sealed_file_problem
 from harness.content.interfaces import FALLBACK, interface_complaints, missing_strings

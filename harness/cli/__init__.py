@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 from harness.cli.app import read
 from harness.cli.streams import checked_output, guarded_log, interrupted_once
-from harness.errors import HarnessError, explained_system_errors
-from harness.exit_codes import INTERRUPTED
+from harness.errors import INTERRUPTED, HarnessError, explained_system_errors
 
 if TYPE_CHECKING:
     from harness.cli.command import Command

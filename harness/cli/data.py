@@ -16,8 +16,7 @@ from harness.content.library import Library
 from harness.content.specs import DatasetCard
 from harness.content.tags import english_name, suggest
 from harness.data.named_folders import data_home, fetched_folder, how_to_get, megabytes, raw_bytes
-from harness.errors import AbsentRawFile, MissingData, UsageError
-from harness.exit_codes import OTHER_ERROR, UNCHECKED
+from harness.errors import OTHER_ERROR, UNCHECKED, AbsentRawFile, MissingData, UsageError
 from harness.offensive import refuse_in_repository
 from harness.published.listing import cards_in, listed
 from harness.reports.tables.numbers import counted

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from harness.cli.streams import print_json
-from harness.exit_codes import JUDGE
+from harness.errors import JUDGE
 from harness.reports.tables.numbers import counted
 from harness.text import terminal_safe
 

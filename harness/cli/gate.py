@@ -8,8 +8,7 @@ from pathlib import Path
 from harness import api, sources
 from harness.cli.commands.content_and_installation import NewContent
 from harness.cli.commands.use_scores import Gate
-from harness.errors import UsageError
-from harness.exit_codes import GATE_FAILED, GATE_INCONCLUSIVE, JUDGE
+from harness.errors import GATE_FAILED, GATE_INCONCLUSIVE, JUDGE, UsageError
 
 
 def gate(arguments: Gate) -> int:

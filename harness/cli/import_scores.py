@@ -13,10 +13,10 @@ from harness.cli.arguments import given_fields
 from harness.cli.commands.other_programs import ImportScores
 from harness.cli.endings import ended, print_refusals, refusals_of
 from harness.content import Library
+from harness.errors import JUDGE
 from harness.exchange.labels.mapping import parse_pairs, parse_scales
 from harness.exchange.scores.import_options import ScoreImportOptions, check_scales, parse_map, with_mapping_file
 from harness.exchange.scores.score_import import ScoreImportSummary, import_scores
-from harness.exit_codes import JUDGE
 from harness.reports.tables.numbers import counted
 from harness.text import terminal_safe
 

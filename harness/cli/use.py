@@ -13,8 +13,7 @@ from harness.cli.commands.use_scores import Accept, Calibrate, Certify, Correct,
 from harness.cli.endings import print_result
 from harness.cli.judged import asked_source, judged_run, opened_source
 from harness.cli.streams import print_json
-from harness.errors import UsageError
-from harness.exit_codes import GATE_FAILED, GATE_INCONCLUSIVE, NOTHING_ALLOWED, STALE, UNCONFIRMED
+from harness.errors import GATE_FAILED, GATE_INCONCLUSIVE, NOTHING_ALLOWED, STALE, UNCONFIRMED, UsageError
 from harness.measure.options import MeasureOptions
 from harness.options import part_of
 from harness.render.terminal import working

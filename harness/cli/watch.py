@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from harness import api, sources
 from harness.cli.arguments import check_figure
 from harness.cli.commands.use_scores import CheckWatch, WatchAdd, WatchDraw, WatchInit
-from harness.exit_codes import GATE_FAILED, GATE_INCONCLUSIVE
+from harness.errors import GATE_FAILED, GATE_INCONCLUSIVE
 
 if TYPE_CHECKING:
     from harness.correction.certificate import CertifiedJudge

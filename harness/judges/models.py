@@ -16,8 +16,7 @@ import msgspec
 from harness.content.tags import choose_from, suggest
 from harness.errors import JudgeError, StoreError, UsageError
 from harness.redaction import Redactor, environment_secrets
-from harness.row_files import sha256_of
-from harness.user_folders import cache_home
+from harness.row_files import cache_home, sha256_of
 
 _MAGIC = b"GGUF"
 _log = logging.getLogger("harness.judges")  # without a handler of the user's, its warnings go to standard error

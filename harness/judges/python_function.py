@@ -24,7 +24,7 @@ from harness.judges.base import JudgeOptions, NoReply, answer_object
 from harness.judges.registry import raising
 from harness.model import Call, JudgeIdentity, Reply
 from harness.parse.decisions import CLASSES
-from harness.plugin_errors import describe_failure, message_of, task_is_cancelled
+from harness.plugins import describe_failure, message_of, task_is_cancelled
 from harness.row_files import sha256_of
 
 _ARGUMENTS: dict[str, Callable[[Call], Any]] = {

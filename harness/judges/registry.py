@@ -16,8 +16,7 @@ from harness.content.tags import choose_from
 from harness.errors import FatalReply, HarnessError, JudgeError, UsageError
 from harness.judges.base import Judge, JudgeOptions, NoReply
 from harness.model import Call, JudgeIdentity, Reply
-from harness.plugin_errors import describe_failure, task_is_cancelled, watch_interrupt
-from harness.plugins import registered, registered_twice
+from harness.plugins import describe_failure, registered, registered_twice, task_is_cancelled, watch_interrupt
 
 if TYPE_CHECKING:
     from harness.judges.batches import Batches

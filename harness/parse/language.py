@@ -18,8 +18,7 @@ from typing import Any
 from harness.content import tags
 from harness.errors import StoreError
 from harness.parse.vocabulary import Vocabulary, bundled_vocabulary
-from harness.row_files import write_together
-from harness.user_folders import cache_home
+from harness.row_files import cache_home, write_together
 
 MIN_LETTERS = 20  # nobody can tell the language of a shorter text
 UNDETERMINED = "und"

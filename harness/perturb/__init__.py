@@ -23,8 +23,7 @@ from harness.model import Item
 from harness.perturb import changed_words, characters, replaced_texts
 from harness.perturb.kind import Chance, Change, Doses, Kind
 from harness.perturb.segments import SEGMENTERS, Words
-from harness.plugin_errors import describe_failure, message_of
-from harness.plugins import load, registered_twice
+from harness.plugins import describe_failure, load, message_of, registered_twice
 from harness.plugins import registered as registered_points
 
 __all__ = [

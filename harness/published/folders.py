@@ -21,8 +21,7 @@ from harness.content.specs import ConvertedTable, DatasetCard, LabelMapping
 from harness.errors import ContentError, HarnessError, StoreError, UsageError
 from harness.exchange.labels.importing import import_labels
 from harness.exchange.labels.options import ImportOptions
-from harness.plugin_errors import describe_failure
-from harness.plugins import registered, registered_twice
+from harness.plugins import describe_failure, registered, registered_twice
 from harness.published.fetch import Progress, fetch, raw_files, raw_folder
 from harness.published.raw import RawFiles, Row, Tables, error_in_row
 from harness.row_files import TABLE_ENDS, find_table, jsonl_lines, make_folder, open_bytes, read_rows, to_json, write_atomic

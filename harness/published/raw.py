@@ -13,7 +13,7 @@ from traceback import walk_tb
 from typing import Any, TypeVar
 
 from harness.errors import ContentError, unreadable
-from harness.plugin_errors import message_of
+from harness.plugins import message_of
 
 Row = dict[str, Any]
 Tables = Mapping[str, Iterable[Row]]

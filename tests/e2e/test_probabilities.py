@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from harness.exit_codes import USAGE
+from harness.errors import USAGE
 from tests.unit.correction.probability_folder import probability_folder
 
 Cli = Callable[..., Any]

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from harness.errors import AccessError, ContentError, JudgeError, UnreadableFile, UsageError, explain_system_error, unreadable
-from harness.exit_codes import JUDGE, STORE
+from harness.errors import JUDGE, STORE, AccessError, ContentError, JudgeError, UnreadableFile, UsageError, explain_system_error, unreadable
 
 Cli = Callable[..., Any]
 Refused = Callable[..., None]

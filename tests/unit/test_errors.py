@@ -8,8 +8,7 @@ import pytest
 
 from harness import errors
 from harness.cli.help import help_of
-from harness.errors import ContentError, HarnessError, IncompleteRun
-from harness.exit_codes import GATE_INCONCLUSIVE, INTERRUPTED
+from harness.errors import GATE_INCONCLUSIVE, INTERRUPTED, ContentError, HarnessError, IncompleteRun
 
 
 def every_error(kind: type[HarnessError] = HarnessError) -> dict[str, type[HarnessError]]:

@@ -18,22 +18,18 @@ from harness import runs
 # From the bottom up. Whoever adds a module or package to harness/ gives it a layer here.
 LAYERS: list[set[str]] = [
     {
-        "archives",
         "asking",
         "conversations",
         "errors",
-        "exit_codes",
         "html_pages",
         "model",
         "offensive",
         "options",
         "patterns",
-        "plugin_errors",
         "plugins",
         "redaction",
         "row_files",
         "text",
-        "user_folders",
     },
     {"content"},
     {"parse"},
@@ -57,9 +53,6 @@ LAYERS: list[set[str]] = [
 ]
 # Who may import whom on the same layer, with the reason; nobody else may.
 BESIDE = {
-    ("archives", "errors"): "archives that cannot be read raise the errors that commands show",
-    ("errors", "exit_codes"): "an error ends the command with its exit code",
-    ("archives", "row_files"): "Zstandard is unpacked by pyarrow, which is imported in one place",
     ("row_files", "errors"): "rows that cannot be read raise the errors that commands show",
     ("row_files", "text"): "cells of CSV files are guarded by the rules for invisible characters",
     ("offensive", "errors"): "it refuses to write",
@@ -67,7 +60,6 @@ BESIDE = {
     ("asking", "errors"): "options that contradict each other raise the errors that commands show",
     ("options", "errors"): "a text that is no value of an option raises the errors that commands show",
     ("plugins", "errors"): "a plug-in that cannot be used raises the errors that commands show",
-    ("plugins", "plugin_errors"): "what its code did is said in one place",
     ("redaction", "text"): "secrets are removed from text that is whole",
     ("engines", "store"): "an engine writes every reply to the store before the next call goes out",
     ("watch", "correction"): "a watch is kept of a certificate",
@@ -210,7 +202,7 @@ def test_statistics_know_errors_of_their_own_only() -> None:
 
 
 def test_the_model_and_the_errors_import_nothing_of_ours() -> None:
-    assert imports("model") == imports("exit_codes") == imports("text") == {}
+    assert imports("model") == imports("errors") == imports("text") == {}
 
 
 def test_studies_come_in_by_entry_points_only() -> None:

@@ -24,8 +24,7 @@ from harness.cli.commands.leaderboards import BoardCheck, BoardRecord, Submit
 from harness.cli.content import other_checkout
 from harness.content import Board, Library
 from harness.decide.sentences import unread_sentence
-from harness.errors import ContentError, UsageError
-from harness.exit_codes import JUDGE, UNCHECKED
+from harness.errors import JUDGE, UNCHECKED, ContentError, UsageError
 from harness.judges import traits_of
 from harness.row_files import to_json
 from harness.runs import Prepared, reopen, run_place

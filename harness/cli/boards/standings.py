@@ -15,8 +15,7 @@ from harness.cli.commands.leaderboards import BoardBuild, BoardShow
 from harness.content import Library
 from harness.content.library import bundled_root
 from harness.content.tags import resolve
-from harness.errors import MissingData, UsageError
-from harness.exit_codes import JUDGE
+from harness.errors import JUDGE, MissingData, UsageError
 from harness.render.terminal import working
 from harness.row_files import to_json, write_together
 from harness.text import terminal_safe

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 from xml.parsers import expat
 
-from harness.archives import open_archive
 from harness.errors import ContentError, UsageError
 from harness.exchange.labels import table as limits
 from harness.exchange.labels.delimited import refuse_repeated
 from harness.exchange.labels.table import Record, SourceTable, Unreadable, header_index, header_note, is_blank, two_row_names, two_row_note
+from harness.row_files import open_archive
 
 _MAX_MERGED_CELLS = 1_000_000
 OLD_EXCEL = b"\xd0\xcf\x11\xe0"

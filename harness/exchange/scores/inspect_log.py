@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.archives import open_archive
 from harness.errors import ContentError
 from harness.exchange.labels import table as limits
 from harness.exchange.labels.records import first_object
@@ -22,6 +21,7 @@ from harness.exchange.scores.score_metadata import of_ours
 from harness.model import Failure
 from harness.parse import AnswerRule
 from harness.parse.answer_rule import REGEX
+from harness.row_files import open_archive
 
 _REASONS = {"refusal": Failure.REFUSED, "no_response": Failure.MISSING, "scoring_failed": Failure.MISSING}
 _MOST_EPOCHS = 100_000

@@ -10,8 +10,8 @@ import pytest
 
 from harness.authoring.check import check
 from harness.authoring.lock import accept
+from harness.authoring.parsed_content import ASKED_BY_STUDIES
 from harness.authoring.scaffold import PLACEHOLDER, new_language, new_rubric, new_task
-from harness.authoring.spec_checks import ASKED_BY_STUDIES
 from harness.content.library import Library
 from harness.content.specs import Lexicon
 from harness.errors import StoreError, UsageError

@@ -13,7 +13,7 @@ import pytest
 
 import harness
 from harness.cli import main
-from harness.exit_codes import CONTENT, JUDGE, USAGE
+from harness.errors import CONTENT, JUDGE, USAGE
 
 Import = Callable[..., int]
 CHOICE = {"finish_reason": "stop"}

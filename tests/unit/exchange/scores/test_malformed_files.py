@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from harness.archives import open_archive
 from harness.content import Library
 from harness.errors import HarnessError
 from harness.exchange.labels.mapping import parse_scales
 from harness.exchange.scores.external_scores import ReadOptions
 from harness.exchange.scores.import_options import ScoreImportOptions
 from harness.exchange.scores.score_import import import_scores, read_scores
+from harness.row_files import open_archive
 
 FILES = Path(__file__).parents[1] / "files"
 MUTATIONS = 25  # of each file

@@ -11,11 +11,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from harness.archives import open_archive
 from harness.errors import ContentError
 from harness.exchange.labels.mapping import parse_scales
 from harness.exchange.scores.import_options import ScoreImportOptions
 from harness.exchange.scores.score_import import ScoreImportSummary, import_scores
+from harness.row_files import open_archive
 
 FILES = Path(__file__).parents[1] / "files"
 Imported = Callable[..., ScoreImportSummary]

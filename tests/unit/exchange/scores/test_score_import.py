@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 import harness
-from harness.archives import open_archive
 from harness.content import Library
 from harness.data import load_folder
 from harness.errors import ContentError, UsageError
 from harness.exchange.labels.mapping import parse_scales
 from harness.exchange.scores.import_options import ScoreImportOptions, parse_map
 from harness.exchange.scores.score_import import ScoreImportSummary, import_scores
+from harness.row_files import open_archive
 from tests.conftest import write_rows
 
 FILES = Path(__file__).parents[1] / "files"
