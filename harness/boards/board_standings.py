@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any, NamedTuple
 
 import msgspec
@@ -25,7 +26,7 @@ from harness.measure.rankings.ranked import RankedJudge, Ranking, RankingInput
 from harness.measure.rankings.ranking import rank
 from harness.measure.recorded_run import recording
 from harness.model import BY_PEOPLE, parse_variant
-from harness.runs import Prepared, Spent, price_of
+from harness.runs import Prepared, price_of
 
 SCHEMA_VERSION = 5
 
@@ -142,7 +143,9 @@ def standings(board: Board, prepared: Prepared, entries: Sequence[ScoredSubmissi
     """
     protocol = prepared.protocol
     by_id = entries_by_id(entries)
-    judgments = {judge: _ranking_columns(entry.judgments) for judge, entry in by_id.items()}
+    # Without the columns that nothing here needs: the justifications of a hundred judges take much memory.
+    columns = (*Judgments.COLUMNS, "confidence", "probs")
+    judgments = {judge: Judgments(**{column: entry.judgments.columns[column] for column in columns}) for judge, entry in by_id.items()}
     variants = tuple(str(parse_variant(text)) for text in board.variants)
     tables = rank(
         ranking_input(
@@ -156,6 +159,7 @@ def standings(board: Board, prepared: Prepared, entries: Sequence[ScoredSubmissi
         on_label_scale=[judge for judge, entry in by_id.items() if entry.card.recorded],
     )
     decided = {judge: _decide(board, prepared, judge, judgments[judge]) for judge in by_id}
+    unreviewed = () if protocol.texts.data else prepared.library.unreviewed(protocol.texts.board, protocol.texts.languages)
     return Standings(
         schema_version=SCHEMA_VERSION,
         board=protocol.texts.source,
@@ -168,7 +172,7 @@ def standings(board: Board, prepared: Prepared, entries: Sequence[ScoredSubmissi
         repeats=protocol.questions.repeats,
         constructed=protocol.texts.constructed,
         native=set(prepared.data.labels.source.used) == {"native"},
-        unreviewed=tuple(_unreviewed(prepared)),
+        unreviewed=tuple(unreviewed),
         judges=tuple(_contender(judge, entry, prepared) for judge, entry in by_id.items()),
         tables=tables,
         overall=tuple(_overall(decided, variants, protocol.texts.languages, tables)),
@@ -219,17 +223,6 @@ def entries_by_id(entries: Sequence[ScoredSubmission]) -> dict[str, ScoredSubmis
     return by_id
 
 
-def _ranking_columns(judgments: Judgments) -> Judgments:
-    """Judgments without the columns that nothing here needs: the justifications of a hundred judges take much memory."""
-    columns = {column: judgments.columns[column] for column in (*Judgments.COLUMNS, "confidence", "probs")}
-    return Judgments(**columns)
-
-
-def _unreviewed(prepared: Prepared) -> list[str]:
-    library, protocol = prepared.library, prepared.protocol
-    return [] if protocol.texts.data else library.unreviewed(protocol.texts.board, protocol.texts.languages)
-
-
 # ---- what cards and replies say
 
 
@@ -243,7 +236,19 @@ def _contender(judge: str, entry: ScoredSubmission, prepared: Prepared) -> Conte
     judgments: Counter[str] = Counter()
     for item, count in zip(entry.judgments.item.values, np.bincount(entry.judgments.item.codes).tolist(), strict=False):
         judgments[language.get(item, "")] += count
-    spent = answers.spent.get(card.name, {})
+    price, spending = price_of(card.identity), {}
+    for tag, spent in sorted(answers.spent.get(card.name, {}).items()):
+        if not judgments.get(tag) or card.recorded:
+            continue
+        counted = spent.usage.prompt_tokens + spent.usage.completion_tokens > 0
+        dollars = None
+        if price is not None and (counted or not (price.input or price.output)):
+            dollars = price.cost(spent.usage) - price.cost(spent.batched) + price.in_batch().cost(spent.batched)
+        spending[tag] = Spending(
+            dollars=None if dollars is None else round(1000 * dollars / judgments[tag], 9),
+            seconds=round(1000 * spent.seconds / judgments[tag], 6),
+            prices=price.as_of if price else None,
+        )
     return Contender(
         id=judge,
         **{name: getattr(card, name) for name in _OF_CARD},
@@ -251,20 +256,7 @@ def _contender(judge: str, entry: ScoredSubmission, prepared: Prepared) -> Conte
         answers=count_all_answers(entry.judgments),
         part=card.part.words if card.part else "",
         answered_by=answers.answered_by.get(card.name, {}),
-        spending={tag: _spending(entry, spent[tag], judgments[tag]) for tag in sorted(spent) if judgments.get(tag) and not card.recorded},
-    )
-
-
-def _spending(entry: ScoredSubmission, spent: Spent, judgments: int) -> Spending:
-    price = price_of(entry.card.identity)
-    counted = spent.usage.prompt_tokens + spent.usage.completion_tokens > 0
-    dollars = None
-    if price is not None and (counted or not (price.input or price.output)):
-        dollars = price.cost(spent.usage) - price.cost(spent.batched) + price.in_batch().cost(spent.batched)
-    return Spending(
-        dollars=None if dollars is None else round(1000 * dollars / judgments, 9),
-        seconds=round(1000 * spent.seconds / judgments, 6),
-        prices=price.as_of if price else None,
+        spending=spending,
     )
 
 
@@ -275,34 +267,31 @@ def _overall(
     decided: Mapping[str, DecidedJudge], variants: Sequence[str], languages: Sequence[str], tables: Sequence[Ranking]
 ) -> list[Overall]:
     """Every judge over all languages, sorted by mean; judges without a mean come last."""
-    rows: dict[tuple[str, str], Mapping[str, RankedJudge]] = {
+    ranked: dict[tuple[str, str], Mapping[str, RankedJudge]] = {
         (table.variant, table.language): {row.judge: row for row in table.rows} for table in tables if table.metric == POOLED
     }
     overall = []
-    for variant in variants:
-        variant_rows = [
-            _overall_row(judge, variant, {tag: rows.get((variant, tag), {}).get(judge) for tag in languages}, of_judge)
-            for judge, of_judge in decided.items()
-        ]
-        overall += sorted(variant_rows, key=lambda row: (row.mean is None, -(row.mean or 0.0), row.judge))
-    return overall
-
-
-def _overall_row(judge: str, variant: str, rows: Mapping[str, RankedJudge | None], of_judge: DecidedJudge) -> Overall:
-    values = {tag: row.value if row and not row.unread else None for tag, row in rows.items()}
-    defined = {tag: value for tag, value in values.items() if value is not None}
-    complete = bool(defined) and len(defined) == len(values)
-    worst = min(defined, key=lambda tag: (defined[tag], tag)) if complete else None
-    tested = [row.beats_baseline for row in rows.values() if row and row.beats_baseline is not None]
-    return Overall(
-        judge=judge,
-        variant=variant,
-        by_language=values,
-        mean=sum(defined.values()) / len(defined) if complete else None,
-        worst=defined[worst] if worst else None,
-        worst_language=worst,
-        beats_baseline=sum(tested),
-        tested=len(tested),
-        verdicts=dict(sorted(Counter(verdict.answer for verdict in of_judge.verdicts if verdict["variant"] == variant).items())),
-        probabilities=dict(sorted(Counter(cell.verdict for cell in of_judge.probabilities if cell.key["variant"] == variant).items())),
-    )
+    for variant, (judge, of_judge) in product(variants, decided.items()):
+        rows = {tag: ranked.get((variant, tag), {}).get(judge) for tag in languages}
+        values = {tag: row.value if row and not row.unread else None for tag, row in rows.items()}
+        defined = {tag: value for tag, value in values.items() if value is not None}
+        complete = bool(defined) and len(defined) == len(values)
+        worst = min(defined, key=lambda tag: (defined[tag], tag)) if complete else None
+        tested = [row.beats_baseline for row in rows.values() if row and row.beats_baseline is not None]
+        verdicts = Counter(verdict.answer for verdict in of_judge.verdicts if verdict["variant"] == variant)
+        probabilities = Counter(cell.verdict for cell in of_judge.probabilities if cell.key["variant"] == variant)
+        overall.append(
+            Overall(
+                judge=judge,
+                variant=variant,
+                by_language=values,
+                mean=sum(defined.values()) / len(defined) if complete else None,
+                worst=defined[worst] if worst else None,
+                worst_language=worst,
+                beats_baseline=sum(tested),
+                tested=len(tested),
+                verdicts=dict(sorted(verdicts.items())),
+                probabilities=dict(sorted(probabilities.items())),
+            )
+        )
+    return sorted(overall, key=lambda row: (variants.index(row.variant), row.mean is None, -(row.mean or 0.0), row.judge))

@@ -9,12 +9,10 @@ from pathlib import Path
 import msgspec
 
 from harness.boards.board import SUBMISSIONS, submissions_of, unmarked_files, whole_board, with_labels
-from harness.boards.card import CARD, JudgeCard, examine_card, quote
+from harness.boards.card import CARD, JudgeCard, examine_card, quote, skeleton
 from harness.boards.changes import TABLE, SubmittedChange, change_since
-from harness.boards.examined_submission import ExaminedSubmission, ScoredSubmission
-from harness.boards.problems import FILE, FOLDER, folder_problems, kind_of
-from harness.boards.processes import examine_all
-from harness.boards.titles import skeleton
+from harness.boards.examined_submission import ScoredSubmission, examine_all
+from harness.boards.submission_files import FILE, FOLDER, folder_problems, kind_of
 from harness.content import Board, Library
 from harness.content.canary import HOW_TO_MARK
 from harness.content.problems import Problem, key_pattern, line_of
@@ -86,7 +84,15 @@ def check_boards(
     boards = {name: library.board(name) for name in folders}
     for name, board in boards.items():
         folder = folders[name]
-        result.problems.extend([*_board_problems(board, library.board_files[name]), *_submissions_folder_problems(folder / SUBMISSIONS)])
+        for field, names_of_statistics in {"statistics": board.statistics, "rank_by": (board.rank_by,)}.items():
+            for statistic in names_of_statistics:
+                if statistic not in STATISTICS:
+                    message = f"no statistic '{quote(statistic)}'.{suggest(statistic, STATISTICS)} Choose from: {', '.join(STATISTICS)}"
+                    file = library.board_files[name]
+                    result.problems.append(Problem(file, line_of(file, key_pattern(field)), message))
+        if (kind := kind_of(folder / SUBMISSIONS)) not in ("", FOLDER):
+            message = f"{kind} where the folder of submissions should be; it is not read"
+            result.problems.append(Problem(folder / SUBMISSIONS, None, message))
         paths = change.submissions[name] if change else submissions_of(folder)
         table_changed = change is not None and name in change.tables
         if not (paths or table_changed or key is not None):
@@ -99,27 +105,13 @@ def check_boards(
             continue
         checked = list(_check_submissions(name, prepared, folder, paths, is_change=change is not None))
         result.submissions.extend(checked)
-        result.problems.extend(
-            [*(problem for submission in checked for problem in submission.problems), *_canary_problems(board, prepared)]
-        )
+        result.problems.extend(problem for submission in checked for problem in submission.problems)
+        for path in unmarked_files(board, prepared):
+            result.problems.append(Problem(path, None, f"this file lacks the canary of the board '{board.id}'; {HOW_TO_MARK}"))
         labelled = with_labels(prepared, key)  # also checks the commitment
         if table_changed:
             result.problems.extend(_table_problems(board, prepared, folder, table, labelled if key else None))
     return result
-
-
-def _submissions_folder_problems(path: Path) -> Iterator[Problem]:
-    if (kind := kind_of(path)) not in ("", FOLDER):
-        yield Problem(path, None, f"{kind} where the folder of submissions should be; it is not read")
-
-
-def _board_problems(board: Board, path: Path) -> Iterator[Problem]:
-    """Columns of the table that are not statistics."""
-    for key, names in {"statistics": board.statistics, "rank_by": (board.rank_by,)}.items():
-        for name in names:
-            if name not in STATISTICS:
-                message = f"no statistic '{quote(name)}'.{suggest(name, STATISTICS)} Choose from: {', '.join(STATISTICS)}"
-                yield Problem(path, line_of(path, key_pattern(key)), message)
 
 
 def _check_submissions(
@@ -130,33 +122,35 @@ def _check_submissions(
     judges = {_identity_text(card): path.name for path, card in other_cards.items()}
     cards = other_cards | _readable_cards(paths)
     for examined in examine_all(prepared, paths, judgments=False):
+        card, entry, path = examined.card, examined.entry, examined.folder / CARD
         problems = list(examined.problems)
-        if examined.card:
-            problems += _duplicate_problems(examined.card, examined.folder, judges)
-            problems += _title_problems(examined.card, examined.folder, cards)
-            if is_change and examined.card.status == "verified":
-                path = examined.folder / CARD
+        if card:
+            first = judges.setdefault(_identity_text(card), examined.folder.name)
+            if first != examined.folder.name:
+                message = f"the same judge with the same settings is in {SUBMISSIONS}/{first}; a judge may be on a board only once"
+                problems.append(Problem(path, None, message))
+            title = skeleton(card.title)
+            same_title = (other for other in cards.values() if other.name != card.name and title in map(skeleton, other.names))
+            if title and (other := next(same_title, None)):
+                message = f"the title '{quote(card.title)}' looks like the judge {quote(other.name)}; choose another title, or none"
+                problems.append(Problem(path, line_of(path, key_pattern("title")), message))
+            if is_change and card.status == "verified":
                 message = 'only a maintainer sets "verified"; submit with status = "submitted"'
                 problems.append(Problem(path, line_of(path, key_pattern("status")), message))
-        yield _summarise(board, examined, problems)
-
-
-def _summarise(board: str, examined: ExaminedSubmission, problems: list[Problem]) -> CheckedSubmission:
-    card, entry = examined.card, examined.entry
-    spent = [costs for by_language in entry.answers.spent.values() for costs in by_language.values()] if entry else []
-    failures: Counter[str] = Counter()
-    for costs in spent:
-        failures.update(costs.failures)
-    return CheckedSubmission(
-        board=board,
-        submission=examined.folder.name,
-        judge=card.name if card else "",
-        status=card.status if card else "",
-        calls=sum(costs.calls for costs in spent),
-        failures=dict(sorted(failures.items())),
-        problems=problems,
-        unread=examined.unread,
-    )
+        spent = [costs for by_language in entry.answers.spent.values() for costs in by_language.values()] if entry else []
+        failures: Counter[str] = Counter()
+        for costs in spent:
+            failures.update(costs.failures)
+        yield CheckedSubmission(
+            board=board,
+            submission=examined.folder.name,
+            judge=card.name if card else "",
+            status=card.status if card else "",
+            calls=sum(costs.calls for costs in spent),
+            failures=dict(sorted(failures.items())),
+            problems=problems,
+            unread=examined.unread,
+        )
 
 
 def _readable_cards(folders: Iterable[Path]) -> dict[Path, JudgeCard]:
@@ -166,28 +160,6 @@ def _readable_cards(folders: Iterable[Path]) -> dict[Path, JudgeCard]:
 
 def _identity_text(card: JudgeCard) -> str:
     return msgspec.json.encode(card.identity, order="sorted").decode()
-
-
-def _duplicate_problems(card: JudgeCard, folder: Path, judges: dict[str, str]) -> Iterator[Problem]:
-    """A judge may be on a board only once. Adds this judge to `judges`."""
-    first = judges.setdefault(_identity_text(card), folder.name)
-    if first != folder.name:
-        message = f"the same judge with the same settings is in {SUBMISSIONS}/{first}; a judge may be on a board only once"
-        yield Problem(folder / CARD, None, message)
-
-
-def _title_problems(card: JudgeCard, folder: Path, cards: Mapping[Path, JudgeCard]) -> Iterator[Problem]:
-    """A title that readers may take for another judge of the board."""
-    path, title = folder / CARD, skeleton(card.title)
-    other_cards = (other for other in cards.values() if other.name != card.name)
-    if title and (other := next((other for other in other_cards if title in map(skeleton, other.names)), None)):
-        message = f"the title '{quote(card.title)}' looks like the judge {quote(other.name)}; choose another title, or none"
-        yield Problem(path, line_of(path, key_pattern("title")), message)
-
-
-def _canary_problems(board: Board, prepared: Prepared) -> Iterator[Problem]:
-    for path in unmarked_files(board, prepared):
-        yield Problem(path, None, f"this file lacks the canary of the board '{board.id}'; {HOW_TO_MARK}")
 
 
 def _table_problems(

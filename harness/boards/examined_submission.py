@@ -3,28 +3,43 @@
 from __future__ import annotations
 
 import hashlib
+import multiprocessing
+import os
+import signal
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from harness.boards.card import CARD, JudgeCard, examine_card, quote
-from harness.boards.expected import Baselines, ExpectedCalls, ExpectedRow
-from harness.boards.problems import SubmissionProblems, folder_problems
-from harness.boards.recorded import differing
-from harness.boards.recorded_scores import as_judgments, read_scores
-from harness.boards.replies import MAX_REPLY, REPLIES, SCORES, ReplyRow, impossible_numbers, read_lines, strict_row
+from harness.boards.expected import Baselines, ExpectedCalls, expected_calls
+from harness.boards.recorded import RecordedAnswer, decode_score, differing, questions, refuse_several_answers
+from harness.boards.submission_files import (
+    MAX_REPLY,
+    REPLIES,
+    SCORES,
+    ReplyRow,
+    SubmissionProblems,
+    folder_problems,
+    impossible_numbers,
+    read_lines,
+    strict_row,
+)
 from harness.content.problems import Problem
 from harness.data.columns import CodedColumn
 from harness.data.judgment_file import text_hash
 from harness.data.judgments import Judgments
-from harness.errors import ContentError, UsageError
+from harness.errors import ContentError, HarnessError, UsageError
 from harness.judges import traits_of
 from harness.measure.answer_counts import AnswerCounts, count_all_answers
-from harness.model import Judgment, Reply
-from harness.runs import RunAnswers, Spent, derive_judgments
+from harness.model import Failure, Judgment, Reply
+from harness.runs import Prepared, RunAnswers, Spent, derive_judgments
 
 _COUNTED = ("answered_by", "forms", "left_out")
 
@@ -94,30 +109,23 @@ def _read_entry(
         problems.add(folder / CARD, None, complaint)
         return None
     if card.recorded:
-        return _read_recorded(expected, folder, card, problems, baselines)
+        outcomes = read_scores(expected, card, folder / SCORES, problems)
+        if baselines is not None and not problems and (difference := differing(card, outcomes, baselines.recorded)):
+            problems.add(folder / SCORES, None, difference)
+        if problems:
+            return None
+        judgments = as_judgments(expected, card, outcomes)
+        language = {query.item.item_id: query.item.language for query in expected.queries}
+        spent = {language[item]: Spent() for item in judgments.item.used}
+        for item, failure in zip(judgments.item, judgments.failure, strict=True):
+            if failure:
+                _count_failure(spent[language[item]], str(failure))
+        return ScoredSubmission(card, judgments, _answers(card.name, {}, spent))
     if is_baseline and baselines is None:
         return None
     reader = _ReplyReader(expected, card, folder / REPLIES, problems)
     reader.read(baselines.replies(card.identity) if is_baseline and baselines is not None else {})
     return None if problems else reader.entry()
-
-
-def _read_recorded(
-    expected: ExpectedCalls, folder: Path, card: JudgeCard, problems: SubmissionProblems, baselines: Baselines | None
-) -> ScoredSubmission | None:
-    """Recorded scores; where the board's data folder holds judgments of the judge, they are compared with these."""
-    outcomes = read_scores(expected, card, folder / SCORES, problems)
-    if baselines is not None and not problems and (difference := differing(card, outcomes, baselines.recorded)):
-        problems.add(folder / SCORES, None, difference)
-    if problems:
-        return None
-    judgments = as_judgments(expected, card, outcomes)
-    language = {query.item.item_id: query.item.language for query in expected.queries}
-    spent = {language[item]: Spent() for item in judgments.item.used}
-    for item, failure in zip(judgments.item, judgments.failure, strict=True):
-        if failure:
-            _count_failure(spent[language[item]], str(failure))
-    return ScoredSubmission(card, judgments, _answers(card.name, {}, spent))
 
 
 def _answers(judge: str, counts: Mapping[str, Mapping[str, int]], spent: Mapping[str, Spent]) -> RunAnswers:
@@ -153,8 +161,11 @@ class _ReplyReader:
         try:
             for number, line in read_lines(self._path, len(self._queries_by_call)):
                 digest.update(line)
-                row = self._decode(number, line)
-                if row is None:
+                try:
+                    row = strict_row(line)
+                except (msgspec.MsgspecError, ValueError, RecursionError) as err:
+                    reason = quote(str(err).replace("`", ""), 120)
+                    self._problems.add(self._path, number, f"not a row of 'harness store export' ({reason})")
                     continue
                 if in_order and row.call_id < last:
                     message = "lines should be in the order of their call ids; from this line on they are not"
@@ -164,46 +175,19 @@ class _ReplyReader:
                 if self._is_valid(number, row):
                     self._add(number, row, recomputed)
         except ContentError as err:
-            self._problems.add(err.path, err.line, _message(err), always=True)
+            location = f"{err.path}:{err.line}" if err.line else f"{err.path}"
+            self._problems.add(err.path, err.line, str(err).removeprefix(f"{location}: "), always=True)
             return  # unread calls are not missing
         if digest.hexdigest() != self._card.replies_sha256:
             message = f"the hash of its lines is {digest.hexdigest()}, not replies_sha256 of {CARD}: one of the two was changed"
             self._problems.add(self._path, None, message)
-        self._report_missing()
-
-    def _decode(self, number: int, line: bytes) -> ReplyRow | None:
-        try:
-            return strict_row(line)
-        except (msgspec.MsgspecError, ValueError, RecursionError) as err:
-            reason = quote(str(err).replace("`", ""), 120)
-            self._problems.add(self._path, number, f"not a row of 'harness store export' ({reason})")
-            return None
-
-    def _is_valid(self, number: int, row: ReplyRow) -> bool:
-        """Return whether a row is a call of the board, stands here for the first time, and agrees with what its call id stands for."""
-        queries = self._queries_by_call.get(row.call_id)
-        if queries is None:
-            self._problems.add(
-                self._path,
-                number,
-                f"call '{quote(row.call_id, 16)}' is not a call of {self._expected.board} for this judge; "
-                f"if every line says this, provider, model or settings in {CARD} differ from those of the run",
-            )
-            return False
-        if first := self._lines.get(row.call_id):
-            self._problems.add(self._path, number, f"the same call as line {first}; each call has one reply")
-            return False
-        self._lines[row.call_id] = number
-        differing = _differing_fields(row, self._expected.rows[queries[0]], self._card.name)
-        if differing:
-            self._problems.add(self._path, number, f"differs from what its call id stands for in {', '.join(differing)}")
-        if len(row.reply.text) > MAX_REPLY:
-            self._problems.add(self._path, number, f"a reply of {len(row.reply.text):,} characters; the limit is {MAX_REPLY:,}")
-            return False
-        if complaint := impossible_numbers(row.reply):
-            self._problems.add(self._path, number, f"impossible numbers: {complaint}")
-            return False
-        return not differing
+        queries = self._expected.queries
+        languages = {call_id: queries[numbers[0]].item.language for call_id, numbers in self._queries_by_call.items()}
+        calls = Counter(languages.values())
+        missing = Counter(language for call_id, language in languages.items() if call_id not in self._lines)
+        for language, count in sorted(missing.items()):
+            what = "the language is missing" if count == calls[language] else f"{count:,} of {calls[language]:,} calls are missing"
+            self._problems.add(self._path, None, f"{language}: {what}; a submission has a reply to every call of the board")
 
     def _add(self, number: int, row: ReplyRow, recomputed: Mapping[str, Reply]) -> None:
         """Read the judgments of a row, for each query that it answers."""
@@ -221,20 +205,38 @@ class _ReplyReader:
                 spent.add(reply)
             language = expected.languages[query_number]
             read = derive_judgments(query, reply, row.call_id, self._identity, expected.rules, language, detect_language=False)
-            judgments = list(read)
-            for judgment in judgments:
+            self._judgments[query_number] = list(read)
+            for judgment in self._judgments[query_number]:
                 if judgment.failure:
                     _count_failure(spent, judgment.failure.value)
-            self._judgments[query_number] = judgments
 
-    def _report_missing(self) -> None:
-        queries = self._expected.queries
-        languages = {call_id: queries[numbers[0]].item.language for call_id, numbers in self._queries_by_call.items()}
-        calls = Counter(languages.values())
-        missing = Counter(language for call_id, language in languages.items() if call_id not in self._lines)
-        for language, count in sorted(missing.items()):
-            what = "the language is missing" if count == calls[language] else f"{count:,} of {calls[language]:,} calls are missing"
-            self._problems.add(self._path, None, f"{language}: {what}; a submission has a reply to every call of the board")
+    def _is_valid(self, number: int, row: ReplyRow) -> bool:
+        """Return whether a row is a call of the board, stands here for the first time, and agrees with what its call id stands for."""
+        queries = self._queries_by_call.get(row.call_id)
+        if queries is None:
+            self._problems.add(
+                self._path,
+                number,
+                f"call '{quote(row.call_id, 16)}' is not a call of {self._expected.board} for this judge; "
+                f"if every line says this, provider, model or settings in {CARD} differ from those of the run",
+            )
+            return False
+        if first := self._lines.get(row.call_id):
+            self._problems.add(self._path, number, f"the same call as line {first}; each call has one reply")
+            return False
+        self._lines[row.call_id] = number
+        expected = self._expected.rows[queries[0]]
+        judge_field = ["judge"] if row.judge != self._card.name else []
+        differing = judge_field + [name for name in expected.__struct_fields__ if getattr(row, name) != getattr(expected, name)]
+        if differing:
+            self._problems.add(self._path, number, f"differs from what its call id stands for in {', '.join(differing)}")
+        if len(row.reply.text) > MAX_REPLY:
+            self._problems.add(self._path, number, f"a reply of {len(row.reply.text):,} characters; the limit is {MAX_REPLY:,}")
+            return False
+        if complaint := impossible_numbers(row.reply):
+            self._problems.add(self._path, number, f"impossible numbers: {complaint}")
+            return False
+        return not differing
 
     def entry(self) -> ScoredSubmission:
         judgments = Judgments.from_rows([judgment for number in range(len(self._expected.queries)) for judgment in self._judgments[number]])
@@ -243,12 +245,128 @@ class _ReplyReader:
         return ScoredSubmission(self._card, hashed, _answers(self._card.name, self._counts, self._spent))
 
 
-def _differing_fields(row: ReplyRow, expected: ExpectedRow, judge: str) -> list[str]:
-    judge_field = ["judge"] if row.judge != judge else []
-    return judge_field + [name for name in expected.__struct_fields__ if getattr(row, name) != getattr(expected, name)]
+def read_scores(
+    expected: ExpectedCalls, card: JudgeCard, path: Path, problems: SubmissionProblems
+) -> dict[tuple[str, str], RecordedAnswer]:
+    """Read a file of recorded scores and add its problems."""
+    board_questions, outcomes, digest = questions(expected.queries), dict[tuple[str, str], RecordedAnswer](), hashlib.sha256()
+    last: tuple[str, str] = ("", "")
+    try:
+        refuse_several_answers(expected.board, expected.queries)
+        for number, line in read_lines(path, len(board_questions)):
+            digest.update(line)
+            try:
+                row = decode_score(line)
+            except (msgspec.MsgspecError, ValueError, RecursionError) as err:
+                problems.add(path, number, f"not a row of recorded scores ({quote(str(err).replace('`', ''), 120)})")
+                continue
+            key, scale = (row.item_id, row.metric), expected.label_scales.get(row.metric)
+            if key not in board_questions:
+                problems.add(path, number, f"'{quote(row.metric)}' of item '{quote(row.item_id)}' is no question of this board")
+            elif key in outcomes:
+                message = f"'{quote(row.metric)}' of item '{quote(row.item_id)}' has a row already; every question has one"
+                problems.add(path, number, message)
+            elif key < last:
+                problems.add(path, number, "rows should be in the order of item and metric; this one is not")
+            if key in board_questions and row.score is not None and scale and not scale.holds(row.score):
+                problems.add(path, number, f"score {row.score:g} is outside the scale of the labels ({scale.describe()})")
+            last = key
+            outcomes[key] = row.score if row.score is not None else Failure(str(row.failure))
+    except ContentError as err:
+        problems.add(err.path, err.line, str(err).rpartition(": ")[2], always=True)
+        return outcomes
+    except UsageError as err:
+        problems.add(path, None, str(err))
+        return outcomes
+    if digest.hexdigest() != card.scores_sha256:
+        problems.add(path, None, f"the hash of its lines is {digest.hexdigest()}, not scores_sha256 of {CARD}: one of the two was changed")
+    if absent := len(board_questions.keys() - outcomes.keys()):
+        problems.add(path, None, f"{absent:,} of {len(board_questions):,} questions are missing; every question of the board has a row")
+    return outcomes
 
 
-def _message(err: ContentError) -> str:
-    """The message of an error without its place, which a problem names itself."""
-    location = f"{err.path}:{err.line}" if err.line else f"{err.path}"
-    return str(err).removeprefix(f"{location}: ")
+def as_judgments(expected: ExpectedCalls, card: JudgeCard, outcomes: Mapping[tuple[str, str], RecordedAnswer]) -> Judgments:
+    """Recorded scores as judgments under the board's only condition, so that they stand in its tables."""
+    rows = []
+    for (item, metric), query in questions(expected.queries).items():
+        outcome = outcomes[item, metric]
+        rows.append(
+            Judgment(
+                item_id=item,
+                language=query.item.language,
+                task=query.item.task,
+                metric=metric,
+                judge=card.name,
+                condition=query.condition,
+                repeat=query.repeat,
+                score=None if isinstance(outcome, Failure) else outcome,
+                failure=outcome if isinstance(outcome, Failure) else None,
+                raw_choice=None,
+                justification=None,
+                call_id="",
+            )
+        )
+    return Judgments.from_rows(rows)
+
+
+_BYTES_PER_PROCESS = 4 << 20  # of replies: fewer are read before another process has started
+
+
+def examine_all(
+    prepared: Prepared, folders: Sequence[Path], *, judgments: bool = True, processes: int | None = None
+) -> Iterator[ExaminedSubmission]:
+    """Examine each submission, in order.
+
+    Pass `judgments=False` to leave the judgments out: results of other processes are copied, and judgments are the largest part of them.
+    """
+    expected = expected_calls(prepared)
+    baselines = Baselines(prepared, expected)
+    examiner = partial(_examined, expected, judgments, None)  # without baselines it can be sent to another process
+    if processes is None:  # as many as save more time than their start takes
+        size = 0
+        for folder in folders:
+            with suppress(OSError):
+                size += (folder / REPLIES).lstat().st_size
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        processes = min(cores, len(folders), size // _BYTES_PER_PROCESS)
+    for submission in _spread(examiner, folders, processes):
+        card = submission.card
+        computed_again = card is not None and (card.recorded or traits_of(card.identity).is_baseline)
+        yield _examined(expected, judgments, baselines, submission.folder) if computed_again else submission
+
+
+def _examined(expected: ExpectedCalls, judgments: bool, baselines: Baselines | None, folder: Path) -> ExaminedSubmission:
+    submission = examine(expected, folder, baselines)
+    if judgments or submission.entry is None:
+        return submission
+    entry = msgspec.structs.replace(submission.entry, judgments=submission.entry.judgments.for_items(()))
+    return msgspec.structs.replace(submission, entry=entry)
+
+
+_Examiner = Callable[[Path], ExaminedSubmission]
+_process_examiner: _Examiner  # in a process of the pool: what `_start_process` was given
+
+
+def _start_process(examiner: _Examiner) -> None:
+    """Give a new process the examiner once, instead of with every submission."""
+    global _process_examiner
+    _process_examiner = examiner
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the process that waits for this one
+
+
+def _examine_in_process(folder: Path) -> ExaminedSubmission:
+    return _process_examiner(folder)
+
+
+def _spread(examiner: _Examiner, folders: Sequence[Path], processes: int) -> Iterator[ExaminedSubmission]:
+    if processes < 2:
+        yield from map(examiner, folders)
+        return
+    spawn = multiprocessing.get_context("spawn")  # a fork of a process with threads may hang
+    with ProcessPoolExecutor(processes, mp_context=spawn, initializer=_start_process, initargs=(examiner,)) as pool:
+        try:
+            yield from pool.map(_examine_in_process, folders)
+        except BrokenProcessPool:
+            raise HarnessError("a process that was reading submissions died; is there enough memory? check fewer boards at once") from None
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)

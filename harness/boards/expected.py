@@ -130,17 +130,12 @@ def _cached_calls(key: _CacheKey) -> ExpectedCalls:
     expected = calls_of_plan(plan, prepared.protocol.texts.source, prepared.reading)
     decision_prompts = tuple(plan.all_prompt_ids(decides=True)) if not prepared.why_no_decisions else ()
     label_scales = {metric: prepared.data.label_scale(metric) for metric in prepared.protocol.questions.metrics}
-    numbers = _number_items(prepared.data.items)
-    return msgspec.structs.replace(expected, label_scales=label_scales, item_numbers=numbers, decision_prompts=decision_prompts)
-
-
-def _number_items(items: Iterable[Item]) -> dict[str, int]:
     counts: Counter[tuple[str, str]] = Counter()
     numbers = {}
-    for item in items:
+    for item in prepared.data.items:
         numbers[item.item_id] = counts[item.language, item.task]
         counts[item.language, item.task] += 1
-    return numbers
+    return msgspec.structs.replace(expected, label_scales=label_scales, item_numbers=numbers, decision_prompts=decision_prompts)
 
 
 def calls_of_plan(plan: Plan, board: str, rules: ReadingRules) -> ExpectedCalls:

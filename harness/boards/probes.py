@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from harness.boards.board_standings import ranking_input
 from harness.boards.examined_submission import ScoredSubmission
-from harness.boards.replies import REPLIES, ReplyRow, decode_row, read_lines
+from harness.boards.submission_files import REPLIES, ReplyRow, decode_row, read_lines
 from harness.content import Board
 from harness.data import Dataset
 from harness.judges import traits_of
@@ -153,26 +153,18 @@ def _probe_baselines(board: Board, prepared: Prepared, entries: Mapping[str, Sco
         column = gain.language if len(variants) == 1 else f"{gain.language} {gain.variant}"
         beats = None if interval is None else interval[0] > 0
         numbers[gain.judge][gain.baseline][column] = {"diff": gain.diff, "ci": interval, "beats": beats}
-    yield from (_baseline_finding(judge, by_baseline) for judge, by_baseline in numbers.items())
-
-
-def _baseline_finding(judge: str, numbers: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Finding:
-    parts, flagged = [], False
-    for baseline, languages in numbers.items():
-        tested = {tag: gain["beats"] for tag, gain in languages.items() if gain["beats"] is not None}
-        beaten = sum(tested.values())
-        flagged |= beaten < len(tested)
-        untested = f", {len(languages) - len(tested)} cannot be tested" if len(tested) < len(languages) else ""
-        parts.append(f"{baseline} in {beaten} of {len(languages)} languages{_name_languages(tested)}{untested}")
-    return Finding("baselines", judge, f"Shown to beat {'; '.join(parts)}.", {name: dict(gain) for name, gain in numbers.items()}, flagged)
-
-
-def _name_languages(tested: Mapping[str, bool]) -> str:
-    """The languages in which a judge beats a baseline, or those in which it does not: the shorter list."""
-    beats, fails = ([tag for tag, beaten in tested.items() if beaten is value] for value in (True, False))
-    if not beats or not fails:
-        return ""
-    return f" (not in {', '.join(fails)})" if len(fails) < len(beats) else f" ({', '.join(beats)})"
+    for judge, by_baseline in numbers.items():
+        parts, flagged = [], False
+        for baseline, languages in by_baseline.items():
+            tested = {tag: gain["beats"] for tag, gain in languages.items() if gain["beats"] is not None}
+            beaten, fails = ([tag for tag, beats in tested.items() if beats is value] for value in (True, False))
+            flagged |= bool(fails)
+            named = ""  # the languages in which the judge beats a baseline, or those in which it does not: the shorter list
+            if beaten and fails:
+                named = f" (not in {', '.join(fails)})" if len(fails) < len(beaten) else f" ({', '.join(beaten)})"
+            untested = f", {len(languages) - len(tested)} cannot be tested" if len(tested) < len(languages) else ""
+            parts.append(f"{baseline} in {len(beaten)} of {len(languages)} languages{named}{untested}")
+        yield Finding("baselines", judge, f"Shown to beat {'; '.join(parts)}.", dict(by_baseline), flagged)
 
 
 def _probe_repeats(judge: str, traces: Traces) -> Finding:
@@ -237,8 +229,24 @@ def _probe_twins(traces: Mapping[str, Traces]) -> Iterator[Finding]:
     judges = list(traces)
     keys = [np.unique(trace.prompt[trace.long] * _MIXER ^ trace.text[trace.long]) for trace in traces.values()]
     shared = _count_shared_keys(keys)
-    for number, judge in enumerate(judges):
-        yield _twin_finding(judge, judges, shared[number], number, len(keys[number]))
+    for position, judge in enumerate(judges):
+        n, flagged = len(keys[position]), False
+        counts = [
+            (int(count), name) for number, (count, name) in enumerate(zip(shared[position], judges, strict=True)) if number != position
+        ]
+        numbers: dict[str, Any] = {"replies": n}
+        if not n:
+            sentence = "No reply has a justification that can be compared."
+        elif not counts:
+            sentence = "There is no other submission to compare its replies with."
+        else:
+            count, twin = max(counts)
+            numbers |= {"most_shared": count, "with": twin if count else None}
+            flagged = n >= MIN_COUNT and count / n > TWIN_SHARE
+            sentence = f"{count} of its {n} different replies with a justification equal those of {twin}, letter by letter."
+            if not count:
+                sentence = f"None of its {n} different replies with a justification equals another submission's."
+        yield Finding("twins", judge, sentence, numbers, flagged)
 
 
 def _count_shared_keys(keys: Sequence[NDArray[np.uint64]]) -> NDArray[np.int64]:
@@ -257,18 +265,3 @@ def _count_shared_keys(keys: Sequence[NDArray[np.uint64]]) -> NDArray[np.int64]:
         has_key[row[first:last] - start, owner[order[first:last]]] = 1
         shared += has_key.T @ has_key
     return shared.astype(np.int64)
-
-
-def _twin_finding(judge: str, judges: Sequence[str], shared: NDArray[np.int64], position: int, n: int) -> Finding:
-    shared_counts = [(int(count), name) for number, (count, name) in enumerate(zip(shared, judges, strict=True)) if number != position]
-    if not n:
-        return Finding("twins", judge, "No reply has a justification that can be compared.", {"replies": 0}, False)
-    if not shared_counts:
-        return Finding("twins", judge, "There is no other submission to compare its replies with.", {"replies": n}, False)
-    count, twin = max(shared_counts, key=lambda pair: (pair[0], pair[1]))
-    numbers = {"replies": n, "most_shared": count, "with": twin if count else None}
-    if not count:
-        sentence = f"None of its {n} different replies with a justification equals another submission's."
-        return Finding("twins", judge, sentence, numbers, False)
-    sentence = f"{count} of its {n} different replies with a justification equal those of {twin}, letter by letter."
-    return Finding("twins", judge, sentence, numbers, n >= MIN_COUNT and count / n > TWIN_SHARE)

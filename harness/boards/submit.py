@@ -17,14 +17,12 @@ from harness.boards.board import SUBMISSIONS, whole_board
 from harness.boards.card import CARD, JudgeCard, Part, card_complaints, folder_complaint, quote, read_card, slug, write_card
 from harness.boards.examined_submission import examine
 from harness.boards.expected import Baselines, ExpectedCalls, expected_calls, with_probabilities
-from harness.boards.problems import FILE, FOLDER, kind_of
 from harness.boards.recorded import RECORDED, RecordedJudgments, identity_of, refuse_several_answers, score_lines
-from harness.boards.replies import REPLIES, SCORES, ReplyRow, compress_lines
+from harness.boards.submission_files import FILE, FOLDER, REPLIES, SCORES, ReplyRow, compress_lines, kind_of
 from harness.content import Library
 from harness.content.library import bundled_root
 from harness.content.specs import Board, read_spec
 from harness.content.tags import choose_from
-from harness.data.judgments import Judgments
 from harness.decide.sentences import unread_sentence, unread_words
 from harness.errors import ContentError, JudgeError, StoreError, UsageError
 from harness.judges import traits_of
@@ -32,7 +30,7 @@ from harness.measure.answer_counts import count_all_answers
 from harness.model import JudgeIdentity
 from harness.offensive import hides_texts
 from harness.row_files import jsonl_lines, write_atomic
-from harness.runs import AskedQuestions, Prepared, RunProtocol, RunResult
+from harness.runs import Prepared, RunProtocol, RunResult
 from harness.store import Store
 
 
@@ -78,44 +76,41 @@ def submit(result: RunResult, out: Path, board: str, about: SubmitterStatement, 
     identities = _choose_judges(result.protocol, judges, about)
     data = Path(result.protocol.texts.data) if result.protocol.texts.data else None
     prepared = whole_board(board, tuple(map(Path, result.protocol.texts.content)), data)
-    _refuse_offensive(prepared, identities)
-    _refuse_differences(result, prepared, identities, part=about.part)
-    _refuse_unread(result.judgments, identities)
+    if hides_texts([prepared.data.about]) and not all(traits_of(identity).decides for identity in identities):
+        raise UsageError(
+            f"the texts of '{prepared.data.about.id}' are extremely offensive, and a submission's raw replies may quote them; nothing was "
+            "written. 'harness board record' writes scores without words"
+        )
+    if sentences := list(differences(result, prepared.protocol, part=about.part)):
+        hint = "\n         Or add --part: a part is shown with what it covers, and first texts alone have no rank."
+        named = " ".join(f"--judge {identity.name}" for identity in identities)
+        lines = "".join(f"\n         - {line}" for line in sentences)
+        raise UsageError(
+            f"run {result.name} does not follow the protocol of {prepared.protocol.texts.source}:{lines}\n"
+            f"         This command does: harness run --board {prepared.protocol.texts.board}{' --data DIR' if data else ''} {named}\n"
+            "         Use the same --out: calls that have a reply already are not asked again."
+            f"{'' if any(differences(result, prepared.protocol, part=True)) else hint}"
+        )
+    for identity in identities:
+        answers = count_all_answers(result.judgments.take(result.judgments.judge.equals(identity.name)))
+        if answers.mostly_unread and not traits_of(identity).is_baseline:
+            hint = "; --judge submits other judges of the run without it" if len(identities) > 1 else ""
+            raise JudgeError(unread_sentence(answers, f"nothing was written, as {identity.name} would have no rank{hint}"))
     parent = _submissions_folder(library, spec, about.into)
     folders = {identity.name: _submission_folder(parent, identity, about) for identity in identities}
     if len(set(folders.values())) < len(folders):
         raise UsageError("two judges would get the same folder; submit them one by one with --judge and --name")
-    part = _part_of(result.protocol, prepared.protocol) if about.part else None
+    part = None
+    if about.part:  # what the run covers; a run of everything is no part
+        texts = result.protocol.texts
+        languages = texts.languages if texts.languages != prepared.protocol.texts.languages else ()
+        part = Part(languages, texts.limit) if languages or texts.limit else None
     expected = expected_calls(prepared)
     conditions, board_conditions = result.protocol.questions.conditions, prepared.protocol.questions.conditions
     if not set(board_conditions) <= set(conditions):
         expected = expected.with_token_probabilities()
     with Store.reading(out) as store:
         return [_write(identity, folders[identity.name], expected, prepared, store, about, part) for identity in identities]
-
-
-def _refuse_unread(judgments: Judgments, identities: Sequence[JudgeIdentity]) -> None:
-    """Raise JudgeError where most answers of a judge cannot be read: a set-up that does not work says nothing of a judge."""
-    for identity in identities:
-        answers = count_all_answers(judgments.take(judgments.judge.equals(identity.name)))
-        if answers.mostly_unread and not traits_of(identity).is_baseline:
-            hint = "; --judge submits other judges of the run without it" if len(identities) > 1 else ""
-            raise JudgeError(unread_sentence(answers, f"nothing was written, as {identity.name} would have no rank{hint}"))
-
-
-def _part_of(run: RunProtocol, board: RunProtocol) -> Part | None:
-    """Return the part of a board that a run covers; None for all of it."""
-    languages = run.texts.languages if run.texts.languages != board.texts.languages else ()
-    return Part(languages, run.texts.limit) if languages or run.texts.limit else None
-
-
-def _refuse_offensive(prepared: Prepared, identities: Sequence[JudgeIdentity]) -> None:
-    """Refuse judges that write: raw replies quote the texts, and a submission is meant to be published. Decision models write nothing."""
-    if hides_texts([prepared.data.about]) and not all(traits_of(identity).decides for identity in identities):
-        raise UsageError(
-            f"the texts of '{prepared.data.about.id}' are extremely offensive, and a submission's raw replies may quote them; nothing was "
-            "written. 'harness board record' writes scores without words"
-        )
 
 
 def record(
@@ -152,22 +147,13 @@ def record(
             title=about.title or (f"{judge}, {variant}" if several else ""),
         )
         folders[judge, variant] = (_submission_folder(parent, identity, statement), statement)
-    return [
-        _write_scores(identity_of(*pair), folder, prepared, expected, recorded, statement) for pair, (folder, statement) in folders.items()
-    ]
-
-
-def _write_scores(
-    identity: JudgeIdentity,
-    folder: Path,
-    prepared: Prepared,
-    expected: ExpectedCalls,
-    recorded: RecordedJudgments,
-    about: SubmitterStatement,
-) -> WrittenSubmission:
-    lines = score_lines(expected.queries, recorded.outcomes(identity))
-    card = _card(identity, expected, about, scores_sha256=_digest(lines), origin=about.origin, status=RECORDED)
-    return _write_folder(folder, card, SCORES, lines, prepared, expected)
+    written = []
+    for pair, (folder, statement) in folders.items():
+        identity = identity_of(*pair)
+        lines = score_lines(expected.queries, recorded.outcomes(identity))
+        card = _card(identity, expected, statement, scores_sha256=_digest(lines), origin=statement.origin, status=RECORDED)
+        written.append(_write_folder(folder, card, SCORES, lines, prepared, expected))
+    return written
 
 
 def _choose_judges(protocol: RunProtocol, judges: Sequence[str], about: SubmitterStatement) -> list[JudgeIdentity]:
@@ -187,22 +173,6 @@ def _choose_judges(protocol: RunProtocol, judges: Sequence[str], about: Submitte
 
 
 # ---- comparing the run with the protocol
-
-
-def _refuse_differences(result: RunResult, prepared: Prepared, identities: Sequence[JudgeIdentity], *, part: bool) -> None:
-    sentences = list(differences(result, prepared.protocol, part=part))
-    if not sentences:
-        return
-    part_differences = list(differences(result, prepared.protocol, part=True))
-    hint = "" if part_differences else "\n         Or add --part: a part is shown with what it covers, and first texts alone have no rank."
-    judges = " ".join(f"--judge {identity.name}" for identity in identities)
-    data = " --data DIR" if result.protocol.texts.data else ""
-    lines = "".join(f"\n         - {line}" for line in sentences)
-    raise UsageError(
-        f"run {result.name} does not follow the protocol of {prepared.protocol.texts.source}:{lines}\n"
-        f"         This command does: harness run --board {prepared.protocol.texts.board}{data} {judges}\n"
-        f"         Use the same --out: calls that have a reply already are not asked again.{hint}"
-    )
 
 
 def differences(result: RunResult, board: RunProtocol, *, part: bool = False) -> Iterator[str]:
@@ -231,7 +201,16 @@ def differences(result: RunResult, board: RunProtocol, *, part: bool = False) ->
     same_cells = run_texts.languages == board_texts.languages and [*run.wording.tasks] == [*board.wording.tasks]
     if run_texts.limit is None and run_texts.data_sha256 != board_texts.data_sha256 and same_cells:
         yield "its items or labels differ from those of the board"
-    yield from _other_questions(run.questions, board.questions)
+    if missing := [condition.words() for condition in board.questions.conditions if condition not in run.questions.conditions]:
+        yield f"it lacks the condition{'s' if len(missing) > 1 else ''} {'; '.join(missing)}"
+    if more := [condition.words() for condition in run.questions.conditions if condition not in board.questions.conditions]:
+        yield f"it has the condition{'s' if len(more) > 1 else ''} {'; '.join(more)}, not on the board"
+    if run.questions.repeats != board.questions.repeats:
+        yield f"it asked {_times(run.questions.repeats)}, and the board asks {_times(board.questions.repeats)}"
+    if run.questions.seed != board.questions.seed:
+        yield f"its seed was {run.questions.seed}, and the board's is {board.questions.seed}"
+    if run.questions.reask:
+        yield "it repeated refused calls (--reask)"
     if run.wording.prompts != board.wording.prompts:
         yield "its prompts were rendered by another version of the program"
     if run.wording.examples != board.wording.examples:
@@ -241,19 +220,6 @@ def differences(result: RunResult, board: RunProtocol, *, part: bool = False) ->
     for judge, count in result.answers.missing.items():
         if count:
             yield f"{count:,} calls of {quote(judge)} have no answer"
-
-
-def _other_questions(run_questions: AskedQuestions, board_questions: AskedQuestions) -> Iterator[str]:
-    if missing := [condition.words() for condition in board_questions.conditions if condition not in run_questions.conditions]:
-        yield f"it lacks the condition{'s' if len(missing) > 1 else ''} {'; '.join(missing)}"
-    if more := [condition.words() for condition in run_questions.conditions if condition not in board_questions.conditions]:
-        yield f"it has the condition{'s' if len(more) > 1 else ''} {'; '.join(more)}, not on the board"
-    if run_questions.repeats != board_questions.repeats:
-        yield f"it asked {_times(run_questions.repeats)}, and the board asks {_times(board_questions.repeats)}"
-    if run_questions.seed != board_questions.seed:
-        yield f"its seed was {run_questions.seed}, and the board's is {board_questions.seed}"
-    if run_questions.reask:
-        yield "it repeated refused calls (--reask)"
 
 
 def _set_differences(word: str, run_names: Sequence[str], board_names: Sequence[str]) -> Iterator[str]:
@@ -299,21 +265,17 @@ def _submission_folder(parent: Path, identity: JudgeIdentity, about: SubmitterSt
             raise UsageError(f"{path} is {kind_of(path)}, not a folder; no submission is written there")
     folder = parent / name
     if kind_of(folder):
-        _refuse_to_overwrite(folder, identity, about)
+        try:
+            existing = read_card(folder / CARD) if kind_of(folder) == FOLDER and kind_of(folder / CARD) == FILE else None
+        except ContentError:
+            existing = None
+        if existing is None:
+            raise UsageError(f"{folder} exists already, and it is not known to belong to {identity.name}; choose another --name")
+        if existing.name != identity.name:
+            raise UsageError(f"{folder} is the submission of {quote(existing.name)}; choose another --name")
+        if not about.replace:
+            raise UsageError(f"{folder} holds an earlier submission of {identity.name}; pass --replace to replace it")
     return folder
-
-
-def _refuse_to_overwrite(folder: Path, identity: JudgeIdentity, about: SubmitterStatement) -> None:
-    try:
-        existing = read_card(folder / CARD) if kind_of(folder) == FOLDER and kind_of(folder / CARD) == FILE else None
-    except ContentError:
-        existing = None
-    if existing is None:
-        raise UsageError(f"{folder} exists already, and it is not known to belong to {identity.name}; choose another --name")
-    if existing.name != identity.name:
-        raise UsageError(f"{folder} is the submission of {quote(existing.name)}; choose another --name")
-    if not about.replace:
-        raise UsageError(f"{folder} holds an earlier submission of {identity.name}; pass --replace to replace it")
 
 
 # ---- writing
@@ -329,7 +291,14 @@ def _write(
     part: Part | None,
 ) -> WrittenSubmission:
     covered = (expected.of_part(part.languages, part.limit) if part else expected).for_judge(identity)
-    rows = list(_rows(identity, covered, store))
+    queries_by_call = covered.queries_by_call(identity)
+    ids = sorted(queries_by_call)
+    rows = []
+    for call_id, reply in zip(ids, store.replies(ids), strict=True):
+        if reply is None:
+            raise UsageError(f"a call of {identity.name} has no answer in the store; was the store replaced? run the board again")
+        fields = msgspec.structs.asdict(covered.rows[queries_by_call[call_id][0]])
+        rows.append(ReplyRow(call_id=call_id, judge=identity.name, reply=msgspec.structs.replace(reply, beside={}), **fields))
     if hides_texts([prepared.data.about]):
         _refuse_quotations(rows, prepared)
     lines = list(jsonl_lines(rows))
@@ -391,17 +360,6 @@ def _card(identity: JudgeIdentity, expected: ExpectedCalls, about: SubmitterStat
     return JudgeCard(name=identity.name, **stated, **identifying, **content)
 
 
-def _rows(identity: JudgeIdentity, expected: ExpectedCalls, store: Store) -> Iterator[ReplyRow]:
-    """Every call of the board with its last reply, in the order of the call ids."""
-    queries_by_call = expected.queries_by_call(identity)
-    ids = sorted(queries_by_call)
-    for call_id, reply in zip(ids, store.replies(ids), strict=True):
-        if reply is None:
-            raise UsageError(f"a call of {identity.name} has no answer in the store; was the store replaced? run the board again")
-        row = expected.rows[queries_by_call[call_id][0]]
-        yield ReplyRow(call_id=call_id, judge=identity.name, reply=msgspec.structs.replace(reply, beside={}), **msgspec.structs.asdict(row))
-
-
 @contextmanager
 def _whole_folder(folder: Path) -> Iterator[Path]:
     """A temporary folder of the same name to write into. It replaces `folder` if the `with` ends without an error, else it is removed."""
@@ -415,7 +373,16 @@ def _whole_folder(folder: Path) -> Iterator[Path]:
         unfinished = temporary / folder.name
         unfinished.mkdir()
         yield unfinished
-        _replace_folder(unfinished, folder, temporary / "earlier")
+        earlier = temporary / "earlier"
+        replacing = folder.exists()
+        if replacing:
+            folder.rename(earlier)
+        try:
+            unfinished.rename(folder)
+        except OSError:
+            if replacing:
+                earlier.rename(folder)
+            raise
     except OSError as err:
         raise _write_error(folder, err) from None
     finally:
@@ -424,19 +391,6 @@ def _whole_folder(folder: Path) -> Iterator[Path]:
             for parent in dict.fromkeys(new_parents):
                 with suppress(OSError):
                     parent.rmdir()
-
-
-def _replace_folder(new: Path, folder: Path, earlier: Path) -> None:
-    """Move `new` to `folder`. An existing folder moves to `earlier`, and back again if the first move fails."""
-    replacing = folder.exists()
-    if replacing:
-        folder.rename(earlier)
-    try:
-        new.rename(folder)
-    except OSError:
-        if replacing:
-            earlier.rename(folder)
-        raise
 
 
 def _write_error(folder: Path, err: OSError) -> StoreError:

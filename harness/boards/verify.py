@@ -12,19 +12,19 @@ import random
 import secrets
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 import msgspec
 
 from harness.asking import Settings
 from harness.boards.board import SUBMISSIONS, whole_board
-from harness.boards.card import CARD, JudgeCard, VerificationRecord, write_card
+from harness.boards.card import CARD, VerificationRecord, write_card
 from harness.boards.examined_submission import examine
 from harness.boards.expected import Baselines, expected_calls
 from harness.boards.options import VerifyOptions
-from harness.boards.replies import REPLIES, decode_row, read_lines
+from harness.boards.submission_files import REPLIES, decode_row, read_lines
 from harness.content.tags import choose_from
 from harness.engines import JudgeWork, ask_all, check_engine
 from harness.engines.work import with_ids
@@ -34,7 +34,6 @@ from harness.judges.base import Environment
 from harness.measure.retest import Outcome, Retest, retest_outcomes
 from harness.model import Call, Reply
 from harness.runs import (
-    Plan,
     PlannedCalls,
     Prepared,
     Price,
@@ -108,15 +107,7 @@ def verify(board: str, submission: str, watcher: Watcher, settings: Settings, op
     check_engine(settings)
     prepared = whole_board(board, options.content, options.data)
     folder = _find_folder(prepared, board, submission)
-    card = _read_valid_card(prepared, folder)
-    if card.recorded:
-        raise UsageError(f"{folder.name} holds recorded scores without raw replies; nothing can be verified, so it stays 'recorded'")
-    if card.part is not None:
-        raise UsageError(f"{folder.name} covers a part of the board ({card.part.words}); only whole submissions are verified")
-    if card.token_probabilities:
-        raise UsageError(
-            f"{folder.name} holds token probabilities, which are not asked for again; submit the board's own variant to be verified"
-        )
+    card = _card_to_verify(prepared, folder)
     environment, seed_of_calls = Environment(os.environ), prepared.protocol.questions.seed
     opening = opening_name(card.identity)
     headers = of_judge(options.headers, opening, [opening])
@@ -126,16 +117,33 @@ def verify(board: str, submission: str, watcher: Watcher, settings: Settings, op
     seed = secrets.randbelow(10**9) if options.seed is None else options.seed
     plan = prepared.plan(None)
     calls = plan.calls(card.identity)
-    ids_by_language = draw_calls(_by_language(plan, calls), options.share, seed)
+    ids_of_calls: dict[str, list[str]] = {}
+    for query, call_id, selected in zip(plan.queries(), calls.all_call_ids(), calls.selected, strict=True):
+        if selected:
+            ids_of_calls.setdefault(query.item.language, []).append(call_id)
+    ids_by_language = draw_calls(ids_of_calls, options.share, seed)
     drawn = with_ids(calls, {call_id for ids in ids_by_language.values() for call_id in ids})
     assert isinstance(drawn, PlannedCalls)
     if prepared.data.private and judge.endpoint:
         watcher.consent(judge.endpoint, len(drawn))
-    with _results_folder(options.out) as results:
-        fresh = _ask_twice(judge, drawn, prepared, results, watcher, settings)
-    submitted = _submitted_replies(folder, drawn)
+    fresh = _ask_twice(judge, drawn, prepared, watcher, settings, options.out)
+    drawn_ids = set(drawn.ids())
+    rows = (decode_row(line) for _, line in read_lines(folder / REPLIES))
+    submitted = {row.call_id: row.reply for row in rows if row.call_id in drawn_ids}
     calls_drawn = list(drawn)
-    answers = _answers(calls_drawn, [[submitted[call.call_id] for call in calls_drawn], *fresh], prepared.reading)
+    answers = [
+        [_outcome(call, reply, prepared.reading) for call, reply in zip(calls_drawn, replies, strict=True)]
+        for replies in [[submitted[call.call_id] for call in calls_drawn], *fresh]
+    ]
+    differing = []
+    for call, *answers_to_call in zip(calls_drawn, *answers, strict=True):
+        for metric in answers_to_call[0]:
+            said = [answer[metric] for answer in answers_to_call]
+            if len(set(said)) > 1:
+                differing.append(DifferingAnswer(call.call_id, call.query.item.language, call.query.item.item_id, metric, *said))
+    before = {reply.model for reply in submitted.values() if reply.model}
+    now = {reply.model for replies in fresh for reply in replies if reply.model}
+    is_renamed = before and now and not before & now  # then it is another judge
     verification = Verification(
         submission=folder,
         judge=card.name,
@@ -143,11 +151,18 @@ def verify(board: str, submission: str, watcher: Watcher, settings: Settings, op
         calls=len(calls_drawn),
         drawn={tag: len(ids) for tag, ids in ids_by_language.items()},
         found=retest_outcomes(*answers),
-        differing=tuple(_differing(calls_drawn, answers)),
-        renamed=_other_models(list(submitted.values()), [reply for replies in fresh for reply in replies]),
+        differing=tuple(differing),
+        renamed=(", ".join(sorted(before)), ", ".join(sorted(now))) if is_renamed else None,
     )
     if verification.holds:
-        write_card(folder / CARD, _verified_card(card, verification))
+        record = VerificationRecord(
+            date=time.strftime("%Y-%m-%d", time.gmtime()),
+            calls=verification.found.n,
+            agreement=round(1 - verification.found.apart, 4),
+            retest=round(1 - verification.found.apart_fresh, 4),
+            seed=verification.seed,
+        )
+        write_card(folder / CARD, msgspec.structs.replace(card, status="verified", verified=record))
     return verification
 
 
@@ -180,76 +195,56 @@ def _find_folder(prepared: Prepared, board: str, submission: str) -> Path:
     raise UsageError(f"no submission '{submission}' on the board '{board}'.{choose_from(names, submission)}")
 
 
-def _read_valid_card(prepared: Prepared, folder: Path) -> JudgeCard:
-    """The card of a submission without problems. Raises ContentError with the first problem."""
+def _card_to_verify(prepared: Prepared, folder: Path) -> JudgeCard:
+    """Return the card of a submission without problems that can be asked again. Raises ContentError with the first problem."""
     expected = expected_calls(prepared)
     examined = examine(expected, folder, Baselines(prepared, expected))
     for problem in examined.problems:
         raise ContentError(f"{problem.message} ('harness board check' lists all problems)", problem.path, problem.line)
-    assert examined.card is not None
-    return examined.card
-
-
-def _by_language(plan: Plan, calls: PlannedCalls) -> dict[str, list[str]]:
-    ids: dict[str, list[str]] = {}
-    for query, call_id, first in zip(plan.queries(), calls.all_call_ids(), calls.selected, strict=True):
-        if first:
-            ids.setdefault(query.item.language, []).append(call_id)
-    return ids
-
-
-def _submitted_replies(folder: Path, drawn: PlannedCalls) -> dict[str, Reply]:
-    ids = set(drawn.ids())
-    rows = (decode_row(line) for _, line in read_lines(folder / REPLIES))
-    return {row.call_id: row.reply for row in rows if row.call_id in ids}
-
-
-def _verified_card(card: JudgeCard, verification: Verification) -> JudgeCard:
-    record = VerificationRecord(
-        date=time.strftime("%Y-%m-%d", time.gmtime()),
-        calls=verification.found.n,
-        agreement=round(1 - verification.found.apart, 4),
-        retest=round(1 - verification.found.apart_fresh, 4),
-        seed=verification.seed,
-    )
-    return msgspec.structs.replace(card, status="verified", verified=record)
+    card = examined.card
+    assert card is not None
+    if card.recorded:
+        raise UsageError(f"{folder.name} holds recorded scores without raw replies; nothing can be verified, so it stays 'recorded'")
+    if card.part is not None:
+        raise UsageError(f"{folder.name} covers a part of the board ({card.part.words}); only whole submissions are verified")
+    if card.token_probabilities:
+        raise UsageError(
+            f"{folder.name} holds token probabilities, which are not asked for again; submit the board's own variant to be verified"
+        )
+    return card
 
 
 # ---- asking
 
 
-@contextmanager
-def _results_folder(out: Path | None) -> Iterator[Path]:
-    if out is not None:
-        yield out
-        return
-    with tempfile.TemporaryDirectory(prefix="harness-verify-") as folder:
-        yield Path(folder)
-
-
 def _ask_twice(
-    judge: Judge, drawn: PlannedCalls, prepared: Prepared, results: Path, watcher: Watcher, settings: Settings
+    judge: Judge, drawn: PlannedCalls, prepared: Prepared, watcher: Watcher, settings: Settings, out: Path | None
 ) -> tuple[list[Reply], list[Reply]]:
     """Ask every call twice. Each pass has its own store, because a store would return the first reply instead of asking again.
 
     Raises IncompleteRun if a reply is missing.
     """
-    price = price_for_engine(judge.identity, settings)
-    if settings.max_cost is not None and price is None:
+    limit, price = settings.max_cost, price_for_engine(judge.identity, settings)
+    if limit is not None and price is None:
         raise UsageError(f"--max-cost needs a price, and {judge.identity.name} has no known price; give one with --prices FILE")
-    passes = [estimate_cost(_unanswered_calls(results / name, drawn), price) for name in _PASSES]
-    total = added(*passes)
-    limit = settings.max_cost
-    if limit is not None and total.cost is not None and total.cost > limit:
-        raise UsageError(f"asking {total.calls} calls costs about ${total.cost:.2f}, more than --max-cost {limit:g}; use a smaller --share")
-    watcher.planned(judge.identity, total, 2 * len(drawn) - total.calls)
-    first, second = (_ask_once(judge, drawn, prepared, results / name, watcher, settings, price) for name in _PASSES)
+    with nullcontext(out) if out else tempfile.TemporaryDirectory(prefix="harness-verify-") as results:
+        folders = [Path(results) / name for name in _PASSES]
+        costs = []
+        for folder in folders:
+            with Store.writing(folder) as store:
+                costs.append(estimate_cost(_unanswered(drawn, store), price))
+        total = added(*costs)
+        if limit is not None and total.cost is not None and total.cost > limit:
+            raise UsageError(
+                f"asking {total.calls} calls costs about ${total.cost:.2f}, more than --max-cost {limit:g}; use a smaller --share"
+            )
+        watcher.planned(judge.identity, total, 2 * len(drawn) - total.calls)
+        first, second = (_ask_once(judge, drawn, prepared, folder, watcher, settings, price) for folder in folders)
     return first, second
 
 
-def _unanswered_calls(folder: Path, drawn: PlannedCalls) -> PlannedCalls:
-    with Store.writing(folder) as store:
-        return drawn.without([number is not None for number in store.last_attempts(drawn.ids())])
+def _unanswered(drawn: PlannedCalls, store: Store) -> PlannedCalls:
+    return drawn.without([number is not None for number in store.last_attempts(drawn.ids())])
 
 
 def _ask_once(
@@ -257,7 +252,7 @@ def _ask_once(
 ) -> list[Reply]:
     rules = prepared.reading
     with Store.writing(folder) as store:
-        missing = drawn.without([number is not None for number in store.last_attempts(drawn.ids())])
+        missing = _unanswered(drawn, store)
         interrupted, reason = False, ""
         if len(missing):
             work = JudgeWork(
@@ -285,29 +280,7 @@ def _ask_once(
     return replies
 
 
-# ---- comparing
-
-
-def _answers(calls: Sequence[Call], passes: Sequence[Sequence[Reply]], rules: ReadingRules) -> list[list[Outcome]]:
-    """Return the answers of each pass to each call: the submitted ones first, then the fresh ones."""
-    return [[_outcome(call, reply, rules) for call, reply in zip(calls, replies, strict=True)] for replies in passes]
-
-
-def _differing(calls: Sequence[Call], passes: Sequence[Sequence[Outcome]]) -> Iterator[DifferingAnswer]:
-    for call, *answers in zip(calls, *passes, strict=True):
-        for metric in answers[0]:
-            said = [answer[metric] for answer in answers]
-            if len(set(said)) > 1:
-                yield DifferingAnswer(call.call_id, call.query.item.language, call.query.item.item_id, metric, *said)
-
-
 def _outcome(call: Call, reply: Reply, rules: ReadingRules) -> Outcome:
     """Read a reply's outcome on each metric: a score, or the name of a failure."""
     readings = read_metrics(call.query, reply, rules)
     return {metric: reading.score if reading.failure is None else str(reading.failure) for metric, reading in readings.items()}
-
-
-def _other_models(submitted: Sequence[Reply], fresh: Sequence[Reply]) -> tuple[str, str] | None:
-    """The names of the models of submitted and fresh replies, if they have none in common: then it is another judge."""
-    before, now = ({reply.model for reply in replies if reply.model} for replies in (submitted, fresh))
-    return (", ".join(sorted(before)), ", ".join(sorted(now))) if before and now and not before & now else None

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from harness.boards.board import whole_board
-from harness.boards.processes import examine_all
+from harness.boards.examined_submission import examine_all
 from harness.content.library import bundled_root
 from harness.data.judgments import Judgments
 from harness.runs import reopen

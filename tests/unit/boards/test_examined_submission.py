@@ -10,9 +10,8 @@ import pytest
 
 from harness.api import run
 from harness.boards.card import read_card, write_card
-from harness.boards.examined_submission import examine
+from harness.boards.examined_submission import examine, examine_all
 from harness.boards.expected import Baselines, ExpectedCalls, expected_calls
-from harness.boards.processes import examine_all
 from harness.boards.submit import SubmitterStatement, submit
 from harness.data.judgments import Judgments
 from harness.model import JudgeIdentity

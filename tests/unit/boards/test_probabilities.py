@@ -14,7 +14,7 @@ from harness.boards.card import CARD, read_card, write_card
 from harness.boards.examined_submission import ScoredSubmission, examine
 from harness.boards.expected import Baselines, expected_calls
 from harness.boards.options import VerifyOptions
-from harness.boards.replies import ReplyRow
+from harness.boards.submission_files import ReplyRow
 from harness.boards.submit import SubmitterStatement, _refuse_quotations, submit
 from harness.boards.verify import verify
 from harness.data.columns import CodedColumn

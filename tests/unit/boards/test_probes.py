@@ -11,7 +11,7 @@ import pytest
 
 from harness.boards.examined_submission import ScoredSubmission
 from harness.boards.probes import Finding, Traces, collect_traces, probe
-from harness.boards.replies import ReplyRow
+from harness.boards.submission_files import ReplyRow
 from harness.data import Dataset
 from harness.model import Item, Reply
 from harness.runs import Prepared

@@ -17,7 +17,7 @@ from harness.boards.board import open_board, whole_board
 from harness.boards.card import read_card, write_card
 from harness.boards.checked_boards import check_boards
 from harness.boards.options import VerifyOptions
-from harness.boards.replies import SCORES
+from harness.boards.submission_files import SCORES
 from harness.boards.submit import SubmitterStatement, record
 from harness.boards.verify import verify
 from harness.content import Library

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.boards.git import find_base
+from harness.boards.changes import find_base
 from harness.errors import UsageError
 
 Git = Callable[..., str]

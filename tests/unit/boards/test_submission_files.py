@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.boards import replies
-from harness.boards.problems import MAX_SHOWN, SubmissionProblems
-from harness.boards.replies import compress_lines, impossible_numbers, read_lines
+from harness.boards import submission_files
+from harness.boards.submission_files import MAX_SHOWN, SubmissionProblems, compress_lines, impossible_numbers, read_lines
 from harness.errors import ContentError, UsageError
 from harness.model import Reply, Token, Usage
 
@@ -33,7 +32,7 @@ def test_the_same_lines_are_the_same_bytes_and_carry_no_time_and_no_name() -> No
 def test_more_than_a_submission_may_hold_is_neither_written_nor_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = [b"0123456789\n"] * 10
     path = written(tmp_path, compress_lines(lines))
-    monkeypatch.setattr(replies, "MAX_TEXT", 50)
+    monkeypatch.setattr(submission_files, "MAX_TEXT", 50)
     with pytest.raises(UsageError, match="larger than the limits of a submission"):
         compress_lines(lines)
     with pytest.raises(ContentError, match=r"gz:5: more than 0 MB when uncompressed"):
@@ -41,7 +40,7 @@ def test_more_than_a_submission_may_hold_is_neither_written_nor_read(tmp_path: P
 
 
 def test_a_line_without_an_end_is_read_to_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replies, "MAX_LINE_BYTES", 1000)
+    monkeypatch.setattr(submission_files, "MAX_LINE_BYTES", 1000)
     with pytest.raises(ContentError, match=r"gz:2: a line of more than"):
         list(read_lines(written(tmp_path, gzip.compress(b"a\n" + b"x" * 2000))))
 
