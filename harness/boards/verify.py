@@ -20,7 +20,7 @@ import msgspec
 
 from harness.asking import Settings
 from harness.boards.board import SUBMISSIONS, whole_board
-from harness.boards.card import CARD, VerificationRecord, write_card
+from harness.boards.card import CARD, JudgeCard, VerificationRecord, write_card
 from harness.boards.examined_submission import examine
 from harness.boards.expected import Baselines, expected_calls
 from harness.boards.options import VerifyOptions
