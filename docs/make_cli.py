@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from harness.cli.app import help_of
 from harness.cli.commands import commands
-from harness.cli.help import help_of
 
 
 def page() -> str:

@@ -1,15 +1,26 @@
-"""Convert the flags of a command into what the functions of the Python API take."""
+"""What several commands make of their arguments: a page, a figure, the run or data folder whose judgments they use, a table."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness import sources
+from harness.cli.command import value_of
 from harness.errors import UsageError
+from harness.text import terminal_safe
 
 if TYPE_CHECKING:
     from harness.cli.command import Command
+    from harness.correction.certify import JudgedRun
+    from harness.exchange.one_table.options import Role, TableOptions
+    from harness.exchange.one_table.read_table import OneTable
+    from harness.measure.compare import Recording
+    from harness.runs import RunResult
+    from harness.sources import OpenedTable, Selection
 
 
 def page_path(name: str | None, default: Path | None = None) -> Path | None:
@@ -33,3 +44,52 @@ def given_fields(arguments: Command, options: Any, **flags: str) -> dict[str, An
     """The fields of an options class that flags give: those of a field's name, or of the name in `flags`. Others keep their default."""
     values = {field: getattr(arguments, flags.get(field, field), None) for field in signature(options).parameters}
     return {field: tuple(value) if isinstance(value, list) else value for field, value in values.items() if value is not None}
+
+
+def opened_source(arguments: Any) -> sources.OpenedSource:
+    """Return the source that `source`, `--card` and `--out` name."""
+    return sources.open_sources([arguments.source], value_of(arguments, "card"), arguments.out)[0]
+
+
+def asked_source(arguments: Any) -> tuple[Recording, JudgedRun | None]:
+    """The judgments of the source, and how they were asked where it is a run."""
+    source = opened_source(arguments)
+    return source.recording, judged_run(source.run)
+
+
+def judged_run(run: RunResult | None) -> JudgedRun | None:
+    """Return the run as a certificate records it."""
+    from harness.correction.certify import JudgedRun
+
+    return JudgedRun(run.protocol, run.prepared.library) if run else None
+
+
+def table_of_sources(
+    sources: Sequence[str], options: Selection, table: TableOptions, to: Path | None
+) -> tuple[OpenedTable | None, Selection]:
+    """Return the table that the sources are, or the two that an id joins, and the options without the judges that name its columns.
+
+    How it was read goes to stderr, and its data folder to `to`. Without a table: None, and the options as they are.
+    """
+    from harness.sources import with_table
+
+    opened, options = with_table(sources, options, table, ask_role if sys.stdin.isatty() else None)
+    if opened is not None:
+        show_table(opened.table)
+        if to is not None:
+            opened.table.data.save(to)
+            print(terminal_safe(f"kept as the data folder {to}"), file=sys.stderr)
+    return opened, options
+
+
+def show_table(table: OneTable) -> None:
+    """Print to stderr how a table was read."""
+    for line in table.lines:
+        print(terminal_safe(line), file=sys.stderr)
+
+
+def ask_role(column: str) -> Role:
+    """Ask on the terminal who gave the scores of a column."""
+    roles: dict[str, Role] = {"p": "human", "h": "human", "j": "judge"}
+    print(terminal_safe(f"'{column}' holds scores: of a person, of a judge, or neither? p, j, n "), end="", file=sys.stderr, flush=True)
+    return roles.get(sys.stdin.readline().strip()[:1].casefold(), "unused")

@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from harness.cli.commands.find_out import ShowAtlas
+from harness.cli.output import columns, fitting, hanging, in_lines, known_width, print_signed, step_lines
 from harness.cli.streams import print_json
-from harness.cli.text_columns import columns, fitting, hanging, in_lines, known_width, print_signed, step_lines
 from harness.errors import UsageError
 from harness.judge_atlas.atlas_file import FILE, Atlas, AtlasRow, read_atlas
 from harness.judge_atlas.quality_answers import CORRECTED, USE, answers_by_quality, select, tag_of
@@ -74,17 +74,14 @@ def show(arguments: ShowAtlas) -> int:
     rows = select(atlas, arguments.lang, arguments.judge, arguments.quality, toys=arguments.json)
     if arguments.json:
         return print_json(list(atlas.flat(rows)))
-    print_signed(_write_lines(atlas, rows, arguments))
-    return 0
-
-
-def _write_lines(atlas: Atlas, rows: Sequence[AtlasRow], arguments: ShowAtlas) -> Iterator[str]:
     today = datetime.date.today()
     if arguments.lang:
-        return _describe_one(atlas, rows, language_answer(atlas, tag_of(atlas, arguments.lang), rows, today), today)
-    if arguments.judge:
-        return _describe_one(atlas, rows, judge_answer(atlas, rows[0].judge, rows, today), today)
-    return _list_languages(atlas, rows, today)
+        print_signed(_describe_one(atlas, rows, language_answer(atlas, tag_of(atlas, arguments.lang), rows, today), today))
+    elif arguments.judge:
+        print_signed(_describe_one(atlas, rows, judge_answer(atlas, rows[0].judge, rows, today), today))
+    else:
+        print_signed(_list_languages(atlas, rows, today))
+    return 0
 
 
 def _describe_one(atlas: Atlas, rows: Sequence[AtlasRow], atlas_answer: AtlasAnswer, today: datetime.date) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""`harness compare` and `harness labels check`."""
+"""`harness compare`."""
 
 from __future__ import annotations
 
@@ -7,16 +7,13 @@ import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from harness import sources
-from harness.cli.arguments import check_figure, page_path
+from harness.cli.arguments import check_figure, page_path, table_of_sources
 from harness.cli.commands.find_out import Compare
-from harness.cli.commands.labels_and_data import LabelsCheck
-from harness.cli.endings import exit_code_of
 from harness.cli.flags import recorded_words
-from harness.cli.streams import print_json, told_warnings
-from harness.cli.table import table_of_sources
+from harness.cli.output import exit_code_of
+from harness.cli.streams import told_warnings
 
 _MORE = "--notes --all --full"  # flags that show more
 
@@ -30,13 +27,13 @@ def compare(arguments: Compare) -> int:
     check_figure(arguments.figure)
     table, options = table_of_sources(arguments.sources, arguments.options, arguments.table, arguments.to)
     options = replace(options, intervals=None if arguments.full else shown_intervals())
+    # whether the terminal shows more than the verdicts, and whether sections are shown, written or drawn
+    statistics = bool(arguments.full or arguments.distributions or options.versus or options.decide == "full")
+    drawn = arguments.figure and arguments.figure_kind == "reliability"
+    sections = bool(drawn or arguments.sections or arguments.html or arguments.json or arguments.md or statistics)
     with working("comparing"):
-        compared = sources.compare_sources(
-            arguments.sources if table is None else [table.source],
-            options,
-            out=arguments.out,
-            sections=_shows_sections(arguments),
-        )
+        opened = arguments.sources if table is None else [table.source]
+        compared = sources.compare_sources(opened, options, out=arguments.out, sections=sections)
     comparison = compared.comparison
     if arguments.sections:
         from harness.render.files import write_sections
@@ -58,6 +55,7 @@ def compare(arguments: Compare) -> int:
             for source in compared.sources:
                 refuse_in_repository(page, source.recording.data.about)
             pairs = [(source.recording, source.run) for source in compared.sources]
+
             write_atomic(page, comparison_page(comparison, pairs, compared.options, _write_command(arguments)), private=True)
         print(page)
     elif arguments.json:
@@ -82,7 +80,7 @@ def compare(arguments: Compare) -> int:
         body = partial(
             render_comparison,
             comparison,
-            _shows_statistics(arguments),
+            statistics,
             arguments.distributions,
             all_rows=arguments.all,
             notes=arguments.notes,
@@ -94,40 +92,6 @@ def compare(arguments: Compare) -> int:
     return exit_code_of(comparison.verdicts)
 
 
-def _shows_sections(arguments: Compare) -> bool:
-    """Return whether the sections are shown, written or drawn."""
-    drawn = arguments.figure and arguments.figure_kind == "reliability"
-    return bool(drawn or arguments.sections or arguments.html or arguments.json or arguments.md or _shows_statistics(arguments))
-
-
-def _shows_statistics(arguments: Any) -> bool:
-    """Return whether the terminal shows more than the verdicts: `--full`, or a flag that asks for something in the statistics."""
-    return bool(arguments.full or arguments.distributions or arguments.options.versus or arguments.options.decide == "full")
-
-
 def _write_command(arguments: Compare) -> str:
     """Return the command that repeats this comparison: all its flags but those of the output, with folders named without their path."""
     return shlex.join(["harness", "compare", *(Path(source).name for source in arguments.sources), *recorded_words(arguments)])
-
-
-def check_labels(arguments: LabelsCheck) -> int:
-    from harness import api  # late: it imports what a comparison does not need
-    from harness.render.progress import counting
-
-    with counting("reading texts") as watch:
-        check = api.labels_check(
-            arguments.data,
-            arguments.options,
-            watch=watch,
-        )
-    if arguments.json:
-        return print_json(check)
-    from harness.render.comparison import show
-    from harness.render.label_check import render_label_check
-    from harness.render.terminal import closing_line
-
-    show(
-        lambda width: render_label_check(check, all_numbers=arguments.all),
-        closing_line([check.signature], notes=len(check.notes), more="--all"),
-    )
-    return 0

@@ -1,17 +1,23 @@
-"""`harness list`, `check`, `new`, and the checkout that a command is called in."""
+"""`harness list`, `check`, `new`, `models` and `doctor`, and the checkout that a command is called in."""
 
 from __future__ import annotations
 
+import os
+import platform
 import sys
 from collections.abc import Iterator, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from harness.cli.commands.content_and_installation import CheckContent, ListContent, NewContent
+from harness.cli.commands.content_and_installation import CheckContent, Doctor, ListContent, Models, NewContent
+from harness.cli.output import fitting, in_lines, known_width, print_columns
 from harness.cli.streams import print_json
-from harness.cli.text_columns import fitting, in_lines, known_width, print_columns
 from harness.content.library import Library, bundled_root, checkout_around, is_checkout
 from harness.content.tags import autonym, english_name
+from harness.errors import UsageError
+from harness.row_files import to_json
 from harness.text import absent_words, terminal_safe
 
 _ONLY_JSON = ("from",)  # for programs
@@ -172,10 +178,12 @@ def new(arguments: NewContent) -> int:
     from harness.authoring import scaffold
 
     if arguments.kind == "gate":
-        from harness.cli.gate import new_policy
+        from harness.cli.gate_and_watch import new_policy
 
         return new_policy(arguments)
-    folder: Path = arguments.into or _choose_folder(arguments.kind)
+    # for content, the checkout around the current folder, or else the current folder
+    around = None if arguments.kind in ("prompt", "interface") else checkout_around(Path.cwd())
+    folder = arguments.into or (around if around is not None and around != Path.cwd() else Path())
     make = {
         "language": scaffold.new_language,
         "interface": scaffold.new_interface,
@@ -187,12 +195,6 @@ def new(arguments: NewContent) -> int:
         print(path)
     print("\n".join(_list_next_steps(arguments.kind, arguments.name, folder)), file=sys.stderr)
     return 0
-
-
-def _choose_folder(kind: str) -> Path:
-    """The folder that new files are written into: for content, the checkout around the current folder, or else the current folder."""
-    around = None if kind in ("prompt", "interface") else checkout_around(Path.cwd())
-    return around if around is not None and around != Path.cwd() else Path()
 
 
 def _list_next_steps(kind: str, name: str, folder: Path) -> Iterator[str]:
@@ -232,3 +234,113 @@ def other_checkout() -> Path | None:
     """The checkout around the current folder; None outside checkouts, and in the one that this program has its content from."""
     checkout = checkout_around(Path.cwd())
     return None if checkout == bundled_root().resolve() else checkout
+
+
+_PACKAGES = ("guidance", "openai", "datasets", "pandas", "statsmodels", "langcodes", "rich", "xllamacpp", "icu4py", "msgspec", "pyarrow")
+_KEYS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT", "OPENAI_API_VERSION", "HF_TOKEN")
+
+
+def models(arguments: Models) -> int:
+    from harness.judges import models as local_models
+
+    if arguments.action == "pull":
+        if not arguments.name:
+            raise UsageError(f"name the model to download: {', '.join(local_models.catalogue())}, or <owner>/<repo>:<file>.gguf")
+        from rich.console import Console
+
+        with Console(stderr=True).status(f"downloading {arguments.name}"):
+            pulled = local_models.find(arguments.name)
+        facts = {"name": pulled.name, "path": str(pulled.path), "sha256": pulled.sha256}
+        sys.stdout.write(to_json(facts) if arguments.json else f"{pulled.path}\n")
+        return 0
+    rows = [
+        {
+            "model": f"local/{name}",
+            "title": model.title,
+            "megabytes": model.bytes // 10**6,
+            "licence": model.licence,
+            "here": model.path.is_file(),
+        }
+        for name, model in local_models.catalogue().items()
+    ]
+    if arguments.json:
+        return print_json(rows)
+    for row in rows:
+        state = "here" if row["here"] else "downloaded on first use"
+        print(f"{row['model']}  {row['title']}  {row['megabytes']} MB  {row['licence']}  {state}")
+    return 0
+
+
+def doctor(arguments: Doctor) -> int:
+    """Say what works here, each with a command; then versions and settings."""
+    from harness.judges import models as local_models
+
+    packages = {}
+    for name in _PACKAGES:
+        try:
+            packages[name] = version(name)
+        except PackageNotFoundError:
+            packages[name] = "missing: install judge-harness again"
+    models_here = {
+        f"local/{name}": "here" if m.path.is_file() else f"not here: harness models pull {name}"
+        for name, m in local_models.catalogue().items()
+    }
+    facts: dict[str, dict[str, Any]] = {
+        "python": {"version": platform.python_version(), "harness": version("judge-harness"), "cores": os.cpu_count()},
+        "packages": packages,
+        "models": models_here,
+        # only whether they are set, never their values
+        "environment": {name: "set" if os.environ.get(name) else "not set" for name in _KEYS},
+        "folders": {"models": str(local_models.cache_folder())},
+    }
+    if arguments.json:
+        return print_json(facts)
+    print("You can now:")
+    for can, what, command in _abilities():
+        print(f"  {'✓' if can else '✗'} {what:<37} {command}")
+    print()
+    print("python: " + ", ".join(f"{name} {value}" for name, value in facts.pop("python").items()))
+    for section, entries in facts.items():
+        if section == "packages":
+            missing = [name for name, value in entries.items() if value.startswith("missing")]
+            versions = ", ".join(f"{name} {value}" for name, value in entries.items() if name not in missing)
+            print("\n".join(in_lines(f"packages: {versions}", known_width())))
+            print("".join(f"  ✗ {name} is {entries[name]}\n" for name in missing), end="")
+        else:
+            print(section)
+            for name, value in entries.items():
+                sign = {"set": "✓ ", "here": "✓ ", "not set": "○ "}.get(str(value), "○ " if str(value).startswith("not here") else "")
+                print(f"  {sign}{name:<24}{value}")
+    return 0
+
+
+def _abilities() -> Iterator[tuple[bool, str, str]]:
+    """Yield what can be done here, whether it can be done now, and the command that does it, or what is missing."""
+    from harness.data.named_folders import fetched_folder
+    from harness.judges import models as local_models
+
+    library = Library()
+    fetched = [name for name in library.dataset_card_files if fetched_folder(name)]
+    with_judges = [name for name in fetched if library.dataset_card(name).judges]
+    yield True, "look up a language", "harness atlas --lang ja"
+    yield True, "compare a table of scores", "harness compare ratings.xlsx"
+    yield True, "label texts", "harness labels page texts.csv --out pages"
+    yield (
+        bool(with_judges),
+        f"compare published judges ({len(fetched)} sets here)",
+        f"harness compare {with_judges[0]}" if with_judges else "harness data get hanna",
+    )
+    run_command = "harness run --langs ja,cs --judge"
+    endpoint = any(os.environ.get(name) for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "AZURE_OPENAI_API_KEY"))
+    model = f"{run_command} openai/MODEL"
+    yield endpoint, "ask a model at an endpoint", model if endpoint else "set OPENAI_API_KEY (or OPENAI_BASE_URL of your server)"
+    local = next((name for name, m in local_models.catalogue().items() if m.path.is_file()), "")
+    yield bool(local), "ask a model on this machine", f"{run_command} local/{local}" if local else "harness models pull smollm2-135m"
+    embedded = find_spec("sparrow_decider") is not None
+    yield (
+        embedded,
+        "ask an open decision model",
+        f"{run_command} decider/sparrow-nano" if embedded else "pip install 'judge-harness[decider]'",
+    )
+    drawn = find_spec("matplotlib") is not None
+    yield drawn, "draw figures for print", "harness report --figures" if drawn else "pip install 'judge-harness[figures]'"

@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from harness.cli.commands.labels_and_data import DataCheck, DataGet, DataList, DataPath, DataRemove, DataShow
+from harness.cli.output import columns, fitting, in_lines, known_width, step_lines
 from harness.cli.streams import print_json
-from harness.cli.text_columns import columns, fitting, in_lines, known_width, step_lines
 from harness.content.library import Library
 from harness.content.specs import DatasetCard
 from harness.content.tags import english_name, suggest
@@ -83,7 +82,14 @@ def show_set(arguments: DataShow) -> int:
 def get(arguments: DataGet) -> int:
     """Fetch and convert sets. Of sets that are chosen by language, those that a mirror does not hold in full are left out, and named."""
     library, home = Library(*arguments.content), arguments.to or data_home()
-    cards = _choose_cards(library, arguments)
+    if bool(arguments.names) + (arguments.langs is not None) + arguments.all != 1:
+        raise UsageError("name data sets, or choose them by --langs or --all; 'harness data list' shows them")
+    for name in arguments.names:
+        if name not in library.dataset_card_files:
+            raise _unknown_set(name, library)
+    cards = [library.dataset_card(name) for name in arguments.names]
+    if not arguments.names:
+        cards = [card for card in cards_in(library, arguments.langs) if card.sources and card.tried]
     wanted = [card for card in cards if arguments.to or fetched_folder(card.id) is None]
     for card in cards:
         if card not in wanted:
@@ -109,20 +115,29 @@ def fetch_sets(
     """
     from harness.published.fetch import bytes_to_fetch, mirror
     from harness.published.folders import get as get_data
+    from harness.published.folders import read_record
+    from harness.render.progress import bytes_arriving
 
     for card in cards:
         refuse_in_repository(home / card.id, card)
     if cards:
         _ask_for_consent(cards, bytes_to_fetch, home, assume_yes)
-    folders, absent = [], []
+    folders, absent, order = list[Path](), list[AbsentRawFile](), ("items", "labels", "judgments")
     for card in cards:
         try:
-            folders.append(_fetch_card(card, home, partial(get_data, partial=partly, package=library.package_of(card.id))))
+            with bytes_arriving(card.id, raw_bytes(card)) as progress:
+                folders.append(get_data(card, home, progress, partial=partly, package=library.package_of(card.id)))
         except AbsentRawFile as err:
             if all_needed or mirror() is None:
                 raise
             absent.append(err)
             print(terminal_safe(f"{card.id} is left out: {err}"), file=sys.stderr)
+            continue
+        record = read_record(folders[-1])
+        tables = sorted(record.tables.items(), key=lambda table: order.index(table[0]) if table[0] in order else len(order))
+        counts = ", ".join(f"{table.rows:,} {name.replace('_', ' ')}" for name, table in tables)
+        note = f"; a part: the origin lacks {len(record.missing)} of the files" if record.missing else ""
+        print(f"{card.id}: {counts}{note}", file=sys.stderr)
     return folders, absent
 
 
@@ -185,18 +200,6 @@ def _find_fetched(card: DatasetCard, home: Path) -> Path:
     return folder
 
 
-def _choose_cards(library: Library, arguments: Any) -> list[DatasetCard]:
-    if bool(arguments.names) + (arguments.langs is not None) + arguments.all != 1:
-        raise UsageError("name data sets, or choose them by --langs or --all; 'harness data list' shows them")
-    if not arguments.names:
-        return [card for card in cards_in(library, arguments.langs) if card.sources and card.tried]
-    cards = library.dataset_card_files
-    for name in arguments.names:
-        if name not in cards:
-            raise _unknown_set(name, library)
-    return [library.dataset_card(name) for name in arguments.names]
-
-
 def _unknown_set(name: str, library: Library) -> UsageError:
     cards = library.dataset_card_files
     return UsageError(f"no published data '{name}'.{suggest(name, cards)}\n         choose from: {', '.join(cards)}")
@@ -227,25 +230,6 @@ def _ask_for_consent(cards: Sequence[DatasetCard], bytes_to_fetch: Any, home: Pa
     print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise UsageError("nothing was fetched")
-
-
-def _fetch_card(card: DatasetCard, home: Path, get_data: Any) -> Path:
-    from harness.render.progress import bytes_arriving
-
-    with bytes_arriving(card.id, raw_bytes(card)) as progress:
-        folder: Path = get_data(card, home, progress)
-    from harness.published.folders import read_record
-
-    record = read_record(folder)
-    counts = ", ".join(f"{table.rows:,} {name.replace('_', ' ')}" for name, table in sorted(record.tables.items(), key=_rank_importance))
-    note = f"; a part: the origin lacks {len(record.missing)} of the files" if record.missing else ""
-    print(f"{card.id}: {counts}{note}", file=sys.stderr)
-    return folder
-
-
-def _rank_importance(entry: tuple[str, Any]) -> int:
-    order = ("items", "labels", "judgments")
-    return order.index(entry[0]) if entry[0] in order else len(order)
 
 
 def _list_row(row: dict[str, Any]) -> list[str]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 
 from harness.asking import Settings
-from harness.cli.text_columns import columns, cut_to
+from harness.cli.output import columns, cut_to
 from harness.content import Board, Library
 from harness.content.specs import DatasetCard
 from harness.content.tags import english_name
@@ -50,28 +50,20 @@ class DryRun(msgspec.Struct, frozen=True):
 
     def text(self, width: int, verbose: bool) -> str:
         """For the terminal: the beginning of one prompt, cut to `width` columns; whole prompts of all kinds where it is `verbose`."""
-        prompt_lines = self._list_prompts() if verbose else self._cut_first_prompt(width)
+        lines = []
+        for kind, messages in self.prompts.items() if verbose else list(self.prompts.items())[:1]:
+            lines.append(terminal_safe(f"── {kind}"))
+            ends = (messages[0], messages[-1]) if len(messages) > 1 and not verbose else messages  # further messages are examples
+            for message in ends:
+                content = terminal_safe(message.content)
+                cut = [] if verbose else content.splitlines()
+                lines += [f"[{message.role}]", *([content] if verbose else [cut_to(line, width) for line in cut[:_FIRST_LINES]])]
+                lines += [f"… {len(cut) - _FIRST_LINES} more lines"] if len(cut) > _FIRST_LINES else []
+        if not verbose:
+            kinds = f"{len(self.prompts)} kind{'s' if len(self.prompts) > 1 else ''} of prompts"
+            lines.append(f"── {kinds} in all; --verbose shows a whole prompt of each")
         by_language = language_lines(self.languages) if len({row["language"] for row in self.languages}) > 1 else []
-        return "".join(f"{line}\n" for line in (*prompt_lines, *by_language, *map(spending, self.judges), *age_lines(self.judges)))
-
-    def _list_prompts(self) -> Iterator[str]:
-        for kind, messages in self.prompts.items():
-            yield terminal_safe(f"── {kind}")
-            for message in messages:
-                yield f"[{message.role}]\n{terminal_safe(message.content)}"
-
-    def _cut_first_prompt(self, width: int) -> Iterator[str]:
-        """The first lines of the first and the last message of a prompt; further messages are examples."""
-        kind, messages = next(iter(self.prompts.items()))
-        yield terminal_safe(f"── {kind}")
-        for message in (messages[0], messages[-1]) if len(messages) > 1 else messages:
-            yield f"[{message.role}]"
-            lines = terminal_safe(message.content).splitlines()
-            yield from (cut_to(line, width) for line in lines[:_FIRST_LINES])
-            if len(lines) > _FIRST_LINES:
-                yield f"… {len(lines) - _FIRST_LINES} more lines"
-        number = len(self.prompts)
-        yield f"── {number} kind{'s' if number > 1 else ''} of prompts in all; --verbose shows a whole prompt of each"
+        return "".join(f"{line}\n" for line in (*lines, *by_language, *map(spending, self.judges), *age_lines(self.judges)))
 
 
 def plan_of(spec: RunSpec, settings: Settings, *, show_texts: bool = False) -> DryRun:
@@ -142,13 +134,10 @@ class CollectionDryRun(msgspec.Struct, frozen=True):
         lines = [[_name_row(row, "board", several), *_format_calls_and_cost(row), ""] for row in self.boards]
         lines += [[_name_row(row, "language", several), *_format_calls_and_cost(row), _format_rate(row)] for row in self.languages]
         table = columns([[terminal_safe(cell) for cell in line] for line in lines])
-        printed = (terminal_safe(self.title), *table, *map(spending, self.judges), *age_lines(self.judges), *self._list_absent())
-        return "".join(f"{line}\n" for line in printed)
-
-    def _list_absent(self) -> Iterator[str]:
-        yield from self.absent
-        if calls := sum(self.absent_calls.values()):
-            yield f"in all at most {calls:,} further calls of each judge, whose tokens and price are known once the data are here"
+        calls = sum(self.absent_calls.values())
+        further = f"in all at most {calls:,} further calls of each judge, whose tokens and price are known once the data are here"
+        printed = (terminal_safe(self.title), *table, *map(spending, self.judges), *age_lines(self.judges), *self.absent)
+        return "".join(f"{line}\n" for line in (*printed, *([further] if calls else [])))
 
 
 def _name_row(row: dict[str, Any], key: str, several: bool) -> str:

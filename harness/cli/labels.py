@@ -1,17 +1,34 @@
-"""`harness labels import`, `labels export`, `labels needed`."""
+"""`harness labels`: import, export, needed, plan, page, serve, reviews and check."""
 
 from __future__ import annotations
 
+import shlex
 import sys
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from harness.annotate.answers.page_files import is_result_file
 from harness.annotate.answers.page_import import import_page_results
-from harness.cli.commands.labels_and_data import CountLabelsNeeded, LabelsExport, LabelsImport
-from harness.cli.endings import ended, print_refusals, print_result, refusals_of
-from harness.cli.judged import opened_source
+from harness.annotate.answers.page_record import RECORD, ReviewedJudge
+from harness.annotate.pages.blind_pairs import load_pack
+from harness.annotate.pages.page import make_pages
+from harness.annotate.pages.review import Reviewed, reviewed_scores, without_review
+from harness.cli.arguments import opened_source, page_path
+from harness.cli.commands.labels_and_data import (
+    CountLabelsNeeded,
+    LabelsCheck,
+    LabelsExport,
+    LabelsImport,
+    LabelsPage,
+    LabelsPlan,
+    LabelsReviews,
+    LabelsServe,
+)
+from harness.cli.output import ended, facts_of, print_result, print_summary
 from harness.cli.streams import print_json
 from harness.content import Library
 from harness.correction import labels_budget
@@ -19,11 +36,13 @@ from harness.data import load_bundled, load_folder
 from harness.decide.options import DecisionOptions
 from harness.errors import UsageError
 from harness.exchange.labels.export import export_labels
-from harness.exchange.labels.importing import ImportSummary, import_labels
-from harness.exchange.labels.mapping import mapping_of
+from harness.exchange.labels.importing import import_labels
+from harness.exchange.labels.mapping import load_mapping, mapping_of, parse_pairs
 from harness.exchange.labels.sections import Selection
+from harness.offensive import WARNING, hides_texts, refuse_in_repository
 from harness.options import part_of
 from harness.reports.tables.numbers import counted
+from harness.row_files import to_json, to_jsonl, write_atomic
 from harness.text import terminal_safe
 
 
@@ -40,32 +59,6 @@ def import_(arguments: LabelsImport) -> int:
         imported = import_labels(arguments.sources[0], arguments.to, mapping, options, library)
     print_summary(imported)
     return ended(imported, partial(facts_of, imported) if arguments.json else None)
-
-
-def print_summary(imported: ImportSummary) -> None:
-    """Print to stderr what was refused, what was guessed, and how much was imported."""
-    print_refusals(imported.refused, imported.hints)
-    details = [
-        refusals_of(imported, imported.rows - len(imported.refused)) if imported.refused else "",
-        f"{counted(imported.blank, 'empty cell')}" if imported.blank else "",
-        f"{counted(imported.left_out, 'answer')} left out" if imported.left_out else "",
-        f"{counted(imported.known, 'row')} known already" if imported.known else "",
-    ]
-    suffix = "".join(f"; {part}" for part in details if part)
-    done = "imported" if imported.written else "could be imported"
-    if not imported.labels and imported.unlabelled and not imported.refused:
-        print(terminal_safe(f"{counted(imported.items, 'text')} {done}, none with a label"), file=sys.stderr)
-        return
-    what = counted(imported.reviews, "review") if imported.reviews else counted(imported.labels, "label")
-    summary = f"{what} by {counted(imported.annotators, 'annotator')} on {counted(len(imported.metrics), 'metric')}"
-    print(terminal_safe(f"{counted(imported.rows, 'row')}: {summary} {done}{suffix}"), file=sys.stderr)
-
-
-def facts_of(imported: ImportSummary) -> dict[str, Any]:
-    """The summary for programs."""
-    numbers = ("rows", "labels", "blank", "left_out", "known", "items", "annotators", "metrics", "written")
-    facts = {name: getattr(imported, name) for name in numbers} | ({"reviews": imported.reviews} if imported.reviews else {})
-    return {**facts, "refused": len(imported.refused), "folder": str(imported.folder), "notes": [*imported.hints, *imported.notes]}
 
 
 def export(arguments: LabelsExport) -> int:
@@ -86,17 +79,6 @@ def export(arguments: LabelsExport) -> int:
     return 0
 
 
-def _refuse_half(arguments: Any) -> None:
-    """Raise UsageError for flags of a plan before a run without `--judge-as-good`, and for neither a source nor an assumption."""
-    flags = [flag for flag in ("metric", "people_agree", "shares", "people", "cells") if getattr(arguments, flag)]
-    if flags and not arguments.judge_as_good:
-        raise UsageError(f"--{flags[0].replace('_', '-')} is for a plan before any judge was asked; add --judge-as-good")
-    if arguments.source is None and not (arguments.judge_as_good and arguments.metric):
-        raise UsageError(
-            "name a data folder or a run; before any labels and judges: harness labels needed --judge-as-good --metric task_quality"
-        )
-
-
 def _plan_before(arguments: Any) -> int:
     """The plan before any judge was asked, from the labels of a data folder or from assumptions."""
     from harness.correction import labels_budget as before
@@ -115,7 +97,7 @@ def _plan_before(arguments: Any) -> int:
     planned = before.plan_labels(people, decision, cells=cells, half_width=half_width)
     if arguments.json:
         return print_json(before.as_json(planned, cells=cells, half_width=half_width))
-    from harness.cli.text_columns import print_columns
+    from harness.cli.output import print_columns
     from harness.render.decisions import plan_rows, plan_sentences
 
     print_columns(plan_rows(planned, half_width))
@@ -126,13 +108,163 @@ def _plan_before(arguments: Any) -> int:
 def needed(arguments: CountLabelsNeeded) -> int:
     from harness.render.terminal import working
 
-    _refuse_half(arguments)
+    flags = [flag for flag in ("metric", "people_agree", "shares", "people", "cells") if getattr(arguments, flag)]
+    if flags and not arguments.judge_as_good:
+        raise UsageError(f"--{flags[0].replace('_', '-')} is for a plan before any judge was asked; add --judge-as-good")
+    if arguments.source is None and not (arguments.judge_as_good and arguments.metric):
+        raise UsageError(
+            "name a data folder or a run; before any labels and judges: harness labels needed --judge-as-good --metric task_quality"
+        )
     if arguments.judge_as_good:
         return _plan_before(arguments)
-    options = arguments.options
     with working("planning"):
-        recording = opened_source(arguments).recording
-        budget = labels_budget.label_budget([recording], options)
+        budget = labels_budget.label_budget([opened_source(arguments).recording], arguments.options)
     from harness.render.decisions import render_budget
 
     return print_result(budget, render_budget, as_json=arguments.json)
+
+
+def plan(arguments: LabelsPlan) -> int:
+    from harness.correction import label_sample
+
+    sample = label_sample.draw_label_sample(opened_source(arguments).recording, arguments.options)
+    write_atomic(arguments.to, to_jsonl(sample.items), private=True)
+    for stratum in sample.strata:
+        print(terminal_safe(f"{stratum.name}: {stratum.drawn} of {stratum.texts} texts"), file=sys.stderr)
+    for note in sample.notes:
+        print(terminal_safe(note), file=sys.stderr)
+    print(f"{len(sample.items)} of {counted(sample.texts, 'text')} drawn", file=sys.stderr)
+    if arguments.json:
+        return print_json(sample)
+    print(terminal_safe(str(arguments.to)))
+    return 0
+
+
+def page(arguments: LabelsPage) -> int:
+    library, options = Library(*arguments.content), arguments.options
+    table = Path(arguments.data) if Path(arguments.data).is_file() else None
+    if table is not None:
+        from harness.cli.start import texts_of_table  # late: most data are folders
+
+        fields_as_texts = parse_pairs([f"{name}={name}" for name in options.fields or ()], "--text")
+        metric = options.metrics[0] if options.metrics else None
+        mapping = load_mapping(None, {"texts": fields_as_texts, "metric": metric, "language": options.language})
+        data, texts = texts_of_table(table, mapping, library)
+        names = {column: name for name, column in texts.items()}  # --text may name a column of the table
+        fields = tuple(names.get(field, field) for field in options.fields) if options.fields else tuple(sorted(texts)) or None
+        arguments, options = replace(arguments, data=str(data)), replace(options, fields=fields)
+    options = replace(options, review=_read_review(arguments))
+    bundled = arguments.data == "bundled"
+    if options.pack and not bundled:
+        raise UsageError("--pack names packs of 'bundled'; leave it out for a data folder")
+    if options.pack:
+        dataset = load_pack(library, options.pack)
+    else:
+        dataset = load_bundled(library, library.tags_with_items()) if bundled else load_folder(Path(arguments.data), library)
+    pages = make_pages(dataset, arguments.data, arguments.out, library, options)
+    for note in pages.notes:
+        print(terminal_safe(note), file=sys.stderr)
+    items_by_person = ", ".join(f"{who} {count}" for who, count in pages.items_each.items())
+    print(
+        terminal_safe(f"{counted(pages.items, 'item')} for {counted(len(pages.items_each), 'annotator')} ({items_by_person})"),
+        file=sys.stderr,
+    )
+    print(terminal_safe(f"send each page to its annotator; keep {pages.record}, which the import needs"), file=sys.stderr)
+    if table is not None:
+        folder = shlex.quote(arguments.data)
+        importing = f"harness labels import RESULTS.json --pages {shlex.quote(str(arguments.out))}"
+        words = f"their answers go into the data folder {folder}: {importing}, then harness compare {folder}"
+        print(terminal_safe(words), file=sys.stderr)
+    if arguments.json:
+        facts = {"files": list(map(str, pages.files)), "record": str(pages.record), "items": pages.items}
+        return print_json({**facts, "items_each": pages.items_each, "notes": pages.notes})
+    print(terminal_safe("\n".join(map(str, pages.files))))
+    return 0
+
+
+def serve(arguments: LabelsServe) -> int:
+    """Serve until Ctrl-C."""
+    if missing := [name for name in ("starlette", "uvicorn") if find_spec(name) is None]:
+        raise UsageError(f"'labels serve' needs the package {missing[0]}: pip install \"judge-harness[serve]\"")
+    from harness.annotate.pages.reserve_port import LOOPBACK, address_of, listening_socket, sole_server
+    from harness.annotate.pages.serve import RESULTS, application, served_pages
+
+    if not (arguments.folder / RECORD).is_file():
+        raise UsageError(f"{arguments.folder} has no pages to serve; write them with 'harness labels page DATA --out {arguments.folder}'")
+    pages = served_pages(arguments.folder)
+    host = arguments.host or LOOPBACK[0]
+    app = application(arguments.folder, pages, hosts=LOOPBACK if host in LOOPBACK else ("*",))
+    import uvicorn
+
+    with sole_server(arguments.folder / RESULTS), listening_socket(host, arguments.port) as listener:
+        for token, person_page in pages:
+            print(terminal_safe(f"{person_page.annotator}  {address_of(listener, host)}/{token}/"), flush=True)
+        print(f"answers are kept in {arguments.folder / RESULTS}; Ctrl-C ends the server", file=sys.stderr)
+        if host not in LOOPBACK:
+            print(
+                "warning: everybody in this network who knows a link can read its texts and answers, and answer; "
+                "what is sent is not encrypted",
+                file=sys.stderr,
+            )
+        with suppress(KeyboardInterrupt):
+            uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False)).run(sockets=[listener])
+    return 0
+
+
+def reviews(arguments: LabelsReviews) -> int:
+    from harness.annotate.answers.review_answers import read_reviews
+    from harness.annotate.checks.review_agreement import review_summary
+
+    page = page_path(arguments.html)
+    review_rows = read_reviews(arguments.data)
+    data = load_folder(arguments.data, Library(*arguments.content))
+    summary = review_summary(data, review_rows, seed=arguments.seed)
+    if page is not None:
+        from harness.render.html.reviews import reviews_page
+
+        refuse_in_repository(page, data.about)
+        name, warning = arguments.data.resolve().name, WARNING if hides_texts([data.about]) else ""
+        write_atomic(page, reviews_page(summary, name, f"harness labels reviews {name} --html {page.name}", warning), private=True)
+        print(terminal_safe(str(page)))
+    elif arguments.json:
+        sys.stdout.write(to_json(summary.as_json()))
+    else:
+        from harness.render.comparison import show
+        from harness.render.sections import render_reviews
+        from harness.render.terminal import closing_line
+
+        show(lambda narrow: render_reviews(summary), closing_line([summary.signature], more="--json has it whole"))
+    return 0
+
+
+def _read_review(arguments: Any) -> tuple[ReviewedJudge, Reviewed] | None:
+    """The judge's scores and reasons that `--review` names."""
+    if arguments.review is None:
+        if arguments.judge is not None:
+            raise UsageError("--judge says whose reasons people are asked about; name the run with --review")
+        return None
+    from harness import sources
+
+    [source] = sources.open_sources([arguments.review], None, Path("results"))
+    texts = source.run.derived / "judgments.parquet" if source.run else None
+    judge, reviewed = reviewed_scores(source.recording, texts, arguments.judge, arguments.options.language)
+    return judge, reviewed if arguments.options.next_items is None else without_review(reviewed, judge, Path(arguments.data))
+
+
+def check(arguments: LabelsCheck) -> int:
+    from harness import api  # late: it imports what a comparison does not need
+    from harness.render.progress import counting
+
+    with counting("reading texts") as watch:
+        checked = api.labels_check(arguments.data, arguments.options, watch=watch)
+    if arguments.json:
+        return print_json(checked)
+    from harness.render.comparison import show
+    from harness.render.label_check import render_label_check
+    from harness.render.terminal import closing_line
+
+    show(
+        lambda width: render_label_check(checked, all_numbers=arguments.all),
+        closing_line([checked.signature], notes=len(checked.notes), more="--all"),
+    )
+    return 0

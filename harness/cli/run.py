@@ -15,7 +15,7 @@ from harness.api import report as make_report
 from harness.asking import Settings
 from harness.cli.arguments import page_path
 from harness.cli.commands.find_out import Run, Runs, ShowReport
-from harness.cli.endings import exit_code_of
+from harness.cli.output import exit_code_of
 from harness.cli.streams import print_json, told_warnings
 from harness.content import Library
 from harness.content.specs import BoardData
@@ -25,17 +25,22 @@ from harness.decide.options import DecisionOptions
 from harness.errors import IncompleteRun, StoreError, UsageError
 from harness.judges import traits_of
 from harness.offensive import refuse_in_repository
+from harness.options import flag_name
 from harness.reports.answer.several_boards import BoardVerdicts, answer_of_boards
 from harness.reports.run_report import Report, only_languages
 from harness.row_files import to_json, to_toml, write_atomic
 from harness.runs import (
     RunResult,
     RunSpec,
-    Together,
     absent_cards,
     askable_boards,
     board_specs,
+    estimate_cost,
+    open_judges,
     people_times,
+    planned_calls,
+    prepare,
+    price_for_engine,
     reopen,
     run_costs,
     run_record,
@@ -52,9 +57,7 @@ if TYPE_CHECKING:
 def run(arguments: Run) -> int:
     spec, settings = arguments.request, arguments.asking
     if arguments.cascade:
-        from harness.cli.cascaded_run import run_cascaded
-
-        return run_cascaded(arguments, spec, settings)
+        return _run_cascaded(arguments, spec, settings)
     library = Library(*spec.content)
     if arguments.wage:
         people_times(spec.data, library)
@@ -64,10 +67,8 @@ def run(arguments: Run) -> int:
         from harness.cli.dry_run import plan_of
 
         plan = plan_of(spec, settings, show_texts=arguments.show_texts)
-        printed = (
-            plan.as_json(_list_flags(arguments)) if arguments.json else plan.text(shutil.get_terminal_size().columns, arguments.verbose)
-        )
-        sys.stdout.write(printed)
+        width = shutil.get_terminal_size().columns
+        sys.stdout.write(plan.as_json(_list_flags(arguments)) if arguments.json else plan.text(width, arguments.verbose))
         return 0
     from harness.render.progress import TerminalWatcher
 
@@ -78,8 +79,53 @@ def run(arguments: Run) -> int:
         if err.result is not None:  # show the answers first, then the error with what is missing
             show(err.result, _read_output(arguments))
         raise
-    _keep_spec(result, arguments)
+    # The flags are kept with the run, without addresses, which only the store knows. A folder that cannot be written is no error here.
+    flags = {name: value for name, value in _list_flags(arguments).items() if name not in ("base_url", "out", "header")}
+    with suppress(StoreError):
+        write_atomic(result.folder / "spec.toml", to_toml(flags), private=True)
     return exit_code_of(show(result, _read_output(arguments)).verdicts)
+
+
+_FROM_CERTIFICATE = ("judges", "variants", "temperatures", "top_ps", "repeats", "perturbations", "study")
+"""What the certificate of a cascade says."""
+
+
+def _run_cascaded(arguments: Any, spec: RunSpec, settings: Settings) -> int:
+    """Ask the judges of a certificate, each about what those before it left, and write who answers each text."""
+    from harness.cli.dry_run import spending
+    from harness.correction.cascade_certificate import load
+    from harness.correction.cascade_run import refuse_changed, run_cascade, step_spec
+    from harness.render.improvement import print_cascaded
+    from harness.render.progress import TerminalWatcher
+
+    usual = RunSpec()
+    if stated := [field for field in _FROM_CERTIFICATE if getattr(spec, field) != getattr(usual, field)]:
+        flags = ", ".join(flag_name(RunSpec, field) for field in stated)
+        raise UsageError(f"the certificate of the cascade says whom to ask, and how; leave out {flags}")
+    certificate = load(arguments.cascade)
+    if not arguments.dry_run:
+        cascaded = run_cascade(spec, certificate, arguments.out, TerminalWatcher(assume_yes=arguments.yes), settings)
+        first = next(step.run for step in cascaded.steps if step.run is not None)
+        path = arguments.out / "runs" / first / "cascade.jsonl"  # beside the run of the first judge that was asked
+        write_atomic(path, b"".join(msgspec.json.encode(answer) + b"\n" for answer in cascaded.answers), private=True)
+        if arguments.json:
+            sys.stdout.write(to_json(cascaded))
+        else:
+            print_cascaded(cascaded)
+        print(f"answers: {path}", file=sys.stderr)
+        return 0
+    # each judge would be asked about the share of the texts that reaches it, as certified in the mean of languages and metrics
+    for index, step in enumerate(certificate.steps):
+        spec_of_step = step_spec(spec, step)
+        ready = prepare(spec_of_step)
+        refuse_changed(certificate, step, ready, spec_of_step)
+        [judge] = open_judges(spec_of_step, ready)
+        [calls] = planned_calls(ready, [judge]).values()
+        share = sum(cell.chain.steps[index].asked for cell in certificate.cells) / len(certificate.cells)
+        part = estimate_cost(calls, price_for_engine(judge.identity, settings)).times(share)
+        words = f" ({100 * share:.0f} % of the questions, as certified)" if index else ""
+        print(f"{spending({'judge': step.judge.name, **msgspec.structs.asdict(part)})}{words}")
+    return 0
 
 
 def _run_collection(library: Library, spec: RunSpec, settings: Settings, arguments: Any) -> int:
@@ -96,8 +142,18 @@ def _run_collection(library: Library, spec: RunSpec, settings: Settings, argumen
         return 0
     from harness.cli.data import fetch_sets
     from harness.render.progress import TerminalWatcher
+    from harness.render.terminal import print_collection
 
-    asked_specs, left_out = _filter_outside_repository(specs, library, arguments.out)
+    asked_specs, left_out = list[RunSpec](), list[str]()
+    for board in specs:
+        data = library.board(str(board.board)).data
+        try:
+            if isinstance(data, BoardData):
+                refuse_in_repository(arguments.out, library.dataset_card(data.card))
+        except UsageError as err:
+            left_out.append(f"{board.board} is left out: {err} with --out")
+        else:
+            asked_specs.append(board)
     cards = list({card.id: card for card in absent_cards(asked_specs, library).values()}.values())
     fetch_sets(cards, library, data_home(), assume_yes=arguments.yes, all_needed=False)
     absent = absent_cards(asked_specs, library)
@@ -107,38 +163,17 @@ def _run_collection(library: Library, spec: RunSpec, settings: Settings, argumen
     if not asked_specs:
         raise UsageError("\n         ".join(["no board can be asked:", *left_out]))
     done = run_together(asked_specs, arguments.out, TerminalWatcher(assume_yes=arguments.yes), settings)
-    _show_collection(collection.title, done, [*left_out, *done.left_out], arguments)
-    if done.unfinished:
-        raise IncompleteRun(done.unfinished, interrupted=done.interrupted)
-    return 0
-
-
-def _filter_outside_repository(specs: Sequence[RunSpec], library: Library, out: Path) -> tuple[list[RunSpec], list[str]]:
-    """The boards whose results may be written into a folder, and a sentence for each of the others."""
-    asked_specs, left_out = [], []
-    for spec in specs:
-        data = library.board(str(spec.board)).data
-        try:
-            if isinstance(data, BoardData):
-                refuse_in_repository(out, library.dataset_card(data.card))
-        except UsageError as err:
-            left_out.append(f"{spec.board} is left out: {err} with --out")
-        else:
-            asked_specs.append(spec)
-    return asked_specs, left_out
-
-
-def _show_collection(title: str, done: Together, left_out: Sequence[str], arguments: Any) -> None:
-    """Write the files of each board's run, and print one answer and the verdicts of all boards."""
-    from harness.render.terminal import print_collection
-
+    left_out += done.left_out
     reports = {name: show(result, Output(quiet=True)) for name, result in done.results.items()}
     answer = answer_of_boards([board_verdicts(done.results[name], report) for name, report in reports.items()])
     if arguments.json:
-        boards = {name: report.as_json() for name, report in reports.items()}
-        sys.stdout.write(to_json({"title": title, "answer": answer and answer.as_json(), "boards": boards, "left_out": left_out}))
+        parts = {"title": collection.title, "answer": answer and answer.as_json()}
+        sys.stdout.write(to_json(parts | {"boards": {name: report.as_json() for name, report in reports.items()}, "left_out": left_out}))
     else:
-        print_collection(title, answer, list(reports.values()), left_out)
+        print_collection(collection.title, answer, list(reports.values()), left_out)
+    if done.unfinished:
+        raise IncompleteRun(done.unfinished, interrupted=done.interrupted)
+    return 0
 
 
 def board_verdicts(result: RunResult, report: Report) -> BoardVerdicts:
@@ -159,13 +194,6 @@ def _list_flags(arguments: Any) -> dict[str, Any]:
     if "header" in flags:  # their values may be secrets
         flags["header"] = [f"{name}=…" for name in arguments.request.headers]
     return flags
-
-
-def _keep_spec(result: RunResult, arguments: Any) -> None:
-    """Keep the flags with the run, without addresses, which only the store knows. A folder that cannot be written is no error here."""
-    flags = {name: value for name, value in _list_flags(arguments).items() if name not in ("base_url", "out", "header")}
-    with suppress(StoreError):
-        write_atomic(result.folder / "spec.toml", to_toml(flags), private=True)
 
 
 def _find_latest(out: Path) -> RunResult:
@@ -195,7 +223,6 @@ def report(arguments: ShowReport) -> int:
     decided = show(result, _read_output(arguments, quiet=quiet, langs=arguments.langs or ()), arguments.decision)
     if page := page_path(page_name, result.folder / "report.html"):
         from harness.render.html.report import report_page
-        from harness.row_files import write_atomic
 
         refuse_in_repository(page, result.prepared.data.about)
         write_atomic(page, report_page(result, decided, arguments.wage), private=True)

@@ -11,11 +11,10 @@ from typing import Any, cast
 
 import msgspec
 
+from harness.cli.arguments import ask_role, show_table
 from harness.cli.commands.find_out import Compare, Start
-from harness.cli.endings import ended
 from harness.cli.flags import read_flags
-from harness.cli.labels import facts_of, print_summary
-from harness.cli.table import ask_role, show_table
+from harness.cli.output import ended, facts_of, print_summary
 from harness.content import Library
 from harness.content.specs import LabelMapping
 from harness.content.tags import choose_from
@@ -34,7 +33,6 @@ from harness.exchange.labels.table import SourceTable
 from harness.exchange.one_table.options import TableOptions
 from harness.exchange.one_table.read_table import OneTable, read_judged_table
 from harness.exchange.one_table.suggested_mapping import SuggestedMapping, suggest_mapping
-from harness.model import Scale
 from harness.options import part_of
 from harness.reports.tables.numbers import counted
 from harness.row_files import find_table, to_toml, write_atomic
@@ -58,7 +56,9 @@ def start(arguments: Start) -> int:
     look = _settle_mapping(table, library, mapping, sure=bool(arguments.yes or arguments.plan))
     options = replace(options, unlabelled=not look.scored, partly=True)  # what is not explained was refused above
     if arguments.plan:
-        write_atomic(arguments.plan, _write_mapping(look.mapping).encode())
+        values, defaults = msgspec.to_builtins(look.mapping), msgspec.to_builtins(LabelMapping())
+        stated = {name: _drop_defaults(value) for name, value in values.items() if value != defaults[name]}
+        write_atomic(arguments.plan, to_toml(stated).encode())
         source, plan = shlex.quote(str(arguments.file)), shlex.quote(str(arguments.plan))
         _say(f"correct the mapping and pass it: harness start {source} --map {plan}")
         print(arguments.plan)
@@ -175,19 +175,13 @@ def texts_of_table(source: Path, mapping: LabelMapping, library: Library) -> tup
 
 def _read_table(source: Path, options: ImportOptions, id_from: Sequence[str] | None = None) -> tuple[ImportOptions, SourceTable]:
     """The table as it stands, with ids from the columns that the user named, and the options with its encoding."""
-    options = _with_encoding(source, options)
+    text_file = source.suffix.lower() in (".csv", ".tsv", ".txt", ".tab") and source.is_file()
+    if not options.encoding and text_file:  # one that is not UTF-8 is read in the encoding that its bytes suggest, which is said
+        if encoding := likely_encoding(source):
+            _say(f"{source} is not UTF-8; it is read as {encoding} (--encoding NAME, if letters look wrong)")
+        options = replace(options, encoding=encoding)
     table = with_plain_names(read_source(str(source), options))
     return options, with_ids(table, id_from, str(source)) if id_from else table
-
-
-def _with_encoding(source: Path, options: ImportOptions) -> ImportOptions:
-    """A text file that is not UTF-8 is read in the encoding that its bytes suggest, which is said."""
-    if options.encoding or source.suffix.lower() not in (".csv", ".tsv", ".txt", ".tab") or not source.is_file():
-        return options
-    encoding = likely_encoding(source)
-    if encoding:
-        _say(f"{source} is not UTF-8; it is read as {encoding} (--encoding NAME, if letters look wrong)")
-    return replace(options, encoding=encoding)
 
 
 def _settle_mapping(table: SourceTable, library: Library, mapping: LabelMapping, *, sure: bool) -> SuggestedMapping:
@@ -201,7 +195,13 @@ def _settle_mapping(table: SourceTable, library: Library, mapping: LabelMapping,
     if mapping.wide_items is not None:
         table = one_record_per_item(table, mapping.wide_items, "the table")
     look = suggest_mapping(table, scales, mapping)
-    _show(look)
+    _say("This is what the table seems to hold:")
+    for guess in look.guesses:
+        _say(f"  {guess}")
+    if look.unused:
+        _say(f"  not used: {', '.join(look.unused)}")
+    if not look.scored:
+        _say("  no scores: the texts are imported without labels")
     if not (look.mapping.texts or look.mapping.language or "language" in look.mapping.columns):
         raise UsageError(
             f"no column of texts was found, and so no language; name them: --text output=COLUMN, or --language TAG for scores alone "
@@ -220,16 +220,6 @@ def _settle_mapping(table: SourceTable, library: Library, mapping: LabelMapping,
     return look
 
 
-def _show(look: SuggestedMapping) -> None:
-    _say("This is what the table seems to hold:")
-    for guess in look.guesses:
-        _say(f"  {guess}")
-    if look.unused:
-        _say(f"  not used: {', '.join(look.unused)}")
-    if not look.scored:
-        _say("  no scores: the texts are imported without labels")
-
-
 def _ask_mapping(look: SuggestedMapping, stated: LabelMapping) -> LabelMapping:
     """The mapping after at most four questions; an empty answer takes the guess."""
     suggested = look.mapping
@@ -241,25 +231,15 @@ def _ask_mapping(look: SuggestedMapping, stated: LabelMapping) -> LabelMapping:
     metric = changes.get("metric", suggested.metric)
     scale = suggested.metrics.get(suggested.metric or "")
     if metric and scale and metric not in stated.metrics:
-        changes["metrics"] = {**stated.metrics, **_ask_scale(metric, scale)}
+        ends = scale.classes[:1] + scale.classes[-1:] if scale.classes else (scale.min, scale.max)
+        answer = _ask("from which to which score, and which is the best?", f"{ends[0]}..{ends[1]}:best={scale.best}")
+        changes["metrics"] = {**stated.metrics, **parse_scales([f"{metric}={answer}"])}
     return msgspec.structs.replace(stated, **changes)
-
-
-def _ask_scale(metric: str, scale: Scale) -> dict[str, Scale]:
-    ends = scale.classes[:1] + scale.classes[-1:] if scale.classes else (scale.min, scale.max)
-    answer = _ask("from which to which score, and which is the best?", f"{ends[0]}..{ends[1]}:best={scale.best}")
-    return parse_scales([f"{metric}={answer}"])
 
 
 def _ask(question: str, guess: str) -> str:
     print(terminal_safe(f"{question} [{guess}] "), end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip() or guess
-
-
-def _write_mapping(mapping: LabelMapping) -> str:
-    """The mapping as a file that `--map` reads, without what is at its default."""
-    values, defaults = msgspec.to_builtins(mapping), msgspec.to_builtins(LabelMapping())
-    return to_toml({name: _drop_defaults(value) for name, value in values.items() if value != defaults[name]})
 
 
 def _drop_defaults(value: Any) -> Any:

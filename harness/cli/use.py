@@ -1,23 +1,29 @@
-"""Commands that use a judge's scores: correct, accept, calibrate, probabilities, certify, prompt-hash, explain."""
+"""Commands that use a judge's scores: improve, explain, correct, accept, calibrate, probabilities, certify, prompt-hash."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from harness.cli.arguments import check_figure
+from harness import api, sources
+from harness.cli.arguments import asked_source, check_figure, judged_run, opened_source
 from harness.cli.command import value_of
-from harness.cli.commands.use_scores import Accept, Calibrate, Certify, Correct, Explain, PromptHash, ShowProbabilities
-from harness.cli.endings import print_result
-from harness.cli.judged import asked_source, judged_run, opened_source
+from harness.cli.commands.use_scores import Accept, Calibrate, Certify, Correct, Explain, Improve, PromptHash, ShowProbabilities
+from harness.cli.output import print_result
 from harness.cli.streams import print_json
-from harness.errors import GATE_FAILED, GATE_INCONCLUSIVE, NOTHING_ALLOWED, STALE, UNCONFIRMED, UsageError
+from harness.content.tags import choose_from
+from harness.errors import GATE_FAILED, GATE_INCONCLUSIVE, NOTHING_ALLOWED, STALE, UNCONFIRMED, HarnessError, UsageError
 from harness.measure.options import MeasureOptions
 from harness.options import part_of
 from harness.render.terminal import working
 from harness.row_files import to_json, write_atomic
+
+if TYPE_CHECKING:
+    from harness.improvement.asking import Asking
 
 
 def correct(arguments: Correct) -> int:
@@ -85,7 +91,7 @@ def calibrate(arguments: Calibrate) -> int:
 
 def probabilities(arguments: ShowProbabilities) -> int:
     from harness import sources
-    from harness.cli.table import table_of_sources
+    from harness.cli.arguments import table_of_sources
     from harness.correction.probabilities import NO_PROBABILITIES
     from harness.correction.probabilities import probabilities as measure_probabilities
 
@@ -228,7 +234,7 @@ def prompt_hash(arguments: PromptHash) -> int:
     import msgspec
 
     from harness import sources
-    from harness.cli.text_columns import print_columns
+    from harness.cli.output import print_columns
     from harness.text import one_line
 
     if sources.is_data_folder(arguments.source):
@@ -256,3 +262,83 @@ def explain(arguments: Explain) -> int:
     from harness.render.improvement import render_explained
 
     return print_result(explained, lambda explained: render_explained(explained, all_rows=arguments.all), as_json=arguments.json)
+
+
+def improve(arguments: Improve) -> int:
+    from harness.render.progress import TerminalWatcher
+    from harness.render.terminal import working
+
+    options = arguments.options
+    if arguments.labels:  # rounds of labels are compared in place of choosing by one
+        from harness.improvement.label_rounds import compare_rounds, read_round
+        from harness.render.improvement import render_rounds
+
+        source = opened_source(arguments).recording
+        rounds = [read_round(path, source.data) for path in arguments.labels]
+        compared = compare_rounds(source, rounds, part_of(options, MeasureOptions), options)
+        return print_result(compared, render_rounds, as_json=arguments.json)
+    asking = _read_asking(arguments)
+    options = options if asking is None else replace(options, judges=None)
+    if arguments.dry_run:
+        print(api.improvable(arguments.source, options, out=arguments.out, asking=asking))
+        return 0
+    watcher = TerminalWatcher(assume_yes=arguments.yes)
+    with working("choosing and confirming") if asking is None else nullcontext():
+        improved = api.improve(arguments.source, options, decision=arguments.decision, out=arguments.out, asking=asking, watcher=watcher)
+    from harness.render.improvement import CALIBRATED, calibration_steps, render_improved
+
+    not_written: Exception | None = None
+    if arguments.to:
+        from harness.cli.spec_file import write_spec
+
+        settings = {language.language: language.setting for language in improved.languages}
+        steps = calibration_steps(improved)
+        notes = (CALIBRATED, *steps) if steps else ()
+        try:
+            write_spec(arguments.to, improved.flags["start"], improved.flags["chosen"], settings, notes)
+        except (HarnessError, OSError) as err:  # the labels are spent, so that the choice is shown first
+            not_written = err
+    written = None if not_written else arguments.to
+    code = print_result(improved, lambda improved: render_improved(improved, written), as_json=arguments.json)
+    if not_written is not None:
+        raise not_written
+    return code
+
+
+def _read_asking(arguments: Improve) -> Asking | None:
+    """Who is asked; None where recorded answers are chosen from: of a run, and of a folder that has answers of all judges."""
+    settings = next((f"--{name}" for name in ("variant", "prompt", "rubric", "candidates") if getattr(arguments, name)), None)
+    if not sources.is_data_folder(arguments.source):
+        if settings:
+            raise UsageError(f"{settings} names who is asked, and {arguments.source} is a run, whose answers are there; name a data folder")
+        return None
+    judges = arguments.options.judges or ()
+    recorded = sources.recorded_judges(arguments.source, arguments.options.card)
+    if settings is None and recorded and set(judges) <= set(recorded):
+        return None
+    if arguments.candidates is None:
+        if not judges:
+            without = "" if recorded else f"{arguments.source} has no recorded answers; "
+            raise UsageError(f"{without}name who is asked: --judge openai/MODEL, repeatable")
+        unknown = [judge for judge in judges if judge not in recorded]
+        nameless = [judge for judge in unknown if "/" not in judge and ":" not in judge]
+        if recorded and nameless:
+            raise UsageError(
+                f"{arguments.source} has no answers of '{nameless[0]}'; a judge that is asked has a kind, such as openai/{nameless[0]}."
+                f"{choose_from(recorded, nameless[0])}"
+            )
+        if unknown and (recorded_judges := [judge for judge in judges if judge in recorded and "/" not in judge]):
+            raise UsageError(
+                f"'{recorded_judges[0]}' has recorded answers in {arguments.source}, and '{unknown[0]}' would be asked; "
+                "candidates are either all recorded or all asked"
+            )
+    from harness.improvement.asking import Asking
+    from harness.improvement.candidates import named_candidates, read_candidates
+    from harness.runs import RunSpec
+
+    candidates = read_candidates(arguments.candidates, judges) if arguments.candidates else ()
+    variations = [getattr(arguments, name) or () for name in ("variant", "prompt", "rubric")]
+    if any(variations):
+        candidates += named_candidates(judges, *variations)
+    chosen = {name: getattr(arguments, name) for name in ("allow_unreviewed", "limit", "content")}
+    return Asking(judges, candidates, part_of(arguments.addresses, RunSpec, **chosen), arguments.asking)

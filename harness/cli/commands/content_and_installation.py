@@ -51,7 +51,7 @@ class NewContent(OutFlags):
     """the folder to write into (default: the current folder; for content inside a checkout, the checkout)"""
 
 
-@command("system:models")
+@command("content:models")
 class Models(JsonFlags):
     """Flags of `harness models`.
 
@@ -65,7 +65,7 @@ class Models(JsonFlags):
     """for pull: the name of a packaged model, or <owner>/<repo>:<file>.gguf"""
 
 
-@command("system:doctor")
+@command("content:doctor")
 class Doctor(JsonFlags):
     """Flags of `harness doctor`.
 

@@ -67,7 +67,7 @@ class LabelsExport(JsonFlags, ContentFlags):
     """the annotator's name in the sheet"""
 
 
-@command("compare:check_labels")
+@command("labels:check")
 class LabelsCheck(JsonFlags):
     """Flags of `harness labels check`.
 
@@ -112,7 +112,7 @@ class CountLabelsNeeded(JsonFlags, OutFlags, LabelsNeededBefore):
     options: LabelBudgetOptions = field(default_factory=LabelBudgetOptions)
 
 
-@command("labelling:plan", first="to budget language judge metric allocation least least_per_class seed json")
+@command("labels:plan", first="to budget language judge metric allocation least least_per_class seed json")
 class LabelsPlan(JsonFlags, OutFlags, CardFlags):
     """Flags of `harness labels plan`.
 
@@ -127,7 +127,7 @@ class LabelsPlan(JsonFlags, OutFlags, CardFlags):
     options: SampleOptions = field(default_factory=SampleOptions)
 
 
-@command("labelling:reviews")
+@command("labels:reviews")
 class LabelsReviews(ContentFlags, JsonFlags):
     """Flags of `harness labels reviews`.
 
@@ -143,7 +143,7 @@ class LabelsReviews(ContentFlags, JsonFlags):
     """write one self-contained page, with what people said"""
 
 
-@command("labelling:page", first="out language tasks metrics items next_items annotators overlap practice about replace")
+@command("labels:page", first="out language tasks metrics items next_items annotators overlap practice about replace")
 class LabelsPage(JsonFlags, ContentFlags):
     """Flags of `harness labels page`.
 
@@ -162,7 +162,7 @@ class LabelsPage(JsonFlags, ContentFlags):
     options: PageOptions = field(default_factory=PageOptions)
 
 
-@command("labelling:serve")
+@command("labels:serve")
 class LabelsServe(Command):
     """Flags of `harness labels serve`.
 

@@ -23,7 +23,7 @@ from harness.cli.commands.shared import (
 from harness.options import Flag
 
 
-@command("boards.standings:show")
+@command("boards:show")
 class BoardShow(JsonFlags, OpenedFlags):
     """Flags of `harness board show`.
 
@@ -39,7 +39,7 @@ class BoardShow(JsonFlags, OpenedFlags):
     """also a table for each language, the findings of probes and what the headings mean"""
 
 
-@command("boards.standings:build")
+@command("boards:build")
 class BoardBuild(OpenedFlags):
     """Flags of `harness board build`.
 
@@ -55,7 +55,7 @@ class BoardBuild(OpenedFlags):
     """with --site: link to a page beside them"""
 
 
-@command("boards.board:check")
+@command("boards:check")
 class BoardCheck(JsonFlags, OpenedFlags):
     """Flags of `harness board check`.
 
@@ -76,7 +76,7 @@ class BoardRecordFolder(SubmissionFlags, group="what to write, and where"):
     """only this judge of the judgments; repeatable"""
 
 
-@command("boards.board:record", first="origin judge name into replace data title")
+@command("boards:record", first="origin judge name into replace data title")
 class BoardRecord(JsonFlags, ContentFlags, AboutFlags, BoardDataFlags, BoardRecordFolder):
     """Flags of `harness board record`.
 
@@ -90,7 +90,7 @@ class BoardRecord(JsonFlags, ContentFlags, AboutFlags, BoardDataFlags, BoardReco
     """where the scores come from, and under which licence; will be published"""
 
 
-@command("boards.verify:verify", first="share seed base_url headers out max_cost yes data json")
+@command("boards:verify", first="share seed base_url headers out max_cost yes data json")
 class BoardVerify(JsonFlags):
     """Flags of `harness board verify`.
 
@@ -108,7 +108,7 @@ class BoardVerify(JsonFlags):
     """send the texts of a private data folder to the endpoint without asking for consent"""
 
 
-@command("boards.seal:seal")
+@command("boards:seal")
 class BoardSeal(JsonFlags, ContentFlags, BoardDataFlags, RecipientsFlags):
     """Flags of `harness board seal`.
 
@@ -124,7 +124,7 @@ class BoardSeal(JsonFlags, ContentFlags, BoardDataFlags, RecipientsFlags):
     """the canary sentence in every data file of the board (default: a new one)"""
 
 
-@command("boards.seal:open_")
+@command("boards:open_")
 class BoardOpen(ContentFlags, KeyFlags):
     """Flags of `harness board open`.
 
@@ -138,7 +138,7 @@ class BoardOpen(ContentFlags, KeyFlags):
     """a new folder, outside the published folders"""
 
 
-@command("boards.seal:rotate")
+@command("boards:rotate")
 class BoardRotate(ContentFlags, RecipientsFlags, KeyFlags):
     """Flags of `harness board rotate`.
 
@@ -159,7 +159,7 @@ class SubmitFolder(SubmissionFlags, group="what to submit, and where to write it
     """a run of some languages or with --limit: submit it as a part, which says so"""
 
 
-@command("boards.board:submit", first="board judge name into replace part out title contact")
+@command("boards:submit", first="board judge name into replace part out title contact")
 class Submit(JsonFlags, AboutFlags, OutFlags, SubmitFolder):
     """Flags of `harness submit`.
 

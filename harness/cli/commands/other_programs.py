@@ -70,7 +70,7 @@ class ImportScoresScores(Command, group="what the scores mean; a scale is never 
     """leave a metric out"""
 
 
-@command("import_scores:import_", first="to append kind preset item_from language metric judge text scale map json")
+@command("other_programs:import_", first="to append kind preset item_from language metric judge text scale map json")
 class ImportScores(JsonFlags, ContentFlags, AllowRefusedFlags, FolderFlags, ImportScoresScores, ImportScoresColumns, ImportScoresReading):
     """Flags of `harness import`.
 
@@ -112,7 +112,7 @@ class ExportPromptfooJudgeQuestion(Command, group="what is asked"):
     """a further field of each request, such as reasoning_effort=low; repeatable"""
 
 
-@command("export:promptfoo_judge", first="judge to metrics task prompt variant temperature base_url")
+@command("other_programs:promptfoo_judge", first="judge to metrics task prompt variant temperature base_url")
 class ExportPromptfooJudge(ContentFlags, ExportPromptfooJudgeQuestion):
     """Flags of `harness export promptfoo-judge`.
 
@@ -126,7 +126,7 @@ class ExportPromptfooJudge(ContentFlags, ExportPromptfooJudgeQuestion):
     """the folder of promptfooconfig.yaml"""
 
 
-@command("export:inspect_scores")
+@command("other_programs:inspect_scores")
 class ExportInspectScores(OutFlags, CardFlags):
     """Flags of `harness export inspect-scores`.
 
@@ -150,7 +150,7 @@ class ExportInspectScores(OutFlags, CardFlags):
     """the top-p, if there are several"""
 
 
-@command("export:hub")
+@command("other_programs:hub")
 class ExportHub(OutFlags, CardFlags):
     """Flags of `harness export hub`.
 

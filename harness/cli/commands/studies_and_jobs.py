@@ -19,7 +19,7 @@ from harness.options import Flag, Names
 from harness.runs import GenerateSpec
 
 
-@command("batch:status")
+@command("jobs:status")
 class BatchStatus(JsonFlags, OutFlags):
     """Flags of `harness batch status`.
 
@@ -30,7 +30,7 @@ class BatchStatus(JsonFlags, OutFlags):
     addresses: Addresses = field(default_factory=Addresses)
 
 
-@command("batch:collect")
+@command("jobs:collect_batch")
 class BatchCollect(JsonFlags, OutFlags):
     """Flags of `harness batch collect`.
 
@@ -44,7 +44,7 @@ class BatchCollect(JsonFlags, OutFlags):
     pricing: Prices = field(default_factory=Prices)
 
 
-@command("batch:forget")
+@command("jobs:forget")
 class BatchForget(OutFlags):
     """Flags of `harness batch forget`.
 
@@ -56,7 +56,7 @@ class BatchForget(OutFlags):
     """the id that 'harness batch status' shows"""
 
 
-@command("generate:generate_texts", first="task writers languages data limit base_url own_language temperature out dry_run yes")
+@command("jobs:generate_texts", first="task writers languages data limit base_url own_language temperature out dry_run yes")
 class Generate(JsonFlags, ShowTextsFlags):
     """Flags of `harness generate`.
 
@@ -74,7 +74,7 @@ class Generate(JsonFlags, ShowTextsFlags):
     """send the texts of --data to the endpoint without asking for consent"""
 
 
-@command("pairs:pairs")
+@command("jobs:pairs")
 class Pairs(ContentFlags, CardFlags):
     """Flags of `harness pairs`.
 
@@ -96,7 +96,7 @@ class Pairs(ContentFlags, CardFlags):
     """the data folder to write; it must not exist"""
 
 
-@command("store:check")
+@command("jobs:check")
 class StoreCheck(JsonFlags, OutFlags):
     """Flags of `harness store check`.
 
@@ -105,7 +105,7 @@ class StoreCheck(JsonFlags, OutFlags):
     """
 
 
-@command("store:export")
+@command("jobs:export")
 class StoreExport(OutFlags):
     """Flags of `harness store export`.
 
@@ -119,7 +119,7 @@ class StoreExport(OutFlags):
     """only this judge's replies"""
 
 
-@command("store:gc")
+@command("jobs:gc")
 class StoreGc(JsonFlags, OutFlags):
     """Flags of `harness store gc`.
 
@@ -131,7 +131,7 @@ class StoreGc(JsonFlags, OutFlags):
     """show what would be removed, and remove nothing"""
 
 
-@command("store:merge")
+@command("jobs:merge")
 class StoreMerge(JsonFlags):
     """Flags of `harness store merge`.
 

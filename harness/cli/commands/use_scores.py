@@ -65,7 +65,7 @@ class ImproveNow(Command, group="how to choose and confirm"):
     """write the choice as a file for 'harness run --spec'"""
 
 
-@command("improve:improve", first="judges base_url variant prompt start limit dry_run yes to")
+@command("use:improve", first="judges base_url variant prompt start limit dry_run yes to")
 class Improve(
     JsonFlags,
     ContentFlags,
@@ -228,7 +228,7 @@ class GateFiles(Command, group="files to write"):
     """a Markdown table, such as for a pull request"""
 
 
-@command("gate:gate")
+@command("gate_and_watch:gate")
 class Gate(OutFlags, GateFiles):
     """Flags of `harness gate`.
 
@@ -247,7 +247,7 @@ class Gate(OutFlags, GateFiles):
     """print what the data say about themselves too, and the signature whole, not as a short hash"""
 
 
-@command("watch:init", first="certificate restart anchors repeats per_day alpha tolerance max_age yes base_url date")
+@command("gate_and_watch:init", first="certificate restart anchors repeats per_day alpha tolerance max_age yes base_url date")
 class WatchInit(AskedAgainFlags, DayFlags):
     """Flags of `harness watch init`.
 
@@ -264,7 +264,7 @@ class WatchInit(AskedAgainFlags, DayFlags):
     options: WatchOptions = field(default_factory=WatchOptions)
 
 
-@command("watch:add", first="date answers base_url yes max_cost out")
+@command("gate_and_watch:add", first="date answers base_url yes max_cost out")
 class WatchAdd(AskedAgainFlags, DayFlags):
     """Flags of `harness watch add`.
 
@@ -278,7 +278,7 @@ class WatchAdd(AskedAgainFlags, DayFlags):
     """recorded answers on the day's anchors ('harness watch draw'); the judge is not asked"""
 
 
-@command("watch:check")
+@command("gate_and_watch:check")
 class CheckWatch(JsonFlags, DayFlags):
     """Flags of `harness watch check`.
 
@@ -292,7 +292,7 @@ class CheckWatch(JsonFlags, DayFlags):
     """draw all days: .svg, .pdf or .png (extra 'figures')"""
 
 
-@command("watch:draw")
+@command("gate_and_watch:draw")
 class WatchDraw(DayFlags):
     """Flags of `harness watch draw`.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness import sources
-from harness.cli.endings import print_result
+from harness.cli.output import print_result
 from harness.render.terminal import working
 from harness.reports.tables.numbers import counted
 from harness.studies.self_preference.analysis import self_preference_of

@@ -13,10 +13,10 @@ from typing import Any, get_args
 import pytest
 
 from harness.cli import function_of, parse
+from harness.cli.app import help_of, settings_help
 from harness.cli.command import FIRST, Command, class_of, examples_of, fields_of, value_of
 from harness.cli.commands import commands, leaves
 from harness.cli.flags import app_of
-from harness.cli.help import help_of, settings_help
 from harness.measure.options import Annotators
 
 LEAVES = leaves()
@@ -350,7 +350,7 @@ def test_lists_of_one_command_do_not_leak_into_the_next() -> None:
 
 def test_help_imports_neither_the_parser_nor_what_the_command_needs() -> None:
     code = (
-        "import sys\nfrom harness.cli.help import help_of\n"
+        "import sys\nfrom harness.cli.app import help_of\n"
         "slow = ('cyclopts', 'pandas', 'numpy', 'scipy', 'statsmodels', 'guidance', 'openai')\n"
         "for name in sys.argv[1:]:\n    help_of(name)\n    print(name, [module for module in slow if module in sys.modules])"
     )

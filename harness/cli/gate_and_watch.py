@@ -1,4 +1,4 @@
-"""`harness watch init`, `add`, `check` and `draw`."""
+"""`harness gate`, `new gate` and `harness watch`: limits and certificates that are held against a judge again and again."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from harness import api, sources
 from harness.cli.arguments import check_figure
-from harness.cli.commands.use_scores import CheckWatch, WatchAdd, WatchDraw, WatchInit
-from harness.errors import GATE_FAILED, GATE_INCONCLUSIVE
+from harness.cli.commands.content_and_installation import NewContent
+from harness.cli.commands.use_scores import CheckWatch, Gate, WatchAdd, WatchDraw, WatchInit
+from harness.errors import GATE_FAILED, GATE_INCONCLUSIVE, JUDGE, UsageError
 
 if TYPE_CHECKING:
     from harness.correction.certificate import CertifiedJudge
@@ -22,8 +23,50 @@ if TYPE_CHECKING:
     from harness.watch.watching import Asking
 
 
+def gate(arguments: Gate) -> int:
+    from harness.gate.check import UNREAD
+    from harness.render.gate import gate_junit, gate_markdown, print_gate
+    from harness.render.terminal import working
+    from harness.row_files import to_json, write_atomic
+
+    policy = arguments.policy or Path("gate.toml")
+    if not arguments.policy and not policy.is_file():
+        raise UsageError(f"there is no gate.toml here; 'harness new gate {arguments.source}' writes a first one")
+    with working("checking limits"):
+        result = api.check_gate(arguments.source, policy, arguments.options, out=arguments.out)
+    if arguments.junit:
+        write_atomic(arguments.junit, gate_junit(result))
+    if arguments.json:
+        write_atomic(arguments.json, to_json(result.as_json()))
+    if arguments.summary:
+        write_atomic(arguments.summary, gate_markdown(result))
+    card = ["--card", arguments.options.card] if arguments.options.card else []
+    checked_words = [arguments.source, *card, *(["--out", str(arguments.out)] if arguments.out != Path("results") else [])]
+    print_gate(result, checked_words, all_rows=arguments.all, notes=arguments.notes)
+    if result.outcome == "inconclusive" and any(UNREAD in check.obstacles for check in result.checks):
+        return JUDGE
+    return {"pass": 0, "fail": GATE_FAILED, "inconclusive": GATE_INCONCLUSIVE}[result.outcome]
+
+
+def new_policy(arguments: NewContent) -> int:
+    from harness.gate.suggest import suggested_policy
+    from harness.row_files import write_atomic
+
+    path = (arguments.into or Path()) / "gate.toml"
+    if path.exists():
+        raise UsageError(f"{path} exists; edit it, or choose another folder with --into")
+    policy = suggested_policy(sources.gated_source(arguments.name, None, arguments.out))
+    write_atomic(path, policy.text)
+    print(path)
+    if policy.unproven:
+        first, more = ", ".join(policy.unproven[:3]), len(policy.unproven) - 3
+        where = first + (f" and {more} more" if more > 0 else "")
+        print(f"harness: {arguments.name} does not hold the verdict that the policy asks for: {where}", file=sys.stderr)
+    return 0
+
+
 def init(arguments: WatchInit) -> int:
-    from harness.cli.judged import judged_run, opened_source
+    from harness.cli.arguments import judged_run, opened_source
     from harness.correction import certificate
     from harness.render.watch import print_plan
     from harness.watch.options import WatchOptions

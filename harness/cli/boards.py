@@ -1,40 +1,212 @@
-"""`harness submit`, `harness board`."""
+"""`harness board` and `harness submit`."""
 
 from __future__ import annotations
 
 import os
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from harness.boards.board import open_board
+from harness.asking import Settings
+from harness.boards.board import OpenBoard, open_board, submissions_of
+from harness.boards.changes import TABLE
 from harness.boards.checked_boards import CheckedBoards, CheckedSubmission, check_boards
 from harness.boards.examined_submission import ScoredSubmission
 from harness.boards.probes import Finding
 from harness.boards.recorded import RECORDED
+from harness.boards.sealed import open_labels
+from harness.boards.sealed import rotate as rotate_labels
+from harness.boards.sealed import seal as seal_labels
 from harness.boards.submit import SubmitterStatement, WrittenSubmission
 from harness.boards.submit import record as record_scores
 from harness.boards.submit import submit as submit_run
+from harness.boards.verify import LEVEL, Verification
+from harness.boards.verify import verify as verify_submission
 from harness.cli.arguments import given_fields
-from harness.cli.commands.leaderboards import BoardCheck, BoardRecord, Submit
+from harness.cli.commands.leaderboards import (
+    BoardBuild,
+    BoardCheck,
+    BoardOpen,
+    BoardRecord,
+    BoardRotate,
+    BoardSeal,
+    BoardShow,
+    BoardVerify,
+    Submit,
+)
 from harness.cli.content import other_checkout
+from harness.cli.streams import print_json
 from harness.content import Board, Library
+from harness.content.canary import HOW_TO_MARK
+from harness.content.library import bundled_root
+from harness.content.tags import resolve
 from harness.decide.sentences import unread_sentence
-from harness.errors import JUDGE, UNCHECKED, ContentError, UsageError
+from harness.errors import JUDGE, UNCHECKED, ContentError, MissingData, UsageError
 from harness.judges import traits_of
-from harness.row_files import to_json
+from harness.options import part_of
+from harness.render.terminal import working
+from harness.row_files import to_json, write_together
 from harness.runs import Prepared, reopen, run_place
 from harness.text import terminal_safe
+
+_SHOWN_JUDGMENTS = 20  # differing judgments on the screen
+
+
+def verify(arguments: BoardVerify) -> int:
+    from harness.render.progress import TerminalWatcher
+
+    result = verify_submission(
+        arguments.board,
+        arguments.submission,
+        TerminalWatcher(assume_yes=arguments.yes),
+        part_of(arguments.asking, Settings),
+        arguments.options,
+    )
+    if arguments.json:
+        agreed = {"agreement": 1 - result.found.apart, "retest": 1 - result.found.apart_fresh}
+        parts = {"submission": str(result.submission), "holds": result.holds, **agreed}
+        sys.stdout.write(to_json(msgspec.structs.asdict(result) | parts))
+    else:
+        for line in _summarise_verification(result):
+            print(terminal_safe(line))
+    return 0 if result.holds else 1
+
+
+def _summarise_verification(result: Verification) -> Iterator[str]:
+    numbers = result.found
+    drawn = ", ".join(f"{tag} {count}" for tag, count in result.drawn.items() if count)
+    low, high = numbers.alone_interval
+    yield f"{result.judge}: {result.calls} calls asked again, twice each (seed {result.seed}; {drawn})"
+    yield f"agreement   {100 * (1 - numbers.apart):.1f} % of the fresh scores equal the submitted ones"
+    yield f"retest      {100 * (1 - numbers.apart_fresh):.1f} % of the fresh scores equal each other"
+    yield f"test        p = {numbers.p:.3g}: how often one judge would differ from itself as much (not verified below {LEVEL:g})"
+    yield (
+        f"alone       {numbers.alone} of {result.calls} submitted replies differ from two fresh ones that agree "
+        f"(95 %: {100 * low:.1f} to {100 * high:.1f} % of all)"
+    )
+    rows = sorted(result.differing, key=lambda answer: not answer.alone)
+    for answer in rows[:_SHOWN_JUDGMENTS]:
+        yield (
+            f"  {answer.language} {answer.item_id} {answer.metric}: submitted {answer.submitted}, fresh {answer.first} and {answer.second} "
+            f"(call {answer.call_id[:12]})"
+        )
+    if len(rows) > _SHOWN_JUDGMENTS:
+        yield f"  and {len(rows) - _SHOWN_JUDGMENTS:,} more that differ"
+    if result.renamed:
+        before, now = result.renamed
+        yield f"another model answers: {now}; the submitted replies are from {before}"
+    yield "verified: judge.toml was marked" if result.holds else "not verified: no file was changed"
+
+
+def seal(arguments: BoardSeal) -> int:
+    sealed = seal_labels(
+        arguments.board, arguments.labels, arguments.recipient, content=arguments.content, data=arguments.data, canary=arguments.canary
+    )
+    if arguments.json:
+        return print_json(sealed)
+    lines = [
+        f"{sealed.labels:,} labels of {sealed.items:,} items are sealed in {sealed.file}; {sealed.unlabelled:,} items have none",
+        f"commitment  {sealed.sealed.commitment}",
+        f"canary      {sealed.sealed.canary}",
+        *(f"no canary in {path}; {HOW_TO_MARK}" for path in sealed.unmarked),
+        "Raise the version of the board and run 'harness check'. Keep the labels and the keys in a place that is not published.",
+    ]
+    for line in lines:
+        print(terminal_safe(line))
+    return 0
+
+
+def open_(arguments: BoardOpen) -> int:
+    folder = open_labels(arguments.board, arguments.key, arguments.to, content=arguments.content)
+    print(
+        terminal_safe(
+            f"labels.jsonl and salt.txt are in {folder}; 'cat salt.txt labels.jsonl | sha256sum' there gives the board's commitment"
+        )
+    )
+    return 0
+
+
+def rotate(arguments: BoardRotate) -> int:
+    path = rotate_labels(arguments.board, arguments.key, arguments.recipient, content=arguments.content)
+    print(
+        terminal_safe(f"{path} is now encrypted for {len(arguments.recipient)} keys; earlier copies of it still open with the earlier keys")
+    )
+    return 0
+
+
+def show(arguments: BoardShow) -> int:
+    with working("reading replies"):
+        board = open_board(Library(*arguments.content), arguments.board, arguments.content, data=arguments.data, key=arguments.key)
+    ranked = board.standings
+    language = resolve((arguments.lang,), ranked.languages, "tables")[0] if arguments.lang else None
+    if arguments.json:
+        tables = tuple(table for table in ranked.tables if language in (None, table.language))
+        sys.stdout.write(to_json(msgspec.structs.replace(ranked, tables=tables).as_json() | {"findings": board.findings}))
+        return JUDGE if ranked.unread else 0
+    from harness.render.standings import print_standings
+
+    for line in ranked.unread:
+        print(terminal_safe(line))
+    print_standings(ranked, board.findings, language, all_tables=arguments.all)
+    return JUDGE if ranked.unread else 0
+
+
+def build(arguments: BoardBuild) -> int:
+    """All boards are read and ranked before the first file is written."""
+    from harness.render.markdown import standings_markdown
+
+    library = Library(*arguments.content)
+    names = tuple(arguments.boards or library.board_files)
+    for name in names:
+        library.board(name)
+        if bundled_root().name == "_content" and bundled_root() in library.board_files[name].parents:
+            raise UsageError(f"'{name}' is a board of the installed program, which cannot be changed; run this in a checkout")
+    if arguments.site is not None and arguments.site.exists() and not arguments.site.is_dir():
+        raise UsageError(f"--site {arguments.site} is a file; name a folder (it is created if it does not exist)")
+    if (arguments.data or arguments.key) and len(names) != 1:
+        raise UsageError("--data and --key need one board; name it")
+    opened, left_out = list[OpenBoard](), dict[str, str]()
+    with working("reading replies"):
+        for name in names:
+            if not submissions_of(library.board_files[name].parent):
+                left_out[name] = "no submissions yet"
+                continue
+            try:
+                opened.append(open_board(library, name, arguments.content, data=arguments.data, key=arguments.key))
+            except MissingData as err:
+                if name in arguments.boards:
+                    raise
+                left_out[name] = str(err)
+    texts = {board.folder / TABLE: standings_markdown(board.standings, board.findings) for board in opened}
+    if arguments.site:
+        from harness.exchange.labels.mapping import PAGE_BESIDE, parse_pairs
+        from harness.render.html.boards import board_pages
+
+        beside = parse_pairs(arguments.beside, "--beside", form=PAGE_BESIDE)
+        pages = board_pages([(board.standings, board.findings) for board in opened], beside)
+        texts |= {arguments.site / name: text for name, text in pages.items()}
+    write_together(texts)
+    for path in texts:
+        print(terminal_safe(str(path)))
+    unread = [f"{board.board.id}: {line}" for board in opened for line in board.standings.unread]
+    for line in (*unread, *(f"{name}: {why}" for name, why in left_out.items())):
+        print(terminal_safe(line), file=sys.stderr)
+    return JUDGE if unread else 0
 
 
 def submit(arguments: Submit) -> int:
     name, out = run_place(arguments.run, arguments.out)
     run = reopen(name, out)
-    into = arguments.into or _find_checkout(arguments.board)
+    checkout = None if arguments.into else other_checkout()
+    if checkout is not None and not (checkout / "leaderboards" / arguments.board / "board.toml").is_file():
+        raise UsageError(
+            f"the checkout {checkout} has no board '{arguments.board}'; call this in a checkout that has it, or name one with --into DIR"
+        )
+    into = arguments.into or checkout
     about = SubmitterStatement(**given_fields(arguments, SubmitterStatement) | {"into": into})
     written = submit_run(run, out, arguments.board, about, arguments.judge)
     if arguments.json:
@@ -43,16 +215,6 @@ def submit(arguments: Submit) -> int:
         print(terminal_safe(f"{submission.card.name}: {submission.calls:,} replies written to {submission.folder}"))
     print(terminal_safe("\n".join(["", *_list_next_steps(written, arguments.board), "", "Nothing has been sent anywhere."])))
     return 0
-
-
-def _find_checkout(board: str) -> Path | None:
-    """The checkout that the command is called in, which has to have the board; None in the program's own checkout."""
-    checkout = other_checkout()
-    if checkout is not None and not (checkout / "leaderboards" / board / "board.toml").is_file():
-        raise UsageError(
-            f"the checkout {checkout} has no board '{board}'; call this in a checkout that has it, or name one with --into DIR"
-        )
-    return checkout
 
 
 def record(arguments: BoardRecord) -> int:
@@ -123,13 +285,15 @@ def check(arguments: BoardCheck) -> int:
     for line in unread:
         print(terminal_safe(line), file=sys.stderr)
     if arguments.json:
-        sys.stdout.write(to_json(_to_json_object(checked) | {"findings": findings}))
+        sys.stdout.write(to_json(_check_json(checked) | {"findings": findings}))
     else:
         for problem in checked.problems:
             print(terminal_safe(" ".join(_make_printable(str(problem)).splitlines())))
         was_read = not (checked.change and checked.change.unreadable)
-        sealed = _write_sealed_notes(library, arguments.boards, opened=arguments.key is not None) if was_read else []
-        for line in [*_summarise_check(checked, library, arguments.boards), *sealed]:
+        sealed = [name for name in arguments.boards or library.board_files if was_read and library.board(name).sealed is not None]
+        said = "the labels are sealed; replies were checked, but numbers need --key FILE"
+        said = said if arguments.key is None else "the sealed labels match their commitment"
+        for line in [*_summarise_check(checked, library, arguments.boards), *(f"{name}: {said}" for name in sealed)]:
             print(terminal_safe(" ".join(line.splitlines())), file=sys.stderr)
         for finding in findings:
             print(terminal_safe(f"{finding.judge}: {'look closer: ' if finding.flagged else ''}{finding.sentence}"), file=sys.stderr)
@@ -170,14 +334,7 @@ def _render_table(board: Board, prepared: Prepared, entries: Mapping[Path, Score
     return standings_markdown(standings(board, prepared, list(entries.values())), findings_about(board, prepared, entries))
 
 
-def _write_sealed_notes(library: Library, names: Sequence[str], *, opened: bool) -> list[str]:
-    sealed = [name for name in names or library.board_files if library.board(name).sealed is not None]
-    if opened:
-        return [f"{name}: the sealed labels match their commitment" for name in sealed]
-    return [f"{name}: the labels are sealed; replies were checked, but numbers need --key FILE" for name in sealed]
-
-
-def _to_json_object(checked: CheckedBoards) -> dict[str, Any]:
+def _check_json(checked: CheckedBoards) -> dict[str, Any]:
     """Every submission with its counts, and all problems in one list."""
     problems = [{"path": _make_printable(str(p.path)), "line": p.line, "message": p.message} for p in checked.problems]
     submissions = [
