@@ -124,7 +124,9 @@ def letter_lines(
 ) -> Iterator[str]:
     """Yield the text of the pull request: what was asked, what it says, and how old the newest judge of each language is with it."""
     yield from (f"# {judge} on {len(written)} boards of people's labels", "")
-    yield from (f"- `{name}`: {submission.calls:,} replies" for name, submission in written.items())
+    with_rows = {row.board for row in rows}
+    for name, submission in written.items():
+        yield f"- `{name}`: {submission.calls:,} replies" + ("" if name in with_rows else "; the board ranks judges and gives no verdicts")
     yield from (f"- {' '.join(line.split())}" for line in left_out)
     counts = {verdict: sum(row.verdict == verdict for row in rows) for verdict in dict.fromkeys(row.verdict for row in rows)}
     yield from ("", f"Verdicts: {', '.join(f'{verdict} {count}' for verdict, count in sorted(counts.items())) or 'none'}.", "")
