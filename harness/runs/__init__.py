@@ -1,7 +1,7 @@
 """A run, from its specification to its judgments. The rest of the program imports the names below, not the modules.
 
 specification → preparation (protocol, sources, asked_questions) → plan → asking (prices) → run_completeness (derivation) →
-runner, record, evidence.
+runner, results.
 
 Names are imported on first use, because importing this package should cost nothing.
 """
@@ -12,15 +12,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from harness.runs.asking import CostEstimate, Watcher, estimate_cost, price_for_engine
-    from harness.runs.collection_run import Together, absent_cards, added, askable_boards, board_specs, run_together
-    from harness.runs.costs import PeopleCost, RunCosts, people_times, run_costs
-    from harness.runs.decision_models import refuse_unfit_judges
+    from harness.runs.asked_questions import refuse_unfit_judges
+    from harness.runs.asking import CostEstimate, LiveRow, LiveRows, Watcher, estimate_cost, price_for_engine
     from harness.runs.derivation import ReadingRules, derive_judgments, read_metrics, reply_failures
-    from harness.runs.development_part import SET_ASIDE
-    from harness.runs.evidence import Evidence, JudgeWords, read_evidence
     from harness.runs.generate import Generated, WriterSummary, generate_outputs, planned_writing
-    from harness.runs.live_rows import LiveRow, LiveRows
     from harness.runs.plan import (
         CallIds,
         Plan,
@@ -35,12 +30,28 @@ if TYPE_CHECKING:
     from harness.runs.preparation import Prepared, choose_languages, choose_names, prepare
     from harness.runs.prices import Price, age_note, price_by_name, price_of
     from harness.runs.protocol import AskedQuestions, RunProtocol
-    from harness.runs.record import date_asked, run_place, run_record
+    from harness.runs.results import (
+        Evidence,
+        JudgeWords,
+        PeopleCost,
+        RunCosts,
+        RunResult,
+        date_asked,
+        people_times,
+        read_evidence,
+        run_costs,
+        run_place,
+        run_record,
+    )
     from harness.runs.run_completeness import RunAnswers, Spent, keep_report, kept_report
     from harness.runs.runner import (
         AskAgain,
-        RunResult,
+        Together,
+        absent_cards,
+        added,
         ask_again,
+        askable_boards,
+        board_specs,
         collect_batches,
         of_judge,
         open_judges,
@@ -48,22 +59,18 @@ if TYPE_CHECKING:
         reopen,
         reopen_judge,
         run,
+        run_together,
     )
     from harness.runs.shown_items import SYSTEM_KEYS
-    from harness.runs.sources import first_items, load_board
+    from harness.runs.sources import SET_ASIDE, first_items, load_board
     from harness.runs.specification import DEFAULT_BOARD, DEFAULT_JUDGE, GenerateSpec, RunSpec
     from harness.runs.study import SelectedTexts, Study, study_named
 
 _NAMES = {
-    "run_completeness": ("RunAnswers", "Spent", "keep_report", "kept_report"),
-    "asking": ("CostEstimate", "Watcher", "estimate_cost", "price_for_engine"),
-    "costs": ("PeopleCost", "RunCosts", "people_times", "run_costs"),
-    "decision_models": ("refuse_unfit_judges",),
+    "asked_questions": ("refuse_unfit_judges",),
+    "asking": ("CostEstimate", "LiveRow", "LiveRows", "Watcher", "estimate_cost", "price_for_engine"),
     "derivation": ("ReadingRules", "derive_judgments", "read_metrics", "reply_failures"),
-    "development_part": ("SET_ASIDE",),
-    "evidence": ("Evidence", "JudgeWords", "read_evidence"),
     "generate": ("Generated", "WriterSummary", "generate_outputs", "planned_writing"),
-    "live_rows": ("LiveRow", "LiveRows"),
     "plan": (
         *("CallIds", "Plan", "PlannedCalls", "call_ids", "estimate_text_usage", "estimate_tokens_per_character", "estimate_usage"),
         *("hex_ids", "make_plan"),
@@ -71,15 +78,18 @@ _NAMES = {
     "preparation": ("Prepared", "choose_languages", "choose_names", "prepare"),
     "prices": ("Price", "age_note", "price_by_name", "price_of"),
     "protocol": ("AskedQuestions", "RunProtocol"),
-    "record": ("date_asked", "run_place", "run_record"),
+    "results": (
+        *("Evidence", "JudgeWords", "PeopleCost", "RunCosts", "RunResult", "date_asked", "people_times", "read_evidence", "run_costs"),
+        *("run_place", "run_record"),
+    ),
+    "run_completeness": ("RunAnswers", "Spent", "keep_report", "kept_report"),
     "runner": (
-        *("AskAgain", "RunResult", "ask_again", "collect_batches", "of_judge", "open_judges", "planned_calls", "reopen", "reopen_judge"),
-        "run",
+        *("AskAgain", "Together", "absent_cards", "added", "ask_again", "askable_boards", "board_specs", "collect_batches", "of_judge"),
+        *("open_judges", "planned_calls", "reopen", "reopen_judge", "run", "run_together"),
     ),
     "shown_items": ("SYSTEM_KEYS",),
-    "sources": ("first_items", "load_board"),
+    "sources": ("SET_ASIDE", "first_items", "load_board"),
     "specification": ("DEFAULT_BOARD", "DEFAULT_JUDGE", "GenerateSpec", "RunSpec"),
-    "collection_run": ("Together", "absent_cards", "added", "askable_boards", "board_specs", "run_together"),
     "study": ("SelectedTexts", "Study", "study_named"),
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names}

@@ -1,8 +1,8 @@
-"""The questions of a run: its metrics, variants and conditions, from the specification and the board."""
+"""The questions of a run: its metrics, variants and conditions; and what decision models can be asked."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -11,14 +11,70 @@ from harness.content.specs import Rubric
 from harness.content.tags import choose_from
 from harness.data import Dataset
 from harness.errors import UsageError
-from harness.model import LEVELS, SAMPLING, Condition, Scale, Variant, parse_variant
+from harness.judges import traits_of
+from harness.model import LEVELS, MOST_LEVELS, SAMPLING, Condition, JudgeIdentity, Scale, Variant, parse_variant
+from harness.parse import typed_question
 from harness.perturb import parse_perturbation
 from harness.prompts import OwnPrompt, is_english, load_own_prompt, load_own_rubric, with_rubric
-from harness.runs.decision_models import needs_levels
 from harness.runs.protocol import AskedQuestions
 from harness.runs.specification import ChosenConditions, ChosenWordings, RunSpec
 from harness.runs.study import study_named
 from harness.text import quoted
+
+
+def refuse_unfit_judges(judges: Iterable[JudgeIdentity | str], conditions: Sequence[Condition], scales: Mapping[str, Scale]) -> None:
+    """Raise UsageError for a judge that cannot be asked about these metrics under these conditions: before anything is sent."""
+    for judge in judges:
+        problems = problems_of_decisions(conditions, scales) if traits_of(judge).decides else _problems_of_writing(conditions)
+        for problem in problems:
+            raise UsageError(f"{judge if isinstance(judge, str) else judge.name} cannot be asked: {problem}")
+
+
+def needs_levels(scale: Scale) -> bool:
+    """Return True if a decision model can be asked about bands of this scale only."""
+    return not _is_asked(scale, Variant()) and _is_asked(scale, Variant(levels=MOST_LEVELS))
+
+
+def _is_asked(scale: Scale, variant: Variant) -> bool:
+    try:
+        typed_question(scale, variant)
+    except ValueError:
+        return False
+    return True
+
+
+def problems_of_decisions(conditions: Sequence[Condition], scales: Mapping[str, Scale]) -> Iterator[str]:
+    """Yield why a decision model cannot be asked, as clauses that end with what to do."""
+    for condition in conditions:
+        variant = condition.variant
+        if variant.prompt:
+            yield "a prompt of your own asks for a text, and a decision model writes none; --rubric words its question"
+        if variant.answer != "json" or variant.explain:
+            yield f"the variant '{variant}' asks for a text, and a decision model writes none; leave out 'text', 'spans' and 'explain'"
+        if variant.call == "conversation":
+            yield f"the variant '{variant}' goes on in a conversation, and a decision model writes no answer; write 'single' or 'joint'"
+        if variant.shots:
+            yield f"the variant '{variant}' shows scored examples, which a decision model does not read; leave them out"
+        if variant.persona or variant.reasons:
+            yield f"the variant '{variant}' is about a reader or a justification, which a decision model does not have; choose another one"
+        if condition.sampling != {"temperature": 0.0}:
+            yield "a decision model samples nothing; leave out --temperature and --top-p (--repeats asks again)"
+        for metric, scale in scales.items():
+            try:
+                question = typed_question(scale, condition.variant)
+            except ValueError as err:
+                bands = "--levels 5 asks about 5 bands of it, and " if needs_levels(scale) else ""
+                yield f"'{metric}' {err}; {bands}--metrics leaves it out"
+                continue
+            if condition.variant.options == "reversed" and question.kind != "choice":
+                yield f"'{metric}' has no options in an order of their own; 'choice+options-reversed' asks for a choice"
+
+
+def _problems_of_writing(conditions: Sequence[Condition]) -> Iterator[str]:
+    for condition in conditions:
+        variant = condition.variant
+        if (variant.question, variant.options, variant.levels) != ("scale", "forward", 0):
+            yield f"the variant '{variant}' is for decision models alone; leave out 'choice', 'options-reversed' and 'levels'"
 
 
 def asked_questions(spec: RunSpec, metrics: Sequence[str], data: Dataset, board: Board | None) -> AskedQuestions:
@@ -129,10 +185,13 @@ def _conditions(chosen: ChosenConditions, variants: Sequence[Variant], board: Bo
             for parsed in parse_perturbation(text, segmenter)
         ),
     ]
+    # Every combination of values of the axes of `SAMPLING`; their fields in a specification have an s behind the name.
+    values = {name: getattr(chosen, f"{name}s") for name in SAMPLING} | {"temperature": tuple(map(float, temperatures))}
+    samplings: list[dict[str, Any]] = [dict(zip(values, combination, strict=True)) for combination in product(*values.values())]
     conditions = [
         Condition(variant, **sampling, perturbation=perturbation, order=order, shown_source=shown_source)
         for variant in variants
-        for sampling in _samplings(chosen, temperatures)
+        for sampling in samplings
         for perturbation in dict.fromkeys(perturbations)  # without words, a perturbation is the same for every segmenter
         for shown_source in dict.fromkeys(("none", *chosen.shown_sources))
         for order in chosen.orders
@@ -142,12 +201,6 @@ def _conditions(chosen: ChosenConditions, variants: Sequence[Variant], board: Bo
     if repeated is not None:
         raise UsageError(f"'{repeated.words()}' is given twice; name each variant and temperature once, and use --repeats to ask again")
     return tuple(conditions)
-
-
-def _samplings(chosen: ChosenConditions, temperatures: Sequence[float]) -> Iterator[dict[str, Any]]:
-    """Every combination of values of the axes of `SAMPLING`; their fields in a specification have an s behind the name."""
-    values = {name: getattr(chosen, f"{name}s") for name in SAMPLING} | {"temperature": map(float, temperatures)}
-    return (dict(zip(values, combination, strict=True)) for combination in product(*values.values()))
 
 
 def refuse_unsuitable(spec: RunSpec, tasks: Sequence[Task], scales: Mapping[str, Scale]) -> None:
@@ -198,14 +251,11 @@ def instruction_versions(
             f"no native reader has reviewed the instructions in {unread}; --allow-unreviewed uses them, and every table then says so"
         ]
     if faults:
-        gaps = [_lacking(library, tag, tasks, rubrics) for tag in available if tag in questions]
-        raise UsageError("\n         ".join(filter(None, [*faults, *gaps])))
+        for tag in available:
+            written = library.instructions(tag)
+            lacking = [f"[tasks.{name}]" for name in tasks if name not in written.tasks]
+            lacking += [f"[rubrics.{name}]" for name in rubrics if name not in written.rubrics]
+            if tag in questions and lacking:
+                faults.append(f"'{tag}' also lacks {', '.join(lacking)}: translate them, or choose others with --tasks and --metrics")
+        raise UsageError("\n         ".join(faults))
     return {tag: library.instructions(tag).version for tag in tags}
-
-
-def _lacking(library: Library, tag: str, tasks: Collection[str], rubrics: Collection[str]) -> str:
-    """A sentence on the tables that the instructions of a language lack; empty if they have all."""
-    written = library.instructions(tag)
-    absent = [f"[tasks.{name}]" for name in tasks if name not in written.tasks]
-    absent += [f"[rubrics.{name}]" for name in rubrics if name not in written.rubrics]
-    return f"'{tag}' also lacks {', '.join(absent)}: translate them, or choose others with --tasks and --metrics" if absent else ""

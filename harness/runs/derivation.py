@@ -117,7 +117,7 @@ def derive_judgments(
             score=scale.exchanged(reading.score) if swapped and reading.score is not None else reading.score,
             failure=Failure(reading.failure) if reading.failure else None,
             raw_choice=reading.raw_choice,
-            excerpt=_excerpt(reply) if reading.raw_choice is None else None,
+            excerpt=((reply.text or reply.refusal or "").strip()[:LONGEST_EXCERPT] or None) if reading.raw_choice is None else None,
             justification=reading.justification,
             call_id=call_id,
             probs=class_probs,
@@ -129,11 +129,6 @@ def derive_judgments(
             asked_language=asked_language,
             detected_language=detected_language,
         )
-
-
-def _excerpt(reply: Reply) -> str | None:
-    """Return how a reply begins of which no score can be read, so that a reader sees what was answered; None of an empty one."""
-    return (reply.text or reply.refusal or "").strip()[:LONGEST_EXCERPT] or None
 
 
 def _spans(query: Query, reading: Reading) -> tuple[ErrorSpan, ...] | None:

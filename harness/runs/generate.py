@@ -110,11 +110,8 @@ def writing_plan(spec: GenerateSpec, sources: WritingSources, library: Library) 
     def queries() -> Iterator[Query]:
         return (Query(item, (output,), condition) for item in items)
 
-    return Plan(spec.seed, queries, 1, _WritingRenderer(spec, sources, library), _half_of_the_longest)
-
-
-def _half_of_the_longest(query: Query, prompt: Prompt) -> int:
-    return prompt.max_tokens // 2
+    renderer = _WritingRenderer(spec, sources, library)
+    return Plan(spec.seed, queries, 1, renderer, lambda query, prompt: prompt.max_tokens // 2)  # half of the longest answer
 
 
 class _WritingRenderer:
@@ -201,7 +198,13 @@ def generate_outputs(spec: GenerateSpec, out: Path, watcher: Watcher, settings: 
         watcher.consent(host, len(sources.items))
     vocabulary = vocabulary_of(library)
     with Store.writing(out) as store:
-        sessions, _ = ask_judges(judges, openings, plan, AskingPlace(store, _reading(spec, vocabulary), settings), watcher)
+
+        def failures(query: Query, reply: Reply) -> list[Any]:
+            failure = writing_failure(reply, vocabulary)
+            return [] if failure is None else [failure]
+
+        reading = ReplyReading("generate", failures, lambda query, reply: len(failures(query, reply)), reask=spec.reask)
+        sessions, _ = ask_judges(judges, openings, plan, AskingPlace(store, reading, settings), watcher)
         outputs = _Outputs(spec, sources, library, vocabulary)
         for judge in judges:
             outputs.read(judge.identity, plan, store)
@@ -238,14 +241,6 @@ def _refuse_unsuitable(judges: Sequence[Judge], sources: WritingSources) -> None
             raise UsageError(f"'{judge.identity.name}' gives scores and writes no texts; name models with --by")
         if judge.identity.name in systems:
             raise UsageError(f"the data hold outputs of the system '{judge.identity.name}' already; leave it out of --by")
-
-
-def _reading(spec: GenerateSpec, vocabulary: Vocabulary) -> ReplyReading:
-    def failures(query: Query, reply: Reply) -> list[Any]:
-        failure = writing_failure(reply, vocabulary)
-        return [] if failure is None else [failure]
-
-    return ReplyReading("generate", failures, lambda query, reply: len(failures(query, reply)), reask=spec.reask)
 
 
 class _Outputs:

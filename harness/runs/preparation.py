@@ -25,13 +25,18 @@ from harness.model import Item, JudgeIdentity, Scale
 from harness.parse import Vocabulary, vocabulary_of
 from harness.prompts import PromptTemplates, decision_program_hash
 from harness.prompts.templates import program_hash
-from harness.runs.asked_questions import asked_questions, instruction_versions, read_prompts, refuse_unsuitable
-from harness.runs.decision_models import problems_of_decisions, refuse_unfit_judges
+from harness.runs.asked_questions import (
+    asked_questions,
+    instruction_versions,
+    problems_of_decisions,
+    read_prompts,
+    refuse_unfit_judges,
+    refuse_unsuitable,
+)
 from harness.runs.derivation import ReadingRules
-from harness.runs.development_part import DevelopmentPart, development_part, needs_development_part
 from harness.runs.plan import Plan, PlanSources, make_plan
 from harness.runs.protocol import AskedJudges, AskedTexts, Majority, ReferenceRule, RunProtocol, WordingVersions
-from harness.runs.sources import first_items, load_board
+from harness.runs.sources import DevelopmentPart, development_part, first_items, load_board, needs_development_part
 from harness.runs.specification import DEFAULT_BOARD, ChosenTexts, RunSpec
 from harness.runs.study import SelectedTexts, specified, study_named
 from harness.store import Store
@@ -267,7 +272,15 @@ def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
         if item.language in languages and item.task in tasks and item.split == "test" and not _is_set_aside(item, part)
     ]
     if spec.unlabelled:
-        asks = {task: (_askable(task, library) | _labelled(task, everything) | own_metrics) & frozenset(metrics) for task in tasks}
+        # On top of the metrics that people labelled: those of a task of ours, and those that are compared with them.
+        asks = dict.fromkeys(tasks, own_metrics)
+        for item in everything.items:
+            if item.task in asks:
+                asks[item.task] |= frozenset(everything.labelled_metrics.get(item.item_id, ()))
+        for task in our_tasks:
+            compared = (name for name in library.rubric_files if library.rubric(name).compared_with in task.metrics)
+            asks[task.id] |= frozenset((*task.metrics, *compared))
+        asks = {task: asked & frozenset(metrics) for task, asked in asks.items()}
         everything = msgspec.structs.replace(everything, asks=asks)
     selected = SelectedTexts(everything, first_items(items, spec.limit), tasks, metrics, languages, part)
     return _resolve_protocol(spec, library, selected)
@@ -275,20 +288,6 @@ def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
 
 def _is_set_aside(item: Item, part: DevelopmentPart | None) -> bool:
     return part is not None and item.item_id in part.set_aside
-
-
-def _labelled(task: str, data: Dataset) -> frozenset[str]:
-    """The metrics on which people labelled items of a task."""
-    return frozenset(metric for item in data.items if item.task == task for metric in data.labelled_metrics.get(item.item_id, ()))
-
-
-def _askable(name: str, library: Library) -> frozenset[str]:
-    """The metrics of a task, and those that are compared with them; none for a task that is not ours."""
-    if name not in library.task_files:
-        return frozenset()
-    task = library.task(name)
-    compared = (name for name in library.rubric_files if library.rubric(name).compared_with in task.metrics)
-    return frozenset((*task.metrics, *compared))
 
 
 def _resolve_protocol(spec: RunSpec, library: Library, selected: SelectedTexts, board: Board | None = None) -> Prepared:

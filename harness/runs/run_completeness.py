@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
@@ -16,7 +16,7 @@ from msgspec.structs import astuple
 
 from harness.data.judgment_file import JudgmentWriter
 from harness.errors import StoreError
-from harness.judges.panel import Panel, Vote
+from harness.judges.panel import Vote
 from harness.model import Failure, JudgeIdentity, Judgment, Query, Reply, Scale, Usage
 from harness.parse.error_spans import count_spans
 from harness.parse.reasoning import reasoning_end
@@ -140,9 +140,10 @@ def update_judgments(prepared: Prepared, plan: Plan, store: Store, path: Path) -
         for call_id, number in zip(calls.ids(), store.last_attempts(calls.ids()), strict=True):
             digest.update(f"{call_id}{number};".encode())
     inputs = digest.hexdigest()
-    hash_on_disk = _known(path)
-    if hash_on_disk is not None and hash_on_disk.made_of == inputs:
-        return hash_on_disk.answers
+    note = _note_in(path.parent)
+    with suppress(OSError):
+        if note is not None and note.made_of == inputs and note.sha256 == sha256_of(path):
+            return note.answers
     answers = RunAnswers()
     votes = PanelVotes(prepared.protocol)
     with JudgmentWriter(path) as writer:
@@ -194,15 +195,6 @@ def _note_in(folder: Path) -> _DerivedNote | None:
         return msgspec.json.decode((folder / _NOTE).read_bytes(), type=_DerivedNote)
     except (OSError, msgspec.MsgspecError):
         return None  # the file is derived and will be written again
-
-
-def _known(path: Path) -> _DerivedNote | None:
-    """The note on a file of judgments; None without one, or if the file has changed since."""
-    note = _note_in(path.parent)
-    try:
-        return note if note is not None and sha256_of(path) == note.sha256 else None
-    except OSError:
-        return None
 
 
 def _read_judge(
@@ -284,27 +276,22 @@ class PanelVotes:
             for (query, metric), votes in zip(questions, rounds, strict=True):
                 present = [vote for vote in votes if vote is not None]
                 if len(present) == len(votes):
-                    yield _judgment(name, panel, query, metric, present, scales[metric])
-
-
-def _judgment(name: str, panel: Panel, query: Query, metric: str, votes: Sequence[Vote], scale: Scale) -> Judgment:
-    """A panel's judgment of one question; members' scores are in the item's own order, and so is the panel's."""
-    vote = panel.score(votes, scale)
-    score, failure = (None, vote) if isinstance(vote, Failure) else (vote, None)
-    return Judgment(
-        item_id=query.item.item_id,
-        language=query.item.language,
-        task=query.item.task,
-        metric=metric,
-        judge=name,
-        condition=query.condition,
-        repeat=query.repeat,
-        score=score,
-        failure=failure,
-        raw_choice=None,
-        justification=None,
-        call_id="",
-    )
+                    vote = panel.score(present, scales[metric])
+                    score, failure = (None, vote) if isinstance(vote, Failure) else (vote, None)
+                    yield Judgment(
+                        item_id=query.item.item_id,
+                        language=query.item.language,
+                        task=query.item.task,
+                        metric=metric,
+                        judge=name,
+                        condition=query.condition,
+                        repeat=query.repeat,
+                        score=score,
+                        failure=failure,
+                        raw_choice=None,
+                        justification=None,
+                        call_id="",
+                    )
 
 
 @cache

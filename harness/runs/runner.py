@@ -18,73 +18,48 @@ from typing import Any
 import msgspec
 
 from harness.asking import Addresses, Settings
-from harness.content.tags import choose_from
+from harness.content import Library
+from harness.content.specs import BoardCollection, BoardData, DatasetCard
+from harness.content.tags import choose_from, resolve
 from harness.data.judgment_file import read_judgments
 from harness.data.judgments import Judgments
 from harness.engines import JudgeOpening, check_engine
 from harness.engines.batch.submission import open_batches
-from harness.errors import ContentError, IncompleteRun, JudgeError, UsageError
+from harness.engines.budget import budget_of
+from harness.errors import ContentError, IncompleteRun, JudgeError, MissingData, UsageError
 from harness.judges import Judge, JudgeOptions, open_judge, opening_name, traits_of
 from harness.judges.base import Environment
-from harness.model import Condition, JudgeIdentity, RealisedPerturbation, Score
+from harness.model import Condition, JudgeIdentity
 from harness.offensive import refuse_in_repository
 from harness.prompts import decision_program_hash
 from harness.row_files import can_write, temporary_copy
+from harness.runs.asked_questions import board_conditions, refuse_unfit_judges
 from harness.runs.asking import (
     AskingPlace,
-    JudgeSummary,
+    CostEstimate,
+    FirstLanguage,
     Watcher,
     ask_judges,
     begin_fresh_run,
+    calls_to_ask,
+    estimate_cost,
     finish_fresh_run,
     note_address,
+    price_for_engine,
     reading_of,
     unfinished_fresh_run,
     why_stopped,
 )
-from harness.runs.live_rows import FirstLanguage
 from harness.runs.plan import Plan, PlannedCalls
 from harness.runs.preparation import Prepared, prepare, with_panels
 from harness.runs.prices import price_of
-from harness.runs.protocol import Majority, RunProtocol
-from harness.runs.record import run_place, write_record
-from harness.runs.run_completeness import RunAnswers, update_judgments
-from harness.runs.specification import ChosenJudges, RunSpec
+from harness.runs.protocol import RunProtocol
+from harness.runs.results import RunResult, run_place, write_record
+from harness.runs.run_completeness import update_judgments
+from harness.runs.sources import usual_folder
+from harness.runs.specification import ChosenJudges, ChosenTexts, RunSpec
 from harness.runs.study import study_named
 from harness.store import Store
-from harness.text import short_repr
-
-
-class RunResult(msgspec.Struct, frozen=True):
-    """A run in its results folder. `derived` holds its judgments: it is `folder`, or a temporary folder if `folder` is read-only."""
-
-    name: str
-    folder: Path
-    derived: Path
-    protocol: RunProtocol
-    prepared: Prepared
-    judgments: Judgments
-    answers: RunAnswers
-    realised: tuple[RealisedPerturbation, ...] = ()  # what perturbations did to the texts
-    absent: dict[tuple[str, str, str], tuple[Score, ...]] = {}  # classes without an example, by (language, task, metric)
-
-    def __repr__(self) -> str:
-        judges, items = self.protocol.judges.identities, self.prepared.data.items
-        return short_repr(self, self.name, judges=len(judges), items=len(items), judgments=len(self.judgments))
-
-    def refuse_unanswered(self) -> None:
-        """Raise IncompleteRun if no call of the run has an answer: a report of it would look like a result."""
-        if any(self.answers.missing.values()) and not any(any(calls.values()) for calls in self.answers.forms.values()):
-            raise IncompleteRun(
-                f"run {self.name} has no answer yet, so there is nothing to show (calls without one: "
-                f"{sum(self.answers.missing.values()):,}). The 'harness run' command that began it goes on with it",
-                self,
-            )
-
-    def with_majority(self, rule: Majority) -> RunResult:
-        """The same answers with another rule for the annotators' reference. Raises UsageError as `Prepared.with_majority`."""
-        prepared = self.prepared.with_majority(rule)
-        return msgspec.structs.replace(self, prepared=prepared, protocol=prepared.protocol)
 
 
 def judge_options(
@@ -263,16 +238,19 @@ def ask_opened(opened: OpenedRun, store: Store, out: Path, watcher: Watcher, set
     try:
         sessions, engine = ask_judges(judges, openings, plan, setting, watcher, first.look)
     except JudgeError:
-        if is_new and not _has_begun(run, judges, plan, store):
+        if is_new and not (
+            any(
+                any(number is not None for number in store.last_attempts(plan.calls(judge.identity).ids()))
+                or store.batches(run, judge.identity.name)
+                for judge in judges
+            )
+        ):
             finish_fresh_run(store, run)
             store.drop_run(run)  # otherwise a run without an answer would look like a result
         raise
-    # The number of calls of each judge without a reply since that time; empty without `since`.
-    if since is None:
-        stale: dict[str, int] = {}
-    else:
-        attempts = {judge.identity.name: store.last_attempts(plan.calls(judge.identity).ids(), since) for judge in judges}
-        stale = {name: sum(number is None for number in numbers) for name, numbers in attempts.items()}
+    stale: dict[str, int] = {}  # the number of calls of each judge without a reply since that time
+    for judge in judges if since is not None else ():
+        stale[judge.identity.name] = sum(number is None for number in store.last_attempts(plan.calls(judge.identity).ids(), since))
     if settings.fresh and not any(stale.values()):
         finish_fresh_run(store, run)
         for judge in judges:
@@ -288,19 +266,18 @@ def ask_opened(opened: OpenedRun, store: Store, out: Path, watcher: Watcher, set
     if any(session.interrupted for session in sessions):
         raise IncompleteRun(f"interrupted; calls without an answer: {missing or 'none'}. {again}", result, interrupted=True)
     if missing and (settings.detach or settings.collect):
-        raise IncompleteRun(f"calls without an answer: {missing}. {_batch_advice(result, sessions)}")
+        under_way = sum(session.under_way for session in sessions)
+        why = why_stopped(sessions)
+        advice = f"None of them is in a batch{f' ({why})' if why else ''}; run the same command again to ask them"
+        if under_way:
+            advice = (
+                f"{under_way} calls are with the provider: 'harness batch status --out {out}' shows their progress, 'harness batch collect "
+                f"{result.name} --out {out}' fetches finished batches, and the same command without --detach waits for them"
+            )
+        raise IncompleteRun(f"calls without an answer: {missing}. {advice}")
     if missing:
         raise IncompleteRun(f"calls without an answer: {missing} ({why_stopped(sessions, 'no reason was given')}). {again}", result)
     return result
-
-
-def _has_begun(run: str, judges: Sequence[Judge], plan: Plan, store: Store) -> bool:
-    """Return True if a call of a run has a reply, or is in a batch."""
-    return any(
-        any(number is not None for number in store.last_attempts(plan.calls(judge.identity).ids()))
-        or store.batches(run, judge.identity.name)
-        for judge in judges
-    )
 
 
 def _show_part(part: Prepared, store: Store, watcher: Watcher) -> None:
@@ -321,18 +298,6 @@ def check_prices(judges: Sequence[Judge], settings: Settings) -> None:
     unknown = [judge.identity.name for judge in judges if price_of(judge.identity, settings.prices) is None]
     if settings.max_cost is not None and unknown:
         raise UsageError(f"--max-cost needs a price, but none is known for {', '.join(unknown)}; give one with --prices FILE")
-
-
-def _batch_advice(result: RunResult, sessions: Sequence[JudgeSummary]) -> str:
-    under_way = sum(session.under_way for session in sessions)
-    if not under_way:
-        why = why_stopped(sessions)
-        return f"None of them is in a batch{f' ({why})' if why else ''}; run the same command again to ask them"
-    out = result.folder.parent.parent
-    return (
-        f"{under_way} calls are with the provider: 'harness batch status --out {out}' shows their progress, "
-        f"'harness batch collect {result.name} --out {out}' fetches finished batches, and the same command without --detach waits for them"
-    )
 
 
 def read_run(prepared: Prepared, store: Store, out: Path, plan: Plan | None = None) -> RunResult:
@@ -472,3 +437,135 @@ def _part(prepared: Prepared, wanted: AskAgain, times: int) -> Prepared:
         identities=tuple(identity for identity in prepared.protocol.judges.identities if identity.name == wanted.judge),
     )
     return msgspec.structs.replace(prepared, data=data, protocol=protocol)
+
+
+def board_specs(spec: RunSpec, collection: BoardCollection, library: Library) -> list[RunSpec]:
+    """The specification of each board of a collection that has some of the languages, tasks and metrics of `spec`, limited to these.
+
+    Raises UsageError for a language, task or metric that no board has, and for what only one board or a data folder can have.
+    """
+    for value, flag in ((spec.data, "--data"), (spec.unlabelled, "--unlabelled"), (spec.study, "--study"), (spec.prompts, "--prompt")):
+        if value:
+            raise UsageError(f"{flag} does not fit the collection '{collection.id}', whose boards have data and questions of their own")
+    boards = [library.board(name) for name in collection.boards]
+    languages = sorted({tag for board in boards for tag in board.languages})
+    wanted = {
+        "languages": resolve(spec.languages, languages, f"board of '{collection.id}'") if spec.languages is not None else languages,
+        "tasks": _known(spec.tasks, [name for board in boards for name in board.tasks], "task"),
+        "metrics": _known(spec.metrics, [name for board in boards for name in board.rubrics], "metric"),
+    }
+    chosen = []
+    for board in boards:
+        has = {"languages": sorted(board.languages), "tasks": [*board.tasks], "metrics": [*board.rubrics]}
+        board_choices = {what: tuple(name for name in names if name in wanted[what]) for what, names in has.items()}
+        if all(board_choices.values()):
+            chosen.append(
+                replace(
+                    spec,
+                    board=board.id,
+                    languages=board_choices["languages"],
+                    tasks=board_choices["tasks"],
+                    metrics=board_choices["metrics"],
+                )
+            )
+    if not chosen:
+        raise UsageError(f"no board of '{collection.id}' has these languages, tasks and metrics together; leave out one of them")
+    return chosen
+
+
+def _known(names: Sequence[str] | None, allowed: Sequence[str], kind: str) -> Sequence[str]:
+    choices = sorted(dict.fromkeys(allowed))
+    for name in names or ():
+        if name not in choices:
+            raise UsageError(f"no {kind} '{name}' on a board of the collection.{choose_from(choices, name)}")
+    return choices if names is None else names
+
+
+def absent_cards(specs: Sequence[ChosenTexts], library: Library) -> dict[str, DatasetCard]:
+    """`{board: card of its data}` of the boards whose data are not on this machine."""
+    data = {str(spec.board): library.board(str(spec.board)).data for spec in specs}
+    cards = {name: board_data.card for name, board_data in data.items() if isinstance(board_data, BoardData) and not board_data.hub}
+    return {name: library.dataset_card(card) for name, card in cards.items() if usual_folder(card) is None}
+
+
+class Together(msgspec.Struct, frozen=True):
+    """The runs of a collection's boards, by board. `unfinished` says why calls have no answer; empty if all have one.
+
+    `left_out` says of boards that need all of a set why they were not asked: only a part of it is here.
+    """
+
+    results: dict[str, RunResult]
+    unfinished: str = ""
+    interrupted: bool = False
+    left_out: tuple[str, ...] = ()
+
+
+def askable_boards(specs: Sequence[RunSpec], library: Library) -> tuple[list[RunSpec], list[str]]:
+    """The boards whose questions all judges can be asked, and a sentence for each of the others."""
+    askable, left_out = [], []
+    for spec in specs:
+        scales = {name: library.rubric(name).scale for name in spec.metrics or ()}
+        conditions = board_conditions(spec, library.board(str(spec.board)), scales.values())
+        try:
+            refuse_unfit_judges(with_panels(spec).judges, conditions, scales)
+        except UsageError as err:
+            left_out.append(f"{spec.board} is left out: {err}")
+        else:
+            askable.append(spec)
+    return askable, left_out
+
+
+def run_together(specs: Sequence[RunSpec], out: Path, watcher: Watcher, settings: Settings) -> Together:
+    """Ask the boards one after the other, after one plan of all of them; what a limit leaves out is read as far as it is stored.
+
+    `watcher` is told what each judge is asked in all before anything is asked. Raises as `run`, except IncompleteRun; MissingData if no
+    board has all of its data.
+    """
+    opened: dict[str, OpenedRun] = {}
+    left_out: list[str] = []
+    for spec in specs:
+        try:
+            opened[str(spec.board)] = open_run(spec, out, settings)
+        except MissingData as err:
+            left_out.append(f"{spec.board} is left out: {err}")
+    if not opened:
+        raise MissingData("\n         ".join(["no board can be asked:", *left_out]))
+    settings = replace(settings, shared_budget=budget_of(settings))
+    results: dict[str, RunResult] = {}
+    unfinished, interrupted = [], False
+    with Store.writing(out) as store:
+        plans = {name: opened_run.prepared.plan(store) for name, opened_run in opened.items()}
+        # For each judge: what all boards together still ask, and how many of their calls are answered.
+        totals: dict[str, tuple[JudgeIdentity, CostEstimate, int]] = {}
+        for name, opened_run in opened.items():
+            for judge in opened_run.judges:
+                asking_place = AskingPlace(store, reading_of(opened_run.prepared, opened_run.reask), settings)
+                calls, unanswered = calls_to_ask(judge, plans[name], asking_place)
+                missing = calls if settings.fresh else unanswered
+                estimate = estimate_cost(missing, price_for_engine(judge.identity, settings))
+                _, before, stored = totals.get(judge.identity.name, (judge.identity, None, 0))
+                totals[judge.identity.name] = judge.identity, added(before, estimate), stored + len(calls) - len(missing)
+        for total in totals.values():
+            watcher.planned(*total)
+        for name, opened_run in opened.items():
+            watcher.note(f"board {name}: {opened_run.prepared.protocol.texts.title}")
+            try:
+                results[name] = ask_opened(opened_run, store, out, watcher, settings, plans[name])
+            except IncompleteRun as err:
+                if err.result is None:
+                    raise
+                results[name] = err.result
+                unfinished.append(f"{name}: {err}")
+                interrupted = err.exit_code != IncompleteRun.exit_code
+                if interrupted:
+                    break
+    return Together(results, "\n         ".join(unfinished), interrupted, tuple(left_out))
+
+
+def added(first: CostEstimate | None, other: CostEstimate) -> CostEstimate:
+    """Return the cost of two sets of calls of one judge together."""
+    if first is None:
+        return other
+    cost = None if first.cost is None or other.cost is None else first.cost + other.cost
+    tokens = (first.prompt_tokens + other.prompt_tokens, first.answer_tokens + other.answer_tokens)
+    return CostEstimate(first.calls + other.calls, *tokens, cost, other.price)

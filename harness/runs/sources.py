@@ -1,14 +1,16 @@
-"""Load a board's data: from the language packs, from a data folder of the user, or from a data folder on the hub.
+"""The data of a board, from the language packs, a data folder of the user or one on the hub; and the development part of data.
 
 Data outside the packs are identified by a hash of their content or by a commit, so that a board means the same everywhere.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -21,9 +23,10 @@ from harness.data.dataset import text_problems
 from harness.data.named_folders import fetched_folder, how_to_get, say_which_is_used
 from harness.errors import ContentError, MissingData, UsageError
 from harness.exchange.labels.hub import fetch_folder
-from harness.model import Item
+from harness.model import Item, parse_variant
 from harness.published.folders import partial_words
 from harness.row_files import find_table
+from harness.runs.specification import ChosenWordings
 
 
 class BoardSource(msgspec.Struct, frozen=True):
@@ -106,7 +109,15 @@ def _from_folder(board: Board, data: BoardData, library: Library, data_folder: P
             if data_folder is not None and data_folder.resolve() != folder.resolve():
                 raise UsageError(f"the board '{board.id}' takes its data from the hub ({data.hub} at {data.revision}); remove --data")
     else:
-        folder = data_folder or _folder_of(board, data, library)
+        usual = data_folder or usual_folder(data.card)
+        if usual is None:
+            raise MissingData(
+                f"the board '{board.id}' judges data that are not part of this program: pass --data DIR, or put them into {data.card}/ "
+                f"or data/{data.card}/ in this folder (content hash {data.sha256})\n         {_how_to_get(data, library)}"
+            )
+        if data_folder is None and usual != fetched_folder(data.card):
+            say_which_is_used(data.card, usual.absolute())
+        folder = usual
     loaded = load_folder(folder, library, card=data.card)
     if data.hashed == "listed":
         loaded = loaded.only(item for item in loaded.items if item.item_id in board.items.get(item.language, ()))
@@ -154,19 +165,6 @@ def usual_folder(card: str) -> Path | None:
     return next(folders, None) or fetched_folder(card)
 
 
-def _folder_of(board: Board, data: BoardData, library: Library) -> Path:
-    """The usual folder of a board's data. Raises MissingData where there is none."""
-    folder = usual_folder(data.card)
-    if folder is not None:
-        if folder != fetched_folder(data.card):
-            say_which_is_used(data.card, folder.absolute())
-        return folder
-    raise MissingData(
-        f"the board '{board.id}' judges data that are not part of this program: pass --data DIR, or put them into {data.card}/ "
-        f"or data/{data.card}/ in this folder (content hash {data.sha256})\n         {_how_to_get(data, library)}"
-    )
-
-
 def _how_to_get(data: BoardData, library: Library) -> str:
     return how_to_get(library.dataset_card(data.card))
 
@@ -186,3 +184,74 @@ def annotators_by_item(data: Dataset) -> Mapping[str, int]:
         name = labels.item.values[item]
         most[name] = max(most.get(name, 0), count)
     return most
+
+
+ONE_GROUP_IN = 5  # is set aside
+OTHER_GROUPS = "other-groups"
+SET_ASIDE = "set-aside"
+
+
+class DevelopmentPart(NamedTuple):
+    """Development items with their labels, which few-shot examples are taken from, for data without development items.
+
+    They are of groups that are never judged. Where every group is judged, a fifth of the groups is set aside: nobody is asked about them,
+    under any variant of the run. `set_aside` are the ids of those that would otherwise be judged.
+    """
+
+    data: Dataset
+    set_aside: frozenset[str]
+
+    @property
+    def origin(self) -> str:
+        """Return the name of the part in the signature, with a hash of its items and labels."""
+        return f"{SET_ASIDE if self.set_aside else OTHER_GROUPS}+{self.data.sha256[:12]}"
+
+
+def needs_development_part(wording: ChosenWordings, board: Board | None, data: Dataset) -> bool:
+    """Return True if a variant shows examples, and neither a folder of examples nor development items with labels are at hand."""
+    texts = wording.variants or (board.variants if board else ())
+    try:
+        shows = any(parse_variant(text).shots for text in texts)
+    except ValueError:
+        return False  # the variant itself is refused later
+    if not shows or wording.examples is not None:
+        return False
+    return not any(item.split == "dev" and item.item_id in data.labelled_metrics for item in data.items)
+
+
+def development_part(data: Dataset, judged: Iterable[Item], metrics: Collection[str]) -> DevelopmentPart:
+    """Return the development part of data of which `judged` are all items that are ever judged, whatever this run asks about.
+
+    Texts with the same wording count as one group. In each language and task, groups that are not judged serve. Where there are none, one
+    group in five (at least one), first by a hash of its name, is set aside in all languages.
+
+    Raises UsageError if the items of a language and task that have labels are of one group alone.
+    """
+    group = dict(zip((item.item_id for item in data.items), data.clusters, strict=True))
+    labelled = data.labelled_metrics
+    usable = [item for item in data.items if not labelled.get(item.item_id, frozenset()).isdisjoint(metrics)]
+    judged_ids = {item.item_id for item in judged}
+    judged_groups = {group[item] for item in judged_ids}
+    free = [item for item in usable if group[item.item_id] not in judged_groups]
+    served = {(item.language, item.task) for item in free}
+    aside: set[str] = set()
+    groups_of: dict[tuple[str, str], set[str]] = {}
+    for item in usable:
+        if item.item_id in judged_ids and (item.language, item.task) not in served:
+            groups_of.setdefault((item.language, item.task), set()).add(group[item.item_id])
+    for (language, task), groups in groups_of.items():
+        if len(groups) == 1:
+            raise UsageError(
+                f"few-shot shows scored texts that are not judged, and the labelled texts of {language}/{task} are all of one group; "
+                "--examples DIR takes the labelled items of another data folder"
+            )
+        aside.update(sorted(groups, key=_rank)[: -(-len(groups) // ONE_GROUP_IN)])
+    set_aside = frozenset(item for item in judged_ids if group[item] in aside)
+    part = data.only(
+        msgspec.structs.replace(item, split="dev") for item in (*free, *(item for item in usable if item.item_id in set_aside))
+    )
+    return DevelopmentPart(part, set_aside)
+
+
+def _rank(group: str) -> str:
+    return hashlib.sha256(f"development\x1f{group}".encode()).hexdigest()

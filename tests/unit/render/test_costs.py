@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.render.costs import cost_sentences, language_cost_lines
-from harness.runs.costs import JudgeCost, PeopleCost, RunCosts
+from harness.runs.results import JudgeCost, PeopleCost, RunCosts
 
 JAPANESE = JudgeCost("openai/m", "ja", calls=400, texts=200, dollars=0.5, tokens_per_character=0.9)
 CZECH = JudgeCost("openai/m", "cs", calls=400, texts=200, dollars=0.25, tokens_per_character=0.4)

@@ -6,7 +6,7 @@ import pytest
 
 from harness.errors import UsageError
 from harness.model import Condition, JudgeIdentity, Scale, Variant
-from harness.runs.decision_models import needs_levels, refuse_unfit_judges
+from harness.runs.asked_questions import needs_levels, refuse_unfit_judges
 
 RANGE = Scale(kind="interval", min=0, max=100)
 OPEN = Scale(kind="interval")
