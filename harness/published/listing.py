@@ -30,7 +30,7 @@ def statement_of(card: DatasetCard) -> list[tuple[str, str]]:
     What the authors do not state is called that. Nothing for labels that no people gave, and for a card that states none of these.
 
     >>> statement_of(DatasetCard(id="mine", statement=DataStatement(pay="15 euros an hour"), annotators_a_text="3"))[:3]
-    [('labelled by', 'native speakers; 3 a text'), ('first languages', 'not stated'), ('pay', '15 euros an hour')]
+    [('labelled by', 'native speakers; 3 a text'), ('first languages', 'that of the texts'), ('pay', '15 euros an hour')]
     >>> statement_of(DatasetCard(id="made", source="constructed"))
     []
     """
@@ -40,7 +40,7 @@ def statement_of(card: DatasetCard) -> list[tuple[str, str]]:
     people = f"{_WHO[card.source]}; {card.annotators_a_text} a text" if card.annotators_a_text else _WHO[card.source]
     parts = {
         "labelled by": stated.labelled_by or people,
-        "first languages": stated.first_languages,
+        "first languages": stated.first_languages or ("that of the texts" if card.source == "native" else ""),
         "pay": stated.pay,
         "when": stated.when or " to ".join(dict.fromkeys(days)),
         "instructions": stated.instructions,

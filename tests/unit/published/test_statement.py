@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from harness.content import Library
+from harness.content.specs import DatasetCard
 from harness.data import load_folder
 from harness.errors import ContentError
 from harness.published.listing import statement_of
@@ -38,7 +39,15 @@ def test_a_data_folder_states_who_labelled_and_a_page_shows_it(cli: Callable[...
 
 def test_what_is_not_stated_is_called_that(cli: Callable[..., Any]) -> None:
     out = " ".join(cli("data", "show", "korean_square").out.split())
-    assert "labelled by people; whether they are native speakers is not stated; 2 or 3 a text" in out and "pay not stated" in out
+    assert "labelled by 222 crowd workers in Korea" in out and "first languages not stated" in out and "pay not stated" in out
+    assert "first languages that of the texts" in " ".join(cli("data", "show", "hanna").out.split()), "its authors say native speakers"
+    people = DatasetCard(id="made", source="people", annotators_a_text="2 or 3")
+    assert dict(statement_of(people))["labelled by"] == "people; whether they are native speakers is not stated; 2 or 3 a text"
+
+
+def test_every_set_of_people_says_who_labelled_it() -> None:
+    cards = (card for name in Library().dataset_card_files if (card := Library().dataset_card(name)).source in ("native", "people"))
+    assert [card.id for card in cards if not card.statement.labelled_by] == []
 
 
 def test_an_unknown_statement_is_refused(tmp_path: Path) -> None:
