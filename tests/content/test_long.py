@@ -17,7 +17,7 @@ from tests.content.test_content import OWN_QUOTES, QUOTES, derive, unbalanced
 LIBRARY = Library()
 BOARD = LIBRARY.board("controls-long")
 TAGS = list(BOARD.languages)
-WORDS = {"500": (450, 650), "2000": (1700, 2400)}  # as the segmenter counts them
+WORDS = {"500": (450, 650), "2000": (1850, 2400)}  # as the segmenter counts them
 
 
 @cache
@@ -53,7 +53,7 @@ def test_flaws_stand_in_the_last_fifth(tag: str) -> None:
     for text in tomllib.loads(path.read_text("utf-8"))["text"]:
         for version in text["version"]:
             for old, new in version["replace"]:
-                assert text["output"].index(old) >= 0.79 * len(text["output"]), (text["group"], version["construction"])
+                assert text["output"].index(old) >= 0.8 * len(text["output"]), (text["group"], version["construction"])
                 assert old != new
 
 
