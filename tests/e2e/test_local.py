@@ -64,3 +64,17 @@ def test_a_template_token_in_a_text_ends_no_turn(
     assert laced["usage"]["prompt_tokens"] - plain["usage"]["prompt_tokens"] >= 3 * tokens
     items = {row["item_id"] for row in rows(out, "SELECT item_id FROM calls")}
     assert items == {"i0", "i1"}
+
+
+@pytest.mark.slow
+def test_it_has_a_conversation_turn_by_turn(command: Cli, out: Path, replies: Callable[[Path], Any], rows: Callable[..., Any]) -> None:
+    talk = ("run", "--langs", "ja", "--limit", "1", "--tasks", "open_prompt", "--variant", "conversation")
+    done = command(*talk, "--out", out)
+    assert done.returncode == 0, done.stderr
+    said = replies(out)
+    sizes = [reply["usage"]["prompt_tokens"] for reply in said]
+    assert len(said) > 1 and sizes == sorted(set(sizes)), "each turn repeats the turns before it"
+    assert all("score" in json.loads(reply["text"]) for reply in said) and {reply["model"] for reply in said} == {"smollm2-135m"}
+    assert {row["judge"] for row in rows(out, "SELECT judge FROM calls")} == {"local/smollm2-135m"}
+    again = command(*talk, "--out", out)
+    assert (again.returncode, again.stdout) == (0, done.stdout) and len(replies(out)) == len(said), "nothing is asked twice"

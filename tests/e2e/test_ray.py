@@ -215,6 +215,20 @@ def test_a_baseline_learns_the_same_on_a_cluster(command: Any, cluster: Cluster,
     assert reports[0] == reports[1]
 
 
+def test_a_conversation_goes_turn_by_turn_on_a_cluster(
+    command: Any, cluster: Cluster, endpoint: Any, undisturbed: Any, answered: Any, run_folder: Any, out: Path
+) -> None:
+    run = (*SMALL, "--judge", "openai/m", "--variant", "conversation")
+    done = command(*run, "--base-url", endpoint.url, "--out", out, *cluster.flags, env=cluster.env)
+    assert done.returncode == 0, done.stderr
+    turns = Counter([message["role"] for message in request.body["messages"]].count("assistant") for request in endpoint.requests)
+    assert len(turns) > 1 and set(answered().values()) == {1} and len(answered()) == sum(turns.values())
+    assert engine_of(run_folder(out))["name"] == "ray"
+    assert (run_folder(out) / "report.json").read_bytes() == undisturbed(*run)
+    again = command(*run, "--base-url", endpoint.url, "--out", out, *cluster.flags, env=cluster.env)
+    assert again.returncode == 0 and len(endpoint.requests) == sum(turns.values()), "nothing is asked twice"
+
+
 @pytest.mark.needs("model")
 def test_a_local_model_answers_on_its_node(command: Any, cluster: Cluster, replies: Any, out: Path) -> None:
     run = ("run", "--langs", "cs", "--limit", "1", "--tasks", "open_prompt", "--metrics", "task_quality")
@@ -222,6 +236,15 @@ def test_a_local_model_answers_on_its_node(command: Any, cluster: Cluster, repli
     assert done.returncode == 0, done.stderr
     [reply] = replies(out)
     assert reply["model"] == "smollm2-135m" and "score" in json.loads(reply["text"])
+
+
+@pytest.mark.needs("model")
+def test_a_local_model_has_a_conversation_on_its_node(command: Any, cluster: Cluster, replies: Any, out: Path) -> None:
+    run = ("run", "--langs", "cs", "--limit", "1", "--tasks", "open_prompt", "--variant", "conversation+score-only")
+    done = command(*run, "--out", out, *cluster.flags, env=cluster.env)
+    assert done.returncode == 0, done.stderr
+    sizes = [reply["usage"]["prompt_tokens"] for reply in replies(out)]
+    assert len(sizes) > 1 and sizes == sorted(set(sizes)), "each turn repeats the turns before it"
 
 
 def test_a_cluster_of_its_own_is_started_only_when_it_is_wanted_and_ends_with_the_run(
