@@ -97,7 +97,7 @@ def _is_in(word: str, parts: list[str], text: str) -> bool:
 
 
 # Scripts without blanks between words, with articles that are part of the word, or with marks for vowels: the word stands anywhere.
-_ANYWHERE = re.compile("[\u0600-\u06ff\u0900-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_ANYWHERE = re.compile("[\u0590-\u06ff\u0900-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _BEGINNING = 4  # letters of a word that a longer one may begin with: `human` for `humans`
 
 
@@ -120,9 +120,10 @@ def is_judge_name(name: str) -> bool:
         return True
     if len(words.in_name("programs", name)) >= _NO_PERSON:
         return True
-    if re.search(r"\bcommand[- ]r\b", text) or any(word in text for word in words.programs_anywhere):
+    if re.search(r"\bcommand[- ]r\b|(?<!\w)(?:o[134]|phi[- ]?\d)(?!\w)", text) or any(word in text for word in words.programs_anywhere):
         return True
-    return not any(part.startswith(words.people) for part in parts) and not words.judging.isdisjoint(parts)
+    people = any(part.startswith(words.people) for part in parts) or words.in_name("people", name)
+    return not people and not words.judging.isdisjoint(parts)
 
 
 def judge_refusal(names: list[str], how: str) -> str:

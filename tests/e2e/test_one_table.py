@@ -544,6 +544,21 @@ def test_a_table_that_is_not_there_is_said(cli: Any) -> None:
     assert "t.csv does not exist" in cli("compare", "t.csv").err
 
 
+@pytest.mark.parametrize("rows_at_the_end", [[("Průměr", "3.1", "3.0")], [("", "", ""), ("N = 60", "", ""), ("Mean", "3.1", "3.0")]])
+def test_means_below_a_table_without_ids_are_no_scores(cli: Any, rows_at_the_end: Sequence[Sequence[str]]) -> None:
+    words = (1, 2, 3, 4, 5)
+    rows = [{"text": text(EN, k), "human": said(k, words), "judge": agreeing(k, words)} for k in range(60)]
+    done = cli("compare", write("t.csv", [*rows, *(dict(zip(rows[0], row, strict=True)) for row in rows_at_the_end)]))
+    assert done.code == 3 and "looks like a row of totals or means" in done.err
+
+
+def test_the_code_of_a_country_is_no_language(cli: Any) -> None:
+    words, korean = (1, 2, 3), "상품은 수령 후 14일 이내에 어느 우체국에서나 반품할 수 있습니다"
+    rows = [{"lang": "kr", "text": f"{korean} {k}", "human": said(k, words), "judge": agreeing(k, words)} for k in range(60)]
+    done = cli("compare", write("t.csv", rows))
+    assert done.code == 2 and "40 of 40 texts look like Korean: write 'ko' in the table (column 'lang')" in done.err
+
+
 def test_three_rows_are_too_few(cli: Any) -> None:
     done = cli("compare", write("t.csv", pass_fail(count=3)), "--language", "en")
     assert done.code == 0 and "Unknown" in done.out and "✓" not in done.out

@@ -130,6 +130,8 @@ LETTERS = {
     "cp1257": ("lt", "Siuntą galite grąžinti per keturiolika dienų bet kuriame pašte jei išsaugojote čekį"),
     "cp1251": ("ru", "Вы можете вернуть посылку в течение четырнадцати дней в любом отделении"),
     "cp1253": ("el", "Μπορείτε να επιστρέψετε το δέμα εντός δεκατεσσάρων ημερών σε οποιοδήποτε κατάστημα"),
+    "cp1256": ("ar", "يمكنكم إعادة الطرد خلال أربعة عشر يومًا في أي مكتب بريد، وترسل الفاتورة في أول يوم من كل شهر"),
+    "mac_roman": ("es", "Puede devolver el paquete en catorce días en cualquier oficina de correos según el año"),
     "cp932": ("ja", "返品は商品到着後十四日以内に限り受け付けております。お早めにご連絡ください"),
 }
 

@@ -26,6 +26,7 @@ _DATE = re.compile(r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.] ?\d{1,2}[-/.]
 DATE_OF_SHEET = re.compile(
     r"\d{4}-\d{2}-\d{2}([ T].*)?|\d{1,2}-[A-Za-z]{3}(-\d{2,4})?|[A-Za-z]{3}-\d{2,4}|\d{1,2}/\d{1,2}/\d{2,4}"
 )  # as spreadsheet programs make dates of scores
+_SKIN_TONES = re.compile("[\U0001f3fb-\U0001f3ff\ufe0e\ufe0f]")  # of a thumb, and whether it is drawn in colour
 _STARS = re.compile(r"([★⭐🌟]+)[☆✩]*")
 
 
@@ -47,7 +48,7 @@ def cell_score(value: str | int | float | bool) -> float | str | None:
         return str(value).lower()
     if isinstance(value, (int, float)):
         return None if value != value else float(value)
-    text = unicodedata.normalize("NFKC", value).strip().casefold()
+    text = _SKIN_TONES.sub("", unicodedata.normalize("NFKC", value)).strip().casefold()
     if not text or text in column_words().verdicts.none:
         return None
     if _NUMBER.fullmatch(text):

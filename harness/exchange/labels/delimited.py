@@ -9,7 +9,7 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Literal
 
@@ -110,19 +110,23 @@ def likely_encoding(path: Path) -> str | None:
 
         best = charset_normalizer.from_bytes(data).best()
         guess = best.encoding if best else None
-        if guess is not None and not guess.startswith(("cp125", "iso8859", "latin", "mac", "cp437", "cp85", "cp86", "koi8")):
-            return guess  # several bytes a character: hardly to be mistaken
         lines = b"\n".join(line for line in data.splitlines() if not line.isascii())[:_READ_FOR_ENCODING]
         encodings = tomllib.loads(Path(__file__).with_name("office_encodings.toml").read_text("utf-8"))
+        if guess is not None and not guess.startswith(("cp125", "iso8859", "latin", "mac", "cp437", "cp85", "cp86", "koi8")):
+            # Several bytes a character are hardly to be mistaken, unless words of single bytes get a character of another script.
+            language = identify_language(lines.decode(guess, "ignore"))[0]
+            if guess.startswith("utf") or all(language not in languages for languages in encodings.values()):
+                return guess
         fitting: dict[str, float] = {}
         for encoding, languages in encodings.items():
             try:
                 text = lines.decode(encoding)
             except UnicodeDecodeError:
                 continue
-            special = [letter for letter in text if not letter.isascii()]
+            special = [(before, letter) for before, letter in pairwise(f" {text}") if not letter.isascii()]
             if identify_language(re.sub(r"[\d,;]+", " ", text))[0] in languages:
-                fitting[encoding] = sum(letter.isalpha() for letter in special) / len(special)
+                capital = sum(letter.isupper() and before.islower() for before, letter in special)  # within a word: of another encoding
+                fitting[encoding] = (sum(letter.isalpha() for _, letter in special) - capital) / len(special)
         if not fitting or (guess in fitting and fitting[guess] == max(fitting.values())):
             return guess
         return max(fitting, key=lambda encoding: fitting[encoding])

@@ -27,7 +27,7 @@ from harness.exchange.one_table.options import TableOptions
 from harness.exchange.one_table.roles import SideColumn, TableRoles, are_places, is_total, side_of
 from harness.exchange.one_table.scales import ReadScale, read_scale
 from harness.model import AnnotatorKind, Item, Scale
-from harness.parse.language import UNDETERMINED, identify_language
+from harness.parse.language import UNDETERMINED, identify_language, other_language_of
 from harness.parse.probabilities import SUM_TOLERANCE
 from harness.text import normalised_id, person_key
 
@@ -140,12 +140,14 @@ class RecordReader:
 
     def _refuse_totals(self, id_column: str | None) -> None:
         """Raise ContentError for a row of totals or means, which has no text."""
-        texts = [self._read_cells(column) for column in self.roles.texts.values()]
-        first = self._read_cells(id_column or next(iter(self.columns), None))
-        for row, cell in enumerate(first):
-            if is_total(cell) and all(cells[row] is None for cells in texts):
-                location = self.table.records[row].place(id_column)
-                raise ContentError(f"'{cell}' looks like a row of totals or means, and has no text; take it out of the table", location)
+        texts = list(self.roles.texts.values())
+        for name in dict.fromkeys(filter(None, (id_column, next(iter(self.columns), None), *texts))):
+            others = [self._read_cells(text) for text in texts if text != name]
+            for row, cell in enumerate(self._read_cells(name)):
+                at_end = row >= self.rows - _LAST_ROWS or name not in texts  # elsewhere, a text may be one word
+                if at_end and is_total(cell) and all(cells[row] is None for cells in others):
+                    location = self.table.records[row].place(name)
+                    raise ContentError(f"'{cell}' looks like a row of totals or means, and has no text; take it out of the table", location)
 
     def _without_duplicates(self, id_column: str, ids: list[str]) -> list[str]:
         """Return ids of which a repeated one stands in equal rows only. Raises ContentError for rows of one id that differ."""
@@ -184,6 +186,12 @@ class RecordReader:
                     except UsageError as err:
                         raise ContentError(str(err), self.table.records[row].place(language_column)) from None
             used = list(dict.fromkeys(tags.values()))
+            of_texts = [self._read_cells(column) for column in self.roles.texts.values()]
+            for tag in used:
+                rows = [row for row, cell in enumerate(cells) if tags[cell] == tag]
+                of_tag = (str(column[row]) for column in of_texts for row in rows if column[row] is not None)
+                if sentence := other_language_of(tag, of_tag):
+                    raise UsageError(f"{sentence} in the table (column '{language_column}')")
             return [tags[cell] for cell in cells], f"{', '.join(used[:6])}{', …' if len(used) > 6 else ''} ({language_column})"
         if self.options.language:
             tag = language_named(self.options.language)
@@ -377,6 +385,7 @@ class RecordReader:
 
 
 _MOST_FAULTS = 5
+_LAST_ROWS = 5  # of a table, where totals stand
 _MANY_EQUAL = 10
 
 

@@ -121,6 +121,10 @@ class RoleFinder:
         """Return the roles. Raises UsageError for a column of scores that nothing explains, and where a side has no scores."""
         self._set_aside()
         self._find_languages_and_texts()
+        if "text" not in self.roles.values():  # then comments that stand in every row are what was scored, such as reviews of a shop
+            remarks = [self.columns[name] for name, role in self.roles.items() if role == "reason" and name in self.columns]
+            whole = [column.name for column in remarks if column.is_text and column.is_key and side_of(column.name) is None]
+            self.roles |= dict.fromkeys(whole if len(whole) == 1 else (), "text")
         kind, rater, scores = self._find_rows_of_scores()
         if not scores:
             kind, scores = None, self._find_columns_of_scores()
@@ -270,13 +274,22 @@ class RoleFinder:
         only = set(name_parts(column.name)) - {"id", "name", "no", "nr", "type"}
         if any(words.in_name("scores", part) for part in only):
             return False
-        if column not in scored or (not column.words and any(words.in_name("scores", other.name) for other in scored)):
+        if column not in scored:
             return True
+        # Scores of an annotator, or the numbers of annotators: these stand in several rows of one text, and are one column.
+        if column.words or any(are_places([column.name, other.name]) for other in scored if other is not column):
+            return False
         other_scores = [other for other in scored if other is not column and side_of(other.name) is None]
+        if any(words.in_name("id", part) for part in name_parts(column.name)):
+            return True
+        if other_scores and not any(other.is_numeric for other in scored if other is not column):
+            return True  # scores are words
+        named_scores = any(words.in_name("scores", other.name) for other in other_scores)
         keys = [name for name, role in self.roles.items() if role == "text"]
         keys += [name for name in self.columns if words.rank_of_name("id", name) is not None]
-        several = any(self.columns[name].repeats for name in keys)  # rows of one text: then numbers tell the raters
-        return not column.words and bool(other_scores) and several and words.rank_of_name("annotator", column.name) is not None
+        several = any(self.columns[name].repeats for name in keys)
+        is_named = named_scores or words.rank_of_name("annotator", column.name) is not None
+        return bool(other_scores) and several and is_named
 
     def _is_metric(self, column: SourceColumn, criteria: Sequence[SourceColumn]) -> bool:
         is_named = bool(column_words().in_name("metric", column.name))
@@ -424,9 +437,12 @@ class RoleFinder:
             free = [column for column in self._list_free() if words.in_name(role, column.name)]
             if role == "id":
                 filled = [column for column in free if column.filled == len(column.cells)]
-                free = [column for column in filled if column.is_key] or [
-                    column for column in filled if rated or len(column.counts) > _MOSTLY * column.filled
-                ]
+                of_raters = [column for column in filled if rated and self._is_item_of_raters(column)]
+                free = (
+                    of_raters
+                    or [column for column in filled if column.is_key]
+                    or [column for column in filled if rated or len(column.counts) > _MOSTLY * column.filled]
+                )
                 free = free or [column for column in self._list_free() if column.is_key and not column.is_text and not rated]
                 free = free or ([column for column in self._list_free() if self._is_item_of_raters(column)] if rated else [])
                 free.sort(key=lambda column: (-len(column.counts), not column.name.startswith(MTURK_INPUT)) if rated else ())

@@ -88,7 +88,7 @@ def read_scale(
                 Scale(kind="nominal", classes=tuple(spelling[word] for word in words)), {word: spelling[word] for word in words}
             )
     else:
-        read = _scale_of_numbers(metric, labelled, judged, [*people, *judges], judges)
+        read = _scale_of_numbers(metric, labelled, judged, people, judges)
     if len({read.points[score] for score in labelled if score in read.points}) < 2:
         raise UsageError(
             f"people gave one class only on '{metric}': {_describe_scores(labelled)}; nothing shows what the judge does with the others"
@@ -166,18 +166,24 @@ def _scale_of_numbers(
     metric: str,
     labelled: Counter[float | str],
     judged: Counter[float | str],
-    columns: Sequence[SourceColumn],
+    of_people: Sequence[SourceColumn],
     judges: Sequence[SourceColumn],
 ) -> ReadScale:
     people, judge = (sorted(score for score in scores if isinstance(score, float)) for scores in (labelled, judged))
-    if (code := missing_code([*people, *judge])) is not None:
+    if (code := missing_code(people, judge)) is not None:
         raise UsageError(f"{code:g} may mean that there is no answer: empty these cells, or say the scale: --scale LOWEST..HIGHEST")
+    columns = [*of_people, *judges]
     all_integers = [all(number.is_integer() for number in numbers) for numbers in (people, judge)]
-    ends = people[0], people[-1]
-    if not judge or judge[-1] >= 2 * max(ends[1], 1) or (judge[-1] <= 1 < ends[1] and (ends[1] > 2 or not all_integers[1])):
-        raise UsageError(_differ(metric, labelled, judged, judges))
-    if all_integers[0] and ends == (0, 1) and not all_integers[1]:
-        raise UsageError(_differ(metric, labelled, judged, judges))
+    for column in judges:
+        if _are_other_numbers(people, column.numbers):
+            raise UsageError(_differ(metric, labelled, column.scores, [column]))
+    for column in of_people:
+        others = sorted({number for other in of_people if other is not column for number in other.numbers})
+        if others and column.numbers and column.numbers[-1] <= 1 < others[-1] and not all(map(float.is_integer, column.numbers)):
+            raise UsageError(
+                f"people are on different scales of '{metric}': '{column.name}' {_describe_scores(column.scores)}, the others "
+                f"{others[0]:g} to {others[-1]:g}; say how one becomes the other, as in --recode '{column.name}:0..1=1..5'"
+            )
     stated = set().union(*(column.out_of for column in columns))
     if len(stated) > 1:
         raise UsageError(_differ(metric, labelled, judged, judges, f" (out of {' and '.join(f'{end:g}' for end in sorted(stated))})"))
@@ -189,28 +195,53 @@ def _scale_of_numbers(
     return ReadScale(Scale(kind="interval", min=low, max=high, best=high), {number: number for number in (*people, *judge)})
 
 
-def missing_code(numbers: Sequence[float]) -> float | None:
-    """Return the number that stands for no answer: a usual code, far from all other scores.
+def missing_code(people: Sequence[float], judge: Sequence[float] = ()) -> float | None:
+    """Return the number that stands for no answer: a usual code, far from all other scores, or below a scale from 0 on one side alone.
 
-    >>> missing_code([1, 2, 3, 99]), missing_code([1, 2, -1]), missing_code([0, 1, 2])
-    (99, -1, None)
+    >>> missing_code([1, 2, 3, 99]), missing_code([1, 2, -1]), missing_code([0, 1, 2]), missing_code([1, 2, 3, 4, 5, 9])
+    (99, -1, None, 9)
+    >>> missing_code([-1, 0, 1], [-1, 0, 1]), missing_code([-1, 0, 1], [0, 1])
+    (None, -1)
     """
+    numbers = [*people, *judge]
     for end in {min(numbers, default=0), max(numbers, default=0)} & {*_MISSING_CODES}:
         remaining = [number for number in numbers if number != end]
-        if remaining and (end > max(remaining) + (max(remaining) - min(remaining)) or (end < 0 < min(remaining))):
+        one_side = bool(judge) and (end in people) != (end in judge) and all(float(number).is_integer() for number in numbers)
+        low, high = min(remaining, default=0), max(remaining, default=0)
+        is_far = end >= 2 * high - low and end > high + 1 and (low <= 1 or end > 2 * high - low)
+        if remaining and (is_far or end < 0 < low or (end < 0 == low and one_side)):
             return end
     return None
+
+
+def _are_other_numbers(people: Sequence[float], judge: Sequence[float]) -> bool:
+    """Return whether a judge's sorted numbers are on another scale than people's: shares, of ten and not of five, from 0 and not from 1.
+
+    >>> _are_other_numbers([1, 2, 3, 4, 5], [0.2, 0.9]), _are_other_numbers([1, 2, 3, 4, 5], [0, 1, 2, 3, 4])
+    (True, True)
+    """
+    integers = [all(float(number).is_integer() for number in numbers) for numbers in (people, judge)]
+    low, high = people[0], people[-1]
+    if not judge or judge[-1] >= 2 * max(high, 1) or (judge[-1] <= 1 < high and (high > 2 or not integers[1])):
+        return True
+    if integers[0] and (low, high) == (0, 1) and not integers[1]:
+        return True
+    ends, judge_ends = (low, high), (judge[0], judge[-1])
+    from_0 = min(ends, judge_ends)
+    return all(integers) and from_0[0] == 0 and max(ends, judge_ends) == (1, from_0[1] + 1)
 
 
 def _differ(
     metric: str, labelled: Counter[float | str], judged: Counter[float | str], judges: Sequence[SourceColumn], stated: str = ""
 ) -> str:
     column = judges[0].name if judges else "COLUMN"
+    people, judge = _describe_scores(labelled), _describe_scores(judged)
+    ends = [text.replace(" to ", "..") for text in (judge, people)]
+    recode = f"{column}:{'='.join(ends)}" if all(".." in text for text in ends) else f"{column}:0..1=1..5"
     return (
-        f"people and judge are on different scales of '{metric}'{stated}: people {_describe_scores(labelled)}, "
-        f"the judge {_describe_scores(judged)}; nothing says "
-        f"how one becomes the other: say it, as in --recode '{column}:0..1=1..5' or --recode '{column}:yes=pass,no=fail', or bring them to "
-        "one scale in the table"
+        f"people and judge are on different scales of '{metric}'{stated}: people {people}, the judge {judge} ('{column}'); nothing says "
+        f"how one becomes the other: say it, as in --recode '{recode}' or --recode '{column}:yes=pass,no=fail', bring them to "
+        f"one scale in the table, or leave the column out: --drop '{column}'"
     )
 
 

@@ -58,6 +58,16 @@ def roles(found: Sequence[SourceColumn], **options: Any) -> TableRoles:
         (("jawaban", "skor manusia", "skor model"), (1, 2, 3, 4)),
         (("răspuns", "notă umană", "notă model"), (1, 2, 3)),
         (("الإجابة", "تقييم الخبير", "تقييم النموذج"), (1, 2, 3)),
+        (("תשובה", "ציון אנושי", "ציון המודל"), (1, 2, 3, 4, 5)),
+        (("پاسخ", "امتیاز انسان", "امتیاز مدل"), ("۱", "۲", "۳")),
+        (("คำตอบ", "คะแนนจากคน", "คะแนนจากโมเดล"), ("ผ่าน", "ไม่ผ่าน")),
+        (("jibu", "alama_mtu", "alama_gpt"), (1, 2, 3, 4, 5)),
+        (("răspuns", "evaluator uman", "model"), ("da", "nu")),
+        (("answer", "human", "o3-mini"), (1, 2, 3)),
+        (("回答", "专家打分", "通义千问打分"), (1, 2, 3)),
+        (("answer", "human_score", "judge"), (1, 2, 3, 4, 5)),
+        (("reply", "human", "bot judge"), ("👍", "👎🏽")),
+        (("评论", "人工", "模型"), (1, 2, 3)),
         (("svar", "menneskelig vurdering", "maskinens vurdering"), (0, 1)),
     ],
 )
@@ -113,3 +123,24 @@ def test_scores_are_read_in_the_forms_that_people_write() -> None:
 def test_names_that_tell_nobody_are_asked_about(names: Sequence[str], words: Sequence[Any]) -> None:
     with pytest.raises(UsageError, match=r"nothing says who gave them: pass --human .* --judge"):
         roles(columns(names, words))
+
+
+@pytest.mark.parametrize("names", [("avaliador_1", "avaliador_2", "nota_claude"), ("rater 1", "rater 2", "judge score")])
+def test_numbered_people_beside_a_column_of_scores_are_people(names: Sequence[str]) -> None:
+    [text, person, judge] = columns(["text", names[0], names[2]], (1, 2, 3, 4, 5))
+    found = roles([text, person, SourceColumn(names[1], [*person.cells[1:], 3]), judge])
+    assert found.rater is None and [found.by_column[name] for name in names] == ["human", "human", "judge"]
+
+
+def test_the_item_of_several_raters_is_no_column_with_a_value_for_each_row() -> None:
+    [text, person, _] = columns(["Input.answer", "Answer.rating", "x"], (1, 2, 3, 4, 5))
+    three = {
+        "AssignmentId": [f"a{k}" for k in range(180)],
+        "WorkerId": [f"w{k % 3}" for k in range(180)],
+        "Input.id": [k // 3 for k in range(180)],
+        text.name: [text.cells[k // 3] for k in range(180)],
+        "Input.gpt4_score": [person.cells[k // 3] for k in range(180)],
+        person.name: [person.cells[k * 7 % 60] for k in range(180)],
+    }
+    found = roles([SourceColumn(name, cells) for name, cells in three.items()])
+    assert (found.first("id"), found.rater, found.first("judge")) == ("Input.id", "WorkerId", "Input.gpt4_score")
