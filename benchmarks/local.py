@@ -30,7 +30,7 @@ import pyarrow.parquet as pq
 
 import harness
 from harness.judges import local
-from harness.judges.models import find
+from harness.judges.local import find
 from harness.model import Call
 from harness.runs.preparation import prepare
 from harness.runs.runner import open_judges, planned_calls

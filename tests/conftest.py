@@ -20,7 +20,7 @@ import pytest
 
 from harness.cli import main
 from harness.content import Library
-from harness.judges import models
+from harness.judges import local as local_models
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED_DATA = ROOT.parent / "shared" / "data"
@@ -44,7 +44,7 @@ def _has_chinese_font() -> bool:
 
 
 _PRESENT: dict[str, Callable[[], bool]] = {
-    "model": lambda: models.catalogue()["smollm2-135m"].path.is_file(),
+    "model": lambda: local_models.catalogue()["smollm2-135m"].path.is_file(),
     "shared data": SHARED_DATA.is_dir,
     "raw data": RAW_DATA.is_dir,
     "mount": lambda: _can_mount(),

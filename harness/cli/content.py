@@ -241,7 +241,7 @@ _KEYS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "AZURE_OPENAI_API_KEY", "AZURE_OPE
 
 
 def models(arguments: Models) -> int:
-    from harness.judges import models as local_models
+    from harness.judges import local as local_models
 
     if arguments.action == "pull":
         if not arguments.name:
@@ -273,7 +273,7 @@ def models(arguments: Models) -> int:
 
 def doctor(arguments: Doctor) -> int:
     """Say what works here, each with a command; then versions and settings."""
-    from harness.judges import models as local_models
+    from harness.judges import local as local_models
 
     packages = {}
     for name in _PACKAGES:
@@ -317,7 +317,7 @@ def doctor(arguments: Doctor) -> int:
 def _abilities() -> Iterator[tuple[bool, str, str]]:
     """Yield what can be done here, whether it can be done now, and the command that does it, or what is missing."""
     from harness.data.named_folders import fetched_folder
-    from harness.judges import models as local_models
+    from harness.judges import local as local_models
 
     library = Library()
     fetched = [name for name in library.dataset_card_files if fetched_folder(name)]

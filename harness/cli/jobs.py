@@ -30,8 +30,8 @@ from harness.content import Library
 from harness.data import load_folder
 from harness.data.dataset import card_of_folder
 from harness.data.named_folders import located
-from harness.engines.batch.engine import states_of
-from harness.engines.batch.submission import is_file, is_open
+from harness.engines.batch_engine import states_of
+from harness.engines.batch_submission import is_file, is_open
 from harness.errors import HarnessError, IncompleteRun, JudgeError, UsageError
 from harness.exchange.labels.pairs_of_outputs import EqualScores, make_pairs, write_pairs
 from harness.judges import JudgeOptions, opening_name

@@ -17,7 +17,7 @@ from harness.correction.cascade_certificate import AGAIN, CascadeCertificate, Ce
 from harness.correction.certificate import judge_problems
 from harness.correction.certify import JudgedRun
 from harness.data.judgments import Judgments
-from harness.engines.budget import budget_of
+from harness.engines.limits import budget_of
 from harness.errors import StaleCertificate, UsageError
 from harness.model import Score, parse_variant
 from harness.runs import Prepared, RunResult, RunSpec, Watcher, open_judges, prepare, run

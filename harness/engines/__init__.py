@@ -22,8 +22,8 @@ __all__ = ["Engine", "JudgeOpening", "JudgeWork", "Outcome", "Progress", "ask_al
 
 _ENGINES = {
     "local": "harness.engines.local:ask_all",
-    "batch": "harness.engines.batch.engine:ask_all",
-    "ray": "harness.engines.ray.engine:ask_all",
+    "batch": "harness.engines.batch_engine:ask_all",
+    "ray": "harness.engines.ray_engine:ask_all",
 }
 _NEEDS = {"ray": "ray"}  # engine -> package that it needs; the extra of the same name installs it
 

@@ -28,7 +28,7 @@ from harness.data.folder_writer import data_toml, write_folder
 from harness.data.judgments import Judgments
 from harness.data.read_back import read_back
 from harness.decide.options import DecisionOptions
-from harness.engines.budget import budget_of
+from harness.engines.limits import budget_of
 from harness.errors import UsageError
 from harness.improvement.calibrated_candidates import CalibratedCandidates, calibrated
 from harness.improvement.candidates import AskedCandidate, default_candidates, named_metric, refuse_unfit

@@ -126,7 +126,10 @@ class Chat:
             return False
         self._testing_form = True  # one call tests for all: the others have no reply, and are asked again later
         try:
-            works = await self._first_working(call, FORMS[FORMS.index(request.form) + 1 :])
+            works = None
+            for form in FORMS[FORMS.index(request.form) + 1 :]:
+                if works is None and await self._works(call, form):
+                    works = form
             if works is None or await self._works(call, request.form):
                 return False
             for _ in range(_ROUNDS - 1):
@@ -169,12 +172,6 @@ class Chat:
         if self.capabilities.form == request.form:
             self.capabilities = replace(self.capabilities, form=FORMS[FORMS.index(request.form) + 1])
         return True
-
-    async def _first_working(self, call: Call, forms: Sequence[str]) -> str | None:
-        for form in forms:
-            if await self._works(call, form):
-                return form
-        return None
 
     async def _works(self, call: Call, form: str) -> bool:
         """Return True if the endpoint answers a call in an answer format. The answer is dropped: the call may get another one."""

@@ -12,9 +12,34 @@ from typing import Any, Literal, TypeGuard
 
 import msgspec
 
-from harness.judges.usage import token_count, usage_of
 from harness.model import Token, Usage
 from harness.parse.finish_reasons import ending_of
+
+MOST_TOKENS = 10_000_000  # of one call: several times the longest context that is offered
+
+
+def token_count(value: Any) -> int:
+    """Return the value if it is an integer from 0 to `MOST_TOKENS`, else 0, which means unknown (true, "7", -1, 1.5, 10**12).
+
+    >>> token_count(31), token_count(True), token_count(-1), token_count("7")
+    (31, 0, 0, 0)
+    """
+    return value if type(value) is int and 0 <= value <= MOST_TOKENS else 0
+
+
+def usage_of(prompt: Any, cached: Any, completion: Any, reasoning: Any) -> Usage:
+    """Return the possible counts. Cached tokens are part of the prompt, so there are at most as many."""
+    tokens = token_count(prompt)
+    return Usage(tokens, min(token_count(cached), tokens), token_count(completion), token_count(reasoning))
+
+
+def with_possible_counts(reply: Any) -> Any:
+    """A reply as plain data. Impossible counts become unknown."""
+    usage = reply.get("usage") if isinstance(reply, dict) else None
+    if not isinstance(usage, dict):
+        return reply
+    return {**reply, "usage": {name: token_count(usage.get(name)) for name in Usage.__struct_fields__}}
+
 
 _NOT_WORDS = ("role", "content", "refusal", "provider_specific_fields")  # the last one repeats other members
 _REASONING = ("reasoning_content", "reasoning", "reasoning_details", "reasoning_text", "thinking")
@@ -177,11 +202,6 @@ def _split_content(content: Any) -> tuple[str, dict[str, str], str | None]:
     return "".join(texts), members, refusal
 
 
-def _is_part(value: Any) -> bool:
-    """Return True for a part of a content, False for an object that a model wrote."""
-    return isinstance(value, dict) and (isinstance(value.get("type"), str) or isinstance(value.get("text"), str))
-
-
 def _write_value(value: Any, *, of_any: bool = False) -> str | None:
     """Return a value as text: JSON unless it is a text. None for null, false and an empty text, unless it is `of_any` kind."""
     if isinstance(value, str):
@@ -207,6 +227,11 @@ def _join_words(value: Any) -> str:
             return _join_words(words)
         case _:
             return _write_value(value) or ""
+
+
+def _is_part(value: Any) -> bool:
+    """Return True for a part of a content, False for an object that a model wrote."""
+    return isinstance(value, dict) and (isinstance(value.get("type"), str) or isinstance(value.get("text"), str))
 
 
 def _is_requested(words: str, requested: Collection[str]) -> bool:
@@ -277,12 +302,12 @@ def without_half_characters(text: str) -> str:
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _is_logprob(value: Any) -> TypeGuard[float]:
-    """Return True for the logarithm of a probability. A value slightly above 0 is a rounded probability of 1."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and -1e9 <= value <= 1e-3
-
-
 def _find_member(value: Any, *names: str) -> Any:
     for name in names:
         value = value.get(name) if isinstance(value, dict) else None
     return value
+
+
+def _is_logprob(value: Any) -> TypeGuard[float]:
+    """Return True for the logarithm of a probability. A value slightly above 0 is a rounded probability of 1."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and -1e9 <= value <= 1e-3

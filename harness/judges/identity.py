@@ -1,4 +1,4 @@
-"""Traits and model of a judge, from its identity or its name.
+"""Traits and model of a judge, from its identity or its name, and what a reader of its verdicts should know.
 
 Recorded judges are often known by name only. So the traits of our own kinds are here, not in their modules. No other package compares
 the name or the kind of a judge with a text.
@@ -7,6 +7,8 @@ the name or the kind of a judge with a text.
 from __future__ import annotations
 
 import re
+from functools import cache
+from pathlib import Path
 
 import msgspec
 
@@ -102,3 +104,32 @@ def opening_name(identity: JudgeIdentity) -> str:
         return identity.name
     model, _, last = identity.model.rpartition("@")
     return f"{identity.provider}/{model}@@{last}"
+
+
+class PackagedDecider(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A decision model that is published inside a Python package."""
+
+    title: str
+    note: str
+    package: str
+    version: str
+    file: str
+    sha256: str
+    licence: str
+
+
+@cache
+def packaged_deciders() -> dict[str, PackagedDecider]:
+    """Return the packaged decision models by name."""
+    return msgspec.toml.decode(Path(__file__).with_name("deciders.toml").read_bytes(), type=dict[str, PackagedDecider])
+
+
+def note_of(judge: str) -> str:
+    """Return what a reader of a judge's verdicts should know of it, as a clause after its name; empty if nothing is known.
+
+    >>> note_of("decider/sparrow-nano").startswith("is a toy"), note_of("openai/gpt-4o")
+    (True, '')
+    """
+    kind, _, name = judge.partition("/")
+    model = packaged_deciders().get(name) if kind == "decider" else None
+    return f"is {model.note}" if model else ""

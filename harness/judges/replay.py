@@ -10,7 +10,7 @@ import msgspec
 
 from harness.errors import ContentError, UsageError
 from harness.judges.base import JudgeOptions
-from harness.judges.usage import with_possible_counts
+from harness.judges.completion import with_possible_counts
 from harness.model import SAMPLING, Call, JudgeIdentity, Reply
 from harness.row_files import read_rows, sha256_of
 

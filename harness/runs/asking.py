@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from harness.asking import Settings
 from harness.engines import Engine, JudgeOpening, JudgeWork, Outcome, Progress, ask_all
-from harness.engines.budget import budget_of
+from harness.engines.limits import budget_of
 from harness.errors import HarnessError
 from harness.judges import Judge, traits_of
 from harness.model import Call, Failure, JudgeIdentity, Query, Reply, Score, Usage

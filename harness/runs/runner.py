@@ -24,8 +24,8 @@ from harness.content.tags import choose_from, resolve
 from harness.data.judgment_file import read_judgments
 from harness.data.judgments import Judgments
 from harness.engines import JudgeOpening, check_engine
-from harness.engines.batch.submission import open_batches
-from harness.engines.budget import budget_of
+from harness.engines.batch_submission import open_batches
+from harness.engines.limits import budget_of
 from harness.errors import ContentError, IncompleteRun, JudgeError, MissingData, UsageError
 from harness.judges import Judge, JudgeOptions, open_judge, opening_name, traits_of
 from harness.judges.base import Environment

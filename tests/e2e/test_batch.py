@@ -39,10 +39,10 @@ def provider(endpoint: Any) -> Iterator[BatchServer]:
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody has to be waited for here."""
-    monkeypatch.setattr("harness.engines.batch.submission.UNSURE_SECONDS", 0.05)
-    monkeypatch.setattr("harness.engines.retry.backoff", lambda count: 0.01)
-    monkeypatch.setattr("harness.engines.batch.engine.QUEUE_SECONDS", 0.01)
-    monkeypatch.setattr("harness.engines.batch.engine.FIRST_POLL_SECONDS", 0.05)
+    monkeypatch.setattr("harness.engines.batch_submission.UNSURE_SECONDS", 0.05)
+    monkeypatch.setattr("harness.engines.limits.backoff", lambda count: 0.01)
+    monkeypatch.setattr("harness.engines.batch_engine.QUEUE_SECONDS", 0.01)
+    monkeypatch.setattr("harness.engines.batch_engine.FIRST_POLL_SECONDS", 0.05)
 
 
 @pytest.fixture
@@ -130,7 +130,7 @@ def test_a_run_is_split_where_a_file_would_hold_too_many_requests(
     batch: Cli, provider: BatchServer, calls: Any, monkeypatch: pytest.MonkeyPatch, out: Path, run_folder: Callable[[Path], Path]
 ) -> None:
     requests, report = calls
-    monkeypatch.setattr("harness.engines.batch.files.MOST_REQUESTS", 3)
+    monkeypatch.setattr("harness.engines.batch_submission.MOST_REQUESTS", 3)
     assert batch().code == 0
     assert max(sizes(provider)) == 3 and sum(sizes(provider)) == len(requests) and paid_once(provider)
     assert (run_folder(out) / "report.json").read_bytes() == report
@@ -139,7 +139,7 @@ def test_a_run_is_split_where_a_file_would_hold_too_many_requests(
 @pytest.mark.slow
 def test_a_run_is_split_where_a_file_would_be_too_long(batch: Cli, provider: BatchServer, monkeypatch: pytest.MonkeyPatch) -> None:
     most = 6000
-    monkeypatch.setattr("harness.engines.batch.files.MOST_BYTES", most)
+    monkeypatch.setattr("harness.engines.batch_submission.MOST_BYTES", most)
     assert batch().code == 0
     uploaded = [provider.files[made.input_file_id] for made in provider.batches.values()]
     assert len(uploaded) > 1 and max(map(len, uploaded)) <= most and paid_once(provider)
@@ -563,7 +563,7 @@ def test_files_do_not_follow_a_redirect(batch: Cli, provider: BatchServer, refus
 def test_a_batch_whose_making_was_not_heard_of_is_found_in_a_list_of_several_pages(
     batch: Cli, provider: BatchServer, calls: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("harness.engines.batch.files.MOST_REQUESTS", 2)
+    monkeypatch.setattr("harness.engines.batch_submission.MOST_REQUESTS", 2)
     monkeypatch.setattr("harness.judges.batches._PAGE_SIZE", 2)
     provider.faults["make"] = [None, None, None, None, "lost"]
     assert batch().code == 0
@@ -717,7 +717,7 @@ def test_results_that_were_half_in_the_store_are_collected_to_their_end(
     refused: Callable[..., None],
 ) -> None:
     endpoint.script = endpoint.first(endpoint.saying("", refusal="I would rather not."))
-    monkeypatch.setattr("harness.engines.batch.results._CHUNK", 2)
+    monkeypatch.setattr("harness.engines.batch_engine._CHUNK", 2)
     put, puts = Store.put_attempts, iter((True, True, False))
 
     def full_after_two(self: Store, *arguments: Any) -> None:
@@ -1093,7 +1093,7 @@ def test_no_more_of_a_body_is_read_than_is_needed(
 ) -> None:
     for limit in ("LONGEST_BODY", "LONGEST_REFUSAL", "LONGEST_RESULT"):
         monkeypatch.setattr(f"harness.judges.batches.{limit}", 20_000)
-    monkeypatch.setattr("harness.engines.retry.LONGEST_OUTAGE_SECONDS", 0)
+    monkeypatch.setattr("harness.engines.limits.LONGEST_OUTAGE_SECONDS", 0)
     provider.endless[what] = status
     refused(batch(), code, problem)
     assert 0 < provider.endless_bytes < 50_000_000

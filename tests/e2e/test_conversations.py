@@ -157,7 +157,7 @@ def test_fresh_answers_are_asked_turn_by_turn(ask: Cli, endpoint: Any) -> None:
 
 @pytest.fixture
 def provider(endpoint: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[BatchServer]:
-    monkeypatch.setattr("harness.engines.batch.engine.FIRST_POLL_SECONDS", 0.05)
+    monkeypatch.setattr("harness.engines.batch_engine.FIRST_POLL_SECONDS", 0.05)
 
     def answer(body: dict[str, Any]) -> tuple[int, Any]:
         found = endpoint.script(Request("POST", "/v1/chat/completions", {}, body))

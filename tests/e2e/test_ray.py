@@ -377,7 +377,7 @@ def test_an_actor_that_hangs_is_given_up(
     cluster: Cluster, endpoint: Any, start_in: Any, undisturbed: Any, answered: Any, run_folder: Any, out: Path
 ) -> None:
     endpoint.latency = 0.1
-    impatient = "import harness.engines.ray.driver as driver\ndriver.SILENT_SECONDS = 15.0"  # a busy machine may need seconds for an answer
+    impatient = "import harness.engines.ray_engine as driver\ndriver.SILENT_SECONDS = 15.0"  # a busy machine may need seconds for an answer
     run = (*RUN, "--base-url", endpoint.url, "--out", out, "--concurrency", "4", *cluster.flags)
     process = start_in(cluster.env, *run, first=impatient)
     with slow_answers(endpoint):

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.conversations import Turn, as_text, cell_text, transcript, turn_of, turns_of
-from harness.judges.decisions.forms import decisions_body, systemone_body
+from harness.judges.decisions.endpoint import decisions_body, systemone_body
 from harness.model import Item
 from harness.perturb import apply, parse_perturbation
 

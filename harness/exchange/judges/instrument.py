@@ -22,7 +22,7 @@ from harness.data import Dataset
 from harness.data.labels import Labels
 from harness.errors import StoreError, UsageError
 from harness.judges import traits_of
-from harness.judges.models import cache_folder
+from harness.judges.local import cache_folder
 from harness.model import Call, Condition, Item, JudgeIdentity, Judgment, Reply, Variant, parse_variant
 from harness.parse import vocabulary_of
 from harness.prompts import OwnPrompt, PromptTemplates, decision_program_hash, is_english, load_own_prompt

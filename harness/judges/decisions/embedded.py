@@ -14,8 +14,8 @@ import msgspec
 from harness.content.tags import suggest
 from harness.errors import FatalReply, JudgeError, UsageError
 from harness.judges.base import JudgeOptions
-from harness.judges.decisions.forms import systemone_question
-from harness.judges.decisions.packaged import catalogue
+from harness.judges.decisions.endpoint import systemone_question
+from harness.judges.identity import packaged_deciders
 from harness.model import Call, JudgeIdentity, Reply
 from harness.parse.decisions import SYSTEMONE
 from harness.prompts import asked_of
@@ -63,21 +63,23 @@ def open_judge(name: str, options: JudgeOptions) -> EmbeddedDecider:
 
     Raises UsageError for an unknown name, JudgeError without the extra, and for a file that is missing or not the published one.
     """
-    if name not in catalogue() and not name.endswith(_ENDING):
+    if name not in packaged_deciders() and not name.endswith(_ENDING):
         raise UsageError(
-            f"no decision model '{name}'.{suggest(name, catalogue())}\n         packaged: {', '.join(catalogue())}; "
+            f"no decision model '{name}'.{suggest(name, packaged_deciders())}\n         packaged: {', '.join(packaged_deciders())}; "
             f"or a path that ends in {_ENDING}; other open models serve the form of System One: systemone/<model> with --base-url"
         )
     if find_spec("sparrow_decider") is None:
         raise JudgeError(f"decider/{name} needs the package 'sparrow-decider', which is not installed: {_EXTRA}")
-    if name not in catalogue():
+    if name not in packaged_deciders():
         path = Path(name)
         if not path.is_file():
-            raise JudgeError(f"no decision model at {path}; give the path of a {_ENDING} file, or choose from: {', '.join(catalogue())}")
+            raise JudgeError(
+                f"no decision model at {path}; give the path of a {_ENDING} file, or choose from: {', '.join(packaged_deciders())}"
+            )
         return EmbeddedDecider(path.stem, path, sha256_of(path))
     import sparrow_decider
 
-    model = catalogue()[name]
+    model = packaged_deciders()[name]
     path = Path(os.path.dirname(sparrow_decider.__file__)) / "models" / f"{model.file}{_ENDING}"
     sha256 = sha256_of(path) if path.is_file() else "none"
     if sha256 != model.sha256:

@@ -1,7 +1,6 @@
-"""`decisions/<model>` and `systemone/<model>`: a decision model at an HTTP endpoint, in the form of OpenAI or of System One.
+"""Decision models at an HTTP endpoint, in one of two forms: Decisions (OpenAI) and System One (TypeSafe and most others).
 
-One call, and everything that can go wrong with it. The key comes from the variable that the provider's own programs use. It is never
-written anywhere.
+`providers.toml` has what is particular to one provider.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from http import HTTPStatus
 from itertools import islice
@@ -20,22 +19,115 @@ from urllib.parse import urlencode
 import msgspec
 from msgspec.structs import replace
 
+from harness.conversations import turns_of
 from harness.errors import EndpointRefusal, FatalReply, UsageError
 from harness.judges.base import JudgeOptions, NoReply, UnexplainedRefusal
 from harness.judges.chat import LONGEST_TEXT, advice_on, limit_error
-from harness.judges.completion import as_text, describe_error, without_half_characters
-from harness.judges.decisions.forms import FORMS, WireForm
+from harness.judges.completion import as_text, describe_error, token_count, usage_of, without_half_characters
 from harness.judges.http_judge import DEFAULT_URL, Endpoint, HttpJudge, check_request, host_of, read_key, without_query
 from harness.judges.http_refusals import Refusal, is_page, may_answer_later, read_refusal
 from harness.judges.identity import split_label
 from harness.judges.rate_limits import RateLimitStatus, read_rate_limit_status, retry_after
-from harness.judges.usage import token_count, usage_of
 from harness.model import Call, Reply, Usage
-from harness.prompts import Question, asked_of
+from harness.parse.decisions import DECISIONS, SYSTEMONE
+from harness.prompts import Option, Question, asked_of
 from harness.redaction import Redactor
 
 if TYPE_CHECKING:
     from harness.judges.transport import Sender
+
+
+Texts = Mapping[str, str]
+Questions = Mapping[str, Question]
+
+
+class WireForm(msgspec.Struct, frozen=True):
+    """One form.
+
+    Attributes:
+        name: the form of replies in it.
+        path: where it stands below the base URL.
+        body: writes a request of a model about texts.
+        most_questions: how many a request may hold where the endpoint has not said otherwise.
+    """
+
+    name: str
+    path: str
+    body: Callable[[str, Texts, Questions], dict[str, Any]]
+    most_questions: int
+
+
+def decisions_body(model: str, texts: Texts, questions: Questions) -> dict[str, Any]:
+    """Return a request in the form of Decisions.
+
+    Its input is a text, so the item's texts are one JSON object, which keeps their names. A conversation alone is a list of messages.
+    """
+    listed = [{"type": _DECISIONS[question.kind], "name": name, **_write_question(question)} for name, question in questions.items()]
+    state = _with_messages(texts)
+    messages = next(iter(state.values()), "") if len(state) == 1 else ""
+    content = messages if isinstance(messages, list) else msgspec.json.encode(state).decode()
+    return {"model": model, "input": content, "questions": listed}
+
+
+def _with_messages(texts: Texts) -> dict[str, str | list[dict[str, str]]]:
+    """Return the texts by name; a conversation is the list of its messages."""
+    return {name: [turn._asdict() for turn in turns_of(text)] or text for name, text in texts.items()}
+
+
+_DECISIONS = {"statement": "predicate", "choice": "choice", "levels": "score"}
+
+
+def _write_question(question: Question) -> dict[str, Any]:
+    if question.kind == "statement":
+        false, true = question.options
+        meaning = f"The answer is true if this holds: {_name_option(true)}\nIt is false if this holds: {_name_option(false)}"
+        return {"instructions": f"{question.instructions}\n{meaning}"}
+    if question.kind == "choice":
+        choices = [{"value": option.name, **_write_description(option.description)} for option in question.options]
+        return {"instructions": question.instructions, "choices": choices}
+    levels = [{"label": option.name, **_write_description(option.description)} for option in question.options]
+    return {"instructions": question.instructions, "levels": levels}
+
+
+def systemone_body(model: str, texts: Texts, questions: Questions) -> dict[str, Any]:
+    """Return a request in the form of System One."""
+    return {
+        "model": model,
+        "state": _with_messages(texts),
+        "questions": {name: systemone_question(question) for name, question in questions.items()},
+    }
+
+
+def systemone_question(question: Question) -> dict[str, Any]:
+    """Return one question in the form of System One."""
+    if question.kind == "statement":
+        false, true = question.options
+        return {
+            "type": "noul",
+            "instructions": question.instructions,
+            "criteria": {"true": _name_option(true), "false": _name_option(false)},
+        }
+    if question.kind == "choice":
+        described = {option.name: option.description or None for option in question.options}
+        return {"type": "choice", "instructions": question.instructions, "criteria": described}
+    levels = [f"{option.name}: {option.description}" if option.description else option.name for option in question.options]
+    return {"type": "score", "instructions": question.instructions, "criteria": levels}
+
+
+def _write_description(description: str) -> dict[str, str]:
+    return {"description": description} if description else {}
+
+
+def _name_option(option: Option) -> str:
+    return option.description or option.name
+
+
+FORMS = {
+    "decisions": WireForm(DECISIONS, "decisions", decisions_body, 400),
+    "systemone": WireForm(SYSTEMONE, "systemone", systemone_body, 128),
+}
+"""Each form by the kind of judge that asks in it."""
+
 
 _OVERLOADED = (503, 529)
 _ABOUT_THE_REQUEST = (400, 404, 413, 422, 501)
@@ -277,7 +369,9 @@ class DecisionJudge(HttpJudge):
 def _open(kind: str, model: str, options: JudgeOptions) -> DecisionJudge:
     name, label = split_label(model)
     check_request(options.headers, options.body, _OUR_FIELDS)
-    base_url = options.base_url if options.base_url is not None else _find_usual_url(kind, options.environment)
+    base_url = options.base_url
+    if base_url is None and kind == "decisions":
+        base_url = options.environment.get("OPENAI_BASE_URL") or DEFAULT_URL
     if base_url is None:
         raise UsageError(f"{kind}/{model} needs the address of its endpoint: --base-url https://HOST/v1")
     url, query = without_query(base_url)
@@ -285,10 +379,6 @@ def _open(kind: str, model: str, options: JudgeOptions) -> DecisionJudge:
     key = read_key(options.environment, provider.key)
     endpoint = Endpoint(url, key, None, {}, query, options.headers, provider.scheme)
     return DecisionJudge(kind, name, endpoint, options.timeout, label, options.body)
-
-
-def _find_usual_url(kind: str, environment: Mapping[str, str]) -> str | None:
-    return (environment.get("OPENAI_BASE_URL") or DEFAULT_URL) if kind == "decisions" else None
 
 
 def open_decisions(model: str, options: JudgeOptions) -> DecisionJudge:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.asking import Limits
-from harness.engines.budget import Budget
+from harness.engines.limits import Budget
 
 
 class Clock:

@@ -20,13 +20,12 @@ import msgspec
 import pytest
 
 from harness.asking import Limits, Settings
-from harness.engines.budget import Budget
+from harness.engines import ray_engine as driver_module
+from harness.engines import ray_worker as worker_module
 from harness.engines.concurrent import run_side_by_side
-from harness.engines.ray import driver as driver_module
-from harness.engines.ray import worker as worker_module
-from harness.engines.ray.driver import Driver, LeaseTable
-from harness.engines.ray.messages import Assignment, Exchange, ExchangeLost, WorkerLost, WorkerReady, assign_judges
-from harness.engines.ray.worker import Worker
+from harness.engines.limits import Budget
+from harness.engines.ray_engine import Driver, LeaseTable
+from harness.engines.ray_worker import Assignment, Exchange, ExchangeLost, Worker, WorkerLost, WorkerReady, assign_judges
 from harness.engines.work import JudgeOpening, JudgeWork, Outcome
 from harness.errors import EndpointRefusal, FatalReply, JudgeError
 from harness.judges import JudgeOptions, NoReply

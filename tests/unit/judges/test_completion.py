@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from harness.judges.usage import MOST_TOKENS, token_count, usage_of, with_possible_counts
+from harness.judges.completion import MOST_TOKENS, token_count, usage_of, with_possible_counts
 from harness.model import Reply, Usage
 
 NO_COUNTS: list[Any] = [True, False, -1, MOST_TOKENS + 1, 10**400, "7", 1.0, None, [], {}]
