@@ -26,13 +26,19 @@ from harness.content import Board
 from harness.data import Dataset
 from harness.judges import traits_of
 from harness.measure.rankings.ranking import gains_over
+from harness.reports.tables.numbers import counted
 from harness.runs import Prepared
 
 MIN_LETTERS = 20  # shorter justifications may well be equal by chance
 COPIED_SHARE = 0.05  # flagged above this share of justifications that are copied to other scores of other texts
 TWIN_SHARE = 0.9  # flagged above this share of replies that equal another submission's
 MIN_COUNT = 20  # replies or justifications that a share needs to be flagged
-BASELINES = ("constant-best", "majority", "length")
+_BASELINE_WORDS = {
+    "constant-best": "“always the best score”",
+    "majority": "“always people's commonest score”",
+    "length": "“longer is better”",
+}
+BASELINES = tuple(_BASELINE_WORDS)
 _MIXER = np.uint64(0x9E3779B97F4A7C15)  # combines the hashes of prompt and reply into one key
 _BLOCK = 1 << 14  # keys that are counted at once
 _NOT_LETTERS = re.compile(r"[^\w]+|[\d_]+")
@@ -162,9 +168,13 @@ def _probe_baselines(board: Board, prepared: Prepared, entries: Mapping[str, Sco
             named = ""  # the languages in which the judge beats a baseline, or those in which it does not: the shorter list
             if beaten and fails:
                 named = f" (not in {', '.join(fails)})" if len(fails) < len(beaten) else f" ({', '.join(beaten)})"
-            untested = f", {len(languages) - len(tested)} cannot be tested" if len(tested) < len(languages) else ""
-            parts.append(f"{baseline} in {len(beaten)} of {len(languages)} languages{named}{untested}")
-        yield Finding("baselines", judge, f"Shown to beat {'; '.join(parts)}.", dict(by_baseline), flagged)
+            untested = f", too few texts in {len(languages) - len(tested)}" if len(tested) < len(languages) else ""
+            if len(languages) == 1:
+                where = ": too few texts" if not tested else ": yes" if beaten else ": no"
+            else:
+                where = f" in {len(beaten) or 'none'} of {counted(len(languages), 'language')}{named}{untested}"
+            parts.append(f"{_BASELINE_WORDS[baseline]}{where}")
+        yield Finding("baselines", judge, f"Shown to be better than {'; '.join(parts)}.", dict(by_baseline), flagged)
 
 
 def _probe_repeats(judge: str, traces: Traces) -> Finding:
@@ -201,8 +211,8 @@ def _probe_justifications(judge: str, traces: Traces) -> Finding:
     if not n:
         return Finding("justifications", judge, f"No justification has the {MIN_LETTERS} letters needed for a comparison.", numbers, False)
     sentence = (
-        f"Of {n} justifications with {MIN_LETTERS} letters or more, {exactly} are copied word for word to another score of an item of "
-        f"another group, {nearly} if case, digits and punctuation are ignored."
+        f"{exactly} of {n} reasons with {MIN_LETTERS} letters or more are reused word for word for a different text with a different "
+        f"score, {nearly} if case, digits and punctuation are ignored."
     )
     return Finding("justifications", judge, sentence, numbers, n >= MIN_COUNT and nearly / n > COPIED_SHARE)
 

@@ -43,7 +43,7 @@ _TABLE = (
     "difference",
     "at worst",
     "texts",
-    "as if",
+    "count as",
     "probabilities",
     "released",
     "set",
@@ -140,7 +140,7 @@ def _list_languages(atlas: Atlas, rows: Sequence[AtlasRow], today: datetime.date
 
 
 def _reading() -> str:
-    return "As if: for how many independent texts they stand; texts of one source say less. A verdict speaks for texts like these."
+    return "Texts of one source say less, so they count as fewer independent texts. A verdict speaks for texts like these."
 
 
 def _write_site(atlas: Atlas, arguments: ShowAtlas) -> int:

@@ -121,7 +121,7 @@ def needed(arguments: CountLabelsNeeded) -> int:
         budget = labels_budget.label_budget([opened_source(arguments).recording], arguments.options)
     from harness.render.decisions import render_budget
 
-    return print_result(budget, render_budget, as_json=arguments.json)
+    return print_result(budget, lambda budget: render_budget(budget, all_rows=arguments.all), as_json=arguments.json)
 
 
 def plan(arguments: LabelsPlan) -> int:

@@ -320,7 +320,7 @@ def _decide_outcome(probe: _Probe, q: float | None, tests: int, options: ExtendO
     if all(outcome == "inside" for outcome in outcomes.values()):
         return "extended", ""
     few = any(not test.effective_groups >= LEAST_GROUPS for test in probe.tests)
-    return "more labels", "too few independent groups" if few else "neither within the margin nor outside is shown"
+    return "more labels", "too few independent groups" if few else "the difference may lie within the margin or outside"
 
 
 def _groups_to_add(probe: _Probe, alpha: float, *, seen: bool) -> int | None:

@@ -99,13 +99,16 @@ class AskingPrice(msgspec.Struct, frozen=True):
 
     def text(self) -> str:
         """Return lines for readers: each candidate's calls and price on both halves, then the calls at most."""
-        lines = [
-            f"{candidate.condition.judge}: {candidate.condition.words()}: "
-            f"{candidate.choosing.calls:,} calls to choose{_money_words(candidate.choosing.cost)}; "
-            f"{candidate.confirming.calls:,} to confirm{_money_words(candidate.confirming.cost)}"
-            for candidate in self.candidates
-        ]
-        lines += [f"{condition.judge}: {condition.words()}: no further calls" for condition in map(calibrated, self.calibrated)]
+        lines = []
+        for candidate in self.candidates:
+            choosing, confirming = candidate.choosing, candidate.confirming
+            lines += [
+                f"{candidate.condition.judge}: {candidate.condition.words()}",
+                f"  {choosing.calls:,} calls to choose{_money_words(choosing.cost)}; "
+                f"{confirming.calls:,} to confirm{_money_words(confirming.cost)}",
+            ]
+        for condition in map(calibrated, self.calibrated):
+            lines += [f"{condition.judge}: {condition.words()}", "  no further calls"]
         lines.append(f"At most {self.calls:,} calls{_money_words(self.cost)}: the better half goes on after each step.")
         if self.planned < self.texts:
             lines.append(f"Estimated from {self.planned:,} of the {self.texts:,} texts.")

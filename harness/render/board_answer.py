@@ -14,6 +14,7 @@ from harness.boards.probes import Finding
 from harness.content.library import bundled_root
 from harness.content.tags import english_name
 from harness.decide.sentences import unread_words
+from harness.decide.verdicts import Verdict
 from harness.judge_atlas.atlas_file import FILE, Atlas, read_atlas
 from harness.measure.options import POOLED
 from harness.measure.rankings.ranked import RankedJudge, Ranking
@@ -21,7 +22,7 @@ from harness.measure.rankings.score_ranking import RANKED_BY_ORDER
 from harness.render.verdicts import sides_of_verdicts
 from harness.reports.answer.build_answer import build_answer
 from harness.reports.answer.steps import LabelPages
-from harness.reports.answer_parts import Answer, Sentence, plain_cards
+from harness.reports.answer_parts import Answer, Sentence, joined, plain_cards
 from harness.reports.tables.numbers import counted
 
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
@@ -55,7 +56,7 @@ def _answer(standings: Standings, tag: str | None, sentences: Iterable[Sentence]
     then.
     """
     names = {judge.id: judge.display_name for judge in competitors(standings)}
-    verdicts = [] if standings.constructed else [v for v in standings.verdicts if v["judge"] in names and tag in (None, v["language"])]
+    verdicts = [] if standings.constructed else [v for v in deciding_verdicts(standings) if tag in (None, v["language"])]
     if not verdicts:
         return Answer("", plain_cards(sentences), "", ())
     renamed = [msgspec.structs.replace(verdict, key=verdict.key | {"judge": names[verdict["judge"]]}) for verdict in verdicts]
@@ -132,19 +133,33 @@ def _packaged_atlas() -> Atlas:
     return read_atlas(bundled_root() / FILE)
 
 
+def deciding_verdicts(standings: Standings) -> list[Verdict]:
+    """Return the verdicts that answer a board's questions: those of judges, without toys where another judge has some."""
+    verdicts = [verdict for verdict in standings.verdicts if not standings.judge(verdict["judge"]).baseline]
+    return [verdict for verdict in verdicts if not is_toy(standings.judge(verdict["judge"]))] or verdicts
+
+
+def is_toy(judge: Contender) -> bool:
+    """Return True of a judge that only shows what a measurement looks like."""
+    return _packaged_atlas().judge(judge.name).toy
+
+
 def competitors(standings: Standings) -> list[Contender]:
     """Return the judges of a board without its baselines."""
     return [judge for judge in standings.judges if not judge.baseline]
 
 
 def probes_in_short(standings: Standings, findings: Sequence[Finding]) -> list[str]:
-    """Return a line for each judge that a probe flagged, or one line that says that none was."""
+    """Return a line for the judges of which probes found the same, or one line that says that they found nothing."""
     titles = {judge.id: judge.display_name for judge in standings.judges}
     flagged: dict[str, list[str]] = {}
     for finding in findings:
         if finding.flagged:
             flagged.setdefault(titles.get(finding.judge, finding.judge), []).append(finding.sentence)
-    lines = [f"{judge}: look closer. {' '.join(sentences)}" for judge, sentences in flagged.items()]
+    by_sentences: dict[str, list[str]] = {}
+    for judge, sentences in flagged.items():
+        by_sentences.setdefault(" ".join(sentences), []).append(judge)
+    lines = [f"{joined(judges)}: look closer. {sentences}" for sentences, judges in by_sentences.items()]
     return lines or ["No probe says that a reader should look closer at a judge."]
 
 
@@ -177,7 +192,7 @@ def _beside_baseline(standings: Standings, judges: Sequence[Contender]) -> Itera
     for tags, names in together.items():
         yield "good", f"{_who(names)} shown to {better} in {_in_some(standings, tags)}."
     if behind:
-        yield "open", f"{_who(behind)} not shown to {better} in any."
+        yield "open", f"{_who(behind)} not shown to {better}{_in_any(standings)}."
     yield from _below_baseline(standings, judges)
 
 

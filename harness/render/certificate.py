@@ -151,7 +151,7 @@ def _target(target: ExtensionTarget) -> str:
     source = "" if target.from_language == target.language else f" by the numbers of {english_name(target.from_language)}"
     reason = f": {target.reason}" if target.reason else ""
     if target.more_groups:
-        reason += f"; label about {counted(target.more_groups, 'more group')}{_as_seen(target)}"
+        reason += f". About {counted(target.more_groups, 'more group')} with labels decide it{_as_seen(target)}"
     return f"  {english_name(target.language)}, {target.metric.replace('_', ' ')}{where}{source}: {target.outcome}{reason}"
 
 
@@ -160,8 +160,8 @@ def _as_seen(target: ExtensionTarget) -> str:
     if target.more_groups_as_seen == target.more_groups:
         return ""
     if target.more_groups_as_seen is None:
-        return " if there is no difference; if it is as large as seen, no number is enough"
-    return f" if there is no difference, about {target.more_groups_as_seen:,} if it is as large as seen"
+        return " if nothing has changed; if the difference is as large as seen, more labels will not help"
+    return f" if nothing has changed, about {target.more_groups_as_seen:,} if the difference is as large as seen"
 
 
 def _differences(target: ExtensionTarget, margin: str) -> Iterator[str]:
@@ -194,10 +194,12 @@ def _cells(certificate: Certificate) -> Iterator[str]:
     for cell, parts in zip(certificate.cells, lacks, strict=True):
         state = state_of({"verdict": cell.verdict, "controls": None})
         condition = f": {cell.sentence.removesuffix('.')}" if state == CORRECTED else ""
-        said = f"{SIGNS[STYLES[state]]} {english_name(cell.language)}, {metric_words(cell.metric)}: {state}{condition}"
-        yield f"  {'; '.join([said, *([] if alike else parts)])}"
+        yield f"  {SIGNS[STYLES[state]]} {english_name(cell.language)}, {metric_words(cell.metric)}: {state}{condition}"
+        if not alike:
+            yield from (f"    - {part}" for part in parts)
     if alike:
-        yield f"  Everywhere: {'; '.join(lacks[0])}"
+        yield "  In all of them:"
+        yield from (f"    - {part}" for part in lacks[0])
     if not certificate.allowed:
         yield "It allows nothing: no verdict is 'use' or 'use corrected means only'."
 
@@ -206,12 +208,12 @@ def _together(parts: Iterable[tuple[str, str | None]]) -> list[str]:
     """Neighbours that have one reason share it.
 
     >>> _together([("no means", "few labels"), ("no map", "few labels"), ("no sets", None)])
-    ['no means, no map (few labels)', 'no sets']
+    ['no means, no map: few labels', 'no sets']
     """
     lines: list[str] = []
     for reason, alike in groupby(parts, key=lambda part: part[1]):
         said = [part_name for part_name, _ in alike]
-        lines += [f"{', '.join(said)} ({reason})"] if reason else said
+        lines += [f"{', '.join(said)}: {reason}"] if reason else said
     return lines
 
 
@@ -225,7 +227,8 @@ def _means(cell: CertifiedCell) -> tuple[str, str | None]:
 def _acceptance(cell: CertifiedCell) -> tuple[str, str | None]:
     acceptance = cell.acceptance
     if acceptance is None or acceptance.threshold is None:
-        return "nothing is accepted", cell.acceptance_reason if acceptance is None else (acceptance.reason or "").partition(";")[0]
+        reason = cell.acceptance_reason if acceptance is None else (acceptance.reason or "").partition(";")[0]
+        return "no answer is accepted without a person", reason
     accepted = (
         f"answers are accepted from {acceptance.confidence} {rounded_up(acceptance.threshold)} on, {percent(acceptance.coverage)} of them"
     )
@@ -244,7 +247,7 @@ def _map(cell: CertifiedCell) -> tuple[str, str | None]:
     sets = recalibration.sets
     if sets.threshold is None:
         return f"{scores}; sets hold {sets.reason}", None
-    return f"{scores}; sets hold a person's score of {percent(sets.level)} of texts", None
+    return f"{scores}; sets of scores hold a person's score of {percent(sets.level)} of texts", None
 
 
 def _probabilities(cell: CertifiedCell) -> Iterator[tuple[str, str | None]]:

@@ -49,10 +49,19 @@ def _languages_row(comparison: LanguageComparison) -> Row:
     }
 
 
-def render_budget(budget: LabelBudget) -> RenderableType:
-    """Return what is labelled of every cell, and what is missing."""
+_MANY_CELLS = 40
+"""Of more cells than this, only those without a verdict have rows, from the fewest missing texts on."""
+_MOST_ROWS = 20
+
+
+def render_budget(budget: LabelBudget, *, all_rows: bool = False) -> RenderableType:
+    """Return what is labelled of every cell, and what is missing; with `all_rows` of all cells, however many there are."""
     rows = [cell.flat() | {"language": english_name(str(cell.key["language"]))} for cell in budget.cells]
-    table = tabulate(rows, columns_in(TableName.LABELS_NEEDED), ("language", "metric", *varying_keys(rows, SIDE)))
+    shown = rows
+    if not all_rows and len(rows) > _MANY_CELLS:
+        missing = [row for row in rows if row["verdict"] not in ("use", "do not use")]
+        shown = sorted(missing, key=lambda row: (row["more_for_verdict"] is None, row["more_for_verdict"] or 0))[:_MOST_ROWS]
+    table = tabulate(shown, columns_in(TableName.LABELS_NEEDED), ("language", "metric", *varying_keys(rows, SIDE)))
     decided = sum(row["verdict"] in ("use", "do not use") for row in rows)
     more = [row["more_for_verdict"] for row in rows if row["more_for_verdict"] is not None]
     parts = [f"{decided:,} of {counted(len(rows), 'verdict')} {'is' if decided == 1 else 'are'} there"]
@@ -60,7 +69,10 @@ def render_budget(budget: LabelBudget) -> RenderableType:
     parts += [f"for {len(rows) - decided - len(more):,} no number of texts is known to help"] if len(rows) > decided + len(more) else []
     first = Text(f"{'; '.join(parts)}.\n", style="bold")
     new = [Text(line) for line in _new_languages(budget)]
-    return Group(first, FittedTable(table), *([Text(""), *new] if new else []), dim_lines(table.legend))
+    have = ", which have a verdict" if len(rows) - len(shown) == decided else ""
+    more_rows = [Text(f"{len(rows) - len(shown):,} more{have}: --all.", style="dim")] if len(shown) < len(rows) else []
+    tables = [FittedTable(table)] if shown else []
+    return Group(first, *tables, *more_rows, *([Text(""), *new] if new else []), dim_lines(table.legend if shown else ()))
 
 
 def _new_languages(budget: LabelBudget) -> Iterator[str]:

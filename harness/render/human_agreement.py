@@ -29,20 +29,16 @@ def two_people_sentence(cells: Sequence[Cell]) -> str:
     if not cells_by_metric:
         return ""
     several = len({str(cell["judge"]) for cell_list in cells_by_metric.values() for cell in cell_list}) > 1
-    texts = {
-        cell_name: counted((cell_list[0].score_counts or {}).get("second_ratings", 0), "text")
-        for cell_name, cell_list in cells_by_metric.items()
-    }
-    people = "; ".join(
-        f"{_range(cell_list[:1], _TWO)} in {cell_name} ({texts[cell_name]})" for cell_name, cell_list in cells_by_metric.items()
-    )
-    judges = "; ".join(f"{_range(cell_list, _JUDGE)} in {cell_name}" for cell_name, cell_list in cells_by_metric.items())
-    weak = any((cell_list[0]["human_second_kendall_tau"] or 0.0) < WEAK for cell_list in cells_by_metric.values())
-    little = f" People agree little, so a low correlation says little against {'a' if several else 'the'} judge." if weak else ""
-    return (
-        f"Two people's scores of the same texts correlate with {people}. "
-        f"The scores of {'judges' if several else 'the judge'} and of people correlate with {judges}.{little}"
-    )
+    sentences = []
+    for place, place_cells in cells_by_metric.items():
+        texts = counted((place_cells[0].score_counts or {}).get("second_ratings", 0), "text")
+        sentences.append(
+            f"In {place} a second person scored {texts}: the two people's scores correlate by {_range(place_cells[:1], _TWO)}, "
+            f"the scores of {'judges' if several else 'the judge'} and people by {_range(place_cells, _JUDGE)}."
+        )
+    if any((place_cells[0]["human_second_kendall_tau"] or 0.0) < WEAK for place_cells in cells_by_metric.values()):
+        sentences.append(f"Where people agree little, a low correlation says little against {'a' if several else 'the'} judge.")
+    return " ".join(sentences)
 
 
 def _is_judged(cell: Cell) -> bool:

@@ -289,13 +289,21 @@ def print_cascaded(cascaded_run: CascadedRun) -> None:
 
 _MOST_ROWS = 40
 """With more effects than this, only those that are shown have rows of their own."""
+_MOST_BLOCKS, _FEW_BLOCKS = 12, 6
+"""Of more questions than the first, only the second number have a block, from the largest effect on."""
+_MOST_NAMES = 4
+"""Texts with higher, or with lower scores, that a sentence names."""
 
 
 def render_explained(explained: Explained, *, all_rows: bool = False) -> RenderableType:
     """Return a block for each metric and judge. `all_rows`: rows for effects that are not shown too, however many there are."""
     shows_all = all_rows or sum(len(metric.effects) for metric in explained.metrics) <= _MOST_ROWS
     parts: list[RenderableType] = [Text(terminal_safe(_summary(explained)), style="bold")]
-    for metric in explained.metrics:
+    metrics, alike = explained.metrics, _left_out_everywhere(explained.metrics)
+    if not all_rows and len(metrics) > _MOST_BLOCKS:
+        metrics = tuple(sorted(metrics, key=_largest_effect, reverse=True)[:_FEW_BLOCKS])
+        parts.append(Text(f"Shown: the {_FEW_BLOCKS} questions with the largest effects. --all has all {len(explained.metrics):,}."))
+    for metric in metrics:
         condition = JudgeCondition.of(metric.key)
         title = one_line(f"{metric_title(str(metric.key['metric']))}, {condition.judge}: {condition.words()}")
         parts += [Text(""), Text(title, style="bold cyan")]
@@ -304,10 +312,23 @@ def render_explained(explained: Explained, *, all_rows: bool = False) -> Rendera
         parts += [_table(rows)] if rows and shows_all else []
         if len(rows) < len(metric.effects):
             parts.append(Text(_rest([effect for effect in metric.effects if effect.outcome != "shown"])))
-        parts += [Text(terminal_safe(f"left out: {reason}")) for reason in metric.left_out]
+        parts += [Text(terminal_safe(f"Left out: {reason}.")) for reason in metric.left_out if reason not in alike]
+    if alike:
+        parts += [Text(""), *(Text(terminal_safe(f"Left out: {reason}.")) for reason in alike)]
     parts += render_pairs(explained.pairs) if explained.pairs else []
     more = () if shows_all else ("--all has a row for each effect.",)
     return Group(*parts, dim_lines(map(terminal_safe, (*explained.notes, *more))))
+
+
+def _left_out_everywhere(metrics: Sequence[ExplainedErrors]) -> tuple[str, ...]:
+    """Return the reasons why covariates are left out that all of several metrics share."""
+    return (
+        tuple(reason for reason in metrics[0].left_out if all(reason in metric.left_out for metric in metrics)) if len(metrics) > 1 else ()
+    )
+
+
+def _largest_effect(metric: ExplainedErrors) -> float:
+    return max((abs(effect.value) for effect in metric.effects if effect.outcome == "shown" and effect.value is not None), default=0.0)
 
 
 def _summary(explained: Explained) -> str:
@@ -329,8 +350,10 @@ def _findings(metric: ExplainedErrors) -> Iterator[str]:
     for side, sign in (("higher", 1), ("lower", -1)):
         effects = [effect for effect in levels if (effect.value or 0.0) * sign > 0]
         if effects:
-            names = joined([f"{_effect_name(effect)} ({signed(effect.value or 0.0, 2)})" for effect in effects])
-            yield f"Beside people's, its scores are {side} for {names}."
+            largest = sorted(effects, key=lambda effect: -abs(effect.value or 0.0))
+            names = [f"{_effect_name(effect)} ({signed(effect.value or 0.0, 2)})" for effect in largest[:_MOST_NAMES]]
+            names += [f"{len(effects) - _MOST_NAMES} more"] if len(effects) > _MOST_NAMES else []
+            yield f"Compared with people's, its scores are {side} for {joined(names)}."
     for effect in metric.effects:
         if effect.outcome != "shown" or effect.level or effect.value is None:
             continue
@@ -353,7 +376,7 @@ def _table(effects: Sequence[ErrorEffect]) -> Table:
         numbers = [_effect_interval(effect.value, effect.low, effect.high), probability(effect.q), _detectable(effect)]
         numbers += [UNDEFINED if effect.noise is None else f"±{effect.noise:.2f}"] if noisy else []
         rows.append([one_line(_effect_name(effect)), *numbers, f"{effect.outcome}{moves}"])
-    headings = ("error goes with", "points [95 %]", "q", "detectable", *(["noise alone"] if noisy else []), "")
+    headings = ("judge − people, for", "points [95 %]", "q", "detectable", *(["noise alone"] if noisy else []), "")
     return plain_table(headings, rows, range(1, len(headings) - 1))
 
 
@@ -374,13 +397,10 @@ def _rest(effects: Sequence[ErrorEffect]) -> str:
     for name in dict.fromkeys(effect.covariate for effect in effects):
         name_effects = [effect for effect in effects if effect.covariate == name]
         detectables = [effect.detectable for effect in name_effects if effect.detectable is not None]
-        ends = (
-            f"detectable {min(detectables):.2f}" + (f" to {max(detectables):.2f}" if len(detectables) > 1 else "")
-            if detectables
-            else "too few groups"
-        )
-        parts.append(f"{name} {len(name_effects)} ({ends})")
-    return f"Not shown: {', '.join(parts)}."
+        ends = f"from {min(detectables):.2f} to {max(detectables):.2f} points on" if len(detectables) > 1 else "too few groups"
+        ends = f"from {detectables[0]:.2f} points on" if len(detectables) == 1 else ends
+        parts.append(f"{name}{'' if len(name_effects) == 1 else f' × {len(name_effects)}'} ({ends})")
+    return f"Not shown, with the effect that these texts could show: {', '.join(parts)}."
 
 
 _MOST_SYSTEMS = 15

@@ -18,11 +18,11 @@ from harness.decide.verdicts import Verdict
 from harness.measure.options import POOLED
 from harness.measure.rankings.ranked import RankedJudge, Ranking
 from harness.measure.rankings.score_ranking import MIN_TEXTS, RANKED_BY_ORDER
-from harness.render.board_answer import board_answer, board_facts, language_answer
+from harness.render.board_answer import board_answer, board_facts, deciding_verdicts, is_toy, language_answer
 from harness.render.fitted_table import PIPE_WIDTH, FittedTable, gap_between
 from harness.render.terminal import print_whole, styled_answer, table_heading
 from harness.render.verdicts import column_widths, lines_of
-from harness.reports.answer_parts import SIGNS
+from harness.reports.answer_parts import SIGNS, joined
 from harness.reports.tables.column import COEFFICIENT, Column, ColumnFormat, Row, TableName
 from harness.reports.tables.columns import COLUMNS, columns_in
 from harness.reports.tables.numbers import UNDEFINED, counted, probability_counts
@@ -210,8 +210,7 @@ def verdict_table(standings: Standings, language: str | None = None) -> TextTabl
 
     None where no judge has a verdict, and where labels are constructed: nobody may be used then.
     """
-    judges = {judge.id: judge for judge in standings.judges if not judge.baseline}
-    verdicts = [verdict for verdict in standings.verdicts if verdict["judge"] in judges and language in (None, verdict["language"])]
+    verdicts = [verdict for verdict in deciding_verdicts(standings) if language in (None, verdict["language"])]
     if standings.constructed or not verdicts:
         return None
     cells: dict[tuple[str, str], list[Verdict]] = {}
@@ -244,7 +243,7 @@ def _verdicts_in_short(verdicts: Sequence[Verdict], standings: Standings) -> str
 def table_title(standings: Standings, ranking: Ranking) -> str:
     """Return what a table is about, in one line."""
     variant = f" · {ranking.variant}" if len(standings.variants) > 1 else ""
-    return f"{metric_name(ranking.metric)}{variant} · {ranking.questions} questions on {ranking.texts} independent texts"
+    return f"{metric_name(ranking.metric)}{variant} · {ranking.questions:,} questions on {ranking.texts:,} independent texts"
 
 
 def groups_in_words(ranking: Ranking) -> str:
@@ -281,6 +280,10 @@ def cautions(standings: Standings) -> list[str]:
         lines.append("A judge has no rank where most of its answers cannot be read: a set-up that does not work says nothing of a judge.")
     if any(judge.status == "recorded" for judge in standings.judges):
         lines.append("Recorded judges were asked elsewhere, in their own way. Their scores have no replies that could be read again.")
+    toys = [judge.display_name for judge in standings.judges if is_toy(judge)]
+    if toys and len(deciding_verdicts(standings)) < len(standings.verdicts):
+        shows = "shows" if len(toys) == 1 else "show"
+        lines.append(f"{joined(toys)} only {shows} what a measurement looks like: no answer here rests on that.")
     if standings.constructed:
         lines.append("The labels are constructed with the texts, not given by native speakers: passing is necessary, not sufficient.")
     if standings.unreviewed:

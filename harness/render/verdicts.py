@@ -14,6 +14,7 @@ from harness.model import CONDITION, axis_words
 from harness.render.fitted_table import gap_between
 from harness.render.sides import Side, is_baseline, plainest_first, side_of
 from harness.reports.answer.build_answer import build_answer
+from harness.reports.answer.states import against_reason
 from harness.reports.answer.steps import LabelPages
 from harness.reports.answer.words import style_of
 from harness.reports.answer_parts import SIGNS, Answer, VerdictMatrix, VerdictSquare
@@ -28,6 +29,7 @@ SHORT_NAMES = {"output_content_quality": "content quality", "problematic_content
 _WIDE = 180
 _FEW_ROWS = 12  # without a verdict, that are shown where there is nothing else
 _FEW_SENTENCES = 3  # of verdicts with a condition
+_BESIDE_CONSTANT = "c"
 _WHY = 14  # characters of a cause at least, which may be broken
 _TABLES = (TableName.VERDICTS, TableName.VERDICTS_ALONE, TableName.VERDICTS_REASONS, TableName.VERDICTS_WIDE)
 _FIRST = ("language", "metric", "answer", "why", "gap", "right", "right_closeness", "n_labelled", "family_bound", "agreement", "people")
@@ -105,16 +107,20 @@ def _matrix_table(matrix: VerdictMatrix) -> tuple[TextTable, dict[int, str]]:
     """Return a matrix as text, `✓ +9` in a cell of one verdict, and the headings above its rows."""
     headings = (Heading("row", matrix.rows_are, key=True), *(Heading(f"c{n}", column.name) for n, column in enumerate(matrix.columns)))
     rows = tuple((row.name, *("–" if square is None else square_text(square, " ") for square in row.squares)) for row in matrix.rows)
-    signs = f"{SIGNS['good']} use, {SIGNS['bad']} do not use, {SIGNS['open']} unknown"
-    legend = (signs, f"number: {matrix.axis}, in percentage points" if matrix.axis else "number: metrics")
+    signs = ", ".join(f"{sign} {words}" for _, sign, words in matrix.signs)
+    texts = [square_text(square, " ") for row in matrix.rows for square in row.squares if square is not None]
+    constant = f"; {_BESIDE_CONSTANT}: judge − constant, which decided" if any(text.endswith(_BESIDE_CONSTANT) for text in texts) else ""
+    legend = (signs, f"number: {matrix.axis}, in percentage points{constant}" if matrix.axis else "number: metrics")
     groups = {number: row.group for number, row in enumerate(matrix.rows) if row.group}
     return TextTable(headings, rows, legend=legend, signs=legend), groups
 
 
 def square_text(square: VerdictSquare, between: str) -> str:
-    """`✓ +9` of one verdict; of several the sign and the words of each kind."""
-    sign = square.parts[0][1]
-    return f"{sign} {square.number}" if square.number else between.join(f"{sign} {words}" for _, sign, words in square.parts)
+    """`✓ +9` of one verdict, `✗ −7c` where the difference to a constant answer decided; of several the sign and the words of each kind."""
+    _, sign, reason = square.parts[0]
+    if square.number:
+        return f"{sign} {square.number}{_BESIDE_CONSTANT if reason == against_reason('base_worse') else ''}"
+    return between.join(f"{sign} {words}" for _, sign, words in square.parts)
 
 
 def _table(verdicts: Sequence[Verdict], width: int) -> TextTable:

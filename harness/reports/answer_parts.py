@@ -81,7 +81,7 @@ class VerdictMatrix:
     """Squares by row and column. `rows_are` is `judge`, `condition` or, in one language, `question`: then judges are the columns.
 
     `axis` says what the numbers are: there is one in each square that holds one verdict, of one against a judge the number that decided,
-    which its words name. `condition` is how judges were asked.
+    which its words name. `condition` is how judges were asked. `controls`: labels are constructed, so that a judge passes or fails.
     """
 
     rows_are: str
@@ -89,6 +89,13 @@ class VerdictMatrix:
     columns: tuple[MatrixColumn, ...]
     rows: tuple[VerdictRow, ...]
     condition: str = ""
+    controls: bool = False
+
+    @property
+    def signs(self) -> tuple[tuple[str, str, str], ...]:
+        """`(style, sign, words)` of the key."""
+        good, bad = ("passes", "fails") if self.controls else ("use", "do not use")
+        return (("good", SIGNS["good"], good), ("bad", SIGNS["bad"], bad), ("open", SIGNS["open"], "unknown"))
 
 
 @dataclass(frozen=True)

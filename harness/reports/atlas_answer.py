@@ -252,7 +252,7 @@ def _quality_cards(atlas: Atlas, quality: QualityAnswer) -> Iterator[Card]:
         unfit = max(unknown, key=lambda metric: metric.unfit)
         n_judges = len({row.judge for row in unfit.rows})
         unfit_judges = f"; do not use {unfit.unfit} of {counted(n_judges, 'judge')}" if unfit.unfit else ""
-        head = f"unknown of {unknown[0].best.judge}" if len(judges) == 1 else "unknown"
+        head = f"unknown whether {unknown[0].best.judge} may be used" if len(judges) == 1 else "unknown"
         yield _card(quality, unknown, "open", head, f"{unfit_judges}.", "; ".join(causes))
 
 
@@ -329,7 +329,7 @@ def evidence(atlas: Atlas, rows: Iterable[AtlasRow], today: datetime.date) -> li
             "over a constant": difference(row.over_constant),
             "probabilities": row.probabilities,
             "texts": f"{row.texts:,}",
-            "as if": independent(row),
+            "count as": independent(row),
             "annotators": atlas.sets[row.set].annotators,
             "labels": atlas.sets[row.set].labels,
             "released": released_words(atlas, row.judge, today),
@@ -346,9 +346,9 @@ def wrong_use_words(rows: Sequence[AtlasRow]) -> str:
         return ""
     uses = sum(row.verdict == USE for row in rows)
     return (
-        f"{uses} of {counted(len(rows), 'verdict')} {'is' if uses == 1 else 'are'} 'use'. Families of tests that could say so: "
-        f"{families:,}, each of one judge, asked in one way, in one set. In each, the chance of a wrong 'use' is about "
-        f"{percent(ALPHA)}; so about {round(expected, 2):g} of them {'is' if expected == 1 else 'are'} expected to have one."
+        f"{uses} of {counted(len(rows), 'verdict')} {'is' if uses == 1 else 'are'} 'use'. They come from {families:,} comparisons of one "
+        f"judge with one set that could say 'use'. Each comparison has about a {percent(ALPHA)} chance of a wrong 'use', so about "
+        f"{round(expected, 2):g} of them {'is' if expected == 1 else 'are'} expected to have one."
     )
 
 
@@ -366,7 +366,7 @@ def legend(rows: Sequence[AtlasRow]) -> tuple[str, ...]:
         "difference: the first minus the second, in percentage points. At worst: its lower bound; 'use' needs it above −10.",
         "over a constant: agreement with the labels minus that of one answer given to everything, in points.",
         *([bar] if any(row.basis == "bar" for row in rows) else []),
-        "as if: for how many independent texts they stand; texts of one source say less. A verdict speaks for texts like these.",
+        "count as: texts of one source say less, so they count as fewer independent texts. A verdict speaks for texts like these.",
     )
 
 
@@ -400,7 +400,7 @@ def _evidence(atlas: Atlas, row: AtlasRow) -> str:
     people = _PEOPLE[atlas.sets[row.set].labels]
     agrees = f"{kind} {people} {percent(row.agreement)}, of {people} with each other {percent(row.people)}"
     stand_for = min(row.effective_groups or row.groups, row.groups)
-    groups = f", as if {stand_for:,.0f} independent ones" if round(stand_for) < row.texts else ""
+    groups = f", which count as {stand_for:,.0f} independent ones" if round(stand_for) < row.texts else ""
     return f"{metric_words(row.metric)} in {row.set}: {agrees}; {counted(row.texts, 'text')}{groups}"
 
 

@@ -808,9 +808,9 @@ def test_a_model_that_a_change_brings_is_probed(
     commit()
     done = check("--changed", "main")
     assert (done.code, done.out) == (OK, "")
-    assert "openai/n-2024-01-01: Shown to beat constant-best in 0 of" in done.err
+    assert "openai/n-2024-01-01: Shown to be better than “always the best score” in none of" in done.err
     assert {found["probe"] for found in json.loads(check("--changed", "main", "--json").out)["findings"]} >= {"baselines", "twins"}
-    assert "Shown to beat" not in check().err, "those that are there already are for 'board show'"
+    assert "Shown to be better" not in check().err, "those that are there already are for 'board show'"
     (repository / "theirs" / "judge.toml").write_text("spoilt")
     done = check("--changed", "main")
     assert done.code == OK and "mini: not probed, because probes need all submissions" in done.err

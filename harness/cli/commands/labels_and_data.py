@@ -99,7 +99,7 @@ class LabelsNeededBefore(Command, group="before any run"):
     """metrics times languages that are tested together (default: those of the labels)"""
 
 
-@command("labels:needed", first="judges languages half_width judge_as_good metric people shares cells json")
+@command("labels:needed", first="judges languages half_width judge_as_good metric people shares cells all json")
 class CountLabelsNeeded(JsonFlags, OutFlags, LabelsNeededBefore):
     """Flags of `harness labels needed`.
 
@@ -110,6 +110,8 @@ class CountLabelsNeeded(JsonFlags, OutFlags, LabelsNeededBefore):
     source: Annotated[str | None, Flag("DIR_OR_RUN")] = field(default=None, kw_only=False)
     """a data folder with judgments, a run's folder, or the name of a run in --out; with --judge-as-good: labels, or nothing"""
     options: LabelBudgetOptions = field(default_factory=LabelBudgetOptions)
+    all: bool = False
+    """a row for each question, however many there are"""
 
 
 @command("labels:plan", first="to budget language judge metric allocation least least_per_class seed json")

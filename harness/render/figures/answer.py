@@ -149,7 +149,7 @@ def _draw_matrix(answer: Answer, matrix: VerdictMatrix, other_conditions: int, s
             if matrix.axis
             else " Number: metrics."
         )
-        key = f"{SIGNS['good']} use, {SIGNS['bad']} do not use, {SIGNS['open']} unknown."
+        key = f"{', '.join(f'{sign} {words}' for _, sign, words in matrix.signs)}."
         said = " ".join(sentence for _, sentence in answer.sentences)
         words = f"{said} {key}{number}{condition}{omitted}"
         return style.finish_with_legend(figure, panel, answer.title, words, signature, options, Legend(headed=True))

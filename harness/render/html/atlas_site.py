@@ -50,7 +50,7 @@ SHARE = "share.png"
 RANKINGS, WANTED = "rankings", "wanted"
 _GROUPS = (("good", "Use", ("good", "gone")), ("bad", "Do not use", ("bad",)), ("open", "Unknown", ("open",)))
 _WORDS = {"good": "use", "gone": "use, no longer served", "bad": "do not use", "open": "unknown", "none": "no judge yet"}
-_NUMBERS = ("judge agrees", "people agree", "difference", "at worst", "over a constant", "texts", "as if")
+_NUMBERS = ("judge agrees", "people agree", "difference", "at worst", "over a constant", "texts", "count as")
 _EVIDENCE: tuple[tuple[str, Callable[[LanguageRow, bool], bool]], ...] = (
     ("A judge that is served today may be used", lambda row, _: "good" in row.uses),
     ("Only judges that are no longer served may be used", lambda row, _: row.uses == {"gone"}),
@@ -130,6 +130,7 @@ def _index(atlas: Atlas, today: datetime.date, other_pages: Mapping[str, str]) -
         "atlas.html",
         groups=[(title, group) for title, belongs in _EVIDENCE if (group := [row for row in rows if belongs(row, row.tag in judged)])],
         judges=judges,
+        judges_without_toys=len({row.judge for row in atlas.rows}),
         sets=[set_words(atlas, name) for name in atlas.sets],
         finding=_finding([row for row in rows if row.tag in judged]),
         verdicts=len(atlas.rows),
@@ -186,8 +187,9 @@ def _judge_line(atlas: Atlas, judge: str, slug: str, today: datetime.date) -> di
 def _common(atlas: Atlas, rows: Sequence[AtlasRow], answer: AtlasAnswer, today: datetime.date, up: str = "../") -> dict[str, Any]:
     """Return what the pages of languages and of judges have in common."""
     slugs, lines = _slugs(atlas), evidence(atlas, rows, today)
-    counted_rows = {name: len({getattr(row, name) for row in rows}) for name in ("language", "set")}
+    counted_rows = {name: len({getattr(row, name) for row in rows}) for name in ("language", "set", "quality")}
     left_out = {"annotators", "labels", "released", *(name for name, count in counted_rows.items() if count < 2)}
+    left_out |= set() if any(row.probabilities for row in rows) else {"probabilities"}
     lines = [{name: text for name, text in line.items() if name not in left_out} for line in lines]
     counts = Counter(style for quality in answers_by_quality(rows, gone_judges(atlas, today)) for style in map(style_of, quality.metrics))
     if counted_rows["language"] > 1:  # the page of a judge: its verdicts

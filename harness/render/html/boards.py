@@ -17,7 +17,7 @@ from harness.decide.verdicts import Verdict
 from harness.html_pages import visible
 from harness.measure.options import POOLED
 from harness.measure.rankings.ranked import RankedJudge, Ranking
-from harness.render.board_answer import board_answer, board_facts, competitors, language_answer, titled
+from harness.render.board_answer import board_answer, board_facts, competitors, deciding_verdicts, language_answer, titled
 from harness.render.html.answer import ABOVE, BELOW, UNKNOWN, WITHIN, DrawnTable, FigureColumn
 from harness.render.html.heat_map import Square
 from harness.render.html.marks import JUDGE_DOT, LEGEND_MARKS, Mark, line, placed, state_bar, svg, track
@@ -221,19 +221,16 @@ def _count_judges(boards: Sequence[tuple[Standings, Sequence[Finding]]]) -> int:
 
 def _state_counts(standings: Standings) -> dict[str, Any]:
     """Return how many questions have each state, as a bar and as `(style, state, count)`; none where no judge has a verdict of people."""
-    names = {judge.id for judge in competitors(standings)}
-    counts = count_questions(v for v in standings.verdicts if v["judge"] in names) if not standings.constructed else {}
+    counts = count_questions(deciding_verdicts(standings)) if not standings.constructed else {}
     drawn = state_bar(counts) if counts else None
     return {"state_bar": drawn, "states": [(STYLES[state], state, count) for state, count in counts.items()]}
 
 
 def verdict_grid(standings: Standings) -> list[tuple[str, list[VerdictCell | None]]]:
     """Return the verdicts on all judges: a row for each language, a cell for each metric; nothing where labels are constructed."""
-    names = {judge.id for judge in competitors(standings)}
     cells: dict[tuple[str, str], list[Verdict]] = {}
-    for verdict in () if standings.constructed else standings.verdicts:
-        if verdict["judge"] in names:
-            cells.setdefault((verdict["language"], verdict["metric"]), []).append(verdict)
+    for verdict in () if standings.constructed else deciding_verdicts(standings):
+        cells.setdefault((verdict["language"], verdict["metric"]), []).append(verdict)
     metrics = list(dict.fromkeys(metric for _, metric in cells))
     return [
         (tag, [_verdict_cell(cells[tag, metric], standings) if (tag, metric) in cells else None for metric in metrics])
@@ -243,8 +240,7 @@ def verdict_grid(standings: Standings) -> list[tuple[str, list[VerdictCell | Non
 
 def verdict_metrics(standings: Standings) -> list[str]:
     """Return the metrics that are the columns of `verdict_grid`, in words."""
-    names = {judge.id for judge in competitors(standings)}
-    return [metric_words(name) for name in dict.fromkeys(v["metric"] for v in standings.verdicts if v["judge"] in names)]
+    return [metric_words(name) for name in dict.fromkeys(verdict["metric"] for verdict in deciding_verdicts(standings))]
 
 
 def _verdict_cell(verdicts: Sequence[Verdict], standings: Standings) -> VerdictCell:
@@ -297,7 +293,7 @@ def _board_page(standings: Standings, findings: Sequence[Finding], frame: SiteFr
         **_state_counts(standings),
         verdicts=verdict_grid(standings),
         metrics=verdict_metrics(standings),
-        judges=[judge.display_name for judge in competitors(standings)],
+        deciding=len({verdict["judge"] for verdict in deciding_verdicts(standings)}),
         flagged=len({finding.judge for finding in findings if finding.flagged}),
         probes=[(name_of(judge), findings_of(findings, judge.id)) for judge in judges],
         notes=standings_notes(standings, [*([verdicts] if verdicts else []), *(drawn.table for _, drawn in overall)]),

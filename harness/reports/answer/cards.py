@@ -199,7 +199,7 @@ def _describe_certainty(verdicts: Sequence[Verdict]) -> str:
     if len(verdicts) == 1 and (share := verdicts[0].agreement.judge) is not None:
         kind = "closeness" if verdicts[0].texts.closeness else "agreement"
         agreement = f" ({percent(share)} {kind}, people {percent(verdicts[0].agreement.people)})"
-    return f"At worst {behind}{agreement}; {texts}."
+    return f"{'At worst' if whole_points(worst) < 0 else 'Even at worst'} {behind}{agreement}; {texts}."
 
 
 def _range_words(texts: Sequence[str]) -> str:
@@ -257,21 +257,27 @@ def _cards_without_people(sides: Sides, names: Sequence[str]) -> Iterator[Card]:
     seen = ((verdict.baseline.diff, name) for side, name in zip(sides, names, strict=True) for verdict in side)
     differences = [(diff, name) for diff, name in seen if diff is not None]
     if differences and len(sides) == 1 and len(sides[0]) <= _FEW_METRICS:
-        yield Card("open", "What is known", f"{_seen_agreement(sides[0])}. Nothing of it is tested.")
+        yield Card("open", "What is known", f"{_seen_agreement(sides[0])}. These are observations, not tests.")
     elif differences:
         (best, best_judge), (worst, worst_judge) = max(differences), min(differences)
-        text = f"Beside one constant answer, {best_judge or 'the judge'} is {_compare_with_constant(best, first.texts.interval)}"
-        if worst != best:
+        known = _compare_with_constant(best, first.texts.interval)
+        if worst == best:
+            known = f"{best_judge or 'the judge'} is {known}"
+        elif best_judge != worst_judge:
             last = _compare_with_constant(worst, first.texts.interval)
-            text += f" (the best here), {worst_judge} is {last}" if best_judge != worst_judge else f" at best, at worst {last}"
-        yield Card("open", "What is known", f"{text}. This is what was seen; nothing of it is tested.")
+            known = f"the best judge ({best_judge}) is {known}; the worst ({worst_judge}) is {last}"
+        else:
+            last = _compare_with_constant(worst, first.texts.interval)
+            known = f"{best_judge or 'the judge'} is {known} for its best question, {last} for its worst"
+        yield Card("open", "What is known", f"Compared with always giving the same score, {known}. These are observations, not tests.")
     groups, verdict = setting(first, "groups") or "20", easiest([verdict for side in sides for verdict in side])
     needed, labelled = second_person_texts(verdict), verdict.texts.labelled
     enough = ""
     if verdict.settled_by == needed:
         few = f" ({labelled} are here)" if labelled < needed else ""
-        enough = f"; so many{few} show that a judge is as good as people in {place_of(verdict)}, if people agree as often as it does"
-    yield Card("next", "What to do", f"Let a second person score {needed} or more of these texts, {groups} of them independent{enough}.")
+        enough = f". So many{few} can show that a judge is as good as people in {place_of(verdict)}, if people agree as often as it does"
+    who = "Ask a second person to score"
+    yield Card("next", "What to do", f"{who} {needed} or more of these texts, from at least {groups} different sources{enough}.")
 
 
 def _seen_agreement(verdicts: Sequence[Verdict]) -> str:

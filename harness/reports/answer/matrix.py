@@ -86,14 +86,14 @@ def _build_matrix(sides: Sides, names: Sequence[str]) -> VerdictMatrix:
             styles = [style_of(verdict) for verdict in side] if len(metrics) > 1 else []
             counts = tuple((style, SIGNS[style], styles.count(style)) for style in ("good", "bad", "open") if styles)
             columns.append(MatrixColumn(name, counts))
-        return VerdictMatrix("question", axis, tuple(columns), tuple(_head_groups(grouped)))
+        return VerdictMatrix("question", axis, tuple(columns), tuple(_head_groups(grouped)), controls=bool(verdicts[0].controls))
     rows = []
     for name, side in named_sides:
         by_language = ([verdict for verdict in side if verdict["language"] == tag] for tag in languages)
         squares = tuple(_build_square(in_language, alone, people) if in_language else None for in_language in by_language)
         rows.append(VerdictRow(name, "", squares))
     language_columns = tuple(MatrixColumn(english_name(tag), ()) for tag in languages)
-    return VerdictMatrix(kind, axis, language_columns, tuple(rows))
+    return VerdictMatrix(kind, axis, language_columns, tuple(rows), controls=bool(verdicts[0].controls))
 
 
 def _head_groups(rows: Sequence[VerdictRow]) -> Iterator[VerdictRow]:

@@ -129,6 +129,15 @@ def against_words(
     return [words.format(**numbers) for name, words in _AGAINST.items() if name in obstacles]
 
 
+def against_reason(obstacle: str) -> str:
+    """Return what an obstacle says against a judge, without its number; *do not use* where it is none.
+
+    >>> against_reason("base_worse")
+    'below a constant answer'
+    """
+    return _AGAINST.get(obstacle, AGAINST).split("} ")[-1]
+
+
 def deciding(verdict: Verdict | Mapping[str, Any]) -> tuple[str, float | None]:
     """Return why a judge must not be used, in words without a number, and the number that decided; None where it was none.
 
@@ -137,8 +146,7 @@ def deciding(verdict: Verdict | Mapping[str, Any]) -> tuple[str, float | None]:
     """
     obstacles = verdict["obstacles"]
     name = next((name for name in _AGAINST if name in obstacles), "")
-    words = _AGAINST.get(name, AGAINST).split("} ")[-1]
-    return words, {"worse": verdict["gap"], "base_worse": verdict["base_diff"]}.get(name)
+    return against_reason(name), {"worse": verdict["gap"], "base_worse": verdict["base_diff"]}.get(name)
 
 
 def count_questions(verdicts: Iterable[Verdict]) -> dict[str, int]:

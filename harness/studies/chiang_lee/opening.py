@@ -63,7 +63,7 @@ def _ratings(rows: Sequence[Row]) -> Iterator[Card]:
     ):
         if values := sorted(row[name] for row in rows if row[name] is not None):
             ends = " to ".join(dict.fromkeys(map(coefficient, (values[0], values[-1]))))
-            text = f"{kind} {ends} ({metrics}); 1 is perfect, 0 is chance. This is what was seen; nothing of it is tested."
+            text = f"{kind} {ends} ({metrics}); 1 is perfect, 0 is chance. These are observations, not tests."
             yield Card("open", heading, text)
 
 

@@ -94,7 +94,7 @@ def test_a_board_opens_with_its_answer_and_a_matrix_with_baselines_as_lines() ->
     page = board_pages([(made(), ())])["mini.html"]
     head, _, rest = page.partition('<main id="main">')
     assert "<h1>openai/one is shown to beat a constant answer in two of two languages</h1>" in head
-    assert "openai/two is not shown to beat a constant answer in any." in head
+    assert "openai/two is not shown to beat a constant answer in any of two languages." in head
     matrix = rest[: rest.index("</table>")]
     assert matrix.index("openai/one") < matrix.index("openai/two") < matrix.index("<bdi>constant answer")
     assert "baseline/majority" not in matrix and matrix.count("reference") == 1

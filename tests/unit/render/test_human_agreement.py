@@ -33,15 +33,15 @@ def test_people_stand_beside_the_lowest_and_the_highest_judge_of_each_language(n
     judges = [{"judge": "openai/one"}, {"judge": "openai/two", "pearson": -0.07, "kendall_tau": None}]
     sentence = two_people_sentence([numeric(**place, **judge) for place in (CZECH, JAPANESE) for judge in judges])
     assert sentence.replace("\u00a0", " ") == (
-        "Two people's scores of the same texts correlate with r .00, τ −.06 in Czech (1,089 texts); "
-        "r .36, τ .19 in Japanese (1,089 texts). The scores of judges and of people correlate with r −.07 to .20, τ .10 in Czech; "
-        "r −.07 to .20, τ .10 in Japanese. People agree little, so a low correlation says little against a judge."
+        "In Czech a second person scored 1,089 texts: the two people's scores correlate by r .00, τ −.06, the scores of judges and people "
+        "by r −.07 to .20, τ .10. In Japanese a second person scored 1,089 texts: the two people's scores correlate by r .36, τ .19, the "
+        "scores of judges and people by r −.07 to .20, τ .10. Where people agree little, a low correlation says little against a judge."
     )
 
 
 def test_people_who_agree_excuse_no_judge(numeric: MakeCell) -> None:
     sentence = two_people_sentence([numeric(language="cs", human_second_pearson=0.8, human_second_kendall_tau=0.7, **CI)])
-    assert sentence.endswith("The scores of the judge and of people correlate with r\u00a0.20, τ\u00a0.10 in Czech.")
+    assert sentence.endswith("the scores of the judge and people by r\u00a0.20, τ\u00a0.10.")
 
 
 def test_baselines_and_pooled_cells_do_not_count(numeric: MakeCell) -> None:
@@ -50,4 +50,4 @@ def test_baselines_and_pooled_cells_do_not_count(numeric: MakeCell) -> None:
 
 def test_metrics_are_named_where_they_differ(numeric: MakeCell) -> None:
     sentence = two_people_sentence([numeric(metric=name, **CZECH) for name in ("coherence", "surprise")])
-    assert "in Czech (coherence) (1,089 texts)" in sentence and "in Czech (surprise)." in sentence
+    assert "In Czech (coherence) a second person scored 1,089 texts:" in sentence and " In Czech (surprise) a second" in sentence

@@ -148,7 +148,7 @@ def test_where_nobody_can_know_the_next_step_is_said_at_any_width(width: int, ma
     console.print(Group(*answer))
     assert isinstance(console.file, io.StringIO)
     text = " ".join(console.file.getvalue().replace("\\\n", " ").split())
-    assert "→ What to do: Let a second person score" in text and "--lang cs --second --next" in text
+    assert "→ What to do: Ask a second person to score" in text and "--lang cs --second --next" in text
 
 
 def test_a_language_is_named_once(many: list[Verdict]) -> None:

@@ -80,7 +80,7 @@ def test_metrics_are_named_and_counted_where_their_answers_differ() -> None:
     gone, bad, unknown = sentences(shown)
     assert gone[1].startswith("harm, 1 of 3 metrics: use gpt for insult, which is no longer served (insult in one:")
     assert bad == ("bad", "harm, 1 of 3 metrics: do not use gpt for bias (bias 12 points below a constant answer).")
-    assert unknown == ("open", "harm, 1 of 3 metrics: unknown of gpt for self harm (label 250 more).")
+    assert unknown == ("open", "harm, 1 of 3 metrics: unknown whether gpt may be used for self harm (label 250 more).")
     lead = "In Japanese, use gpt (no longer served) for 1 of 3 metrics of harm (insult); use no judge for 1 of 3 metrics of harm (bias); "
     assert shown.lead == lead + "unknown: 1 of 3 metrics of harm (self harm)."
     lines = {line["metric"]: (line["verdict"], line["because"]) for line in evidence(every, every.rows, TODAY)}
@@ -113,9 +113,9 @@ def test_of_several_judges_the_closest_one_says_why_none_may_be_used() -> None:
 def test_where_nobody_can_be_compared_with_that_is_said_and_no_agreement_is_shown() -> None:
     every = atlas(row(closeness=True, over_constant=-0.02, **ALONE))
     [(style, sentence)] = sentences(language_answer(every, "ja", every.rows, TODAY))
-    assert style == "open" and sentence == "harm: unknown of gpt (one score a text)."
+    assert style == "open" and sentence == "harm: unknown whether gpt may be used (one score a text)."
     line = evidence(every, every.rows, TODAY)[0]
-    assert line["judge agrees"] == line["people agree"] == line["difference"] == line["as if"] == "–" and line["over a constant"] == "−2"
+    assert line["judge agrees"] == line["people agree"] == line["difference"] == line["count as"] == "–" and line["over a constant"] == "−2"
     [(_, sentence)] = sentences(language_answer(atlas(row(obstacles="unread", **ALONE)), "ja", (row(obstacles="unread", **ALONE),), TODAY))
     assert "most answers cannot be read" in sentence
 
@@ -177,8 +177,8 @@ def test_beside_the_number_of_uses_stands_how_many_wrong_ones_to_expect() -> Non
     every = atlas(row(), row(judge="other", verdict="do not use"), row(judge="third"), row(set="two", texts=20, verdict="too few labels"))
     words = wrong_use_words(every.rows)
     assert words == (
-        "2 of 4 verdicts are 'use'. Families of tests that could say so: 3, each of one judge, asked in one way, in one set. In each, the "
-        "chance of a wrong 'use' is about 5 %; so about 0.15 of them are expected to have one."
+        "2 of 4 verdicts are 'use'. They come from 3 comparisons of one judge with one set that could say 'use'. Each comparison has about "
+        "a 5 % chance of a wrong 'use', so about 0.15 of them are expected to have one."
     )
     assert words.replace("'", "&#39;") in str(atlas_site(every, TODAY)["index.html"])
     nobody = atlas(row(verdict="no verdict", groups=0))

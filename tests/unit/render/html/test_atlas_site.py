@@ -123,7 +123,7 @@ def test_what_is_against_some_metrics_stands_under_do_not_use() -> None:
     cards = dict(re.findall(r'<div class="(\w+)">\s*<h2 class="plain">[^<]+</h2>(.*?)</div>', page, re.DOTALL))
     assert "1 of 3 metrics" in cards["good"] and "use gpt for insult" in cards["good"]
     assert "do not use gpt for bias" in cards["bad"] and "Bias 30 points below people" in cards["bad"] and "Nothing" not in cards["bad"]
-    assert "unknown of gpt for noise" in cards["open"] and "More labels will not help" in cards["open"]
+    assert "unknown whether gpt may be used for noise" in cards["open"] and "More labels will not help" in cards["open"]
 
 
 def test_an_answer_stands_in_three_cards_and_equal_atlases_give_equal_pages() -> None:

@@ -99,8 +99,10 @@ def test_without_second_scores_an_answer_says_why_what_is_known_and_what_to_do(m
     assert answer.title == "Which judge may score Czech texts? Unknown: each text has one score" and not answer.sure
     why, known, todo = answer.cards
     assert why.sentence.startswith("Why no answer: No judge can be held against how far people agree")
-    assert "near is 2 points more often equal to the labels (the best here), far is 15 points less often equal" in known.sentence
-    assert todo.sentence == "What to do: Let a second person score 40 or more of these texts, 25 of them independent."
+    assert (
+        "the best judge (near) is 2 points more often equal to the labels; the worst (far) is 15 points less often equal" in known.sentence
+    )
+    assert todo.sentence == "What to do: Ask a second person to score 40 or more of these texts, from at least 25 different sources."
     [step] = answer.steps
     assert step.text == "make the pages for a second person (40 texts: about 40 min)"
     assert step.command == "harness labels page set --fields source,output --lang cs --second --next 40 --annotators 1 --out pages"
