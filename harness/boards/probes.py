@@ -26,7 +26,6 @@ from harness.content import Board
 from harness.data import Dataset
 from harness.judges import traits_of
 from harness.measure.rankings.ranking import gains_over
-from harness.reports.tables.numbers import counted
 from harness.runs import Prepared
 
 MIN_LETTERS = 20  # shorter justifications may well be equal by chance
@@ -172,7 +171,7 @@ def _probe_baselines(board: Board, prepared: Prepared, entries: Mapping[str, Sco
             if len(languages) == 1:
                 where = ": too few texts" if not tested else ": yes" if beaten else ": no"
             else:
-                where = f" in {len(beaten) or 'none'} of {counted(len(languages), 'language')}{named}{untested}"
+                where = f" in {len(beaten) or 'none'} of {len(languages)} languages{named}{untested}"
             parts.append(f"{_BASELINE_WORDS[baseline]}{where}")
         yield Finding("baselines", judge, f"Shown to be better than {'; '.join(parts)}.", dict(by_baseline), flagged)
 

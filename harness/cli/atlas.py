@@ -156,7 +156,7 @@ def _write_site(atlas: Atlas, arguments: ShowAtlas) -> int:
     linked_pages = parse_pairs(arguments.beside, "--beside", form=PAGE_BESIDE)
     pages = atlas_site(atlas, datetime.date.today(), arguments.url or "", linked_pages)
     write_together({arguments.html / name: page for name, page in pages.items()})
-    print(f"{arguments.html / 'index.html'}: {len(atlas.languages)} languages, {len({row.judge for row in atlas.all_rows})} judges")
+    print(f"{arguments.html / 'index.html'}: {len(atlas.languages)} languages, {len({row.judge for row in atlas.rows})} judges")
     return 0
 
 
