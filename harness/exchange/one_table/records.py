@@ -187,10 +187,10 @@ class RecordReader:
                         raise ContentError(str(err), self.table.records[row].place(language_column)) from None
             used = list(dict.fromkeys(tags.values()))
             of_texts = [self._read_cells(column) for column in self.roles.texts.values()]
-            for tag in used:
-                rows = [row for row, cell in enumerate(cells) if tags[cell] == tag]
-                of_tag = (str(column[row]) for column in of_texts for row in rows if column[row] is not None)
-                if sentence := other_language_of(tag, of_tag):
+            for code in used:
+                rows = [row for row, cell in enumerate(cells) if tags[cell] == code]
+                of_code = (str(column[row]) for column in of_texts for row in rows if column[row] is not None)
+                if sentence := other_language_of(code, of_code):
                     raise UsageError(f"{sentence} in the table (column '{language_column}')")
             return [tags[cell] for cell in cells], f"{', '.join(used[:6])}{', …' if len(used) > 6 else ''} ({language_column})"
         if self.options.language:

@@ -159,6 +159,8 @@ class RoleFinder:
             scored = [column for column in free if column.looks_like_scores and not words.in_name("group", column.name)]
             names = list(self.columns)
             ends = [names.index(column.name) for column in scored]
+            if "annotator" in self.roles.values():
+                scored = self._without_facts(scored)
             values = {score for column in scored for score in column.scores}
             for column in free:
                 between = bool(ends) and min(ends) < names.index(column.name) < max(ends)
@@ -250,6 +252,7 @@ class RoleFinder:
         criteria = plain[:1] or [column for column in scored if column not in (kind, rater) and column.looks_like_scores]
         if not criteria:
             return None, rater.name if rater else None, []
+        criteria = self._without_facts(criteria)
         if kind is not None:
             self.roles[kind.name] = "annotator"
         metric = next((column for column in self._list_free() if self._is_metric(column, criteria)), None) if len(plain) == 1 else None
@@ -304,6 +307,9 @@ class RoleFinder:
             return False
         if column.is_numeric:
             return bool(side_of(column.name)) or column.looks_like_scores or bool(column_words().in_name("scores", column.name))
+        side = "judge" if column.name in self.options.judge else side_of(column.name)
+        if side == "judge" and 2 * sum(column.scores[word] for word in column.words) < column.filled:
+            return True  # numbers, and replies of the judge without a score
         verdicts = column_words().verdicts
         if column.words <= verdicts.good | verdicts.bad | verdicts.first | verdicts.second | verdicts.tie:
             return True
@@ -449,7 +455,9 @@ class RoleFinder:
             else:
                 free = [column for column in free if column.repeats and len(column.counts) > 1]
                 free = [column for column in free if role == "group" or (column.words and len(column.counts) <= _MOST_SYSTEMS)]
-            if free:
+            if free and role == "id" and rated and self._has_second_part(free[0]):
+                self.roles[free[0].name] = "group"  # the item is known by its texts, or by both columns
+            elif free:
                 self.roles[free[0].name] = role
         if rated and (key := next((name for name, column_role in self.roles.items() if column_role == "id"), None)) is not None:
             for name, column_role in list(self.roles.items()):
@@ -466,6 +474,19 @@ class RoleFinder:
         texts = [name for name, role in self.roles.items() if role == "text"]
         same = {row for row in zip(column.cells, *(self.columns[name].cells for name in texts), strict=True)}
         return len(set(rows)) == len(rows) and len(same) == len(column.counts)
+
+    def _without_facts(self, scored: list[SourceColumn]) -> list[SourceColumn]:
+        """Return the columns of raters' scores without those that are the same in all rows of a text, such as the number of a turn."""
+        texts = [name for name, role in self.roles.items() if role == "text" and self.columns[name].repeats]
+        return [column for column in scored if not any(self._is_constant_within(column.name, text) for text in texts)] or scored
+
+    def _has_second_part(self, first: SourceColumn) -> bool:
+        """Return whether another column together with this one tells the items of several raters, as a turn does in a conversation."""
+        raters = [self.columns[name].cells for name, role in self.roles.items() if role == "annotator"]
+        texts = [self.columns[name].cells for name in self.roles if self.roles[name] == "text"]
+        if not raters or not texts or all(self._is_constant_within(name, first.name) for name in self.roles if self.roles[name] == "text"):
+            return False
+        return any(are_items_of_raters((first, second), texts, raters[0]) for second in self._list_free() if second is not first)
 
     def _varies_within_items(self, column: SourceColumn) -> bool:
         """Return whether rows of one item, by the id or the texts, hold different scores: then they are the raters'."""
@@ -593,6 +614,13 @@ def _are_pair(name: str, other: str) -> bool:
         return False
     ends = name.casefold().removeprefix(key).strip(" _.-"), other.casefold().removeprefix(key).strip(" _.-")
     return ends in _PAIRED
+
+
+def are_items_of_raters(columns: Sequence[SourceColumn], texts: Sequence[Sequence[Any]], rater: Sequence[Any]) -> bool:
+    """Return whether columns together tell the items that several raters scored: each has one text, and no rater scores it twice."""
+    keys = list(zip(*(column.cells for column in columns), strict=True))
+    items, rows = set(keys), set(zip(keys, rater, strict=True))
+    return len(items) == len(set(zip(keys, *texts, strict=True))) < len(rows) == len(keys)
 
 
 def is_total(cell: Any) -> bool:

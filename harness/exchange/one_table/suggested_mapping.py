@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from itertools import permutations
 from typing import Any, NamedTuple
 
 import msgspec
@@ -16,7 +17,7 @@ from harness.exchange.labels.columns_of_source import find_columns
 from harness.exchange.labels.layouts import ROW_NUMBER
 from harness.exchange.labels.table import SourceTable
 from harness.exchange.one_table.options import Role, TableOptions
-from harness.exchange.one_table.roles import MTURK_INPUT, RoleFinder, are_places, field_name, is_total
+from harness.exchange.one_table.roles import MTURK_INPUT, RoleFinder, are_items_of_raters, are_places, field_name, is_total
 from harness.exchange.one_table.scales import read_scale
 from harness.model import Scale
 from harness.text import quoted
@@ -240,7 +241,16 @@ class _Suggestion:
             self._use("item_id", key, f"item id: the column '{key}', {why}")
             return self._guess_system()
         free = [column for column in self.columns.values() if column.filled and not column.is_text]
-        free = [column for column in free if column.name not in self.used or column.name == self.by_role.get("system")]
+        kept = (self.by_role.get("system"), self.by_role.get("group"))
+        free = [column for column in free if column.name not in self.used or column.name in kept]
+        rater, texts = self._find_column("annotator_id"), [self.columns[name].cells for name in self.mapping.texts.values()]
+        raters = [column.cells for column in self.columns.values() if column.name == rater and texts]
+        for first, second in permutations(free, 2) if raters else ():
+            if are_items_of_raters((first, second), texts, raters[0]):
+                names = (first.name, second.name)
+                self.used |= {*names}
+                self._guess(f"item id: {quoted(names)} together, whose texts several people scored", id_from=names)
+                return self._guess_system()
         for first in free:
             for second in free:
                 pairs = set(zip(first.cells, second.cells, strict=True))
@@ -291,9 +301,10 @@ class _Suggestion:
             return
         repeated = [column.name for column in self._list_free() if column.repeats]
         if repeated and self.given.wide_items is None:
+            people = [wide.column for wide in self.mapping.scored_columns if wide.annotator]
             yield (
                 f"what are {quoted(repeated)}? Their values repeat, and nothing is read from them; if people gave them: --wide-annotators "
-                f"{','.join(repeated)} with --scale or --category; if they do not matter: --drop {repeated[0]}"
+                f"{','.join([*people, *repeated])} with --scale or --category; if they do not matter: --drop {repeated[0]}"
             )
         nested = [name for name, column in self.columns.items() if name not in self.named and (column.nested or column.holds_objects)]
         if nested:

@@ -144,3 +144,9 @@ def test_the_item_of_several_raters_is_no_column_with_a_value_for_each_row() -> 
     }
     found = roles([SourceColumn(name, cells) for name, cells in three.items()])
     assert (found.first("id"), found.rater, found.first("judge")) == ("Input.id", "WorkerId", "Input.gpt4_score")
+
+
+def test_replies_of_a_judge_without_a_score_do_not_hide_its_scores() -> None:
+    [text, person, judge] = columns(["text", "human", "judge"], (1, 2, 3, 4, 5))
+    replies = [f"ERROR: no answer {k % 3}" if k % 7 == 0 else score for k, score in enumerate(judge.cells)]
+    assert roles([text, person, SourceColumn("judge", replies)]).first("judge") == "judge"

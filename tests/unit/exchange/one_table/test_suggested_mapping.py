@@ -121,3 +121,21 @@ def test_names_of_texts_can_stand_in_a_prompt() -> None:
         ]
     )
     assert look.mapping.texts == {"text": "回答", "uber_uns": "Über uns!"}
+
+
+def test_turns_of_conversations_that_several_people_scored_are_items() -> None:
+    rows = [
+        {"dialog_id": f"d{d}", "turn": str(turn), "role": "assistant", "utterance": f"{ANSWERS[turn % 2]} ({d}.{turn})", "annotator": who}
+        | {"helpful": str(1 + (d + turn + at) % 3)}
+        for d in range(6)
+        for turn in range(1, 5)
+        for at, who in enumerate("xy")
+    ]
+    look = _look(rows)
+    assert not look.doubts and look.mapping.wide_metrics == ("helpful",) and look.mapping.texts == {"utterance": "utterance"}
+    assert (look.mapping.id_from, look.mapping.columns["group"]) == (("dialog_id", "turn"), "dialog_id")
+
+
+def test_a_column_that_is_asked_about_is_named_beside_the_other_people() -> None:
+    rows = [row | {"Ota": "5"} for row in _rated(("Jana", "Petr"))]
+    assert "--wide-annotators Jana,Petr,Ota" in _look(rows).doubts[0]
