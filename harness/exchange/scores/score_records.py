@@ -55,6 +55,8 @@ def listed(content: Any) -> Any:
         return {"traces": [content]}
     if isinstance(content.get("scores"), list) and "id" in content:
         return {"data": [content]}
+    if content.keys() >= {"observations", "scores"}:  # two answers of Langfuse: no columns, although both have the same keys
+        return content
     return _transpose_columns(content) or content
 
 

@@ -16,6 +16,7 @@ from harness.exchange.scores.sessions import items_of_sessions
 from tests.unit.exchange.scores.test_malformed_files import changed, places
 
 Cli = Callable[..., Any]
+FILES = Path(__file__).parents[1] / "files"
 SCALES = ("--scale", "helpful=0,1,2:best=2", "--scale", "consistent=0,1:best=1", "--task", "rate_conversation")
 
 
@@ -111,6 +112,35 @@ def test_turns_and_whole_sessions_are_items_with_the_scores_of_judges_and_people
     assert judgments == {("tr-1", "helpful"): 2, ("s-1", "consistent"): 0}
 
 
+@pytest.mark.parametrize("program", ["mlflow", "langfuse"])
+def test_files_that_the_programs_wrote_have_whole_texts(cli: Cli, tmp_path: Path, program: str) -> None:
+    """MLflow's previews end after a thousand characters, so the texts come from the spans; in Langfuse, scores stand apart from texts."""
+    preset = ("--preset", f"{program}-sessions", "--language", "ja", *SCALES, "--keep-annotators")
+    done = cli("import", FILES / f"{program}-sessions.json", *preset, "--to", tmp_path / "to")
+    assert done.code == 0, done.err
+    items = {row["item_id"]: turns_of(row["messages"]) for row in rows(tmp_path / "to" / "items.jsonl")}
+    [first, second] = [name for name in items if name != "s-1"]
+    long = "明日は雨です。" + "傘を持って出かけてください。" * 90
+    whole = (Turn("user", "天気は？"), Turn("assistant", "晴れです。"), Turn("user", "明日は？"), Turn("assistant", long))
+    assert items == {first: whole[:2], second: whole, "s-1": whole}
+    labels = {(row["item_id"], row["metric"]): (row["annotator_id"], row["score"]) for row in rows(tmp_path / "to" / "labels.jsonl")}
+    judgments = {(row["item_id"], row["metric"]): (row["judge"], row["score"]) for row in rows(tmp_path / "to" / "judgments.jsonl")}
+    assert labels == {(second, "helpful"): ("hanako", 1), ("s-1", "consistent"): ("hanako", 1)}
+    assert judgments == {(first, "helpful"): ("openai:/gpt", 2), ("s-1", "consistent"): ("openai:/gpt", 0)}
+
+
+def test_a_text_that_mlflow_cut_is_said(cli: Cli, tmp_path: Path) -> None:
+    content = json.loads((FILES / "mlflow-sessions.json").read_text("utf-8"))
+    for trace in content["traces"]:
+        del trace["data"]
+    file = tmp_path / "traces.json"
+    file.write_text(json.dumps(content), "utf-8")
+    done = cli("import", file, "--preset", "mlflow-sessions", "--language", "ja", *SCALES, "--keep-annotators", "--to", tmp_path / "to")
+    assert done.code == 0 and "1 texts are previews that MLflow cut; export traces with their spans" in " ".join(
+        (done.err + done.out).split()
+    )
+
+
 def test_a_file_without_sessions_is_refused(cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "traces.json"
     file.write_text(json.dumps({"traces": [{"info": {"trace_id": "a", "assessments": [assessment("helpful", 1, "x")]}}]}), "utf-8")
@@ -135,7 +165,12 @@ def test_scores_of_traces_without_a_session_are_counted(cli: Cli, tmp_path: Path
     assert done.code == 0 and "1 scores of traces without a session left out" in done.err + done.out
 
 
-@pytest.mark.parametrize(("program", "content"), [("mlflow", MLFLOW), ("langfuse", LANGFUSE)])
+WRITTEN = [(program, json.loads((FILES / f"{program}-sessions.json").read_text("utf-8"))) for program in ("mlflow", "langfuse")]
+
+
+@pytest.mark.parametrize(
+    ("program", "content"), [("mlflow", MLFLOW), ("langfuse", LANGFUSE), *(pytest.param(*one, marks=pytest.mark.slow) for one in WRITTEN)]
+)
 @pytest.mark.parametrize("wrong", [None, 5, "x", "[" * 5000, ["x"], {"a": 1}, []], ids=lambda value: str(value)[:8])
 def test_a_wrong_value_anywhere_is_read_or_refused_in_a_sentence(program: str, content: dict[str, Any], wrong: Any) -> None:
     for trail in places(content):
