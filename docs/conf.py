@@ -11,7 +11,15 @@ copyright = "the contributors of harness, licence Apache-2.0"
 extensions = ["myst_parser"]
 root_doc = "docs/index"
 # The source folder is the whole repository, so that links between pages are the same here and in a browser of the code.
-include_patterns = ["docs/*.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "leaderboards/*/TABLE.md", "leaderboards/*/CARD.md"]
+include_patterns = [
+    "docs/*.md",
+    "docs/cli/*.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "SECURITY.md",
+    "leaderboards/*/TABLE.md",
+    "leaderboards/*/CARD.md",
+]
 exclude_patterns = [".*", "results", "site", "dist", "build", "harness", "tests", "languages", "benchmarks", "leaderboards/*/submissions"]
 html_theme = "furo"
 html_title = "harness"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import os
 import re
 import subprocess
 import sys
@@ -21,7 +22,7 @@ BLOCK = re.compile(r"(<!-- python docs/make_atlas\.py -->\n).*?(<!-- end -->)", 
 LANGUAGES = ("en", "fr", "de", "es", "zh", "zh-Hans", "zh-Hant", "ja", "it", "pt-BR", "cs")
 COMMAND = re.compile(r"(```console\n\$ harness (atlas [^\n]+)\n).*?```", re.DOTALL)
 _NONE = "–"
-_LINES = 6  # of what a command prints
+_LINES = 9  # of what a command prints
 
 
 def rows(tags: tuple[str, ...] | None = None) -> list[LanguageRow]:
@@ -69,7 +70,8 @@ def _words(square: QualitySquare | None) -> str:
 
 def beginning(command: str) -> str:
     """The first lines that a command prints."""
-    done = subprocess.run([sys.executable, "-m", "harness", *command.split()], capture_output=True, text=True, check=True)
+    env = {**os.environ, "NO_COLOR": "1", "COLUMNS": "88"}
+    done = subprocess.run([sys.executable, "-m", "harness", *command.split()], env=env, capture_output=True, text=True, check=True)
     return "".join(f"{line}\n" for line in done.stdout.splitlines()[:_LINES])
 
 

@@ -29,22 +29,37 @@ _PROGRAM = [
     ("COMMAND --spec FILE", "take flags and settings of any command from a file (TOML); flags given beside it take precedence"),
     ("COMMAND --verbose, -v", "show the traceback of an error; with run --dry-run, a whole prompt of each kind"),
 ]
-_EXIT_CODES = """exit codes:
-  0    done
-  1    'harness check', 'harness store check' or 'harness board check' found problems; 'harness labels import' refused rows;
-       'harness certify --check' found a stale certificate; a certificate allows nothing, or may not be extended;
-       'harness gate' found a broken limit; 'harness watch check' found a change
-  2    a flag or a name is wrong, or flags exclude each other
-  3    a content or data file is wrong (the message gives file:line)
-  4    a judge cannot be reached, used or trusted, or most of its answers cannot be read: the first line shows one of them, and no
-       verdict, number, certificate or rank rests on them
-  5    the results folder is in use, full, read-only, damaged or of a newer version; the system refuses a file or a folder (its
-       rights, a name that is too long, no locks, no current folder); or standard output cannot be written
-  6    the run ended, but some calls have no answer; the same command continues it. 'harness board check': a board's data are not here;
-       'harness data check': a set that its card cannot confirm
-  7    the evidence does not suffice yet: for a limit of 'harness gate', an extension by 'harness certify', or
-       'harness watch check'
-  130  interrupted (Ctrl-C); the same command continues"""
+_EXIT_CODES = [
+    ("0", "done"),
+    (
+        "1",
+        "'harness check', 'harness store check' or 'harness board check' found problems; 'harness labels import' refused rows; 'harness "
+        "certify --check' found a stale certificate; a certificate allows nothing, or may not be extended; 'harness gate' found a broken "
+        "limit; 'harness watch check' found a change",
+    ),
+    ("2", "a flag or a name is wrong, or flags exclude each other"),
+    ("3", "a content or data file is wrong (the message gives file:line)"),
+    (
+        "4",
+        "a judge cannot be reached, used or trusted, or most of its answers cannot be read: the first line shows one of them, and no "
+        "verdict, number, certificate or rank rests on them",
+    ),
+    (
+        "5",
+        "the results folder is in use, full, read-only, damaged or of a newer version; the system refuses a file or a folder (its rights, "
+        "a name that is too long, no locks, no current folder); or standard output cannot be written",
+    ),
+    (
+        "6",
+        "the run ended, but some calls have no answer; the same command continues it. 'harness board check': a board's data are not here; "
+        "'harness data check': a set that its card cannot confirm",
+    ),
+    (
+        "7",
+        "the evidence does not suffice yet: for a limit of 'harness gate', an extension by 'harness certify', or 'harness watch check'",
+    ),
+    ("130", "interrupted (Ctrl-C); the same command continues"),
+]
 
 
 def help_of(name: str, width: int = 110) -> str:
@@ -58,7 +73,8 @@ def help_of(name: str, width: int = 110) -> str:
     by_purpose = [(purpose, [(name, available[name][1]) for name in names if " " not in name]) for purpose, names in COMMANDS.items()]
     of_plugins = [(name, text) for name, (_, text) in commands().items() if " " not in name and name not in commands(plugins=False)]
     by_purpose += [("of other packages", of_plugins), ("this program", _PROGRAM)]
-    return f"{_format_page('harness COMMAND', _ABOUT, by_purpose, width)}\n\n{_EXIT_CODES}"
+    codes = "\n".join(_format_lines(_EXIT_CODES, width, column=7))
+    return f"{_format_page('harness COMMAND', _ABOUT, by_purpose, width)}\n\nexit codes:\n{codes}"
 
 
 def _describe_command(name: str, about: str, width: int) -> str:
@@ -123,8 +139,8 @@ def _format_page(usage: str, about: str, groups: Iterable[tuple[str, Rows]], wid
     return "\n\n".join(parts)
 
 
-def _format_lines(rows: Rows, width: int) -> Iterator[str]:
-    column = min(26, width // 3)
+def _format_lines(rows: Rows, width: int, column: int = 0) -> Iterator[str]:
+    column = column or min(26, width // 3)
     for label, text in rows:
         fits = len(label) + 4 <= column
         first = f"  {label}" if fits else ""

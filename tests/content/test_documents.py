@@ -17,9 +17,11 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 
 
-def test_the_page_of_the_command_line_is_current() -> None:
-    page = runpy.run_path(str(ROOT / "docs" / "make_cli.py"))["page"]
-    assert (ROOT / "docs" / "cli.md").read_text(encoding="utf-8") == page(), "run: python docs/make_cli.py"
+def test_the_pages_of_the_command_line_are_current() -> None:
+    pages = runpy.run_path(str(ROOT / "docs" / "make_cli.py"))["pages"]()
+    docs = ROOT / "docs"
+    written = {str(path.relative_to(docs)): path.read_text(encoding="utf-8") for path in (docs / "cli.md", *docs.glob("cli/*.md"))}
+    assert written == pages, "run: python docs/make_cli.py"
 
 
 @pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="signatures are written differently in every version")

@@ -147,6 +147,7 @@ SITE_PAGES: dict[str, Page] = {
     "docs": of_site("docs/docs/index.html"),
     "docs-guide": of_site("docs/docs/ten-minutes.html"),
     "docs-commands": of_site("docs/docs/cli.html"),
+    "docs-command": of_site("docs/docs/cli/compare.html"),
 }
 
 
