@@ -19,8 +19,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from harness.annotate.pages.options import PageOptions
-from harness.annotate.pages.page import make_pages
+from harness.annotate.options import PageOptions
+from harness.annotate.page import make_pages
 from harness.content import Library
 from harness.data import load_folder
 

@@ -48,9 +48,9 @@ _PUBLIC = {
     "GateOptions": "harness.gate.options",
     "check_watch": "harness.api",
     "labels_check": "harness.api",
-    "LabelCheckOptions": "harness.annotate.checks.options",
+    "LabelCheckOptions": "harness.annotate.options",
     "DecisionOptions": "harness.decide.options",
-    "TableOptions": "harness.exchange.one_table.options",
+    "TableOptions": "harness.exchange.labels.options",
     "HarnessError": "harness.errors",
 }
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from harness.annotate.checks import labelcheck
-from harness.annotate.checks.labelcheck import LabelCheck
-from harness.annotate.checks.options import LabelCheckOptions
+from harness.annotate import labelcheck
+from harness.annotate.labelcheck import LabelCheck
+from harness.annotate.options import LabelCheckOptions
 from harness.asking import Settings
 from harness.content import Library
 from harness.correction.acceptance import Acceptances
@@ -31,10 +31,10 @@ from harness.correction.options import AcceptOptions, CalibrateOptions, CertifyO
 from harness.correction.probabilities import Probabilities
 from harness.correction.probabilities import probabilities as believed_probabilities
 from harness.data import Dataset, load_folder
-from harness.data.named_folders import located
+from harness.data.folders import located
 from harness.decide.options import DecisionOptions
 from harness.errors import MissingData, UsageError
-from harness.exchange.one_table.options import TableOptions
+from harness.exchange.labels.options import TableOptions
 from harness.gate.check import GateResult, gate
 from harness.gate.options import GateOptions
 from harness.gate.policy import Policy, load_policy

@@ -13,11 +13,11 @@ import msgspec
 from harness.content import Library
 from harness.content.tags import suggest
 from harness.data import Dataset, load_folder
-from harness.data.named_folders import located
+from harness.data.folders import located
 from harness.decide.options import DecisionOptions
 from harness.errors import UsageError
+from harness.exchange.labels.options import Role, TableOptions
 from harness.exchange.labels.read import KIND_BY_SUFFIX
-from harness.exchange.one_table.options import Role, TableOptions
 from harness.exchange.one_table.read_table import OneTable, is_table_file, read_one_table
 from harness.judges.panel import Panel, is_panel_file, split_panels
 from harness.measure import options, panels

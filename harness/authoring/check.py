@@ -35,8 +35,7 @@ from harness.authoring.parsed_content import (
 from harness.authoring.scaffold import NO_ITEMS, PLACEHOLDER
 from harness.content import tags
 from harness.content.canary import HOW_TO_MARK, LABELS, holds_canary, sealed_file_problem
-from harness.content.interfaces import FALLBACK, interface_complaints, missing_strings
-from harness.content.lexicons import lexicon_complaints
+from harness.content.lexicons import FALLBACK, interface_complaints, lexicon_complaints, missing_strings
 from harness.content.library import Library
 from harness.content.problems import Complaints, Problem, key_pattern, line_of, problem_from_error
 from harness.content.specs import Board, BoardCollection, BoardData, Task

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from harness.content import tags
-from harness.content.interfaces import FALLBACK
+from harness.content.lexicons import FALLBACK
 from harness.content.library import Library, item_files, misnamed
 from harness.content.problems import Complaints, Problem, duplicates, key_pattern, problem_from_error, scale_complaints
 from harness.content.specs import (

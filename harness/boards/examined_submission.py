@@ -33,8 +33,7 @@ from harness.boards.submission_files import (
 )
 from harness.content.problems import Problem
 from harness.data.columns import CodedColumn
-from harness.data.judgment_file import text_hash
-from harness.data.judgments import Judgments
+from harness.data.judgments import Judgments, text_hash
 from harness.errors import ContentError, HarnessError, UsageError
 from harness.judges import traits_of
 from harness.measure.answer_counts import AnswerCounts, count_all_answers

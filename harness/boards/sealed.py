@@ -24,7 +24,7 @@ from harness.content.canary import LABELS, MAX_BYTES, holds_canary, new_canary, 
 from harness.content.library import item_files
 from harness.content.specs import BoardData, Sealed
 from harness.data import Dataset, load_bundled
-from harness.data.folder_writer import write_folder
+from harness.data.folders import write_folder
 from harness.data.labels import Labels, checked_labels, read_label_rows
 from harness.errors import ContentError, UsageError, unreadable
 from harness.model import Item, Label

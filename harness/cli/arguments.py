@@ -16,7 +16,7 @@ from harness.text import terminal_safe
 if TYPE_CHECKING:
     from harness.cli.command import Command
     from harness.correction.certify import JudgedRun
-    from harness.exchange.one_table.options import Role, TableOptions
+    from harness.exchange.labels.options import Role, TableOptions
     from harness.exchange.one_table.read_table import OneTable
     from harness.measure.compare import Recording
     from harness.runs import RunResult

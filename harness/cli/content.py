@@ -316,7 +316,7 @@ def doctor(arguments: Doctor) -> int:
 
 def _abilities() -> Iterator[tuple[bool, str, str]]:
     """Yield what can be done here, whether it can be done now, and the command that does it, or what is missing."""
-    from harness.data.named_folders import fetched_folder
+    from harness.data.folders import fetched_folder
     from harness.judges import local as local_models
 
     library = Library()

@@ -14,7 +14,7 @@ from harness.cli.streams import print_json
 from harness.content.library import Library
 from harness.content.specs import DatasetCard
 from harness.content.tags import english_name, suggest
-from harness.data.named_folders import data_home, fetched_folder, how_to_get, megabytes, raw_bytes
+from harness.data.folders import data_home, fetched_folder, how_to_get, megabytes, raw_bytes
 from harness.errors import OTHER_ERROR, UNCHECKED, AbsentRawFile, MissingData, UsageError
 from harness.offensive import refuse_in_repository
 from harness.published.listing import cards_in, listed

@@ -13,7 +13,7 @@ from harness.cli.output import columns, cut_to
 from harness.content import Board, Library
 from harness.content.specs import DatasetCard
 from harness.content.tags import english_name
-from harness.data.named_folders import how_to_get
+from harness.data.folders import how_to_get
 from harness.engines import check_engine
 from harness.errors import MissingData
 from harness.model import Item, Message

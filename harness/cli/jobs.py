@@ -29,7 +29,7 @@ from harness.cli.streams import print_json
 from harness.content import Library
 from harness.data import load_folder
 from harness.data.dataset import card_of_folder
-from harness.data.named_folders import located
+from harness.data.folders import located
 from harness.engines.batch_engine import states_of
 from harness.engines.batch_submission import is_file, is_open
 from harness.errors import HarnessError, IncompleteRun, JudgeError, UsageError

@@ -11,12 +11,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from harness.annotate.answers.page_files import is_result_file
-from harness.annotate.answers.page_import import import_page_results
-from harness.annotate.answers.page_record import RECORD, ReviewedJudge
-from harness.annotate.pages.blind_pairs import load_pack
-from harness.annotate.pages.page import make_pages
-from harness.annotate.pages.review import Reviewed, reviewed_scores, without_review
+from harness.annotate.blind_pairs import load_pack
+from harness.annotate.page import make_pages
+from harness.annotate.page_files import is_result_file
+from harness.annotate.page_import import import_page_results
+from harness.annotate.page_results import RECORD, ReviewedJudge
+from harness.annotate.reviews import Reviewed, reviewed_scores, without_review
 from harness.cli.arguments import opened_source, page_path
 from harness.cli.commands.labels_and_data import (
     CountLabelsNeeded,
@@ -35,10 +35,10 @@ from harness.correction import labels_budget
 from harness.data import load_bundled, load_folder
 from harness.decide.options import DecisionOptions
 from harness.errors import UsageError
-from harness.exchange.labels.export import export_labels
 from harness.exchange.labels.importing import import_labels
 from harness.exchange.labels.mapping import load_mapping, mapping_of, parse_pairs
 from harness.exchange.labels.sections import Selection
+from harness.exchange.labels.sheet import export_labels
 from harness.offensive import WARNING, hides_texts, refuse_in_repository
 from harness.options import part_of
 from harness.reports.tables.numbers import counted
@@ -82,7 +82,7 @@ def export(arguments: LabelsExport) -> int:
 def _plan_before(arguments: Any) -> int:
     """The plan before any judge was asked, from the labels of a data folder or from assumptions."""
     from harness.correction import labels_budget as before
-    from harness.data.named_folders import located
+    from harness.data.folders import located
 
     library = Library()
     stated = before.StatedPeople(arguments.people_agree, arguments.shares, arguments.people)
@@ -186,8 +186,7 @@ def serve(arguments: LabelsServe) -> int:
     """Serve until Ctrl-C."""
     if missing := [name for name in ("starlette", "uvicorn") if find_spec(name) is None]:
         raise UsageError(f"'labels serve' needs the package {missing[0]}: pip install \"judge-harness[serve]\"")
-    from harness.annotate.pages.reserve_port import LOOPBACK, address_of, listening_socket, sole_server
-    from harness.annotate.pages.serve import RESULTS, application, served_pages
+    from harness.annotate.serve import LOOPBACK, RESULTS, address_of, application, listening_socket, served_pages, sole_server
 
     if not (arguments.folder / RECORD).is_file():
         raise UsageError(f"{arguments.folder} has no pages to serve; write them with 'harness labels page DATA --out {arguments.folder}'")
@@ -212,8 +211,7 @@ def serve(arguments: LabelsServe) -> int:
 
 
 def reviews(arguments: LabelsReviews) -> int:
-    from harness.annotate.answers.review_answers import read_reviews
-    from harness.annotate.checks.review_agreement import review_summary
+    from harness.annotate.reviews import read_reviews, review_summary
 
     page = page_path(arguments.html)
     review_rows = read_reviews(arguments.data)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from harness import sources
-from harness.annotate.checks import labelcheck
+from harness.annotate import labelcheck
 from harness.cli.arguments import given_fields, opened_source
 from harness.cli.commands.other_programs import ExportHub, ExportInspectScores, ExportPromptfooJudge, ImportScores
 from harness.cli.output import ended, print_refusals, refusals_of
@@ -28,7 +28,7 @@ from harness.text import terminal_safe
 if TYPE_CHECKING:
     from harness.data import Dataset
     from harness.data.judgments import Judgments
-    from harness.exchange.scores.score_metadata import Reasons
+    from harness.exchange.scores.external_scores import Reasons
     from harness.runs import RunResult
 
 
@@ -108,8 +108,8 @@ def _read_variable(header: str, text: str) -> str:
 
 
 def inspect_scores(arguments: ExportInspectScores) -> int:
-    from harness.exchange.judges.inspect_scores import ScoreChoice
-    from harness.exchange.judges.inspect_scores import inspect_scores as score_lines
+    from harness.exchange.scores.exports import ScoreChoice
+    from harness.exchange.scores.exports import inspect_scores as score_lines
     from harness.row_files import write_atomic
 
     if arguments.to.suffix != ".jsonl":
@@ -141,7 +141,7 @@ def _open_reasons(run: RunResult) -> Reasons:
 
 def hub(arguments: ExportHub) -> int:
     from harness.content import Library
-    from harness.exchange.scores.hub_tables import hub_tables, left_out, write_hub
+    from harness.exchange.scores.exports import hub_tables, left_out, write_hub
     from harness.render.hub_card import hub_card
     from harness.render.terminal import working
 

@@ -20,7 +20,7 @@ from harness.cli.streams import print_json, told_warnings
 from harness.content import Library
 from harness.content.specs import BoardData
 from harness.data.asked_data import quality_of
-from harness.data.named_folders import data_home, how_to_get
+from harness.data.folders import data_home, how_to_get
 from harness.decide.options import DecisionOptions
 from harness.errors import IncompleteRun, StoreError, UsageError
 from harness.judges import traits_of

@@ -1,14 +1,17 @@
-"""Lexicons: finds and checks the lexicon of a language."""
+"""The words of a language: finds and checks its lexicon, and checks and completes the strings of its labelling page (the interface)."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from collections import Counter
 from collections.abc import Mapping
 
 import msgspec
 
+from harness.content import tags
 from harness.content.problems import Complaints, duplicates, key_pattern
-from harness.content.specs import Lexicon
+from harness.content.specs import Interface, Lexicon
 from harness.content.tags import likely_script
 
 NO_WORDS = Lexicon(tag="und", version="0.0.0", reviewed_by=())
@@ -70,3 +73,35 @@ def lexicon_complaints(lexicon: Lexicon) -> Complaints:
         yield message, key_pattern("refusals")
     if lexicon.refused_actions and not marked:
         yield "no refusal contains '~', so refused_actions have no effect; put '~' where an action belongs", key_pattern("refused_actions")
+
+
+FALLBACK = "en"  # the language of the program; its file says which strings there are
+_IN_BRACES = re.compile(r"\{[^{}\n]*\}")
+
+
+def interface_complaints(interface: Interface, english: Interface) -> Complaints:
+    """Strings that the English does not have, and strings that lack or invent a name in braces; each with a pattern for its line."""
+    for key, text in interface.strings.items():
+        if key not in english.strings:
+            yield f"'{key}' is not a string of the labelling page.{tags.suggest(key, english.strings)} Remove it", key_pattern(key)
+            continue
+        names, expected = _IN_BRACES.findall(text), _IN_BRACES.findall(english.strings[key])
+        if Counter(names) != Counter(expected):
+            yield f"'{key}' contains {_listed(names)}, but should contain {_listed(expected)}, each once", key_pattern(key)
+        if not text.strip():
+            yield f"'{key}' is blank; translate it", key_pattern(key)
+
+
+def missing_strings(interface: Interface, english: Interface) -> Complaints:
+    """Strings of the English that are not translated. The page shows them in English, so that an older translation still works."""
+    for key in (key for key in english.strings if key not in interface.strings):
+        yield f"'{key}' is missing; translate it (the English is: {english.strings[key]})", r"^\[strings\]"
+
+
+def completed(interface: Interface, english: Interface) -> Interface:
+    """Return the interface with the strings that it lacks, in English."""
+    return msgspec.structs.replace(interface, strings={**english.strings, **interface.strings})
+
+
+def _listed(marks: list[str]) -> str:
+    return ", ".join(marks) or "nothing in braces"

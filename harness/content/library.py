@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from harness.content import tags
-from harness.content.interfaces import FALLBACK, completed, interface_complaints
-from harness.content.lexicons import lexicon_complaints
+from harness.content.lexicons import FALLBACK, completed, interface_complaints, lexicon_complaints
 from harness.content.problems import line_of
 from harness.content.specs import (
     Board,

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_args
 
 import msgspec
 
-from harness.content.misplaced import key_line, wrong_key
+from harness.content.problems import key_line, wrong_key
 from harness.errors import ContentError, refuse_pipe, unreadable
 from harness.model import AnnotatorKind, Scale, Score, Source
 from harness.options import AltScoring

@@ -23,14 +23,12 @@ from harness.content.problems import key_pattern, line_of, scale_complaints
 from harness.content.specs import Board, DatasetCard, Pack, Shared, Task, read_spec
 from harness.conversations import as_text, turns_of
 from harness.data.columns import CodedColumn, Columns
-from harness.data.folder_writer import data_toml, write_folder
-from harness.data.further_tables import AttentionCheck, SecondSpans, read_checks, read_second_spans
+from harness.data.folders import data_home, data_toml, located, write_folder
+from harness.data.further_tables import AttentionCheck, SecondSpans, judgments_of_errors, labels_of_errors, read_checks, read_second_spans
 from harness.data.judgments import UNCHANGED, Judgments, checked_judgments, read_judgment_rows
 from harness.data.labels import Labels, checked_labels, first_line, read_label_rows, read_labels
-from harness.data.named_folders import data_home, located
-from harness.data.penalties import judgments_of_errors, labels_of_errors
 from harness.data.same_texts import first_copies
-from harness.errors import ContentError, UsageError, refuse_faults
+from harness.errors import ContentError, HarnessError, StoreError, UsageError, refuse_faults
 from harness.model import CONDITION, Item, Label, Scale
 from harness.offensive import without_quotations
 from harness.row_files import find_table, read_rows, to_jsonl
@@ -544,3 +542,27 @@ def _judgment_rows(judgments: Judgments) -> Iterator[dict[str, Any]]:
         stated = dict(zip(_STATED, values, strict=True))
         stated |= {"probs": probs and msgspec.json.decode(probs), "spans": spans}
         yield {"item_id": item, "metric": metric} | {name: value for name, value in stated.items() if value is not None}
+
+
+TABLES = ("items", "labels", "second_ratings", "judgments")
+
+
+def read_back(folder: Path, library: Library, rows: Mapping[str, int]) -> Callable[[Path], None]:
+    """Return the check of a `write_folder` to `folder`: it loads what is staged, whose tables need these numbers of `rows`.
+
+    Tables that are not in `rows` may hold any number; judgments are read only if they are in it. The check raises StoreError with what is
+    wrong and where it would be in `folder`.
+    """
+
+    def check(staged: Path) -> None:
+        try:
+            data = load_folder(staged, library, with_judgments="judgments" in rows)
+            for name, part in zip(TABLES, (data.items, data.labels, data.second, data.judgments), strict=True):
+                loaded = len(part) if part is not None else 0
+                if loaded != rows.get(name, loaded):
+                    raise ContentError(f"'{name}' has {loaded:,} rows, not the {rows[name]:,} that were to be written", staged)
+        except HarnessError as err:
+            reason = str(err).replace(str(staged), str(folder))
+            raise StoreError(f"{folder} is as it was before, as what was to be written there cannot be read again: {reason}") from None
+
+    return check

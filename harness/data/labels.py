@@ -1,4 +1,7 @@
-"""Labels as columns, read from label files and checked: known items, scores on the scale, one label per annotator."""
+"""Labels as columns, read from label files and checked: known items, scores on the scale, one label per annotator.
+
+The errors that people and recorded judges marked stand under the key `spans` of label and judgment rows; they are read here for both.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.data.columns import NO_VALUE, CodedColumn, Columns, read_columns, unique_integers
-from harness.data.marked_errors import checked_errors
 from harness.errors import ContentError, refuse_faults
-from harness.model import Label, Scale, Score, Source
+from harness.model import ErrorSpan, Label, Scale, Score, Source
 from harness.text import short_repr
 
 _LINES_AT_A_TIME = 1 << 14
@@ -31,7 +33,7 @@ class LabelRow(msgspec.Struct):
     score: int | float | str
     source: Source | None = None
     language: str | None = None
-    spans: msgspec.Raw = msgspec.Raw(b"")  # the errors that were marked, see `marked_errors`
+    spans: msgspec.Raw = msgspec.Raw(b"")  # the errors that were marked, see `checked_errors`
     blind: bool | None = None  # false if the person saw a judge's score
 
 
@@ -258,3 +260,41 @@ def pairs_of(metric: CodedColumn, score: CodedColumn) -> tuple[list[tuple[str, S
 def first_line(rows: Columns, mask: NDArray[np.bool_]) -> int:
     """Return the line of the first row in a mask."""
     return int(rows.lines[int(np.argmax(mask))])
+
+
+OUTPUT = "output"
+"""The text of an item in which errors are marked."""
+_LIST = '\'spans\' should be a list of errors, such as {"severity": "minor", "start": 3, "end": 9}, with places in characters'
+
+
+def checked_errors(rows: Columns, path: Path) -> CodedColumn:
+    """Return the errors of each row, a tuple of `ErrorSpan`; no value for a row without the key. Raises ContentError with `file:line`."""
+    column = rows["spans"]
+    if not column.values:
+        return column
+    lists: list[tuple[ErrorSpan, ...] | None] = []
+    for code, text in enumerate(column.values):
+        try:
+            lists.append(msgspec.json.decode(text, type=tuple[ErrorSpan, ...] | None))
+        except msgspec.MsgspecError as err:
+            raise ContentError(f"{_LIST}: {err}", path, int(rows.lines[int(np.argmax(column.codes == code))])) from None
+    values = tuple(dict.fromkeys(errors for errors in lists if errors is not None))
+    code_of = {errors: code for code, errors in enumerate(values)}
+    codes = np.array([*(NO_VALUE if errors is None else code_of[errors] for errors in lists), NO_VALUE], np.int32)
+    return CodedColumn(values, codes[column.codes])
+
+
+def rows_with_errors(column: CodedColumn) -> Iterator[tuple[int, tuple[ErrorSpan, ...]]]:
+    """Yield each row with at least one error, and its errors."""
+    empty = np.array([*(not errors for errors in column.values), True])
+    for row in np.flatnonzero(~empty[column.codes]).tolist():
+        yield row, column.values[column.codes[row]]
+
+
+def lies_in(span: ErrorSpan, text: str) -> bool:
+    """Return True if an error has a place, and the place is in the text.
+
+    >>> lies_in(ErrorSpan("minor", 0, 3), "cat"), lies_in(ErrorSpan("minor", 2, 4), "cat"), lies_in(ErrorSpan("minor", 2, 2), "cat")
+    (True, False, False)
+    """
+    return span.start is not None and span.end is not None and 0 <= span.start < span.end <= len(text)

@@ -23,10 +23,9 @@ from harness.asking import Settings
 from harness.content import Library
 from harness.content.specs import DatasetCard
 from harness.content.tags import choose_from
-from harness.data.dataset import Dataset
-from harness.data.folder_writer import data_toml, write_folder
+from harness.data.dataset import Dataset, read_back
+from harness.data.folders import data_toml, write_folder
 from harness.data.judgments import Judgments
-from harness.data.read_back import read_back
 from harness.decide.options import DecisionOptions
 from harness.engines.limits import budget_of
 from harness.errors import UsageError

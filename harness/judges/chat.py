@@ -22,8 +22,7 @@ from harness.judges.http_refusals import Refusal, Subject, is_page, kind_of_limi
 from harness.judges.rate_limits import LONGEST_WAIT_SECONDS, RateLimitStatus, read_rate_limit_status, retry_after, wait_in_text
 from harness.judges.transport import Response
 from harness.model import SYSTEM_ROLE, Call, Message, Reply, Token
-from harness.parse.finish_reasons import was_cut
-from harness.parse.reasoning import reasoning_end
+from harness.parse.normalisation import reasoning_end, was_cut
 from harness.parse.reply import MAX_REPLY_CHARACTERS
 from harness.redaction import Redactor
 

@@ -23,7 +23,7 @@ from harness.errors import FatalReply, JudgeError, UsageError
 from harness.judges.base import JudgeOptions, NoReply, answer_object
 from harness.judges.registry import raising
 from harness.model import Call, JudgeIdentity, Reply
-from harness.parse.decisions import CLASSES
+from harness.parse.probabilities import CLASSES
 from harness.plugins import describe_failure, message_of, task_is_cancelled
 from harness.row_files import sha256_of
 

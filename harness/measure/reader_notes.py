@@ -14,7 +14,7 @@ import numpy as np
 from harness.data.columns import CodedColumn, combination_ids, first_rows, rows_by_number
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
-from harness.data.marked_errors import OUTPUT, lies_in, rows_with_errors
+from harness.data.labels import OUTPUT, lies_in, rows_with_errors
 from harness.judges import traits_of
 from harness.measure.cells import Cell
 from harness.measure.judged_table import JudgedTable, factorise, item_key

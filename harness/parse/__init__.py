@@ -1,11 +1,10 @@
 """Reads the replies of judges: strict about meaning, tolerant about form, never a guess.
 
-`reply` is the entry point. `normalisation` comes before it: it finds the answer in a reply, and makes words comparable. `reply` uses
-`json_form`, which extracts JSON objects from a text, `values`, which reads one choice on a scale, and `prose`, which reads everything
-that is not JSON. `free_text` reads answers that were asked for in the judge's own words. `vocabulary` holds the words of all languages
-that the parser looks for. `probabilities` reads scores from the probabilities of tokens; `typed_questions` says what a decision model is
-asked, and `decisions` reads its answers; `language` identifies languages.
-`written_text` reads texts that models were asked to write.
+`reply` is the entry point. `normalisation` comes before it: it says how a generation ended, finds the answer in a reply, and makes words
+comparable. `reply` uses `json_form`, which extracts JSON objects from a text, `values`, which reads one choice on a scale, and `prose`,
+which reads everything that is not JSON, answers that were asked for in the judge's own words, and texts that models were asked to write.
+`vocabulary` holds the words of all languages that the parser looks for. `probabilities` reads scores from the probabilities of tokens,
+and the answers of decision models; `typed_questions` says what these are asked; `language` identifies languages.
 
 The names below are imported on first use: identifying a language needs none of them.
 """
@@ -16,27 +15,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from harness.parse.answer_rule import AnswerRule, read_by_rule
-    from harness.parse.decisions import read_decisions, read_recorded_decision
-    from harness.parse.free_text import read_text
     from harness.parse.normalisation import answer_of, folded, normalised
-    from harness.parse.probabilities import entropy, expected_score, score_probabilities
-    from harness.parse.reply import read_reply
+    from harness.parse.probabilities import entropy, expected_score, read_decisions, read_recorded_decision, score_probabilities
+    from harness.parse.prose import WrittenText, clean_text, read_text, writing_failure
+    from harness.parse.reply import AnswerRule, read_by_rule, read_reply
     from harness.parse.typed_questions import TypedQuestion, typed_question
     from harness.parse.values import Reading
     from harness.parse.vocabulary import Vocabulary, bundled_vocabulary, vocabulary_of
-    from harness.parse.written_text import WrittenText, clean_text, writing_failure
 
 _NAMES = {
-    "answer_rule": (
-        "AnswerRule",
-        "read_by_rule",
-    ),
-    "decisions": (
-        "read_decisions",
-        "read_recorded_decision",
-    ),
-    "free_text": ("read_text",),
     "normalisation": (
         "answer_of",
         "folded",
@@ -45,9 +32,21 @@ _NAMES = {
     "probabilities": (
         "entropy",
         "expected_score",
+        "read_decisions",
+        "read_recorded_decision",
         "score_probabilities",
     ),
-    "reply": ("read_reply",),
+    "prose": (
+        "WrittenText",
+        "clean_text",
+        "read_text",
+        "writing_failure",
+    ),
+    "reply": (
+        "AnswerRule",
+        "read_by_rule",
+        "read_reply",
+    ),
     "typed_questions": (
         "TypedQuestion",
         "typed_question",
@@ -57,11 +56,6 @@ _NAMES = {
         "Vocabulary",
         "bundled_vocabulary",
         "vocabulary_of",
-    ),
-    "written_text": (
-        "WrittenText",
-        "clean_text",
-        "writing_failure",
     ),
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names}

@@ -1,16 +1,214 @@
-"""Reads prose in the languages of a vocabulary: announced scores ("Score: 2"), and refusals."""
+"""Reads prose in the languages of a vocabulary: announced scores ("Score: 2"), refusals, and answers in the judge's own words; and
+texts that models were asked to write: removes what is around them, or names the failure.
+
+`read_text` reads answers in the judge's own words by fixed rules (after Chiang & Lee 2023, appendix on parsing):
+
+1. Phrases that name the ends of the scale ("1-5", "out of 5", "/5"), brackets that name both ends, and numbered titles
+   ("story 2") are removed, in all languages.
+2. A score counts if the text announces it: by a word ("Rating: 4"), by the highest score beside it ("4 out of 5"), or because it stands
+   alone in the first or last line. Else the only number that remains counts; on a scale of words, the only class that is named.
+3. Several numbers (or classes) of which none is announced, or several that are, are a failure: languages differ in whether the highest
+   score or the score comes first, so the first one is no better than the last. So is a number that nothing announces before a higher one
+   in its sentence: that may be the maximum of another scale ("1 of 3").
+4. An unannounced number before a word for what it counts ("2 sentences") is no score and no rival of one. A word for minus is a sign.
+5. Numbers off the scale are the failure `off_scale`: also halves, unless the scale is an interval, and scores with another maximum ("1/3").
+
+Other numbers (or classes) are kept beside an announced score, because a reader of the numbers should know of them.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from harness.model import Failure, Scale
-from harness.parse.normalisation import folded, normalised
-from harness.parse.values import Reading, agreed_reading, ends_of, failed_reading, read_choice
+import msgspec
+
+from harness.model import Failure, Reply, Scale, Score
+from harness.parse.normalisation import answer_of, folded, normalised, was_cut, was_filtered
+from harness.parse.values import Reading, agreed_reading, ends_of, failed_reading, read_bare_choice, read_choice
 from harness.parse.vocabulary import NUMBER, Vocabulary, folded_opening, numbers_in, to_number
+
+MAX_TEXT_CHARACTERS = 20_000  # a longer answer is read up to here
+_DASHES = "-‐‑–—~〜～"
+_PHRASES = ("/{max}", "／{max}", *(f"{{min}}{dash}{{max}}" for dash in _DASHES), *(f"{{min}} {dash} {{max}}" for dash in _DASHES))
+_MINUS = 20  # characters before a number that are searched for a word for minus
+_BETWEEN = re.compile(r"\s{0,2}")
+_BRACKETS = re.compile(r"[(（\[][^()（）\[\]\n]{1,300}[)）\]]")
+_LETTER = (
+    r"[^\W\d_\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"  # of scripts with spaces between words; elsewhere a unit may follow
+)
+_PREFIX = re.compile(r"[\u0590-\u06ff\u1200-\u139f]")  # letters of scripts that join a word for "of" to its number
+_NO_PART = rf"(?!{_LETTER}|\s?[%％])"  # not 2nd, not 50 %
+_BEFORE_SIGN = re.compile(r"(?:\A|[\n:=：＝])[ \t]?\Z")  # before "-1"; in "Rating -4" the dash is no minus, if no score is below 0
+_SENTENCE_OR_CLAUSE_END = r"(?=\s*(?:\Z|[\n.,;:!?)\]\"'*`、。，；：！？」』】）”»]))"
+
+
+class _Candidate(NamedTuple):
+    """A number or class in a text that may be its score, as it is written."""
+
+    raw: str
+    announced: bool
+    start: int = 0
+    other: bool = False  # said to be another number than the score: never taken, but kept as a rival
+    fraction: bool = False  # a number with another maximum than the scale's beside it
+    counts: bool = False  # the number of something else, such as sentences; nothing announces it as a score
+
+
+def read_text(text: str, scale: Scale, vocabulary: Vocabulary, *, finish_reason: str | None = None, refusal: str | None = None) -> Reading:
+    """Read the score that a text gives, without marked reasoning before it. The time is linear in the length of the text.
+
+    Without a score, the failure is `refused` if the provider reports a refusal or the text begins like one, `off_scale` if the first
+    number is off the scale, `not_json` if several numbers may be the score, `truncated` if the text was cut before any number, and
+    `missing` otherwise.
+
+    >>> from harness.parse import bundled_vocabulary
+    >>> five, words = Scale(kind="interval", min=1, max=5, best=5), bundled_vocabulary()
+    >>> read_text("On a scale of 1-5, I give story 2 a 3.5 out of 5.", five, words).score
+    3.5
+    >>> read_text("A 4, perhaps a 5.", five, words).failure
+    <Failure.NOT_JSON: 'not_json'>
+    >>> reading = read_text("It has 2 flaws. Rating: 4", five, words)
+    >>> reading.score, reading.further_numbers
+    (4.0, '2')
+    >>> read_text("4.5", Scale(kind="ordinal", classes=(1, 2, 3, 4, 5), best=5), words).failure
+    <Failure.OFF_SCALE: 'off_scale'>
+    """
+    full_text, text = text, _with_plain_digits(normalised(answer_of(text)[:MAX_TEXT_CHARACTERS]))
+    numbers = list(_find_candidates(text, scale, vocabulary))
+    candidates = [number for number in numbers if not number.counts]
+    choices = list(dict.fromkeys(candidate.raw for candidate in candidates))
+    announced = list(dict.fromkeys(candidate.raw for candidate in candidates if candidate.announced))
+    without_choice = Failure.TRUNCATED if was_cut(finish_reason) and full_text.strip() else Failure.MISSING
+    readings = [read_choice(raw, scale, vocabulary) for raw in announced or choices[:1]]
+    reading = agreed_reading(readings) if readings else failed_reading(without_choice)
+    rivals = [raw for raw in choices if _may_be_meant(raw, scale) and read_choice(raw, scale, vocabulary).score != reading.score]
+    if reading.score is not None and not announced and (rivals or candidates[0].other or _may_be_of_another_scale(candidates, text)):
+        reading = failed_reading(Failure.NOT_JSON, " | ".join(choices))
+    if reading.score is None:
+        refused = refusal or was_filtered(finish_reason) or is_refusal(text, vocabulary)
+        return failed_reading(Failure.REFUSED, reading.raw_choice) if refused else reading
+    fractions = {candidate.raw for candidate in candidates if candidate.fraction}
+    other_choices = [raw for raw in dict.fromkeys(number.raw for number in numbers) if raw not in {reading.raw_choice, *fractions}]
+    return Reading(reading.score, None, reading.raw_choice, None, " ".join(other_choices) or None)
+
+
+def _may_be_of_another_scale(candidates: list[_Candidate], text: str) -> bool:
+    """Return True if another number follows the first one in its sentence: "1 of 3", in whichever language."""
+    first, *later = candidates
+    following = [candidate.start for candidate in later if candidate.raw != first.raw]
+    return bool(following) and SENTENCE_END.search(text, first.start + len(first.raw), following[0]) is None
+
+
+def _with_plain_digits(text: str) -> str:
+    """Return the text with digits of other scripts as 0 to 9, each in its place."""
+    return text if text.isascii() else "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in text)
+
+
+def _may_be_meant(raw: str, scale: Scale) -> bool:
+    """Return True if a choice lies between the ends of the scale; a class always does."""
+    low, high = ends_of(scale)
+    number = to_number(raw)
+    return number is None or not ((isinstance(low, int | float) and number < low) or (isinstance(high, int | float) and number > high))
+
+
+def _find_candidates(text: str, scale: Scale, vocabulary: Vocabulary) -> Iterator[_Candidate]:
+    """Yield the numbers of a text that may be scores, or the classes that it names, in order."""
+    names = tuple(c for c in scale.classes if isinstance(c, str))
+    # Choices that stand alone in the first or last line of a text or are its first sentence, as they are written.
+    lines = [line for line in text.strip().splitlines() if line.strip()] or [""]
+    readings = [read_bare_choice(line, scale, vocabulary) for line in {lines[0], lines[-1]}]
+    alone = {folded(reading.raw_choice) for reading in readings if reading is not None and reading.raw_choice is not None}
+    if names:
+        said = {
+            folded(choice.raw) for choice in find_announced_choices(text, scale, vocabulary) if choice.alone and not choice.other
+        } | alone
+        for match in _compile_classes(vocabulary, names).finditer(text):
+            raw = match["word"].casefold() if match["word"] else match["after_title"] or match["alone"]
+            yield _Candidate(raw, folded(raw) in said, match.start())
+        return
+    removed = _compile_removed(vocabulary, *ends_of(scale))
+    ends = {end for match in removed.finditer(text) if match["beside"] for end in (match.start(), match.end())}
+    rest = _without_ends_in_brackets(removed.sub(lambda match: " " * len(match[0]), text), scale)
+    announcements = list(find_announced_choices(rest, scale, vocabulary))
+    other_starts = {choice.start for choice in announcements if choice.other}
+    spans = {choice.start for choice in announcements if choice.alone and not choice.other and _is_sure(choice, scale)}
+    signed = (scale.min or 0) < 0 or any(isinstance(c, int) and c < 0 for c in scale.classes)
+    end = 0
+    for match in re.finditer(rf"(?:(?<!{_LETTER})|(?<={_PREFIX.pattern})){NUMBER}{_NO_PART}", rest):
+        fraction = vocabulary.whole_choice.match(rest, match.start())
+        if match.start() < end or (not end and _PREFIX.match(rest, max(0, match.start() - 1))):
+            continue  # the maximum of the fraction before, or one that a word for "of" is joined to before any other number
+        if fraction is not None and fraction["of"] is not None and to_number(fraction["of"]) != to_number(str(ends_of(scale)[1])):
+            end = fraction.end()
+            yield _Candidate(fraction[0], match.start() in spans or folded(fraction[0]) in alone, match.start(), fraction=True)
+            continue
+        end = match.end()
+        is_sign = signed or _BEFORE_SIGN.search(rest, max(0, match.start() - 3), match.start()) is not None
+        number = match[0] if is_sign else match[0].lstrip("-+−－")
+        if number == match[0].lstrip("-+−－") and vocabulary.minus.search(rest, max(0, match.start() - _MINUS), match.start()):
+            number = f"-{number}"
+        if to_number(number) is not None:
+            after = _BETWEEN.match(text, match.end())
+            adjacent = match.start() in ends or (after is not None and after.end() in ends) or match.end() in ends
+            announced = adjacent or match.start() in spans or number in alone
+            counts = not announced and vocabulary.counted.match(rest, match.end()) is not None
+            yield _Candidate(number, announced, match.start(), match.start() in other_starts, counts=counts)
+
+
+def _is_sure(choice: AnnouncedChoice, scale: Scale) -> bool:
+    """Return True if an announced number is no end of the scale ("the highest score is 2"), unless it is surely the score."""
+    return choice.sure or to_number(choice.raw) not in [to_number(str(end)) for end in ends_of(scale) if end is not None]
+
+
+def _without_ends_in_brackets(text: str, scale: Scale) -> str:
+    """Return the text with blanks in place of brackets that name both ends of the scale: "(0 = bad, 2 = good)"."""
+    low, high = ends_of(scale)
+    limits = {to_number(str(low)), to_number(str(high))}
+    if low is None or high is None or len(limits) < 2:
+        return text
+    return _BRACKETS.sub(lambda match: " " * len(match[0]) if limits <= numbers_in(match[0]) else match[0], text)
+
+
+@lru_cache(maxsize=64)
+def _compile_removed(vocabulary: Vocabulary, low: Score | None, high: Score | None) -> re.Pattern[str]:
+    """Return a pattern of what is no score: phrases with the ends of the scale, and numbers that name a text."""
+    phrases = {phrase for phrase in (*_PHRASES, *vocabulary.scale_phrases) if ("{min}" not in phrase or low is not None)}
+    filled = {phrase: _write_phrase(phrase, low, high) for phrase in sorted(phrases, key=lambda phrase: (-len(phrase), phrase))}
+    numbered = rf"{vocabulary.numbered}\s?[#№]?\s?\d+(?!\d|[.,]\d)"
+    phrase_patterns = "|".join(pattern for phrase, pattern in filled.items() if "{min}" not in phrase) if high is not None else r"(?!)"
+    ranges = [pattern for phrase, pattern in filled.items() if "{min}" in phrase] if high is not None else []
+    return re.compile("|".join([*ranges, f"(?P<beside>{phrase_patterns})", numbered]), re.IGNORECASE)
+
+
+def _write_phrase(phrase: str, low: Score | None, high: Score | None) -> str:
+    """Return a phrase as a pattern; a number in it is no part of a longer one, and a word no part of a longer word.
+
+    `{score}` at the beginning means that the phrase follows a number, which stays: in some languages the words of "4 out of 5" also mean
+    "a score of 5".
+    """
+    follows_number = phrase.startswith("{score}")
+    pattern = re.escape(phrase.removeprefix("{score}")).replace(r"\ ", r"\s?")
+    pattern = pattern.replace(re.escape("{min}"), rf"(?<![\d.,]){low}(?:[.,]0)?").replace(
+        re.escape("{max}"), rf"{high}(?:[.,]0)?(?!\d|[.,]\d)"
+    )
+    if follows_number:
+        return r"(?<=\d)" + pattern
+    return (rf"(?<!{_LETTER})" if phrase[0].isascii() and phrase[0].isalpha() else "") + pattern
+
+
+@lru_cache(maxsize=64)
+def _compile_classes(vocabulary: Vocabulary, names: tuple[str, ...]) -> re.Pattern[str]:
+    """Return a pattern of a named class, as one of its groups. A single letter may be a word, so it must follow "text" or end a clause."""
+    letters = "|".join(re.escape(normalised(name)) for name in names if len(name) == 1) or r"(?!)"
+    words = "|".join(re.escape(normalised(name)) for name in sorted(names, key=len, reverse=True) if len(name) > 1) or r"(?!)"
+    return re.compile(
+        rf"(?i:{vocabulary.numbered})\s?(?P<after_title>{letters})(?![^\W_])"
+        rf"|(?<![^\W_])(?:(?P<alone>{letters}){_SENTENCE_OR_CLAUSE_END}|(?P<word>(?i:{words}))(?![^\W_]))"
+    )
+
 
 _OPENING_CHARACTERS = 200  # a refusal must begin within them
 _LOOKAHEAD_CHARACTERS = 80  # searched for a second score after an announced one
@@ -150,3 +348,97 @@ def _compile_announcement(vocabulary: Vocabulary, names: tuple[str, ...]) -> re.
         (?:(?P<choice>{vocabulary.choice}){vocabulary.endings}?{_NO_LETTER}|(?P<name>{class_names})(?![^\W_]))""",
         re.VERBOSE | re.IGNORECASE | re.MULTILINE,
     )
+
+
+_REFUSAL_CHARACTERS = 300  # a longer text that begins like a refusal may be a story
+_FENCE = re.compile(r"\A```\w*\n(.*?)\n?```\Z", re.DOTALL)
+_ANNOUNCEMENT = re.compile(r"\A([^\n.!?。！？]{1,120}[:：])[*_ \t]*(\n+|\Z)")
+_FIRST_SENTENCE = re.compile(r"\A[*_#\s]*([^\n]{1,120}?(?:[:：]|[.!。！](?=\s)|(?=\n)))[*_ \t]*\n*")
+_BULLET = re.compile(r"^[ \t]*(?:[-*•・‣]|\d{1,2}[.)])[ \t]+", re.MULTILINE)
+_QUOTED = re.compile(r"""\A(?:"{1,3}|“|„|«|「|『)(.*?)(?:"{1,3}|”|“|»|」|』)\Z""", re.DOTALL)
+_TRAILING = re.compile(r"[\s\-–—*_#:;,，、：；`]+\Z")
+
+
+class WrittenText(msgspec.Struct, frozen=True):
+    """A text without what is no part of it. `removed` names the kinds of what was removed, in the order of removal."""
+
+    text: str
+    removed: tuple[str, ...] = ()
+
+
+def writing_failure(reply: Reply, vocabulary: Vocabulary) -> Failure | None:
+    """Return why a reply holds no text: `refused`, also for a short text that begins like a refusal, `missing`, or `truncated`.
+
+    None if it holds one. A reply that was stored cut holds none.
+    """
+    text = answer_of(reply.text).strip()
+    if reply.refusal or was_filtered(reply.finish_reason):
+        return Failure.REFUSED
+    if reply.whole_length:
+        return Failure.TRUNCATED
+    if len(text) <= _REFUSAL_CHARACTERS and is_refusal(text, vocabulary):
+        return Failure.REFUSED
+    return None if any(map(str.isalnum, text)) else Failure.MISSING
+
+
+def clean_text(text: str, lead_ins: Iterable[str] = ()) -> WrittenText:
+    """Remove what announces or decorates a text, by fixed rules.
+
+    - `reasoning` that the model marks as such, before the text.
+    - `fence`: a code block around the whole text.
+    - `lead-in`: a first line that ends with a colon, or a first sentence that begins like one of `lead_ins` (in any case) and ends with a
+      colon, a full stop or its line. Of two in a row, both are removed if one of them begins like one of `lead_ins`. A text that would
+      be empty without them keeps them.
+    - `quotation marks` around the whole text.
+    - `bullets`: marks and numbers at the beginning of lines.
+    - `trailing punctuation` that ends no sentence, such as a dash, a comma or an asterisk.
+
+    >>> clean_text("Here is the summary:\\n\\n- The library opens.\\n- It has 80 seats. **", ["here is"])
+    WrittenText(text='The library opens.\\nIt has 80 seats.', removed=('lead-in', 'bullets', 'trailing punctuation'))
+    """
+    removed: list[str] = []
+    text = text.strip()
+    text = _note_change("reasoning", text, answer_of(text), removed)
+    text = _note_change("fence", text, _match_inside(_FENCE, text), removed)
+    text = _note_change("lead-in", text, _without_lead_ins(text, tuple(lead_ins)), removed)
+    text = _note_change("quotation marks", text, _match_inside(_QUOTED, text), removed)
+    text = _note_change("bullets", text, _BULLET.sub("", text), removed)
+    text = _note_change("trailing punctuation", text, _TRAILING.sub("", text), removed)
+    return WrittenText(text, tuple(removed))
+
+
+def _note_change(kind: str, text: str, shorter: str, removed: list[str]) -> str:
+    """Return the shorter text, whose kind of change is noted; the text itself if nothing would be left, or nothing changes."""
+    shorter = shorter.strip()
+    if shorter == text or not shorter:
+        return text
+    removed.append(kind)
+    return shorter
+
+
+def _match_inside(pattern: re.Pattern[str], text: str) -> str:
+    match = pattern.match(text)
+    return match[1] if match else text
+
+
+def _without_lead_ins(text: str, lead_ins: Sequence[str]) -> str:
+    """Return the text without one or two lead-ins; of two, one at most is known by its colon alone, which may end a line of the text."""
+    announced = _ANNOUNCEMENT.match(text)
+    shorter = text[announced.end() :] if announced else _without_opening(text, lead_ins)
+    if shorter == text:
+        return text
+    second = None if announced else _ANNOUNCEMENT.match(shorter)
+    shortest = shorter[second.end() :] if second else _without_opening(shorter.lstrip(), lead_ins)
+    return shortest if shortest.strip() else shorter
+
+
+def _without_opening(text: str, lead_ins: Iterable[str]) -> str:
+    """Return the text without a first sentence that begins like a lead-in."""
+    first = _FIRST_SENTENCE.match(text)
+    words = first[1].casefold() if first else ""
+    return text[first.end() :] if first and any(_begins(words, opening.casefold()) for opening in lead_ins) else text
+
+
+def _begins(words: str, opening: str) -> bool:
+    """Return True if a sentence begins with the words of an opening, not only with its letters."""
+    return words.startswith(opening) and not words[len(opening) : len(opening) + 1].isalnum()

@@ -1,18 +1,20 @@
-"""Reads one reply about one or several metrics: its scores, or the name of its failure."""
+"""Reads one reply about one or several metrics: its scores, or the name of its failure; for a prompt of the user's own by the rule that its
+file states.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
-from harness.model import Failure, Scale
-from harness.parse.error_spans import read_error_spans
-from harness.parse.finish_reasons import was_cut, was_filtered
+from harness.errors import UsageError
+from harness.model import SEVERITIES, ErrorSpan, Failure, Scale, Score
 from harness.parse.json_form import ExtractedJson, JsonPairs, Number, extract_json, to_json_text
-from harness.parse.normalisation import answer_of, folded, normalised
+from harness.parse.normalisation import answer_of, folded, normalised, was_cut, was_filtered
 from harness.parse.prose import find_announced_choices, is_refusal, read_announced_choice, without_marked_choices
 from harness.parse.values import (
     MAX_CHOICE_CHARACTERS,
@@ -25,6 +27,76 @@ from harness.parse.values import (
     read_described_choice,
 )
 from harness.parse.vocabulary import Vocabulary, bundled_vocabulary, numbers_in
+from harness.patterns import SECONDS, SlowPattern, pattern_of
+
+MAX_READ = 200  # no text has so many errors; further ones are not read
+
+
+def read_error_spans(value: object) -> tuple[ErrorSpan, ...]:
+    """Return the errors of an answer: a list of `{"text": quotation, "severity": "minor" or "major"}`. An empty quotation is an omission.
+
+    What cannot be read is kept without a severity, so that it can be counted; nothing is guessed.
+
+    >>> [(each.text, each.severity) for each in read_error_spans([JsonPairs([("text", "cat"), ("severity", "Major")]), "dog"])]
+    [('cat', 'major'), ('"dog"', None)]
+    """
+    if value is None:
+        return ()
+    entries = value if isinstance(value, list) and not isinstance(value, JsonPairs) else [value]
+    return tuple(_read_error(entry) for entry in entries[:MAX_READ])
+
+
+def _read_error(entry: object) -> ErrorSpan:
+    keys = {key.strip().casefold(): value for key, value in entry} if isinstance(entry, JsonPairs) else {}
+    text, severity = keys.get("text"), keys.get("severity")
+    severity_name = severity.strip().casefold() if isinstance(severity, str) else ""
+    if not isinstance(text, str) or severity_name not in SEVERITIES:
+        return ErrorSpan(text=clean(text if isinstance(text, str) else to_json_text(entry)))
+    return ErrorSpan(severity=severity_name, text=clean(text), missing=not text.strip())
+
+
+def place(spans: Sequence[ErrorSpan], text: str) -> tuple[ErrorSpan, ...]:
+    """Return the errors with the places of their quotations in `text` by exact search; white space around a quotation does not count.
+
+    A quotation that is given several times takes its next occurrence each time, and its last one once there are no more. Errors that have
+    a place already keep it; omissions, and quotations that are not in the text, have none.
+
+    >>> [(each.start, each.end) for each in place([ErrorSpan("minor", text=word) for word in ("an", "an", "in")], "ban an")]
+    [(1, 3), (4, 6), (None, None)]
+    """
+    used: dict[str, int] = {}
+    return tuple(span if span.start is not None or not span.text.strip() else _locate_span(span, text, used) for span in spans)
+
+
+def _locate_span(span: ErrorSpan, text: str, used: dict[str, int]) -> ErrorSpan:
+    quotation = span.text if span.text in text else span.text.strip()
+    start = text.find(quotation, used.get(quotation, -1) + 1)
+    if start < 0:
+        start = used.get(quotation, -1)
+    if start < 0:
+        return span
+    used[quotation] = start
+    return msgspec.structs.replace(span, start=start, end=start + len(quotation))
+
+
+def count_spans(spans: Sequence[ErrorSpan]) -> dict[str, int]:
+    """The number of errors `marked`, and of these: `unplaced` quotations that are not in the text, and `unread` entries.
+
+    >>> count_spans([ErrorSpan("minor", 0, 3, "cat"), ErrorSpan("major", text="dog"), ErrorSpan(text="?")])
+    {'marked': 3, 'unplaced': 1, 'unread': 1}
+    """
+    read = [span for span in spans if span.severity is not None]
+    return {
+        "marked": len(spans),
+        "unplaced": sum(span.start is None and not span.missing for span in read),
+        "unread": len(spans) - len(read),
+    }
+
+
+def decode_spans(text: Any) -> tuple[ErrorSpan, ...]:
+    """Return errors from JSON text; further keys are ignored. Raises msgspec.MsgspecError for a text that is not a list of errors."""
+    return msgspec.json.decode(text, type=tuple[ErrorSpan, ...])
+
 
 # Most replies are exactly the requested object with a plain number. This shortcut reads them as the full parser would.
 _PLAIN_OBJECT = re.compile(
@@ -302,3 +374,100 @@ def _fold(key: str) -> str:
     'linguistic_acceptability'
     """
     return re.sub(r"[\s_-]+", "_", folded(key).strip())
+
+
+MAX_RULE_CHARACTERS = 2**16  # of a reply that a pattern of the user is tried on
+MOST_SLOW_ANSWERS = 20
+JSON, REGEX = "json", "regex"
+
+
+class AnswerRule(msgspec.Struct, frozen=True):
+    """The rule that reads an answer: `json:<key>`, keys joined by dots, or `regex:<pattern>` with one group; and scores for words."""
+
+    read: str
+    map: dict[str, Score] = {}
+
+    @property
+    def kind(self) -> str:
+        return self.read.partition(":")[0]
+
+    @property
+    def detail(self) -> str:
+        return self.read.partition(":")[2]
+
+    def check(self) -> None:
+        """Raise ValueError if it cannot be a rule."""
+        if self.kind not in (JSON, REGEX) or not self.detail:
+            raise ValueError(f"read is '{self.read}'; it should be json:<key>, such as json:score, or regex:<pattern> with one group")
+        if self.kind == REGEX:
+            try:
+                groups = pattern_of(self.detail).groups
+            except ValueError as err:
+                raise ValueError(f"read is {err}") from None
+            if groups != 1:
+                raise ValueError(f"the pattern of read has {groups} groups; put exactly the score into one, such as GRADE: ([CPI])")
+
+
+def read_by_rule(
+    text: str, rule: AnswerRule, scale: Scale, vocabulary: Vocabulary, *, finish_reason: str | None = None, refusal: str | None = None
+) -> Reading:
+    """Read the score of an answer. Marked reasoning before it is not read.
+
+    Several matches must say the same. Without a score the failure is `refused` if the provider or the text says so, `truncated` if the
+    answer was cut, `missing` if it is empty, `off_scale` for a score off the scale, `slow_pattern` if the pattern did not end on it, else
+    `not_json`. Raises UsageError if the pattern does not end on most answers.
+
+    >>> from harness.parse import bundled_vocabulary
+    >>> scale, words = Scale(kind="ordinal", classes=(0, 1, 2), best=2), bundled_vocabulary()
+    >>> read_by_rule("Fine. GRADE: C", AnswerRule("regex:GRADE: ([CPI])", {"C": 2, "P": 1, "I": 0}), scale, words).score
+    2
+    >>> read_by_rule('{"verdict": {"score": 1}}', AnswerRule("json:verdict.score"), scale, words).score
+    1
+    >>> read_by_rule("GRADE: C, no, GRADE: I", AnswerRule("regex:GRADE: ([CPI])", {"C": 2, "I": 0}), scale, words).failure
+    <Failure.NOT_JSON: 'not_json'>
+    """
+    full_text, text = text, answer_of(text)
+    try:
+        values = _find_values(text[:MAX_RULE_CHARACTERS], rule)
+    except SlowPattern:
+        return failed_reading(Failure.SLOW_PATTERN)
+    without_score = Failure.NOT_JSON if text.strip() else Failure.MISSING
+    if full_text.strip() and was_cut(finish_reason):
+        without_score = Failure.TRUNCATED
+    readings = [_read_mapped_value(value, rule.map, scale, vocabulary) for value in values]
+    reading = agreed_reading(readings) if readings else failed_reading(without_score)
+    if reading.score is None and (refusal or was_filtered(finish_reason) or is_refusal(text, vocabulary)):
+        return failed_reading(Failure.REFUSED, reading.raw_choice)
+    return msgspec.structs.replace(reading, justification=clean(text.strip()) or None)
+
+
+def _find_values(text: str, rule: AnswerRule) -> list[str]:
+    """Return the values that a rule finds. Raises SlowPattern if its pattern does not end on this text, UsageError for most texts."""
+    if rule.kind == REGEX:
+        pattern = pattern_of(rule.detail)
+        if pattern.slow >= MOST_SLOW_ANSWERS and 2 * pattern.slow > pattern.tried:
+            raise UsageError(
+                f"the pattern regex:{pattern.source} needed more than {SECONDS:g} s for each of {pattern.slow} answers of {pattern.tried}; "
+                r"write it without a repeat inside a repeat: (?:\w+\s*)+ is slow, [\w\s]+ is not. All answers so far are kept"
+            )
+        return [match[1] for match in pattern.find_all(text) if match[1] is not None]
+    values = (_find_member(pairs, rule.detail.split(".")) for pairs in extract_json(text).objects)
+    return [value if isinstance(value, str) else to_json_text(value) for value in values if value is not None]
+
+
+def _find_member(pairs: object, keys: list[str]) -> object:
+    """Return the member of an object at a path of keys; the last one of a repeated key, None if there is none."""
+    for key in keys:
+        if not isinstance(pairs, JsonPairs):
+            return None
+        pairs = next((value for name, value in reversed(pairs) if normalised(name) == normalised(key)), None)
+    return pairs
+
+
+def _read_mapped_value(value: str, words: Mapping[str, Score], scale: Scale, vocabulary: Vocabulary) -> Reading:
+    raw = value.strip()[:MAX_CHOICE_CHARACTERS]
+    if words:
+        mapped = words[raw] if raw in words else next((score for word, score in words.items() if normalised(word) == normalised(raw)), None)
+        on_scale = mapped is not None and scale.holds(mapped)
+        return Reading(mapped, None, raw, None) if on_scale else failed_reading(Failure.OFF_SCALE, raw)
+    return read_choice(raw, scale, vocabulary)

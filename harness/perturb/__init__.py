@@ -20,9 +20,8 @@ from harness.content.tags import choose_from
 from harness.conversations import ASSISTANT, transcript, turns_of
 from harness.errors import HarnessError, UsageError
 from harness.model import Item
-from harness.perturb import changed_words, characters, replaced_texts
-from harness.perturb.kind import Chance, Change, Doses, Kind
-from harness.perturb.segments import SEGMENTERS, Words
+from harness.perturb import kinds
+from harness.perturb.kind import SEGMENTERS, Chance, Change, Doses, Kind, Words
 from harness.plugins import describe_failure, load, message_of, registered_twice
 from harness.plugins import registered as registered_points
 
@@ -45,17 +44,17 @@ GROUP = "harness.perturbations"
 BUNDLED: dict[str, Kind] = {
     kind.name: kind
     for kind in (
-        changed_words.SHUFFLE_WORDS,
-        changed_words.DROP_WORDS,
-        replaced_texts.REPEAT_SENTENCES,
-        replaced_texts.SWAP_LANGUAGE,
-        characters.STRIP_DIACRITICS,
-        characters.TYPOS,
-        changed_words.SWAP_SYNONYMS,
-        changed_words.TRUNCATE,
-        changed_words.NUMBER_SWAP,
-        replaced_texts.INJECT,
-        replaced_texts.ATTENTION_CHECK,
+        kinds.SHUFFLE_WORDS,
+        kinds.DROP_WORDS,
+        kinds.REPEAT_SENTENCES,
+        kinds.SWAP_LANGUAGE,
+        kinds.STRIP_DIACRITICS,
+        kinds.TYPOS,
+        kinds.SWAP_SYNONYMS,
+        kinds.TRUNCATE,
+        kinds.NUMBER_SWAP,
+        kinds.INJECT,
+        kinds.ATTENTION_CHECK,
     )
 }
 
@@ -240,7 +239,7 @@ def _change_text(kind: Kind, item: Item, pool: Sequence[Item], seed: int, dose: 
     """
     turns = turns_of(words.text)
     answers = [number for number, turn in enumerate(turns) if turn.role == ASSISTANT and turn.content]
-    if not answers or kind in (replaced_texts.SWAP_LANGUAGE, replaced_texts.ATTENTION_CHECK):
+    if not answers or kind in (kinds.SWAP_LANGUAGE, kinds.ATTENTION_CHECK):
         return _change(kind, item, pool, seed, dose, words)
     changes: dict[int, Change] = {}
     for number in answers if kind.doses else answers[-1:]:

@@ -4,9 +4,8 @@ from harness.prompts.custom_prompt import OwnPrompt, load_own_prompt, load_own_r
 from harness.prompts.decisions import Option, Question, asked_of, decision_program_hash, decision_template
 from harness.prompts.examples import Example, FewShotExamples
 from harness.prompts.prompt_spec import PromptSpec, shown_texts, source_of
-from harness.prompts.templates import PromptTemplate, PromptTemplates, conversation_prompt
+from harness.prompts.templates import PromptTemplate, PromptTemplates, WritingPrompt, conversation_prompt, given_texts, writing_prompt
 from harness.prompts.wording import Wording, english_wording, is_english, own_language_wording, with_reasons_in, words_of
-from harness.prompts.writing import WritingPrompt, given_texts, writing_prompt
 
 __all__ = [
     "Example",

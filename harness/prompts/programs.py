@@ -1,22 +1,32 @@
-"""The prompts, as guidance programs. Their words come from `wording` and from content files.
+"""The prompts, as guidance programs, and how they become messages. Their words come from `wording` and from content files.
 
 What several calls share comes first: role, task, examples, item. The metric comes last. A local model then reads an item once for all
 its metrics, and the prompt caches of providers are used.
 
 Texts of items are untrusted. They enter as `guidance.string`, never through an f-string.
+
+`record` renders a program to chat messages and a JSON schema, without a model. guidance's own OpenAI backend always streams, has no async
+and drops `temperature=0.0`. So programs are written in guidance and reach any endpoint as plain messages. The recorder takes the place of
+guidance's interpreter for a model. It uses private names of guidance: the version is pinned, and `tests/unit/prompts/test_programs.py`
+checks that these names still work.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Literal, cast
 
 import guidance
 from guidance import assistant, system, user
+from guidance._ast import ASTNode, JsonNode, LiteralNode, RegexNode, RoleEnd, RoleStart, RuleNode
+from guidance._schema import SamplingParams
+from guidance.models._base import Interpreter, Model, State
+from guidance.trace import OutputAttr
 
 from harness.content.placeholders import fill_placeholders
-from harness.prompts.answer_schema import JUSTIFICATION_CHARACTERS, MAX_SPANS, SPAN_CHARACTERS
-from harness.prompts.prompt_spec import PromptSpec, source_of
+from harness.content.specs import WritingWords
+from harness.model import Message
+from harness.prompts.prompt_spec import JUSTIFICATION_CHARACTERS, MAX_SPANS, SPAN_CHARACTERS, PromptSpec, source_of
 
 
 @guidance(dedent=False)  # type: ignore[operator, untyped-decorator]
@@ -134,3 +144,82 @@ def _keys_in_order(spec: PromptSpec, justification: str, score: str) -> str:
         "none": score,
     }
     return by_position[spec.variant.justification]
+
+
+@guidance(dedent=False)  # type: ignore[operator, untyped-decorator]
+def writing_program(
+    lm: Any, words: WritingWords, request: str, headings: Mapping[str, str], texts: Mapping[str, str], max_tokens: int
+) -> Any:
+    """One call: who writes, the request, the item's inputs under their headings, and a hole for the text."""
+    with system():
+        lm += guidance.string(words.system)
+    with user():
+        lm += guidance.string(request)
+        for name, text in texts.items():
+            lm += guidance.string(f'\n\n{headings[name]}\n"""\n')
+            lm += guidance.string(text)
+            lm += guidance.string('\n"""')
+        lm += guidance.string(f"\n\n{words.reminder}")
+    with assistant():
+        lm += guidance.gen(name="answer", max_tokens=max_tokens)
+    return lm
+
+
+_ONE_HOLE = "a judging program has exactly one hole, and it is guidance.json(...), or guidance.gen(...) for a text"
+
+
+class _RecordedMessages(State):
+    """The finished messages, the text of the open one, and the JSON schema of the hole; an empty one for a text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.messages: list[Message] = []
+        self.open_text: list[str] = []
+        self.schema: dict[str, Any] | None = None
+        self.max_tokens: int | None = None
+
+    def __str__(self) -> str:
+        return "".join(self.open_text)
+
+
+class _Recorder(Interpreter[_RecordedMessages]):
+    def role_start(self, node: RoleStart, **kwargs: Any) -> Iterator[OutputAttr]:
+        self.state.active_role = node.role
+        yield from ()
+
+    def role_end(self, node: RoleEnd, **kwargs: Any) -> Iterator[OutputAttr]:
+        text = "".join(self.state.open_text)
+        if text:  # the role of the answer holds only the hole
+            self.state.messages.append(Message(role=_role(node.role), content=text))
+        self.state.open_text = []
+        self.state.active_role = None
+        yield from ()
+
+    def text(self, node: LiteralNode, **kwargs: Any) -> Iterator[OutputAttr]:
+        self.state.open_text.append(node.value)
+        yield from ()
+
+    def rule(self, node: RuleNode, **kwargs: Any) -> Iterator[OutputAttr]:
+        if not isinstance(node.value, (JsonNode, RegexNode)) or self.state.schema is not None:
+            raise ValueError(_ONE_HOLE)
+        self.state.schema = node.value.schema if isinstance(node.value, JsonNode) else {}
+        self.state.max_tokens = node.max_tokens
+        yield from ()
+
+
+def _role(name: str) -> Literal["system", "user", "assistant"]:
+    return cast(Literal["system", "user", "assistant"], name)
+
+
+def record(program: ASTNode | Any) -> tuple[tuple[Message, ...], dict[str, Any], int]:
+    """Return messages, schema and max_tokens of a called program, e.g. `record(judging_program(spec, texts))`.
+
+    The schema of a text is empty. Raises ValueError when the program has no hole or several.
+    """
+    sampling = SamplingParams(top_p=None, top_k=None, min_p=None, repetition_penalty=None)
+    model = Model(_Recorder(_RecordedMessages()), sampling, echo=False)
+    model = model + program + ""  # the empty text closes the last role
+    recorded = cast(_RecordedMessages, model._interpreter.state)
+    if recorded.schema is None or recorded.max_tokens is None:
+        raise ValueError(_ONE_HOLE)
+    return tuple(recorded.messages), recorded.schema, recorded.max_tokens

@@ -1,4 +1,4 @@
-"""Prompt templates: messages with slots for the texts of an item.
+"""Prompt templates: messages with slots for the texts of an item. They ask for scores, or for the output of a task to be written.
 
 A guidance program is rendered once, with marks where the texts go. Filling the resulting template only joins strings, so a million
 prompts do not cost a million renderings. The store keeps templates under the hash of what they are made of, so that a finished run can
@@ -17,14 +17,19 @@ from typing import Any, Literal, Protocol
 
 import msgspec
 
-from harness.errors import UsageError
+from harness.content import Library
+from harness.content.placeholders import fill_placeholders
+from harness.content.specs import Task, WritingWords
+from harness.content.tags import english_name, name_in
+from harness.errors import ContentError, UsageError
 from harness.model import Item, Message, Prompt
-from harness.prompts.prompt_spec import PromptSpec, source_of
+from harness.prompts.prompt_spec import PromptSpec, source_of, tokens_for
+from harness.prompts.wording import ENGLISH, is_english
 
 # A mark is a field's name between two private-use characters. Marks are searched before any text of an item is in place, so a text that
 # holds these characters cannot be taken for a mark.
 _MARK = re.compile("\ue000([^\ue001]+)\ue001")
-_SOURCE_FILES = ("programs.py", "wording.py", "examples.py", "prompt_spec.py", "recorder.py", "templates.py")
+_SOURCE_FILES = ("programs.py", "wording.py", "examples.py", "prompt_spec.py", "templates.py")
 
 
 class TextSlot(msgspec.Struct, frozen=True, tag="slot"):
@@ -128,7 +133,7 @@ def render_next_question(spec: PromptSpec) -> PromptTemplate:
 
 def render_program(program: Callable[[Mapping[str, str]], Any], slots: Iterable[str]) -> PromptTemplate:
     """Render a program of texts by name, with a slot for each of them."""
-    from harness.prompts.recorder import record  # late: guidance takes half a second
+    from harness.prompts.programs import record  # late: guidance takes half a second
 
     messages, schema, max_tokens = record(program({name: f"\ue000{name}\ue001" for name in slots}))
     return PromptTemplate(tuple(TemplateMessage(m.role, _split_at_marks(m.content)) for m in messages), schema, max_tokens)
@@ -146,3 +151,52 @@ def program_hash() -> str:
     folder = Path(__file__).parent
     code = b"".join((folder / name).read_bytes() for name in _SOURCE_FILES)
     return hashlib.sha256(code + version("guidance").encode()).hexdigest()[:16]
+
+
+_USUAL_SHARE = 3  # a text takes about a third of the most tokens that its characters can take; a model that does not end is stopped there
+
+
+class WritingPrompt(msgspec.Struct, frozen=True):
+    """Everything that a request to write is made of, except the texts of the item: `titles` are those of its inputs."""
+
+    words: WritingWords
+    heading: str
+    titles: dict[str, str]
+    language_name: str
+    max_tokens: int
+
+    def template(self, text_names: tuple[str, ...]) -> PromptTemplate:
+        """Return the messages with slots for these inputs."""
+        from harness.prompts.programs import writing_program  # late: guidance takes half a second
+
+        request = f"{self.words.instruction.strip()}\n{fill_placeholders(self.words.meant_for, language=self.language_name)}"
+        headings = {name: fill_placeholders(self.heading, title=title) for name, title in self.titles.items()}
+        return render_program(lambda texts: writing_program(self.words, request, headings, texts, self.max_tokens), text_names)
+
+
+def writing_prompt(library: Library, task: Task, language: str, *, own_language: bool) -> WritingPrompt:
+    """Return the request for one task and language, in English or (`own_language`) in the language itself. English items have the English
+    one.
+
+    Raises UsageError for a task that nobody is asked to write, or a language without instructions; ContentError for instructions that
+    lack the request.
+    """
+    writing = library.writing(task.id)
+    budget = tokens_for(language, writing.max_characters) // _USUAL_SHARE
+    titles = {name: field.title for name, field in task.fields.items() if field.role == "input"}
+    if is_english(language) or not own_language:
+        return WritingPrompt(writing.words, ENGLISH.heading, titles, english_name(language), budget)
+    if language not in library.instruction_files:
+        raise UsageError(f"there are no instructions in '{language}'; leave out --own-language")
+    instructions, path = library.instructions(language), library.instruction_files[language]
+    if task.id not in instructions.writing:
+        raise ContentError(f"[writing.{task.id}] is missing: the request to write is not translated; leave out --own-language", path)
+    translated = instructions.tasks.get(task.id)
+    titles = {name: translated.fields.get(name, title) for name, title in titles.items()} if translated else titles
+    return WritingPrompt(instructions.writing[task.id], instructions.words.heading, titles, name_in(language, language), budget)
+
+
+def given_texts(item: Item, task: Task) -> tuple[str, ...]:
+    """Return the names of the item's inputs that are not empty, in the order of the task."""
+    inputs = (name for name, field in task.fields.items() if field.role == "input")
+    return tuple(name for name in inputs if str(item.fields.get(name, "")).strip())

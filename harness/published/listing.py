@@ -8,7 +8,7 @@ from typing import Any
 from harness.content.library import Library
 from harness.content.specs import DatasetCard, DataStatement
 from harness.content.tags import resolve
-from harness.data.named_folders import fetched_folder, megabytes, raw_bytes
+from harness.data.folders import fetched_folder, megabytes, raw_bytes
 from harness.published.folders import RECORD, read_record
 
 

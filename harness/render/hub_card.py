@@ -11,7 +11,7 @@ import msgspec
 
 from harness.content.tags import both_names
 from harness.data import Dataset
-from harness.exchange.scores.hub_tables import HubTable, split_name
+from harness.exchange.scores.exports import HubTable, split_name
 from harness.model import BY_PEOPLE
 from harness.render.markdown import escape, markdown_table
 from harness.reports.tables.numbers import coefficient, counted, percent

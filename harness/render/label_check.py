@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from harness.annotate.checks.labelcheck import BY, LabelCheck
+from harness.annotate.labelcheck import BY, LabelCheck
 from harness.content.tags import english_name
 from harness.measure.options import POOLED
 from harness.render.comparison import distinguishing_keys, language_name

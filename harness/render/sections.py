@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from harness.annotate.checks.review_agreement import ReviewSummary
+from harness.annotate.reviews import ReviewSummary
 from harness.content.tags import english_name
 from harness.render.fitted_table import FittedTable
 from harness.render.terminal import dim_lines, print_whole, table_heading

@@ -12,8 +12,8 @@ import msgspec
 
 from harness.content.specs import DatasetCard
 from harness.data import Dataset
+from harness.data.folders import how_to_get
 from harness.data.judgments import Judgments
-from harness.data.named_folders import how_to_get
 from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict, verdicts
 from harness.errors import UsageError

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from harness.data.judgments import first_share
-from harness.data.marked_errors import OUTPUT
+from harness.data.labels import OUTPUT
 from harness.model import LONGEST_EXCERPT, ErrorSpan, Failure, JudgeIdentity, Judgment, Query, Reply, Scale
 from harness.parse import (
     Reading,
@@ -20,9 +20,9 @@ from harness.parse import (
     read_text,
     score_probabilities,
 )
-from harness.parse.decisions import FORMS as FORMS_OF_DECISIONS
-from harness.parse.error_spans import place
 from harness.parse.language import detect_language, is_identifier_loaded
+from harness.parse.probabilities import FORMS as FORMS_OF_DECISIONS
+from harness.parse.reply import place
 from harness.parse.values import failed_reading
 from harness.prompts import OwnPrompt
 

@@ -21,8 +21,8 @@ from harness.content.specs import Asked, DatasetCard
 from harness.content.tags import resolve
 from harness.data import Dataset, load_bundled, load_folder
 from harness.data.asked_data import with_our_names
-from harness.data.folder_writer import data_toml, write_folder
-from harness.data.read_back import read_back
+from harness.data.dataset import read_back
+from harness.data.folders import data_toml, write_folder
 from harness.engines import JudgeOpening, check_engine
 from harness.errors import IncompleteRun, UsageError
 from harness.exchange.labels.pairs_of_outputs import PARALLEL_SOURCE
@@ -32,8 +32,8 @@ from harness.model import Condition, Item, JudgeIdentity, Prompt, Query, Reply, 
 from harness.offensive import refuse_in_repository
 from harness.options import part_of
 from harness.parse import Vocabulary, clean_text, vocabulary_of, writing_failure
-from harness.parse.finish_reasons import was_cut
 from harness.parse.language import UNDETERMINED, detect_language
+from harness.parse.normalisation import was_cut
 from harness.prompts import PromptTemplate, WritingPrompt, given_texts, is_english, writing_prompt
 from harness.row_files import find_table, read_rows, to_json, to_jsonl, write_atomic
 from harness.runs.asking import AskingPlace, CostEstimate, ReplyReading, Watcher, ask_judges, estimate_cost, price_for_engine, why_stopped

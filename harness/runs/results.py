@@ -24,15 +24,14 @@ from numpy.typing import NDArray
 from harness.asking import Settings
 from harness.content import Library
 from harness.data.columns import NO_VALUE, CodedColumn
+from harness.data.folders import fetched_folder, located
 from harness.data.further_tables import reading_seconds
-from harness.data.judgment_file import read_columns_at
-from harness.data.judgments import Judgments
-from harness.data.named_folders import fetched_folder, located
+from harness.data.judgments import Judgments, read_columns_at
 from harness.engines import Engine
 from harness.errors import IncompleteRun, UsageError, refuse_pipe
 from harness.model import RealisedPerturbation, Reply, Score
-from harness.parse.error_spans import decode_spans
-from harness.parse.finish_reasons import was_cut
+from harness.parse.normalisation import was_cut
+from harness.parse.reply import decode_spans
 from harness.row_files import to_json, write_atomic
 from harness.runs.asking import JudgeSummary
 from harness.runs.preparation import Prepared

@@ -14,12 +14,12 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import astuple
 
-from harness.data.judgment_file import JudgmentWriter
+from harness.data.judgments import JudgmentWriter
 from harness.errors import StoreError
 from harness.judges.panel import Vote
 from harness.model import Failure, JudgeIdentity, Judgment, Query, Reply, Scale, Usage
-from harness.parse.error_spans import count_spans
-from harness.parse.reasoning import reasoning_end
+from harness.parse.normalisation import reasoning_end
+from harness.parse.reply import count_spans
 from harness.row_files import sha256_of, write_atomic
 from harness.runs.derivation import derive_judgments
 from harness.runs.plan import Plan
@@ -298,7 +298,7 @@ class PanelVotes:
 def _reading_code_hash() -> str:
     """Hash of the code that turns replies into judgments: when it changes, all replies are read again."""
     package = Path(__file__).parent.parent
-    readers = [package / "runs" / "derivation.py", package / "data" / "judgment_file.py", *sorted((package / "parse").glob("*.py"))]
+    readers = [package / "runs" / "derivation.py", package / "data" / "judgments.py", *sorted((package / "parse").glob("*.py"))]
     files = [Path(__file__), package / "patterns.py", package / "judges" / "panel.py", *readers]
     code = b"".join(path.read_bytes() for path in files)
     return hashlib.sha256(code + version("py3langid").encode()).hexdigest()

@@ -21,8 +21,7 @@ from harness.asking import Addresses, Settings
 from harness.content import Library
 from harness.content.specs import BoardCollection, BoardData, DatasetCard
 from harness.content.tags import choose_from, resolve
-from harness.data.judgment_file import read_judgments
-from harness.data.judgments import Judgments
+from harness.data.judgments import Judgments, read_judgments
 from harness.engines import JudgeOpening, check_engine
 from harness.engines.batch_submission import open_batches
 from harness.engines.limits import budget_of

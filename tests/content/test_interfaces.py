@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from harness.content.interfaces import FALLBACK, missing_strings
+from harness.content.lexicons import FALLBACK, missing_strings
 from harness.content.library import Library
 from harness.content.specs import Interface, read_spec
 

@@ -39,7 +39,7 @@ LISTS = (
 ENGLISH = "en"  # the language of the program: its words stand in names, messages and prompts; only its refusals are looked for
 ALSO_ENGLISH = {"note", "score", "point", "points", "body"}
 ALSO_A_TAG = {"es"}
-LATIN_KEYS = {"qwertyuiop", "asdfghjkl", "zxcvbnm"}  # perturb/characters.py: the keys of Latin script where a lexicon lists none
+LATIN_KEYS = {"qwertyuiop", "asdfghjkl", "zxcvbnm"}  # perturb/kinds.py: the keys of Latin script where a lexicon lists none
 
 
 def test_every_pack_has_a_lexicon() -> None:
@@ -80,7 +80,7 @@ def test_no_python_file_holds_a_word_of_the_lexicon(tag: str) -> None:
 # Where "en" stands in the source: judges are asked in English unless a variant says otherwise, and so are people without an interface.
 ASKED_IN_ENGLISH = {
     "authoring/scaffold.py",
-    "content/interfaces.py",
+    "content/lexicons.py",
     "model.py",
     "runs/derivation.py",
     "runs/plan.py",

@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from harness.annotate.answers.page_record import PageRecord, read_record
-from harness.annotate.checks.kept_pairs import differing_places
-from harness.annotate.pages.blind_pairs import blind_pairs, load_pack
+from harness.annotate.blind_pairs import blind_pairs, differing_places, load_pack
+from harness.annotate.page_results import PageRecord, read_record
 from harness.content import Library
 from harness.model import Item
 from tests.e2e.labelling import data_of, open_page, save, visitor

@@ -12,7 +12,7 @@ from typing import Any, get_args
 
 import pytest
 
-from harness.annotate.answers.page_record import read_record
+from harness.annotate.page_results import read_record
 from harness.decide.rule import VerdictName
 from harness.reports.answer.states import state_of
 from tests.judged_folder import judged_folder

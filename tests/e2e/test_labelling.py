@@ -13,12 +13,11 @@ from typing import Any
 
 import pytest
 
-from harness.annotate.answers.options import PageImportOptions
-from harness.annotate.answers.page_import import import_page_results
-from harness.annotate.answers.page_record import ReviewedJudge, ReviewedScore, read_record
-from harness.annotate.answers.review_answers import read_reviews
-from harness.annotate.pages.options import PageOptions
-from harness.annotate.pages.page import PagesSummary, make_pages
+from harness.annotate.options import PageImportOptions, PageOptions
+from harness.annotate.page import PagesSummary, make_pages
+from harness.annotate.page_import import import_page_results
+from harness.annotate.page_results import ReviewedJudge, ReviewedScore, read_record
+from harness.annotate.reviews import read_reviews
 from harness.authoring.scaffold import new_interface
 from harness.content import Library
 from harness.data import load_bundled, load_folder
@@ -509,7 +508,7 @@ def test_a_served_page_keeps_its_answers_on_the_server(browser: Any, tmp_path: P
 
     import uvicorn
 
-    from harness.annotate.pages.serve import application, served_pages
+    from harness.annotate.serve import application, served_pages
 
     options = PageOptions(language="cs", tasks=("open_prompt",), metrics=("task_quality",), annotators=("eva",), practice=0)
     made("bundled", tmp_path / "pages", options)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from harness.annotate.answers.page_record import read_record
+from harness.annotate.page_results import read_record
 from tests.e2e.labelling import label, open_page, practise, save, visitor
 from tests.e2e.pages import chromium
 from tests.e2e.test_one_table import EN, Rows, agreeing, said, text, write

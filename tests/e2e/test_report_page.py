@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from harness.data import judgment_file as file
+from harness.data import judgments as file
 
 Cli = Callable[..., Any]
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from harness.annotate.answers.page_record import read_record
+from harness.annotate.page_results import read_record
 from harness.content import Library
 from harness.data import load_folder
 from tests.conftest import HANG_SECONDS

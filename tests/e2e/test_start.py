@@ -15,7 +15,7 @@ from typing import Any
 import openpyxl
 import pytest
 
-from harness.annotate.pages.document import data_of
+from harness.annotate.page_data import data_of
 
 Cli = Callable[..., Any]
 COLUMNS = ["Č. dotazu", "Systém", "Odpověď", "Jana", "Petr", "Eva"]

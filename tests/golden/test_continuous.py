@@ -18,8 +18,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from harness.annotate.checks import labelcheck
-from harness.annotate.checks.labelcheck import LabelCheck
+from harness.annotate import labelcheck
+from harness.annotate.labelcheck import LabelCheck
 from harness.content import Library
 from harness.data.dataset import load_folder
 from harness.measure import compare

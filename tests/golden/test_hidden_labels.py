@@ -15,8 +15,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from harness.annotate.answers.page_record import LabellingPage, PageRecord, read_record
-from harness.annotate.answers.page_results import PageAnswer, checksum
+from harness.annotate.page_results import LabellingPage, PageAnswer, PageRecord, checksum, read_record
 
 pytestmark = pytest.mark.needs("shared data")
 

@@ -17,7 +17,7 @@ import pytest
 
 import harness
 from harness.content.library import Library
-from harness.data.named_folders import fetched_folder
+from harness.data.folders import fetched_folder
 from harness.stats import pearson, spearman
 from tests.conftest import ROOT
 

@@ -11,7 +11,7 @@ import pytest
 
 import harness
 from harness import api
-from harness.annotate.checks.options import LabelCheckOptions
+from harness.annotate.options import LabelCheckOptions
 from harness.decide.options import DecisionOptions
 from harness.reports.options import CompareOptions
 from harness.reports.run_report import Report

@@ -10,12 +10,12 @@ import pytest
 
 import harness
 from harness import api, asking, content, data, errors, sources
-from harness.annotate.checks.options import LabelCheckOptions
+from harness.annotate.options import LabelCheckOptions
 from harness.correction import cascade_certificate, certificate
 from harness.correction.options import AcceptOptions, CalibrateOptions, CertifyOptions, CorrectOptions, ProbabilityOptions
 from harness.data import frames
 from harness.decide.options import DecisionOptions
-from harness.exchange.one_table.options import TableOptions
+from harness.exchange.labels.options import TableOptions
 from harness.gate.options import GateOptions
 from harness.improvement.asking import Asking
 from harness.improvement.candidates import AskedCandidate

@@ -20,8 +20,7 @@ from harness.cli.commands.shared import (
     WageFlags,
 )
 from harness.decide.options import DecisionOptions
-from harness.exchange.labels.options import MappingOptions, ReadingOptions
-from harness.exchange.one_table.options import TableOptions
+from harness.exchange.labels.options import MappingOptions, ReadingOptions, TableOptions
 from harness.options import Flag, Names, PositiveNumber, ReadsEach
 from harness.options import base_url as read_url
 from harness.reports.options import CompareOptions

@@ -6,9 +6,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Literal
 
-from harness.annotate.answers.options import PageImportOptions
-from harness.annotate.checks.options import LabelCheckOptions
-from harness.annotate.pages.options import PageOptions
+from harness.annotate.options import LabelCheckOptions, PageImportOptions, PageOptions
 from harness.cli.command import FORM, Command, command
 from harness.cli.commands.shared import (
     CardFlags,

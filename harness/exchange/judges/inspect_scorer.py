@@ -25,7 +25,7 @@ from inspect_ai.solver import TaskState
 from inspect_ai.util import JSONSchema
 
 from harness.exchange.judges.instrument import Instrument, InstrumentSpec, value_at
-from harness.exchange.scores.score_metadata import about_judgment
+from harness.exchange.scores.external_scores import metadata_of_judgment
 from harness.model import Call, JudgeIdentity, Reply
 
 _MESSAGES = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
@@ -80,7 +80,7 @@ def judge(
         judgment = instrument.read(call, _read_output(output), identity)
         about = {
             "grading": [*messages, output.message],
-            **about_judgment(judgment, instrument.signature(identity, judgment.language), item),
+            **metadata_of_judgment(judgment, instrument.signature(identity, judgment.language), item),
         }
         if judgment.score is None:
             reason = "refusal" if judgment.failure == "refused" else "grader_failed"

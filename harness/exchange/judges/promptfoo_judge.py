@@ -17,7 +17,7 @@ import msgspec
 from harness.engines.limits import RetryPolicy, backoff
 from harness.errors import HarnessError, JudgeError, UsageError
 from harness.exchange.judges.instrument import Instrument, InstrumentSpec, value_at
-from harness.exchange.scores.score_metadata import KEY, about_judgment
+from harness.exchange.scores.external_scores import METADATA_KEY, metadata_of_judgment
 from harness.judges import Judge, JudgeOptions, NoReply, open_judge, traits_of
 from harness.model import Call, Reply, Scale
 from harness.row_files import escape_controls, write_together
@@ -107,8 +107,8 @@ def get_assert(output: str, context: Mapping[str, Any], folder: Path = Path()) -
         call = instrument.call(item, judge.identity)
         reply = asyncio.run(_ask(judge, call))
         judgment = instrument.read(call, reply, judge.identity)
-        about = about_judgment(judgment, instrument.signature(judge.identity, judgment.language), item)
-        about[KEY] |= {"reply": reply.text, "finish_reason": reply.finish_reason, "refusal": reply.refusal}
+        about = metadata_of_judgment(judgment, instrument.signature(judge.identity, judgment.language), item)
+        about[METADATA_KEY] |= {"reply": reply.text, "finish_reason": reply.finish_reason, "refusal": reply.refusal}
         if judgment.score is None:
             return _without_score(f"no score ({judgment.failure}): {reply.text or reply.refusal or ''}", about)
         score = judgment.score

@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import ContentError
-from harness.exchange.labels.rankings import with_preferences
-from harness.exchange.labels.records import objects_in
+from harness.exchange.labels.records import objects_in, with_preferences
 from harness.exchange.labels.table import Record, SourceTable, columns_of, is_blank
 
 _ANSWERS = ".responses"

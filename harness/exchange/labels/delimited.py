@@ -15,7 +15,7 @@ from typing import Literal
 
 from harness.errors import ContentError, UsageError
 from harness.exchange.labels import table as limits
-from harness.exchange.labels.plain_exports import distinct_names
+from harness.exchange.labels.layouts import distinct_names
 from harness.exchange.labels.table import Record, SourceTable, header_index, header_note, is_blank, two_row_names, two_row_note
 from harness.row_files import open_bytes, unguard_cell
 

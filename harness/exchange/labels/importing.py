@@ -19,16 +19,20 @@ from harness.content.specs import DatasetCard, LabelMapping
 from harness.content.tags import choose_from, suggest
 from harness.data.dataset import own_words, rubric_scales
 from harness.errors import ContentError, UsageError
-from harness.exchange.labels.cells import column_of_table
-from harness.exchange.labels.columns_of_source import BlankCell, ColumnPlan, SourceLabel, iterate_labels, make_column_plan
+from harness.exchange.labels.cells import UnreadableScore, column_of_table, id_text, read_score, require_flippable, reverse_score
+from harness.exchange.labels.columns_of_source import (
+    BlankCell,
+    ColumnPlan,
+    SourceLabel,
+    iterate_labels,
+    make_column_plan,
+    with_people_apart,
+)
 from harness.exchange.labels.items import GivenItems, ItemRows, read_given_items
-from harness.exchange.labels.layouts import from_potato, is_potato, one_record_per_item, with_ids
+from harness.exchange.labels.layouts import from_potato, is_potato, one_record_per_item, with_ids, with_plain_names
 from harness.exchange.labels.mapping import scale_hint, with_annotator_of_file
 from harness.exchange.labels.options import ImportOptions
-from harness.exchange.labels.plain_exports import with_plain_names
 from harness.exchange.labels.read import read_source
-from harness.exchange.labels.scores import UnreadableScore, id_text, read_score, require_flippable, reverse_score
-from harness.exchange.labels.several_people import with_people_apart
 from harness.exchange.labels.table import SourceTable
 from harness.exchange.labels.target_folder import TargetFolder, add_rows, digest_note, updated_about, without_paths
 from harness.model import AnnotatorKind, Scale, Source

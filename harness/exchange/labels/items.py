@@ -14,11 +14,11 @@ from harness.content.specs import DatasetCard, LabelMapping
 from harness.conversations import as_text
 from harness.data import load_bundled, load_folder
 from harness.data.dataset import text_problems
-from harness.data.named_folders import located
+from harness.data.folders import located
 from harness.errors import ContentError, UsageError
+from harness.exchange.labels.cells import UnreadableScore, id_text
 from harness.exchange.labels.columns_of_source import NO_ITEM_ID, ColumnPlan, find_columns
 from harness.exchange.labels.read import read_source
-from harness.exchange.labels.scores import UnreadableScore, id_text
 from harness.exchange.labels.table import Record, Unreadable, is_blank
 from harness.model import Item, Scale
 from harness.parse.language import other_language_of

@@ -13,8 +13,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from harness.errors import ContentError
-from harness.exchange.labels.rankings import with_preferences
-from harness.exchange.labels.records import objects_in
+from harness.exchange.labels.records import objects_in, with_preferences
 from harness.exchange.labels.table import Record, SourceTable, columns_of
 from harness.model import Scale
 

@@ -1,14 +1,23 @@
 """Other layouts of labels, turned into one record a score: ids made of several columns, a row a person and a column an item (forms), and
-Potato's scores as keys."""
+Potato's scores as keys; and plain tables that programs export (promptfoo, Langfuse, Label Studio), with columns whose names say what they
+hold.
+
+A program's table is known by the names of its columns. What the rows hold stays; what the program notes for itself is left out, and a
+note says so.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from harness.errors import ContentError, UsageError
-from harness.exchange.labels.scores import UnreadableScore, id_text
-from harness.exchange.labels.table import Record, SourceTable, Unreadable, is_blank
+from harness.exchange.labels.cells import UnreadableScore, column_of_table, id_text
+from harness.exchange.labels.table import Record, SourceTable, Unreadable, columns_of, is_blank
 from harness.patterns import TOO_SLOW, Pattern, SlowPattern
 from harness.text import quoted
 
@@ -127,3 +136,128 @@ def unwrapped_result(value: Any) -> Any:
         if kind in ("rating", "number", "choices"):
             return score[0] if isinstance(score, list) and len(score) == 1 else score
     return value
+
+
+GRADER = "grader"  # the column of promptfoo's verdicts: a judge's, by its name
+_PROMPT = re.compile(r"\[[^]]+\] .*", re.DOTALL)  # the name of a column of outputs: provider and prompt
+_OUTPUT = re.compile(r"\[(PASS|FAIL|ERROR)\] \([^)]*\)\s*(.*?)(?:\n+\s*(?:Pass|Fail) Reason: (.*))?", re.DOTALL)
+_PROMPTFOO = ("Status", "Score", "Named Scores", "Grader Reason")
+_PROMPTFOO_OWN = {"Status": GRADER, "Grader Reason": f"{GRADER} reason", "Reasoning": "reasoning", "Comment": "comment"}
+_LANGFUSE = ("source", "name", "dataType", "value")
+_LANGFUSE_KINDS = {"ANNOTATION": "human", "EVAL": "llm"}
+_LANGFUSE_ITEMS = ("traceId", "observationId", "sessionId", "datasetRunId")
+_LABEL_STUDIO = ("annotation_id", "annotator", "created_at", "updated_at", "lead_time")
+
+
+def with_plain_names(table: SourceTable) -> SourceTable:
+    """Return an export of a program with plain columns; any other table as it is."""
+    names = {*table.columns}
+    outputs = [name for name in table.columns if _PROMPT.fullmatch(name)]
+    if outputs and any({*(name.removesuffix(f" {output}") for name in names)} >= {*_PROMPTFOO} for output in outputs):
+        return _read_promptfoo(table, outputs, _read_columns_of_output)
+    if outputs and all(_are_outputs(table, name) for name in outputs):
+        return _read_promptfoo(table, outputs, _read_cell_of_output)
+    if names >= {*_LANGFUSE} and names & {*_LANGFUSE_ITEMS}:
+        # A row a score: who gave it, of what, on which metric. Scores of the programming interface stay of an unknown kind.
+        records = []
+        for record in table.records:
+            cells = record.cells
+            source = str(cells.get("source", "")).strip()
+            kind = _LANGFUSE_KINDS.get(source.upper(), source)
+            person = cells.get("authorUserId") or cells.get("author_user_id") or "person"
+            row = {
+                "item_id": next((cells[name] for name in _LANGFUSE_ITEMS if not is_blank(cells.get(name))), None),
+                "metric": cells.get("name"),
+                "rater_type": kind,
+                "rater": person
+                if kind == "human"
+                else cells.get("evaluatorId") or cells.get("evaluator_id") or f"{source.lower()} evaluator",
+                "score": cells.get("value") if is_blank(cells.get("stringValue")) else cells["stringValue"],
+                "comment": cells.get("comment"),
+            }
+            records.append(record._replace(cells={name: cell for name, cell in row.items() if not is_blank(cell)}))
+        if len({record.cells["rater_type"] for record in records}) == 1:  # then nothing has to be told apart
+            records = [
+                record._replace(cells={name: cell for name, cell in record.cells.items() if name != "rater_type"}) for record in records
+            ]
+        return _with_rows(
+            table, records, "Langfuse's scores: ANNOTATION is people's, EVAL a judge's; of words, the number beside them is left out"
+        )
+    if names >= {*_LABEL_STUDIO}:
+        # The rows without what the program notes of each annotation; a rating in JSON is its number.
+        facts = {"annotation_id", "created_at", "updated_at", "lead_time"}
+        records = []
+        for record in table.records:
+            cells = {name: _strip_messages(cell) for name, cell in record.cells.items() if name not in facts}
+            records.append(record._replace(cells=cells))
+        return _with_rows(table, records, "Label Studio's table: what it notes of each annotation is left out")
+    return table
+
+
+def distinct_names(header: list[str]) -> list[str]:
+    """Return the header of promptfoo's table with the prompt behind repeated names: each prompt has a column `Status`, `Score`, …"""
+    if header.count(_PROMPTFOO[2]) < 2:
+        return header
+    prompt, names, times = "", [], Counter(header)
+    for name in header:
+        prompt = name if _PROMPT.fullmatch(name) else prompt
+        names.append(f"{name} {prompt}" if times[name] > 1 and name != prompt else name)
+    return names
+
+
+def _are_outputs(table: SourceTable, name: str) -> bool:
+    cells = [record.cells[name] for record in table.records if not is_blank(record.cells.get(name))]
+    return bool(cells) and all(isinstance(cell, str) and _OUTPUT.fullmatch(cell) for cell in cells)
+
+
+def _read_promptfoo(table: SourceTable, outputs: Sequence[str], read: Callable[[dict[str, Any], str], dict[str, Any]]) -> SourceTable:
+    """Return a row for each output, with its text, its system and what the grader said of it."""
+    about = {f"{name}{end}" for name in (*_PROMPTFOO, *_PROMPTFOO_OWN) for end in ("", *(f" {output}" for output in outputs))}
+    about |= {name for name in table.columns if name.startswith("Metric: ")}
+    remaining = [name for name in table.columns if name not in about and name not in outputs]
+    scored = [name for name in remaining if column_of_table(table, name).looks_like_scores] if len(outputs) > 1 else []
+    if scored:
+        raise UsageError(
+            f"{quoted(scored)} holds scores, and a row of promptfoo's table has {len(outputs)} outputs: nothing says which one is scored; "
+            "export one prompt, or give each output a row"
+        )
+    records = []
+    for record in table.records:
+        variables = {name: cell for name, cell in record.cells.items() if name not in outputs and name not in about}
+        for output in outputs:
+            if not is_blank(record.cells.get(output)):
+                system = {"system": output} if len(outputs) > 1 else {}
+                records.append(record._replace(cells=variables | system | read(record.cells, output)))
+    note = (
+        "promptfoo's table: PASS and FAIL are the grader's verdicts (or those of a person who changed them there, which the table does not "
+        "say); the scores behind them are left out"
+    )
+    return _with_rows(table, records, note)
+
+
+def _read_columns_of_output(cells: dict[str, Any], output: str) -> dict[str, Any]:
+    """Return the parts of an output of the viewer's table, which has a column for each."""
+    said = {our_name: cells.get(f"{their_name} {output}", cells.get(their_name)) for their_name, our_name in _PROMPTFOO_OWN.items()}
+    return {"output": cells[output]} | {name: cell for name, cell in said.items() if not is_blank(cell)}
+
+
+def _read_cell_of_output(cells: dict[str, Any], output: str) -> dict[str, Any]:
+    """Return the parts of an output of `promptfoo eval -o FILE.csv`, where one cell holds verdict, score, text and reason."""
+    match = _OUTPUT.fullmatch(str(cells[output]))
+    verdict, text, reason = match.groups() if match else ("", "", None)
+    return {"output": text, GRADER: verdict} | ({f"{GRADER} reason": reason} if reason else {})
+
+
+def _strip_messages(cell: Any) -> Any:
+    if not (isinstance(cell, str) and cell.lstrip().startswith(("[{", '{"'))):
+        return cell
+    try:
+        value = msgspec.json.decode(cell)
+    except msgspec.DecodeError:
+        return cell
+    plain = unwrapped_result(value)
+    return cell if plain is value else plain
+
+
+def _with_rows(table: SourceTable, records: list[Record], note: str) -> SourceTable:
+    return table._replace(columns=columns_of([record.cells for record in records]), records=records, notes=[*table.notes, note])

@@ -17,8 +17,8 @@ from harness.content.lexicons import lexicon_for
 from harness.content.specs import DatasetCard
 from harness.content.tags import choose_from
 from harness.data import Dataset
-from harness.data.folder_writer import data_toml, write_folder
-from harness.data.read_back import read_back
+from harness.data.dataset import read_back
+from harness.data.folders import data_toml, write_folder
 from harness.errors import UsageError
 from harness.model import Item
 from harness.offensive import refuse_in_repository

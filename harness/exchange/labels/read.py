@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import ContentError, UsageError, unreadable
-from harness.exchange.labels import argilla, hub, label_studio, records, sheet
+from harness.exchange.labels import argilla, label_studio, records, sheet
 from harness.exchange.labels.delimited import read_delimited
 from harness.exchange.labels.options import SourceOptions
 from harness.exchange.labels.table import SourceTable, is_blank, with_conversations
@@ -60,10 +60,10 @@ def _read_cells(source: str, options: SourceOptions, annotator: str | None) -> S
     for name, kinds in _KINDS_OF_OPTIONS.items():
         if getattr(options, name) is not None and kind not in kinds:
             raise UsageError(f"--{name.replace('_', '-')} is for {' and '.join(kinds)}, but {source} is read as {kind}")
-    if kind == "hf" and source.startswith(hub.PREFIX):
-        return hub.read_hub(source, options.revision, options.split)
+    if kind == "hf" and source.startswith(records.PREFIX):
+        return records.read_hub(source, options.revision, options.split)
     if kind == "hf":
-        return hub.read_saved(path, options.split)
+        return records.read_saved(path, options.split)
     _require_file(path)
     if kind == "xlsx":
         return without_names_in_rows(read_xlsx(path, options.sheet, options.header_row))
@@ -89,9 +89,9 @@ def _require_file(path: Path) -> None:
 
 
 def _detect_kind(source: str, path: Path) -> str:
-    if source.startswith(hub.PREFIX):
+    if source.startswith(records.PREFIX):
         return "hf"
-    if path.is_dir() and hub.is_saved(path):
+    if path.is_dir() and records.is_saved(path):
         return "hf"
     _require_file(path)
     suffix = next((end for end in reversed(path.suffixes) if end.lower() != ".gz"), "").lower()

@@ -2,26 +2,427 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from random import Random
+from typing import Any, NamedTuple
 
 import msgspec
+from rich.cells import cell_len
 
-from harness.content.column_words import column_words
+from harness.content.column_words import column_words, is_judge_name
+from harness.content.scale_text import parse_scale
+from harness.content.specs import DatasetCard
+from harness.content.tags import language_named, tag_of_cell
 from harness.data import Dataset
-from harness.errors import UsageError
-from harness.exchange.labels.cells import SourceColumn, columns_of_table
+from harness.data.columns import CodedColumn, Columns, checked_columns
+from harness.data.dataset import assemble
+from harness.data.judgments import NO_VARIANT, JudgmentRow, probabilities_text
+from harness.data.labels import LabelRow
+from harness.errors import ContentError, UsageError, refuse_faults
+from harness.exchange.labels.cells import PROBABILITY, SourceColumn, cell_score, columns_of_table
 from harness.exchange.labels.delimited import likely_encoding
-from harness.exchange.labels.options import SourceOptions
-from harness.exchange.labels.plain_exports import with_plain_names
+from harness.exchange.labels.layouts import with_plain_names
+from harness.exchange.labels.options import Role, SourceOptions, TableOptions
 from harness.exchange.labels.read import KIND_BY_SUFFIX, read_source
 from harness.exchange.labels.table import Record, SourceTable, columns_of, flat, is_blank, with_conversations
-from harness.exchange.one_table.options import Role, TableOptions
-from harness.exchange.one_table.records import RecordReader, TableRecords
-from harness.exchange.one_table.roles import RoleFinder, TableRoles, find_roles
-from harness.exchange.one_table.scales import recoded_columns
-from harness.text import normalised_id, one_line
+from harness.exchange.one_table.roles import RoleFinder, SideColumn, TableRoles, are_places, find_roles, is_total, side_of
+from harness.exchange.one_table.scales import ReadScale, read_scale, recoded_columns
+from harness.model import AnnotatorKind, Item, Scale
+from harness.parse.language import UNDETERMINED, identify_language, other_language_of
+from harness.parse.probabilities import SUM_TOLERANCE
+from harness.text import normalised_id, one_line, person_key
+
+TASK = "texts"
+METRIC, PREFERENCE = "rating", "preference"  # of scores whose metric nothing names: on one text, and on two
+_LEAST_OF_LANGUAGE = 30  # texts that look like a further language, for the table to be split by it
+_SAMPLED = 2000  # texts of a large table
+_FEW_LETTERS = 20  # nobody can tell the language of a shorter text; a Chinese character is as wide as two letters
+
+
+class TableRecords(NamedTuple):
+    """The data set, the scale of each metric as it was read, the languages, and what a reader should know of the reading."""
+
+    data: Dataset
+    scales: Mapping[str, ReadScale]
+    languages: str
+    notes: Sequence[str]
+
+
+class RecordReader:
+    """Reads the rows of a table by the roles of its columns."""
+
+    def __init__(self, table: SourceTable, columns: Sequence[SourceColumn], roles: TableRoles, options: TableOptions, name: str) -> None:
+        self.table, self.roles, self.options, self.name = table, roles, options, name
+        self.columns = {column.name: column for column in columns}
+        self.rows = len(table.records)
+        self.notes: list[str] = list(roles.notes)
+        self.metric_name = options.metric if options.metric and options.metric not in self.columns else METRIC
+        if self.metric_name == METRIC and "output_a" in roles.texts:
+            self.metric_name = PREFERENCE
+
+    def read(self) -> TableRecords:
+        """Return the data set. Raises UsageError and ContentError with the place of what cannot be read."""
+        ids = self._read_ids()
+        languages, seen = self._read_languages()
+        items, row_of = self._make_items(ids, languages)
+        scores = [score for score in self.roles.scores if self.columns[score.column].filled]
+        # The columns of people's and of judges' scores by metric; of rows of scores, each part of the column by metric and side.
+        by_metric: dict[str, tuple[list[SourceColumn], list[SourceColumn]]] = {}
+        for score in scores:
+            for metric, side, cells in self._split_by_metric(score):
+                by_metric.setdefault(metric, ([], []))[side == "judge"].append(SourceColumn(score.column, cells))
+        stated = self._read_stated_scales(by_metric)
+        pair = "output_a" in self.roles.texts
+        scales: dict[str, ReadScale] = {}
+        for metric, (people, judges) in by_metric.items():
+            if people and judges:
+                score_columns = [self._without_names(column) for column in (*people, *judges)] if pair else [*people, *judges]
+                scale = stated.get(metric) or stated.get("")
+                scales[metric] = read_scale(metric, score_columns[: len(people)], score_columns[len(people) :], scale, pair=pair)
+        # Note columns of one side whose scores are equal in every text: one may be a copy of the other.
+        for index, first in enumerate(scores):
+            for second in scores[index + 1 :]:
+                if (first.side, first.metric) != (second.side, second.metric) or self.roles.rows_are_scores:
+                    continue
+                pairs = zip(self.columns[first.column].cells, self.columns[second.column].cells, strict=True)
+                scored_pairs = [
+                    (cell_score(first_score), cell_score(second_score))
+                    for first_score, second_score in pairs
+                    if first_score is not None and second_score is not None
+                ]
+                if len(scored_pairs) >= _MANY_EQUAL and all(first_score == second_score for first_score, second_score in scored_pairs):
+                    names = f"'{first.column}' and '{second.column}'"
+                    self.notes.append(f"{names} have the same score in all {len(scored_pairs):,} texts: one may be a copy of the other")
+        probabilities = self._read_probabilities(scores, scales)
+        labels, judgments = self._score_rows(scores, scales, ids, probabilities)
+        about = DatasetCard(
+            id=self.name,
+            source=self.options.source,
+            annotators=self._guess_annotator_kind(),
+            sampling=self.options.sampling or "unknown",
+        )
+        faults_of_labels = list(_find_repeated(labels, ("item_id", "annotator_id", "metric"), row_of))
+        refuse_faults(((number, sentence) for number, sentence in faults_of_labels), Path(self.name))
+        path = Path(self.name)
+        data = assemble(
+            items,
+            (_make_columns(labels, LabelRow, "a label", path), path),
+            (_make_columns(_with_repeats(judgments), JudgmentRow, "a judgment", path), path),
+            {metric: read.scale for metric, read in scales.items()},
+            about,
+        )
+        outputs = {TASK: tuple(name for name in ("output", "output_a", "output_b") if name in self.roles.texts)}
+        return TableRecords(msgspec.structs.replace(data, outputs=outputs if outputs[TASK] else {}), scales, seen, self.notes)
+
+    def _read_cells(self, name: str | None) -> Sequence[Any]:
+        return [None] * self.rows if name is None else self.columns[name].cells
+
+    def _read_ids(self) -> list[str]:
+        """Return the id of each row's item: its id, else in a table with rows of several raters its texts, else the number of the row."""
+        id_column = self.roles.first("id")
+        self._refuse_totals(id_column)
+        several = self.roles.rater is not None or self.roles.kind is not None
+        if id_column is not None:
+            ids = [normalised_id(str(cell)) if cell is not None else "" for cell in self._read_cells(id_column)]
+            if not all(ids):
+                location = self.table.records[ids.index("")].place(id_column)
+                raise ContentError(f"no id: the cell is empty (column '{id_column}'); fill it, or take the row out", location)
+            repeated = [(id_, count) for id_, count in Counter(ids).items() if count > 1]
+            if several or not repeated:
+                return ids
+            return self._without_duplicates(id_column, ids)
+        if several and self.roles.texts:
+            texts = list(zip(*(self._read_cells(column) for column in self.roles.texts.values()), strict=True))
+            first: dict[Any, str] = {}
+            return [first.setdefault(text, str(row_number)) for row_number, text in enumerate(texts, start=1)]
+        if several:
+            raise UsageError("several raters score a text in rows of their own, and nothing tells the texts apart: --id COLUMN")
+        return [str(number) for number in range(1, self.rows + 1)]
+
+    def _refuse_totals(self, id_column: str | None) -> None:
+        """Raise ContentError for a row of totals or means, which has no text."""
+        texts = list(self.roles.texts.values())
+        for name in dict.fromkeys(filter(None, (id_column, next(iter(self.columns), None), *texts))):
+            others = [self._read_cells(text) for text in texts if text != name]
+            for row, cell in enumerate(self._read_cells(name)):
+                at_end = row >= self.rows - _LAST_ROWS or name not in texts  # elsewhere, a text may be one word
+                if at_end and is_total(cell) and all(cells[row] is None for cells in others):
+                    location = self.table.records[row].place(name)
+                    raise ContentError(f"'{cell}' looks like a row of totals or means, and has no text; take it out of the table", location)
+
+    def _without_duplicates(self, id_column: str, ids: list[str]) -> list[str]:
+        """Return ids of which a repeated one stands in equal rows only. Raises ContentError for rows of one id that differ."""
+        first: dict[str, int] = {}
+        double = 0
+        for index, id_ in enumerate(ids):
+            earlier = first.setdefault(id_, index)
+            if earlier == index:
+                continue
+            if any(column.cells[index] != column.cells[earlier] for column in self.columns.values()):
+                location, earlier_location = (self.table.records[row].place(id_column) for row in (index, earlier))
+                raise ContentError(
+                    f"'{id_}' is also at {earlier_location}, with other cells: ids are unique in a table with a row a text; "
+                    "--id COLUMN names another "
+                    "column, and --group makes this one the group of the texts",
+                    location,
+                )
+            double += 1
+        self.notes.append(f"{double} row{'s' if double > 1 else ''} that stand{'' if double > 1 else 's'} twice in the table count once")
+        return ids
+
+    def _read_languages(self) -> tuple[list[str], str]:
+        """Return the language of each row, and how it was found."""
+        language_column = self.roles.first("language")
+        if language_column is not None:
+            cells = self._read_cells(language_column)
+            tags: dict[Any, str] = {}
+            for row, cell in enumerate(cells):
+                if cell is None:
+                    raise ContentError(
+                        f"no language: the cell is empty (column '{language_column}')", self.table.records[row].place(language_column)
+                    )
+                if cell not in tags:
+                    try:
+                        tags[cell] = tag_of_cell(str(cell))
+                    except UsageError as err:
+                        raise ContentError(str(err), self.table.records[row].place(language_column)) from None
+            used = list(dict.fromkeys(tags.values()))
+            of_texts = [self._read_cells(column) for column in self.roles.texts.values()]
+            for code in used:
+                rows = [row for row, cell in enumerate(cells) if tags[cell] == code]
+                of_code = (str(column[row]) for column in of_texts for row in rows if column[row] is not None)
+                if sentence := other_language_of(code, of_code):
+                    raise UsageError(f"{sentence} in the table (column '{language_column}')")
+            return [tags[cell] for cell in cells], f"{', '.join(used[:6])}{', …' if len(used) > 6 else ''} ({language_column})"
+        if self.options.language:
+            stated_tag = language_named(self.options.language)
+            if stated_tag is None:
+                raise UsageError(f"--language '{self.options.language}' is neither a column of the table nor the tag of a language")
+            return [stated_tag] * self.rows, stated_tag
+        # What the texts look like: each text is identified, and a language counts from some texts on.
+        names: list[str] = [name for name in ("output", "output_a", "output_b") if name in self.roles.texts] or list(self.roles.texts)
+        if not names:
+            return [UNDETERMINED] * self.rows, f"not known, as no column has texts ({UNDETERMINED}; --language TAG)"
+        cells = list(zip(*(self._read_cells(self.roles.texts[name]) for name in names), strict=True))
+        texts = [" ".join(str(cell) for cell in row if cell is not None) for row in cells]
+        long = [text for text in texts if _measure_letters(text) >= _FEW_LETTERS]
+        if len(long) > _SAMPLED:  # a language that has a tenth of the rows would show in a sample
+            [(main, count)] = Counter(identify_language(text)[0] for text in Random(0).sample(long, _SAMPLED)).most_common(1)
+            if 20 * count > 19 * _SAMPLED:
+                return [main] * self.rows, f"{main}, seen in the texts"
+        seen = {text: identify_language(text)[0] for text in dict.fromkeys(long)}
+        if not seen:
+            joined = " ".join(texts[:500])
+            return [identify_language(joined)[0]] * self.rows, f"{identify_language(joined)[0]}, seen in the texts"
+        counts = Counter(seen[text] for text in texts if text in seen)
+        [(main, _), *rarer] = counts.most_common()
+        frequent = {main, *(tag for tag, count in rarer if count >= _LEAST_OF_LANGUAGE and 10 * count >= self.rows)}
+        summary = ", ".join(f"{tag} ({counts[tag]} texts)" for tag in counts if tag in frequent) if len(frequent) > 1 else main
+        return [seen[text] if seen.get(text) in frequent else main for text in texts], f"{summary}, seen in the texts"
+
+    def _make_items(self, ids: Sequence[str], languages: Sequence[str]) -> tuple[list[Item], dict[str, int]]:
+        """Return the items in the order of their first rows, and the number of the row where each begins."""
+        texts = {name: self._read_cells(column) for name, column in self.roles.texts.items()}
+        groups, systems = self._read_cells(self.roles.first("group")), self._read_cells(self.roles.first("system"))
+        if "output_a" in self.roles.texts:
+            system_columns = sorted(name for name, role in self.roles.by_column.items() if role == "system")[:2]
+            texts |= {
+                f"system_{place}": self._read_cells(name)
+                for place, name in zip("ab", system_columns, strict=False)
+                if len(system_columns) == 2
+            }
+            systems = self._read_cells(None)
+        rows: dict[str, int] = {}
+        items = []
+        for row, id_ in enumerate(ids):
+            if id_ in rows:
+                continue
+            rows[id_] = row
+            fields = {name: str(cells[row]) for name, cells in texts.items() if cells[row] is not None}
+            group, system = groups[row], systems[row]
+            group = id_ if group is None else normalised_id(str(group))
+            items.append(Item(id_, languages[row], TASK, group=group, system=None if system is None else str(system), fields=fields))
+        for row, id_ in enumerate(ids):
+            if languages[row] != languages[rows[id_]]:
+                place = self.table.records[row].place()
+                raise ContentError(f"'{id_}' is {languages[row]} here and {languages[rows[id_]]} before; a text has one language", place)
+        return items, rows
+
+    def _split_by_metric(self, score: SideColumn) -> Iterator[tuple[str, str, Sequence[Any]]]:
+        """Yield (metric, side, cells) of a column of scores; one part, unless rows name the metric or who gave the score."""
+        column = self.columns[score.column]
+        metrics = self._read_cells(self.roles.first("metric")) if self.roles.rows_are_scores else [None] * self.rows
+        if not self.roles.rows_are_scores:
+            yield score.metric or self.metric_name, score.side, column.cells
+            return
+        parts: dict[tuple[str, str], list[Any]] = {}
+        for row, cell in enumerate(column.cells):
+            metric = score.metric or (self.metric_name if metrics[row] is None else str(metrics[row]))
+            parts.setdefault((metric, self._find_side(row)), []).append(cell)
+        for (metric, side), cells in parts.items():
+            yield metric, side, cells
+
+    def _find_side(self, row: int) -> str:
+        """Return who gave a row's scores: a person or a judge."""
+        if self.roles.kind is not None:
+            cell = self._read_cells(self.roles.kind)[row]
+            side = None if cell is None else side_of(str(cell))
+            if side is None:
+                location = self.table.records[row].place(self.roles.kind)
+                raise ContentError(f"'{cell or ''}' says neither person nor judge (column '{self.roles.kind}')", location)
+            return side
+        rater = self._read_cells(self.roles.rater)[row]
+        return "judge" if rater is not None and is_judge_name(str(rater)) else "human"
+
+    def _read_stated_scales(self, metrics: Mapping[str, Any]) -> dict[str, Scale]:
+        """Return the scales that the user names, by metric; one without a name is that of all metrics."""
+        scales: dict[str, Scale] = {}
+        for text in self.options.scale:
+            name, equals, scale = text.partition("=")
+            has_metric = bool(equals) and name in metrics
+            if equals and not has_metric and ":" not in name:
+                raise UsageError(f"--scale {text}: the table has no metric '{name}'; its metrics are {', '.join(metrics)}")
+            scales[name if has_metric else ""] = parse_scale(scale if has_metric else text, "--scale ")
+        return scales
+
+    def _without_names(self, column: SourceColumn) -> SourceColumn:
+        """Return a pair's scores with A and B in place of the names of the two systems, where cells hold these."""
+        systems = sorted(name for name, role in self.roles.by_column.items() if role == "system")
+        if len(systems) != 2 or not column.words & (_lower(self.columns[systems[0]]) | _lower(self.columns[systems[1]])):
+            return column
+        first, second = (self.columns[name].cells for name in systems)
+        cells = ["A" if cell == a else "B" if cell == b else cell for cell, a, b in zip(column.cells, first, second, strict=True)]
+        replaced = SourceColumn(column.name, cells)
+        self.columns[column.name] = replaced
+        return replaced
+
+    def _read_probabilities(self, scores: Sequence[SideColumn], scales: Mapping[str, ReadScale]) -> list[str | None]:
+        """Return the judge's probabilities of all classes in each row, as JSON; None where they are none, with a note on how many."""
+        names = [name for name, role in self.roles.by_column.items() if role == "probability"]
+        judged = [score for score in scores if score.side == "judge"]
+        missing: list[str | None] = [None] * self.rows
+        if not names:
+            return missing
+        metric = (judged[0].metric or self.metric_name) if len(judged) == 1 and not self.roles.rows_are_scores else None
+        scale = scales.get(metric) if metric else None
+        classes = {name: cell_score(name.removeprefix(PROBABILITY)) for name in names}
+        points = {name: scale.points.get(score) for name, score in classes.items() if score is not None} if scale else {}
+        if scale is None or set(points.values()) != set(scale.scale.classes) or len(names) != len(scale.scale.classes):
+            self.notes.append(f"{', '.join(names)} are not read: they are no probabilities of the classes of one judge")
+            return missing
+        texts = list(missing)
+        for row, cells in enumerate(zip(*(self._read_cells(name) for name in names), strict=True)):
+            values = [cell_score(cell) if cell is not None else None for cell in cells]
+            stated = [value for value in values if isinstance(value, float)]
+            if len(stated) == len(names) and abs(sum(stated) - 1) <= SUM_TOLERANCE:
+                texts[row] = probabilities_text({str(points[name]): value for name, value in zip(names, stated, strict=True)})
+        if count := texts.count(None):
+            self.notes.append(f"{count} of {self.rows} rows have no probabilities that sum to 1 ({', '.join(names)})")
+        return texts
+
+    def _score_rows(
+        self, scores: Sequence[SideColumn], scales: Mapping[str, ReadScale], ids: Sequence[str], probabilities: Sequence[str | None]
+    ) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
+        """Return the columns of labels and of judgments. Raises ContentError with the places of people's cells that are no score."""
+        labels: dict[str, list[Any]] = {name: [] for name in ("item_id", "annotator_id", "metric", "score")}
+        judgments: dict[str, list[Any]] = {name: [] for name in ("item_id", "judge", "metric", "score")}
+        if any(probabilities):
+            judgments["probs"] = []
+        people = list(dict.fromkeys(score.who for score in scores if score.side == "human"))
+        names = {who: "person" if len(people) == 1 else f"person-{index}" for index, who in enumerate(people, start=1)}
+        raters: dict[str, str] = {}
+        who, metrics = self._read_cells(self.roles.rater or self.roles.kind), self._read_cells(self.roles.first("metric"))
+        in_rows = self.roles.rows_are_scores
+        faults: list[str] = []
+        rows_seen: set[tuple[str, str, str]] = set()
+        once = {score.column: len({*zip(ids, self.columns[score.column].cells, strict=True)}) == len({*ids}) for score in scores}
+        row: tuple[Any, ...]
+        for score in scores:
+            for index, cell in enumerate(self.columns[score.column].cells):
+                if cell is None or (value := cell_score(cell)) is None:
+                    continue
+                metric = score.metric or (str(metrics[index]) if in_rows and metrics[index] is not None else self.metric_name)
+                if metric not in scales:
+                    continue
+                side = self._find_side(index) if in_rows else score.side
+                point = scales[metric].points.get(value)
+                if side == "judge":
+                    judge = str(who[index]) if in_rows else score.who
+                    row = (ids[index], judge, metric, str(cell) if point is None else point)
+                    row += (probabilities[index],) if "probs" in judgments else ()
+                elif point is None:
+                    described = scales[metric].scale.describe()
+                    faults.append(f"{self.table.records[index].place(score.column)}: '{cell}' is not on the scale ({described})")
+                    continue
+                else:
+                    by_name = in_rows or (self.roles.rater is not None and who[index] is not None)
+                    key = person_key(str(who[index])) if by_name else ""
+                    person = raters.setdefault(key, f"person-{len(raters) + 1}") if by_name else names[score.who]
+                    row = (ids[index], person, metric, point)
+                if not in_rows and (self.roles.rater is None or (side == "judge" and once[score.column])):
+                    if (row[0], row[1], row[2]) in rows_seen:  # a row that stands twice, or a judge's score beside each rater's
+                        continue
+                    rows_seen.add((row[0], row[1], row[2]))
+                for values, part in zip((judgments if side == "judge" else labels).values(), row, strict=True):
+                    values.append(part)
+        if faults:
+            more = f"\n         … and {len(faults) - _MOST_FAULTS} more" if len(faults) > _MOST_FAULTS else ""
+            raise UsageError("people's scores that cannot be read:\n         " + "\n         ".join(faults[:_MOST_FAULTS]) + more)
+        # Note texts that only one side scored.
+        labelled, judged = (set(zip(rows["item_id"], rows["metric"], strict=True)) for rows in (labels, judgments))
+        if not labelled & judged:
+            raise UsageError("people and judge scored no text in common; nothing can be compared")
+        if missing := len(labelled - judged):
+            self.notes.append(f"{missing:,} of {len(labelled):,} labelled texts have no score of a judge and are left out, as not asked")
+        if missing := len(judged - labelled):
+            self.notes.append(f"{missing:,} judged texts have no person's label")
+        return labels, judgments
+
+    def _guess_annotator_kind(self) -> AnnotatorKind:
+        people = {score.who for score in self.roles.scores if score.side == "human"}
+        if self.roles.rater is not None or len(people) < 2:
+            return "persistent"
+        return "positional" if are_places(people) else "persistent"
+
+
+_MOST_FAULTS = 5
+_LAST_ROWS = 5  # of a table, where totals stand
+_MANY_EQUAL = 10
+
+
+def _measure_letters(text: str) -> int:
+    return cell_len("".join(filter(str.isalpha, text)))
+
+
+def _lower(column: SourceColumn) -> set[str]:
+    return {str(value).casefold() for value in column.counts} if not column.is_text else set()
+
+
+def _make_columns(rows: Mapping[str, list[Any]], row: type[msgspec.Struct], what: str, path: Path) -> Columns:
+    columns = {name: CodedColumn.from_values(values) for name, values in rows.items()}
+    return checked_columns(columns, len(rows["item_id"]), row, what, path)
+
+
+def _with_repeats(rows: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """Return judgments with the number of each repeat: rows of one judge on one metric of one item follow each other."""
+    seen: Counter[tuple[Any, ...]] = Counter()
+    repeats = []
+    for key in zip(rows["item_id"], rows["judge"], rows["metric"], strict=True):
+        repeats.append(seen[key])
+        seen[key] += 1
+    return rows | {"variant": [NO_VARIANT] * len(repeats)} | ({"repeat": repeats} if any(repeats) else {})
+
+
+def _find_repeated(rows: Mapping[str, list[Any]], key: Sequence[str], row_of: Mapping[str, int]) -> Iterator[tuple[int, str]]:
+    """Yield a sentence on each second label of one person on one metric of one item."""
+    seen: set[tuple[Any, ...]] = set()
+    for values in zip(*(rows[name] for name in key), strict=True):
+        if values in seen:
+            yield row_of[values[0]] + 2, f"one person scored '{values[0]}' twice on '{values[2]}'; keep one of the scores"
+        seen.add(values)
+
 
 _NO_TABLES = ("run.json", "report.json")  # of a run's folder
 _DELIMITED = (".csv", ".tsv", ".txt", ".tab")

@@ -19,7 +19,7 @@ from harness.content.tags import language_named
 from harness.errors import UsageError
 from harness.exchange.labels.cells import PROBABILITY, SourceColumn, cell_score
 from harness.exchange.labels.mapping import ITEM_KEYS
-from harness.exchange.one_table.options import Role, TableOptions
+from harness.exchange.labels.options import Role, TableOptions
 from harness.parse.probabilities import SUM_TOLERANCE
 from harness.text import one_line, quoted
 

@@ -1,21 +1,31 @@
-"""One form for scores that were made elsewhere: scorer, item, metric, score, and the unreadable ones; and their values, read on a scale."""
+"""One form for scores that were made elsewhere: scorer, item, metric, score, and the unreadable ones; their values, read on a scale.
+
+Other programs write JSON that strict readers refuse as a whole (bare NaN and Infinity, halves of characters); it is read here. Our own
+scores in their files carry metadata, for a later import and a comparison of signatures.
+"""
 
 from __future__ import annotations
 
+import json
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
-from harness.errors import UsageError
+from harness.errors import ContentError, UsageError
+from harness.exchange.labels.cells import UnreadableScore, read_score
 from harness.exchange.labels.layouts import ITEM_ID, with_ids
-from harness.exchange.labels.scores import UnreadableScore, read_score
+from harness.exchange.labels.records import refuse_large
 from harness.exchange.labels.table import Record, SourceTable, is_blank
-from harness.model import Failure, Order, Scale, Score
+from harness.model import Failure, Item, Judgment, Order, Scale, Score, column_reader
 from harness.parse import AnswerRule
+from harness.row_files import open_bytes
+from harness.signature import QuestionSignature
 from harness.text import quoted
 
 MOST_REPEATS = 100_000
@@ -223,3 +233,103 @@ def refuse_records_of_several(scores: Iterable[ExternalScore]) -> None:
                 f"(--item-from ID,{differing[0]}); where they are people, name them in --map FILE.toml ([records] annotator = "
                 f'["{differing[0]}"]); where they number the repeats, name them there too (repeat = "{differing[0]}")'
             )
+
+
+_SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
+
+
+def load_json(path: Path) -> Any:
+    """The content of a JSON file, gzipped or not. Raises ContentError with the line of the first mistake."""
+    refuse_large(path)
+    with open_bytes(path) as file:
+        return decode_json(file.read(), path)
+
+
+def decode_json(data: bytes, path: Path | str, line: int | None = None) -> Any:
+    """Read one JSON value. `line` is its line in the file, for messages; without it the line of the mistake is named.
+
+    Half of a character (a lone surrogate), as programs write that cut texts, becomes U+FFFD: no file can hold it.
+    """
+    try:
+        content = json.loads(data.decode("utf-8-sig"))
+        return _replace_half_characters(content) if _SURROGATE_ESCAPE.search(data) else content
+    except UnicodeDecodeError as err:
+        raise ContentError("not UTF-8; save the file as UTF-8", path, line or data[: err.start].count(b"\n") + 1) from None
+    except RecursionError:
+        raise ContentError("nested too deeply", path, line) from None
+    except ValueError as err:  # JSONDecodeError; also integers of thousands of digits
+        error_line = getattr(err, "lineno", 1)
+        raise ContentError(f"not JSON ({getattr(err, 'msg', err)})", path, line or error_line) from None
+
+
+def _replace_half_characters(value: Any) -> Any:
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_replace_half_characters(part) for part in value]
+    return (
+        {_replace_half_characters(key): _replace_half_characters(part) for key, part in value.items()} if isinstance(value, dict) else value
+    )
+
+
+def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a JSONL file with their line numbers; empty lines are ignored. Raises ContentError for anything else."""
+    refuse_large(path)
+    with open_bytes(path) as file:
+        for number, line in enumerate(file, start=1):
+            if not line.strip():
+                continue
+            row = decode_json(line, path, number)
+            if not isinstance(row, dict):
+                raise ContentError("not a JSON object; one object a line is expected", path, number)
+            yield number, row
+
+
+METADATA_KEY = "harness"
+"""The key of a score's metadata under which it stands."""
+Reasons = Callable[[NDArray[np.int64]], list[str | None]]
+"""Reads the judge's words for the judgments in some rows."""
+_AS_IS = ("metric", "variant", "temperature", "justification")
+
+
+def metadata_of_judgment(judgment: Judgment, signature: QuestionSignature, item: Item) -> dict[str, Any]:
+    """The metadata of one judgment of an item, under our key."""
+    columns = ("metric", "language", "judge", "variant", "temperature", "score", "failure", "justification", "call_id")
+    about = {name: column_reader(name)(judgment) for name in columns}
+    return {METADATA_KEY: about | metadata_of_item(item) | {"signature": str(signature)}}
+
+
+def metadata_of_item(item: Item) -> dict[str, Any]:
+    """The task and the texts of an item. The texts have our names, so that they fit the task again."""
+    return {"language": item.language, "task": item.task, "texts": dict(item.fields)}
+
+
+def read_our_metadata(metadata: Any) -> dict[str, Any]:
+    """The fields of a `ExternalScore` that a score of ours states; empty if another judge made it. Its reply was read by our parser.
+
+    Raises TypeError for a value of another type than ours have.
+    """
+    about = metadata.get(METADATA_KEY) if isinstance(metadata, Mapping) else None
+    if not isinstance(about, Mapping) or not isinstance(about.get("metric"), str):
+        return {}
+    texts = [about.get(name) for name in ("judge", "variant", "justification", "failure")]
+    own_texts = about.get("texts")
+    if not isinstance(own_texts, Mapping) or not all(isinstance(text, str) for text in (about.get("task"), *own_texts.values())):
+        raise TypeError("not a score of ours: without its task and texts")
+    numbers = [about.get("temperature")] if about.get("temperature") is not None else []
+    if not (all(text is None or isinstance(text, str) for text in texts) and all(map(_is_finite, numbers))):
+        raise TypeError("not a score of ours")
+    failure = about.get("failure")
+    is_kind = failure in list(Failure)
+    return {
+        **{name: about.get(name) for name in _AS_IS},
+        "who": about.get("judge"),
+        "task": about["task"],
+        "texts": dict(own_texts),
+        "value": about.get("score"),
+        "failure": Failure(str(failure)) if is_kind else Failure.MISSING if about.get("score") is None else None,
+    }
+
+
+def _is_finite(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e6

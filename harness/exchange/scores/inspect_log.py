@@ -15,12 +15,10 @@ from harness.errors import ContentError
 from harness.exchange.labels import table as limits
 from harness.exchange.labels.records import first_object
 from harness.exchange.labels.table import flat
-from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, Reader, ReadOptions
-from harness.exchange.scores.lenient_json import decode
-from harness.exchange.scores.score_metadata import of_ours
+from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, Reader, ReadOptions, decode_json, read_our_metadata
 from harness.model import Failure
 from harness.parse import AnswerRule
-from harness.parse.answer_rule import REGEX
+from harness.parse.reply import REGEX
 from harness.row_files import open_archive
 
 _REASONS = {"refusal": Failure.REFUSED, "no_response": Failure.MISSING, "scoring_failed": Failure.MISSING}
@@ -66,9 +64,9 @@ def read_eval(path: Path) -> ExternalScores:
     with open_archive(path, limits.MAX_BYTES, ".eval log") as archive:
         if "header.json" not in archive.names:
             raise ContentError("not a finished log of Inspect: header.json is missing", path)
-        header = decode(archive.read("header.json"), f"{path}:header.json")
+        header = decode_json(archive.read("header.json"), f"{path}:header.json")
         names = (name for name in archive.names if name.startswith("samples/") and name.endswith(".json"))
-        samples = ((f"{path}:{name}", decode(archive.read(name), f"{path}:{name}")) for name in names)
+        samples = ((f"{path}:{name}", decode_json(archive.read(name), f"{path}:{name}")) for name in names)
         # What a log says of the evaluation. Raises ContentError for another form.
         about = header.get("eval") if isinstance(header, dict) else None
         if not isinstance(about, dict):
@@ -152,7 +150,7 @@ def _read_sample(
         reason = score.get("reason") or metadata.get("unscored_reason")
         if models == () and not metadata:
             notes[f"scores of '{name}', a scorer that asked no model: leave them out with --drop if they are not a judge's"] += 1
-        if recorded := of_ours(metadata):
+        if recorded := read_our_metadata(metadata):
             yield ExternalScore(**(judge | {"reply": None} | recorded))
         for metric, value in () if recorded else _split_values(name, original.get("value")):
             if isinstance(value, list):
@@ -203,7 +201,7 @@ def _find_graded_text(
 def _is_computed(name: str, score: Mapping[str, Any]) -> bool:
     """Return whether a score is of one of Inspect's scorers that compare texts; a second scorer of the same name has a number."""
     metadata = score.get("metadata") or {}
-    return bool({name, name.rstrip("0123456789")} & _TEXT_SCORERS) and not (_find_last_reply(metadata) or of_ours(metadata))
+    return bool({name, name.rstrip("0123456789")} & _TEXT_SCORERS) and not (_find_last_reply(metadata) or read_our_metadata(metadata))
 
 
 def _name_judge(model: Any, models: Sequence[str], roles: Mapping[str, str], about: Mapping[str, Any], *, panel: bool) -> str | None:

@@ -11,8 +11,16 @@ from typing import Any
 
 from harness.errors import ContentError
 from harness.exchange.labels.table import flat
-from harness.exchange.scores import lenient_json
-from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, Reader, ReadOptions, Rows, choose_one, plain_texts
+from harness.exchange.scores.external_scores import (
+    ExternalScore,
+    ExternalScores,
+    Reader,
+    ReadOptions,
+    Rows,
+    choose_one,
+    load_json,
+    plain_texts,
+)
 
 
 def is_sample(row: Any) -> bool:
@@ -56,7 +64,7 @@ def _read_sample(path: Path, number: int, row: Mapping[str, Any], judge: str | N
 def _read_model_name(path: Path) -> str | None:
     """The model of the results file beside the samples. Nothing else of that file is read: it describes a machine."""
     for results in sorted(path.parent.glob("results_*.json")):
-        content = lenient_json.load(results) if results.is_file() else None
+        content = load_json(results) if results.is_file() else None
         name = content.get("model_name") if isinstance(content, dict) else None
         if isinstance(name, str) and name:
             return name

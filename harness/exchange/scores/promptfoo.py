@@ -16,8 +16,7 @@ import msgspec
 from harness.errors import ContentError
 from harness.exchange.labels.table import flat
 from harness.exchange.scores.decision_records import answers_by_name, question_names
-from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, Reader, ReadOptions
-from harness.exchange.scores.score_metadata import of_ours
+from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, Reader, ReadOptions, read_our_metadata
 from harness.model import Failure
 from harness.row_files import to_json
 
@@ -146,7 +145,7 @@ def _read_result(
         if kind == HUMAN:
             comment = component.get("comment")
             yield ExternalScore(**score_fields, metric=HUMAN, who="viewer", human=True, blind=False, justification=comment)
-        elif recorded := of_ours(component.get("metadata")):
+        elif recorded := read_our_metadata(component.get("metadata")):
             yield ExternalScore(**(score_fields | recorded), repeat=repeat)
         elif kind in _MODEL_GRADED:
             reason = component.get("reason")

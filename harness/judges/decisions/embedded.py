@@ -17,7 +17,7 @@ from harness.judges.base import JudgeOptions
 from harness.judges.decisions.endpoint import systemone_question
 from harness.judges.identity import packaged_deciders
 from harness.model import Call, JudgeIdentity, Reply
-from harness.parse.decisions import SYSTEMONE
+from harness.parse.probabilities import SYSTEMONE
 from harness.prompts import asked_of
 from harness.row_files import sha256_of
 

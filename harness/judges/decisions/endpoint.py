@@ -29,7 +29,7 @@ from harness.judges.http_refusals import Refusal, is_page, may_answer_later, rea
 from harness.judges.identity import split_label
 from harness.judges.rate_limits import RateLimitStatus, read_rate_limit_status, retry_after
 from harness.model import Call, Reply, Usage
-from harness.parse.decisions import DECISIONS, SYSTEMONE
+from harness.parse.probabilities import DECISIONS, SYSTEMONE
 from harness.prompts import Option, Question, asked_of
 from harness.redaction import Redactor
 

@@ -15,8 +15,7 @@ from harness.content import Library
 from harness.content.tags import english_name
 from harness.data.columns import NO_VALUE, CodedColumn
 from harness.data.dataset import Dataset
-from harness.data.labels import Labels
-from harness.data.marked_errors import OUTPUT, lies_in
+from harness.data.labels import OUTPUT, Labels, lies_in
 from harness.html_pages import visible
 from harness.measure.judged_table import JudgedTable
 from harness.model import CONDITION, SIDE, ErrorSpan, Item

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from harness.annotate.answers.review_answers import ReasonReview
-from harness.annotate.checks.review_agreement import ReviewSummary
+from harness.annotate.reviews import ReasonReview, ReviewSummary
 from harness.html_pages import visible
 from harness.render.html.shell import render, shell
 from harness.render.sections import review_table

@@ -8,7 +8,7 @@ from statistics import median
 
 import msgspec
 
-from harness.annotate.pages.page_data import reading_seconds
+from harness.annotate.page_data import reading_seconds
 from harness.content import Library
 from harness.content.tags import english_name
 from harness.data import Dataset

@@ -14,8 +14,8 @@ from harness.content import Library
 from harness.content.specs import DatasetCard
 from harness.content.tags import resolve
 from harness.data import load_bundled
-from harness.data.folder_writer import data_toml, write_folder
-from harness.data.read_back import read_back
+from harness.data.dataset import read_back
+from harness.data.folders import data_toml, write_folder
 from harness.errors import UsageError
 from harness.model import Item
 from harness.perturb import apply, parse_perturbation

@@ -12,7 +12,7 @@ import msgspec
 
 from harness.content.lexicons import lexicon_for
 from harness.content.tags import choose_from
-from harness.data.folder_writer import write_folder
+from harness.data.folders import write_folder
 from harness.errors import UsageError
 from harness.model import Item
 from harness.prompts.templates import program_hash

@@ -292,8 +292,8 @@ def test_flags_of_compare_are_read(arguments: tuple[str, ...], name: str, value:
 def test_what_can_be_imported_and_exported_is_what_the_label_sets_can() -> None:
     """The listings have lists of their own, as those of `harness.exchange` take time to import."""
     from harness.content.specs import ROLES
-    from harness.exchange.labels.export import FORMATS
     from harness.exchange.labels.read import KINDS
+    from harness.exchange.labels.sheet import FORMATS
     from harness.model import Source
 
     imports, exports = ({field.names[0]: field for field in fields_of(class_of(f"labels {name}"))} for name in ("import", "export"))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.content import Library
-from harness.content.interfaces import missing_strings
+from harness.content.lexicons import missing_strings
 from harness.content.problems import line_of
 from harness.content.specs import Interface, read_spec
 from harness.errors import ContentError

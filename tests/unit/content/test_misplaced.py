@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from harness.boards.card import JudgeCard
-from harness.content.misplaced import key_line
+from harness.content.problems import key_line
 from harness.content.specs import Board, DatasetCard, LabelMapping, Pack, Rubric, Task, read_spec
 from harness.errors import ContentError
 from harness.exchange.scores.import_options import ScoreMappingFile

@@ -8,9 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from harness.data import judgment_file as file
-from harness.data.judgment_file import JudgmentWriter, read_judgments
-from harness.data.judgments import Judgments, checked_judgments, read_judgment_rows
+from harness.data import judgments as file
+from harness.data.judgments import Judgments, JudgmentWriter, checked_judgments, read_judgment_rows, read_judgments
 from harness.errors import ContentError, StoreError
 from harness.model import Failure, Item, Judgment, Scale
 from harness.row_files import read_rows as table_rows

@@ -10,8 +10,8 @@ import pytest
 
 from harness.content import Library
 from harness.data import load_folder
-from harness.data.folder_writer import write_folder
-from harness.data.read_back import read_back
+from harness.data.dataset import read_back
+from harness.data.folders import write_folder
 from harness.errors import StoreError
 from harness.row_files import to_jsonl
 
@@ -70,7 +70,7 @@ WRITER = 'version = "1"\ndef first_words(item):\n    return "Shrnutí: " + item[
             True,
         ),
         ("studies.chiang_lee.altered_texts", ("study", "alter-texts", "--langs", "cs", "--limit", "2", "--out"), False),
-        ("exchange.scores.hub_tables", ("export", "hub", "data", "--to"), False),
+        ("exchange.scores.exports", ("export", "hub", "data", "--to"), False),
     ],
 )
 def test_every_command_that_writes_a_folder_reads_it_first(

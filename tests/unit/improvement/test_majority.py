@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import harness
-from harness.annotate.checks.options import LabelCheckOptions
+from harness.annotate.options import LabelCheckOptions
 from harness.errors import UsageError
 from harness.improvement.label_rounds import compare_rounds, read_round
 from harness.improvement.options import ImproveOptions

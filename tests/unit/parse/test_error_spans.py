@@ -7,7 +7,7 @@ import pytest
 
 from harness.model import Condition, ErrorSpan, Failure, Item, JudgeIdentity, Judgment, Query, Reply, Scale, Variant
 from harness.parse import bundled_vocabulary, read_reply
-from harness.parse.error_spans import MAX_READ, count_spans, decode_spans, place
+from harness.parse.reply import MAX_READ, count_spans, decode_spans, place
 from harness.runs import ReadingRules, derive_judgments
 from tests.growth import assert_grows_linearly
 

@@ -10,7 +10,7 @@ import pytest
 from harness.content.lexicons import lexicon_for
 from harness.content.library import bundled_lexicons
 from harness.perturb import Chance, Perturbed
-from harness.perturb.characters import add_typo, adjacent_keys
+from harness.perturb.kinds import add_typo, adjacent_keys
 from harness.text import graphemes
 
 

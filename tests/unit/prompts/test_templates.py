@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from harness.errors import UsageError
 from harness.model import Item, Message, Variant
 from harness.prompts import PromptSpec, PromptTemplate, PromptTemplates, templates
-from harness.prompts.programs import judging_program
-from harness.prompts.recorder import record
+from harness.prompts.programs import judging_program, record
 from harness.prompts.templates import TextSlot, program_hash, render_template
 from harness.store import Store
 
@@ -174,7 +173,7 @@ def test_templates_of_another_wording_are_recalled_but_not_rendered(make_spec: M
 
 def test_a_changed_wording_is_a_changed_hash(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     real = Path(templates.__file__)
-    for name in ("programs.py", "wording.py", "examples.py", "prompt_spec.py", "recorder.py", "templates.py"):
+    for name in ("programs.py", "wording.py", "examples.py", "prompt_spec.py", "templates.py"):
         (tmp_path / name).write_bytes(real.with_name(name).read_bytes())
     monkeypatch.setattr(templates, "__file__", str(tmp_path / "templates.py"))
     hash_now = program_hash.__wrapped__

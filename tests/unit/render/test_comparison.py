@@ -10,8 +10,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
-from harness.annotate.checks.labelcheck import LabelCheck
-from harness.annotate.checks.texts import WrongLanguageText
+from harness.annotate.labelcheck import LabelCheck, WrongLanguageText
 from harness.measure.cells import Cell
 from harness.measure.compare import Comparison
 from harness.render.comparison import render_comparison, show

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.data.judgment_file import JudgmentWriter
+from harness.data.judgments import JudgmentWriter
 from harness.errors import UsageError
 from harness.model import Call, JudgeIdentity, Reply
 from harness.runs import read_evidence, run_place

@@ -8,8 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from harness.data.judgment_file import read_judgments
-from harness.data.judgments import Judgments
+from harness.data.judgments import Judgments, read_judgments
 from harness.model import JudgeIdentity, Reply, Usage
 from harness.row_files import to_jsonl
 from harness.runs import Plan, Prepared, RunAnswers, RunSpec, Spent, prepare

@@ -313,7 +313,7 @@ def test_bundled_boards_read_the_published_data(name: str, items: int, queries: 
 
 def test_a_data_toml_with_shared_texts_is_written_as_it_was_read() -> None:
     from harness.content.specs import DatasetCard
-    from harness.data.folder_writer import data_toml
+    from harness.data.folders import data_toml
 
     about = Library().dataset_card("basse")
     assert msgspec.toml.decode(data_toml(about), type=DatasetCard) == about

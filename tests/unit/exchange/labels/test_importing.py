@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.stats import pearsonr
 
-from harness.annotate.checks.labelcheck import BY as LABELS_BY
-from harness.annotate.checks.labelcheck import check_labels
+from harness.annotate.labelcheck import BY as LABELS_BY
+from harness.annotate.labelcheck import check_labels
 from harness.content import Library
 from harness.content.specs import LabelMapping, ScoreColumn
 from harness.errors import ContentError, HarnessError, StoreError, UsageError

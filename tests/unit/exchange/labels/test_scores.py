@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import UsageError
-from harness.exchange.labels.scores import UnreadableScore, id_text, read_score, require_flippable, reverse_score
+from harness.exchange.labels.cells import UnreadableScore, id_text, read_score, require_flippable, reverse_score
 from harness.exchange.labels.table import Unreadable
 from harness.model import Scale
 

@@ -12,7 +12,7 @@ import pytest
 
 from harness.conversations import Turn, turns_of
 from harness.errors import UsageError
-from harness.exchange.scores.sessions import items_of_sessions
+from harness.exchange.scores.score_records import items_of_sessions
 from tests.unit.exchange.scores.test_malformed_files import changed, places
 
 Cli = Callable[..., Any]

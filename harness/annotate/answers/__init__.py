@@ -1,1 +1,0 @@
-"""Results of labelling pages become labels."""

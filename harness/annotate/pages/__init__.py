@@ -1,1 +1,0 @@
-"""Pages to label on, and a small local server for them."""
