@@ -148,6 +148,8 @@ simulations: setup
 	$(BIN)/python -m tests.unit.correction.test_probability_simulations
 	$(BIN)/python -m tests.worlds.test_correct_intervals
 	$(BIN)/python -m tests.worlds.test_verdicts
+	$(BIN)/python -m tests.worlds.test_differences
+	$(BIN)/python -m tests.worlds.test_probabilities
 	$(BIN)/python -m tests.worlds.test_acceptance
 	$(BIN)/python -m tests.worlds.test_borrow
 	$(BIN)/python -m tests.worlds.test_label_sets

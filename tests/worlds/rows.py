@@ -1,9 +1,9 @@
-"""One row of a table of promises, and how it is printed."""
+"""One row of a table of promises, and how it is printed; a median with its limits."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 
@@ -45,3 +45,11 @@ def table(rows: Iterable[Row]) -> str:
             new = ("–", f"{row.limit:g}", "0", "–", "nothing is stated")
         lines.append("| " + " | ".join((row.promise, row.before, *new)) + " |")
     return "\n".join(lines)
+
+
+def median_with_limits(values: Sequence[float]) -> tuple[float, float, float]:
+    """Return the median, and the order statistics between which that of all worlds lies with 95 %; values may be infinite."""
+    ordered, n = sorted(values), len(values)
+    reach = math.ceil(0.98 * math.sqrt(n))
+    middle = ordered[n // 2] if n % 2 else max(ordered[n // 2 - 1 : n // 2 + 1]) / 2 + min(ordered[n // 2 - 1 : n // 2 + 1]) / 2
+    return middle, ordered[max(0, n // 2 - reach)], ordered[min(n - 1, (n - 1) // 2 + reach)]

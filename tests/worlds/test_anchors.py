@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Literal
 
@@ -25,7 +25,7 @@ from harness.watch.options import WatchOptions
 from harness.watch.setting_up import _cell_references
 from harness.watch.watch_check import check_watch
 from harness.watch.watch_plan import Anchor, WatchedCell, WatchPlan
-from tests.worlds.rows import Row, table
+from tests.worlds.rows import Row, median_with_limits, table
 from tests.worlds.worlds import group_sizes
 
 FIRST = date(2030, 1, 1)
@@ -66,6 +66,15 @@ DROPS = {  # by how much of the classes' distance the judge becomes lower on day
     "a drop of every fifth answer to the lowest class": (Watched(), 0.2),
     "the same, a judge that is random on all of them": (Watched(steady=0.0), 0.2),
     "the same, 25 anchors, each asked twice, 10 a day": (Watched(anchors=25, repeats=2, per_day=10), 0.2),
+}
+
+
+QUIET = (0, 50, 200)
+DELAYS = {  # one language with 200 anchors and 30 a day, whose agreement falls by 10 points; the median delays of the first worlds
+    "a judge that is random on all anchors": (Watched(languages=1, anchors=200, steady=0.0), ("23", "43.5", "55")),
+    "random on four of ten": (Watched(languages=1, anchors=200), ("–",) * 3),
+    "a judge that is steady on all": (Watched(languages=1, anchors=200, steady=1.0), ("11", "20", "26")),
+    "random on four of ten, failures follow the class": (Watched(languages=1, anchors=200, unread=0.3), ("–",) * 3),
 }
 
 
@@ -167,6 +176,23 @@ def watch_of(world: Watched, rng: Generator, days: int, drop: float = 0.0, after
     return (min(alarms) - FIRST).days if alarms else None
 
 
+def lower_by(world: Watched, fall: float) -> float:
+    """Return the share of answers that have to become the lowest class, so that agreement with a person falls by `fall`."""
+    rng = np.random.default_rng(63)
+    judge = Judge(replace(world, anchors=20_000), rng)
+    labels = [judge.anchor(number, "l").labels for number in range(judge.world.anchors)]
+    people = np.array([[label.get(str(code), 0) for code in range(3)] for label in labels]) / 3
+    return fall / float((judge.chances * people).sum(axis=1).mean() - people[:, 0].mean())
+
+
+def delays(name: str, quiet: int, watches: int) -> list[float]:
+    """Return the days from the fall to the alarm, infinite without one in 200 days; watches with an alarm before are left out."""
+    world, _ = DELAYS[name]
+    drop, rng = lower_by(world, 0.1), np.random.default_rng([64, list(DELAYS).index(name), quiet])
+    days = [watch_of(world, rng, quiet + 200, drop, quiet) for _ in range(watches)]
+    return [np.inf if day is None else day + 1.0 - quiet for day in days if day is None or day >= quiet]
+
+
 def row(name: str, watches: int, days: int = 300) -> Row:
     world, before = WORLDS[name]
     rng = np.random.default_rng([61, list(WORLDS).index(name)])
@@ -197,6 +223,12 @@ def main() -> None:
         seen = [day - 60 for day in days if day is not None and day >= 60]
         median = f"{np.median(seen):.0f}" if 2 * len(seen) > len(days) else "–"
         print(f"| {name} | {median} | {100 * len(seen) / len(days):.0f} |")
+    print("\n| days until agreement that fell by 10 points is shown, after quiet days | old worlds | new worlds, median [95 %] |")
+    print("| --- | --- | --- |")
+    for name, (_, before) in DELAYS.items():
+        for quiet, old in zip(QUIET, before, strict=True):
+            median, low, high = median_with_limits(delays(name, quiet, r))
+            print(f"| {name}, after {quiet} | {old} | {median:g} [{low:g} to {high:g}] |")
 
 
 if __name__ == "__main__":

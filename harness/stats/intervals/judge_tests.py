@@ -22,7 +22,7 @@ from harness.stats.core.many_cells import batch_by_shape
 from harness.stats.intervals.cluster_mean import MeanTest, mean_of_sums
 from harness.stats.intervals.noninferiority import GuardedMean, guarded_mean
 
-_UNSEEN = 0.25  # of a mean group: found in the worlds of docs/error-rates.md, where less is too little and half a group has no power
+_UNSEEN = 0.25  # of a text's group: found in the worlds of docs/error-rates.md, where less is too little and half a group has no power
 _ROUNDING = 1e-9
 _MANY_TRIALS = 500  # that are added one after the other
 
@@ -199,9 +199,9 @@ def judge_means(sums: JudgeSums, cap: ArrayLike = math.inf, variance: ClusterVar
         if not _come_together(baseline).any():
             worst: GuardedMean | None = None
         else:
-            items, groups = np.vecdot(baseline.size, baseline.times), np.vecdot(baseline.size > 0, baseline.times)
             with np.errstate(divide="ignore", invalid="ignore"):
-                unseen = np.maximum(1.0, _UNSEEN * items / groups)
+                texts_group = np.vecdot(baseline.size**2, baseline.times) / np.vecdot(baseline.size, baseline.times)
+            unseen = np.maximum(1.0, _UNSEEN * texts_group)
             worst = guarded_mean(baseline._replace(y=-baseline.y), lost=unseen)
     else:
         worst = None
@@ -271,7 +271,8 @@ def p_values(means: JudgeMeans, margin: float) -> PValues:
 
     "Worse than the baseline" is false too often by the t-test if the cases of a rare class come together in few groups: the judge wins
     there, and a sample with few such groups shows too few wins and too little variation. So the larger p of the t-test and of the guarded
-    test counts, with an added group of a quarter of the mean size in which the judge wins every item.
+    test counts, with an added group in which the judge wins every item, a quarter as large as the group of a text is on average: where
+    groups are unequal, the cases that a sample lacks come in large ones.
     """
     base_worse = means.baseline.p_below(0.0)
     if means.worst is not None:

@@ -100,13 +100,15 @@ class Derivatives(NamedTuple):
     """The log-likelihood at some parameters, and what a step needs.
 
     `scores`, sparse (rows, parameters), is the gradient of one item of each row, `gradient` (parameters,) the sum over all items, and
-    `information` (parameters, parameters) the Hessian with its sign changed.
+    `information` (parameters, parameters) the Hessian with its sign changed. `bends` (3, rows) are the second derivatives of one item of
+    each row, with their sign changed: twice by the threshold above, by both thresholds, twice by the one below.
     """
 
     loglik: float
     scores: Any
     gradient: Floats
     information: Floats
+    bends: Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,13 +158,12 @@ class OrdinalRows:
             return None
         by_up, by_low = under_up * (1 - under_up) / chance, -under_low * (1 - under_low) / chance
         scores = diags_array(by_up) @ self.upper + diags_array(by_low) @ self.lower
-        bend_up = diags_array(self.weight * (by_up**2 - by_up * (1 - 2 * under_up)))
-        bend_low = diags_array(self.weight * (by_low**2 - by_low * (1 - 2 * under_low)))
-        cross = diags_array(self.weight * by_up * by_low)
+        bends = np.stack([by_up**2 - by_up * (1 - 2 * under_up), by_up * by_low, by_low**2 - by_low * (1 - 2 * under_low)])
+        bend_up, cross, bend_low = (diags_array(self.weight * bend) for bend in bends)
         information = self.upper.T @ (bend_up @ self.upper + cross @ self.lower) + self.lower.T @ (
             bend_low @ self.lower + cross @ self.upper
         )
-        return Derivatives(float(self.weight @ np.log(chance)), scores, scores.T @ self.weight, information.toarray())
+        return Derivatives(float(self.weight @ np.log(chance)), scores, scores.T @ self.weight, information.toarray(), bends)
 
     def fit(self, start: Floats) -> OrdinalMaximum | None:
         """The maximum of the likelihood; None where it is not at finite parameters.

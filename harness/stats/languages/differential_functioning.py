@@ -18,6 +18,8 @@ from harness.stats.core.arrays import Floats, Ints, as_codes, as_index, as_value
 from harness.stats.intervals.regression import Derivatives, OrdinalMaximum, OrdinalRows, logistic
 from harness.stats.languages.agreement_by_language import cluster_score_test
 
+_ROUNDING = 1e-12
+_LARGEST_LEVERAGE = 0.99  # of a group without which some parameter could not be estimated
 NEGLIGIBLE, LARGE = 0.035, 0.07
 """Differences of Nagelkerke's R² below and above which DIF counts as negligible and large (Jodoin & Gierl 2001)."""
 
@@ -36,8 +38,8 @@ class OrdinalFit:
 class LikelihoodRatio:
     """`lr` = 2 (L_larger - L_smaller) with `df` and `p`, and what the larger model adds to Nagelkerke's pseudo-R².
 
-    `p` takes items as independent. `p_groups` is that of the score test of the same parameters with groups as units; NaN with no more
-    groups than parameters.
+    `p` takes items as independent. `p_groups` is that of the score test of the same parameters with groups as units and the variance CR2,
+    in which a group counts the more, the more it moves the other parameters; NaN with no more groups than parameters.
     """
 
     lr: float
@@ -96,7 +98,7 @@ def differential_functioning(
         `DifferentialFunctioning`; undefined where a language has no items, the judge or people do not vary, or a fit does not converge
         (as where people's means separate some of the judge's classes from the others).
 
-    Reference: Zumbo (1999); Jodoin & Gierl (2001).
+    Reference: Zumbo (1999); Jodoin & Gierl (2001); Bell & McCaffrey (2002) for CR2.
 
     >>> rng = np.random.default_rng(0)
     >>> human, language = rng.integers(0, 7, 300) / 3, np.arange(300) % 2
@@ -216,28 +218,63 @@ class _Alike:
         bread, n = fitted.maximum.covariance, self.weight.sum()
         if self.groups is None:
             return bread
-        groups, squares = self._by_groups(fitted.maximum.derivatives)
+        groups, squares = self._by_groups(fitted.maximum.derivatives.scores)
         correction = groups / (groups - 1) * (n - 1) / (n - len(bread)) if groups > 1 and n > len(bread) else math.nan
         return np.asarray(correction * bread @ squares @ bread)
 
-    def _by_groups(self, derivatives: Derivatives) -> tuple[int, Floats]:
-        """The number of groups, and the sum of squares of their scores."""
+    def _by_groups(self, scores: Any, leverage: ArrayLike = 0.0) -> tuple[int, Floats]:
+        """The number of groups, and the sum of squares of their scores, each divided by 1 - leverage, (groups,)."""
         from scipy.sparse import diags_array
 
         if self.groups is None:
-            return int(self.weight.sum()), (derivatives.scores.T @ (diags_array(self.weight) @ derivatives.scores)).toarray()
-        scores = self.groups @ derivatives.scores
-        return scores.shape[0], (scores.T @ scores).toarray()
+            return int(self.weight.sum()), (scores.T @ (diags_array(self.weight) @ scores)).toarray()
+        of_groups = self.groups @ scores
+        larger = diags_array(np.broadcast_to(1 / (1 - np.asarray(leverage)), of_groups.shape[:1]))
+        return of_groups.shape[0], (of_groups.T @ (larger @ of_groups)).toarray()
 
     def p_by_groups(self, smaller: _Fitted, larger: _Fitted) -> float:
-        """Return the p of the score test of the coefficients that only the larger model has."""
+        """Return the p of the score test of the coefficients that only the larger model has, with the bias-reduced variance CR2."""
         derivatives = larger.rows.derivatives(smaller.at_start_of(larger.rows))
         if derivatives is None:
             return math.nan
         index = np.arange(len(derivatives.gradient))
         tested = (index >= smaller.rows.terms) & (index < larger.rows.terms)
-        groups, squares = self._by_groups(derivatives)
+        leverage = 0.0 if self.groups is None else self._leverage(larger.rows, derivatives, tested)
+        groups, squares = self._by_groups(derivatives.scores, leverage)
         return cluster_score_test(squares, derivatives.gradient, derivatives.information, tested, groups).p
+
+    def _leverage(self, rows: OrdinalRows, derivatives: Derivatives, tested: NDArray[np.bool_]) -> Floats:
+        """Return how much of a group's score of the tested parameters the estimates of the others take away, (groups,) in [0, 1).
+
+        For a group with information I_g: u = U_t - I_te I_ee^-1 U_e has the variance B = P I_g P' at the true parameters, and at their
+        estimates B - A I_ee^-1 A' with A = P I_g (columns of the others). Of several tested parameters, the leverage is that of their
+        sum in units of their total variance.
+        """
+        information = derivatives.information
+        others = _whitener(information[np.ix_(~tested, ~tested)])
+        projection = np.zeros((int(tested.sum()), len(tested)))
+        projection[:, tested] = np.eye(len(projection))
+        projection[:, ~tested] = -information[np.ix_(tested, ~tested)] @ others.T @ others
+        projection = _whitener(projection @ information @ projection.T) @ projection
+        up, low = rows.upper @ projection.T, rows.lower @ projection.T  # (rows, tested)
+        bend_up, cross, bend_low = derivatives.bends[:, :, None]
+        left_up, left_low = bend_up * up + cross * low, cross * up + bend_low * low
+        own = self.groups @ (left_up * up + left_low * low).sum(axis=1)
+        right_up, right_low = rows.upper[:, ~tested] @ others.T, rows.lower[:, ~tested] @ others.T
+        taken = (
+            self.groups @ (left_up[:, [tested_one]] * right_up + left_low[:, [tested_one]] * right_low)
+            for tested_one in range(len(projection))
+        )
+        squares = sum((of_groups**2).sum(axis=1) for of_groups in taken)
+        share = np.divide(squares, own, out=np.zeros(len(own)), where=own > 0)
+        return np.asarray(np.minimum(share, _LARGEST_LEVERAGE))
+
+
+def _whitener(matrix: Floats) -> Floats:
+    """Return W with W' W = the inverse of a matrix without negative eigenvalues, in the directions that it has."""
+    values, vectors = np.linalg.eigh(matrix)
+    kept = values > _ROUNDING * values[-1]
+    return np.asarray((vectors[:, kept] / np.sqrt(values[kept])).T)
 
 
 def _ratio(smaller: OrdinalFit, larger: OrdinalFit, p_groups: float, df: int) -> LikelihoodRatio:

@@ -9,7 +9,8 @@ from scipy.sparse import csr_array
 
 from harness.stats.core.arrays import ShapeError
 from harness.stats.intervals.regression import OrdinalRows, logistic
-from harness.stats.languages.differential_functioning import DifferentialFunctioning, differential_functioning
+from harness.stats.languages.agreement_by_language import cluster_score_test
+from harness.stats.languages.differential_functioning import DifferentialFunctioning, _Alike, differential_functioning
 
 
 def world(kinder: float, seed: int, n: int = 300, steeper: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -122,6 +123,27 @@ def false_alarms(languages: int, groups: int, times: int) -> tuple[float, float]
 def test_groups_are_the_units_of_a_test(languages: int) -> None:
     before, after = false_alarms(languages, 20, 500)
     assert before > 0.12 and after <= 0.075
+
+
+def test_a_group_that_decides_the_other_parameters_counts_for_more() -> None:
+    """With large and small groups the plain score test by groups is too easy: its p is the smaller one."""
+    rng, group = np.random.default_rng(2), np.repeat(np.arange(40), np.r_[np.full(36, 3), np.full(4, 40)])
+    human, language = rng.normal(0, 1.2, len(group)), group % 2
+    line = human * 1.5 + rng.normal(0, 1, 40)[group] + rng.logistic(size=len(group))
+    judge = (line[:, None] > np.array([-2.0, -0.7, 0.7, 2.0])).sum(axis=1)
+    alike = _Alike.of(judge, human, language, group)
+    first = alike.fit(0, 2, None)
+    assert first is not None
+    second = alike.fit(1, 2, first)
+    assert second is not None
+    derivatives = second.rows.derivatives(first.at_start_of(second.rows))
+    assert derivatives is not None
+    tested = np.arange(len(derivatives.gradient)) == 1
+    leverage = alike._leverage(second.rows, derivatives, tested)
+    assert (leverage >= 0).all() and leverage[-4:].min() > 3 * leverage[:36].max()
+    groups, squares = alike._by_groups(derivatives.scores)
+    plain = cluster_score_test(squares, derivatives.gradient, derivatives.information, tested, groups).p
+    assert plain < alike.p_by_groups(first, second) < plain + 0.2
 
 
 def test_many_items_and_languages_are_fitted_at_once() -> None:

@@ -1,0 +1,230 @@
+"""Verdicts on probabilities: how often a grid of nine languages has a wrong one, in unequal groups, against three people who differ.
+
+`python -m tests.worlds.test_probabilities [R]` prints the tables. A judge sees each text through noise, which groups share, and says how
+sure it is; people label the text with different strictness. What is true of a confidence is known from 300,000 texts of the same world.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from numpy.random import Generator
+
+from harness.correction.options import ProbabilityOptions
+from harness.correction.probability_rule import DO_NOT_HOLD, HOLD, REFITTED, ProbabilityTests, decide_probabilities
+from harness.stats import group_folds
+from harness.stats.core.arrays import Floats, Ints
+from harness.stats.estimation.probability_tests import calibration_tests, refit
+from tests.worlds.rows import Row, table
+from tests.worlds.worlds import HIT, group_sizes
+
+LANGUAGES = 9
+MARGIN, ALPHA = ProbabilityOptions().margin, ProbabilityOptions().alpha
+KNOWN_FROM = 300_000
+
+
+class Answers(NamedTuple):
+    """Answers of one language with a label: how far the judge leans to its answer, whether it is the commonest label, who agrees."""
+
+    lean: Floats
+    right: Floats
+    person: Floats
+    group: Ints
+
+
+@dataclass(frozen=True)
+class TwoClasses:
+    """Texts of two classes with a beta-distributed share in each group, and a judge that takes the likelier class.
+
+    Attributes:
+        groups, size, spread: number, mean and spread of the groups' sizes.
+        share: of the rarer class.
+        skill: how far apart the judge sees the classes, in standard deviations; its errors are correlated in a group.
+        unread: how often an answer on the rarer class cannot be read, and a third as often on the other one.
+        missing: the share of texts that lose one label where the judge is wrong.
+        worse: how much of its skill the judge loses in groups above the mean size.
+    """
+
+    groups: int
+    size: float = 1
+    spread: float = 0
+    share: float = 0.3
+    skill: float = 2.6
+    unread: float = 0.0
+    missing: float = 0.0
+    worse: float = 0.0
+
+    def draw(self, rng: Generator, groups: int | None = None) -> Answers:
+        sizes = group_sizes(rng, groups or self.groups, self.size, self.spread)
+        group = np.repeat(np.arange(len(sizes)), sizes)
+        n = len(group)
+        shares = rng.beta(self.share * 3, (1 - self.share) * 3, len(sizes))[group]
+        true = rng.random(n) < shares
+        skill = self.skill * np.where(sizes[group] > self.size, 1 - self.worse, 1.0)
+        # Heavy-tailed noise, of which a third is the group's.
+        noise = np.sqrt(1 / 3) * rng.laplace(0, 0.8, len(sizes))[group] + np.sqrt(2 / 3) * rng.laplace(0, 0.8, n)
+        seen = np.where(true, 0.5, -0.5) * skill + noise + np.log(self.share / (1 - self.share)) / 2
+        answer = seen > 0
+        votes = rng.random((n, 3)) < np.where(true[:, None], HIT, 1 - HIT[::-1])
+        given = np.ones((n, 3), bool)
+        lost = (answer != true) & (rng.random(n) < self.missing)
+        given[lost, rng.integers(0, 3, lost.sum())] = False
+        agree = ((votes == answer[:, None]) & given).sum(1) / given.sum(1)
+        read = rng.random(n) >= self.unread * np.where(true, 1, 1 / 3)
+        used = read & (agree != 0.5)
+        return Answers(np.abs(seen)[used], (agree > 0.5)[used] * 1.0, agree[used], group[used])
+
+
+WORLDS = {
+    "200 single texts": TwoClasses(200),
+    "400 single texts, the judge is nearly always right": TwoClasses(400, skill=6.0, share=0.15),
+    "80 unequal groups": TwoClasses(80, 4, 0.8),
+    "30 unequal groups, the judge is nearly always right": TwoClasses(30, 8, 0.8, skill=6.0, share=0.15),
+    "25 unequal groups, worse in large ones": TwoClasses(25, 12, 1.0, worse=0.4),
+    "200 single texts, failures follow the class": TwoClasses(200, unread=0.4),
+    "60 unequal groups, a label is missing where the judge is wrong": TwoClasses(60, 5, 0.8, missing=0.8),
+}
+
+
+@cache
+def truth(world: TwoClasses) -> tuple[Floats, Floats]:
+    """Return leanings, rising, and how often an answer with each is the commonest label: what a calibrated judge says."""
+    known = world.draw(np.random.default_rng(11), max(1, round(KNOWN_FROM / world.size)))
+    order = np.argsort(known.lean)
+    bins = np.array_split(order, 60)
+    lean = np.array([known.lean[one].mean() for one in bins])
+    right = np.array([known.right[one].mean() for one in bins])
+    return lean, np.clip(np.maximum.accumulate(right), 0.001, 0.9995)
+
+
+def calibrated(world: TwoClasses, lean: Floats) -> Floats:
+    """Return the chance of the commonest label at these leanings."""
+    return np.asarray(np.interp(lean, *truth(world)))
+
+
+@cache
+def moved_by(world: TwoClasses, gap: float) -> float:
+    """Return by how many log-odds a calibrated judge has to be surer, so that its mean confidence is `gap` above the share that is right.
+
+    Infinite where there is no room: a judge that is right in 97 % of the texts cannot be 5 points too sure.
+    """
+    lean = world.draw(np.random.default_rng(12), max(1, round(KNOWN_FROM / world.size / 4))).lean
+    odds = logit(calibrated(world, lean))
+    low, high = -8.0, 8.0
+    base = float((1 / (1 + np.exp(-odds))).mean())
+    if not 0 < base + gap < 0.995:
+        return float("inf")
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (middle, high) if (1 / (1 + np.exp(-odds - middle))).mean() < base + gap else (low, middle)
+    return low
+
+
+def logit(p: Floats) -> Floats:
+    return np.asarray(np.log(p / (1 - p)))
+
+
+Says = Callable[[TwoClasses, Answers, Generator], Floats]
+"""What a judge says of its answers, with the generator of chance."""
+
+
+def shifted(gap: float) -> Says:
+    """A judge whose mean confidence is `gap` above what is right, at all leanings."""
+    return lambda world, found, _: 1 / (1 + np.exp(-logit(calibrated(world, found.lean)) - moved_by(world, gap)))
+
+
+def shuffled(world: TwoClasses, found: Answers, rng: Generator) -> Floats:
+    """Confidences that have nothing to do with the answer, and are too high."""
+    return np.asarray(1 - 0.5 * (1 - rng.permutation(calibrated(world, found.lean))))
+
+
+def stretched(world: TwoClasses, found: Answers, _: Generator) -> Floats:
+    """Log-odds twice as far from even as they should be: a map helps."""
+    return np.asarray(1 / (1 + np.exp(-2 * logit(calibrated(world, found.lean)))))
+
+
+def tests_of(world: TwoClasses, says: Says, rng: Generator, *, with_refit: bool) -> ProbabilityTests:
+    """Draw one language, and test it as `harness probabilities` does."""
+    found = world.draw(rng)
+    confidence = says(world, found, rng)
+    sides = [calibration_tests(confidence, right, found.group, MARGIN) for right in (found.right, found.person)]
+    fitted = None
+    if with_refit:
+        try:
+            fitted = refit(confidence, found.right, found.group, group_folds(found.group, 5), MARGIN)
+        except ValueError:  # no finite map
+            fitted = None
+    return ProbabilityTests(sides[0], sides[1], fitted)
+
+
+def verdicts(world: TwoClasses, says: Says, rng: Generator, *, cells: int = LANGUAGES, with_refit: bool = False) -> list[str]:
+    """Draw a grid of languages, and return the verdict of each."""
+    tests = [tests_of(world, says, rng, with_refit=with_refit) for _ in range(cells)]
+    return [decided.verdict for decided in decide_probabilities(tests, ALPHA)]
+
+
+PROMISES: dict[str, tuple[Says, str, dict[str, str]]] = {  # what is said, the wrong verdict, and the nearest row of the first worlds
+    "five points too sure: any *hold*": (shifted(MARGIN), HOLD, {"200 single texts": "0.0", "80 unequal groups": "0.0"}),
+    "five points too timid: any *hold*": (shifted(-MARGIN), HOLD, {"200 single texts": "0.0", "80 unequal groups": "0.0"}),
+    "calibrated: any *do not hold*": (shifted(0.0), DO_NOT_HOLD, {"200 single texts": "0.3", "80 unequal groups": "0.3"}),
+    "says nothing: any *hold after refit*": (shuffled, REFITTED, {"200 single texts": "0.0", "80 unequal groups": "0.0"}),
+    "calibrated: any *hold after refit*": (shifted(0.0), REFITTED, {"200 single texts": "0.0", "80 unequal groups": "0.0"}),
+}
+
+
+def rows_of(promise: str, r: int) -> Iterator[Row]:
+    """Yield one row for each world in which the promise can be broken."""
+    says, wrong, before = PROMISES[promise]
+    for number, (name, world) in enumerate(WORLDS.items()):
+        if "five points" in promise and np.isinf(moved_by(world, MARGIN if "sure" in promise else -MARGIN)):
+            continue
+        rng = np.random.default_rng([71, list(PROMISES).index(promise), number])
+        with_refit = wrong == REFITTED
+        false = sum(wrong in verdicts(world, says, rng, with_refit=with_refit) for _ in range(r))
+        yield Row(f"{promise}, {name}", before.get(name, "–"), false, r, 100 * ALPHA, False)
+
+
+def power(r: int) -> Iterator[str]:
+    """Yield how many languages of a grid get the right verdict of a calibrated judge, and of one whose log-odds are twice too far."""
+    yield "| world | calibrated: mean confidence, % | *hold*, nine languages, % | one, % | too extreme: *hold after refit*, one, % |"
+    yield "| --- | --- | --- | --- | --- |"
+    for number, (name, world) in enumerate(WORLDS.items()):
+        rng = np.random.default_rng([72, number])
+        lean = world.draw(rng, max(1, round(20_000 / world.size))).lean
+        nine = np.mean([verdicts(world, shifted(0.0), rng).count(HOLD) for _ in range(r)]) / LANGUAGES
+        one = np.mean([verdicts(world, shifted(0.0), rng, cells=1) == [HOLD] for _ in range(4 * r)])
+        helped = np.mean([verdicts(world, stretched, rng, cells=1, with_refit=True) == [REFITTED] for _ in range(2 * r)])
+        numbers = (calibrated(world, lean).mean(), nine, one, helped)
+        yield f"| {name} | " + " | ".join(f"{100 * value:.0f}" for value in numbers) + " |"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("promise", PROMISES)
+def test_a_wrong_verdict_on_probabilities_is_rare(promise: str) -> None:
+    for found in rows_of(promise, 40):
+        assert found.holds, found
+
+
+@pytest.mark.slow
+def test_a_calibrated_judge_that_is_nearly_always_right_is_shown_to_be_one() -> None:
+    world = WORLDS["400 single texts, the judge is nearly always right"]
+    rng = np.random.default_rng(73)
+    assert np.mean([verdicts(world, shifted(0.0), rng, cells=1) == [HOLD] for _ in range(20)]) > 0.7
+
+
+def main() -> None:
+    r = int(sys.argv[1]) if len(sys.argv) > 1 else 400
+    print(table(row for promise in PROMISES for row in rows_of(promise, r)))
+    print()
+    for line in power(max(1, r // 20)):
+        print(line)
+
+
+if __name__ == "__main__":
+    main()
