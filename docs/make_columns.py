@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from harness.reports.sections.section_registry import all_sections
-from harness.reports.tables.column import Column
-from harness.reports.tables.columns import COLUMNS
+from harness.reports.tables.columns import COLUMNS, Column
 
 _CELLS, _SECTIONS = "Cells, verdicts, labels and boards", "Sections of a report"
 _HEAD = ("| heading | name | meaning |", "| --- | --- | --- |")

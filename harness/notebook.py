@@ -18,12 +18,11 @@ from harness.model import CellKey, JudgeIdentity
 from harness.render.comparison import language_name, language_tables
 from harness.render.terminal import continuous_table, notes, reason_without_agreement, sealed_table, unreviewed
 from harness.render.verdicts import answer_lines, judged_sides, screen_tables, verdict_tables
-from harness.reports.answer.states import cause_words, state_of
-from harness.reports.answer_parts import SIGNS
+from harness.reports.answer.parts import SIGNS, cause_words, state_of
 from harness.reports.comparison import DecidedComparison
 from harness.reports.run_report import Report
 from harness.reports.sections.probabilities import NAME as PROBABILITIES
-from harness.reports.shown_sections import shown_sections
+from harness.reports.sections.section_registry import shown_sections
 from harness.reports.tables.text_table import TextTable
 from harness.runs import CostEstimate, RunResult
 from harness.text import terminal_safe

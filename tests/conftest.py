@@ -38,7 +38,7 @@ def _can_mount() -> bool:
 
 
 def _has_chinese_font() -> bool:
-    from harness.render.figures.fonts import fonts_for
+    from harness.render.figures.style import fonts_for
 
     return len(fonts_for("日本語中文한국어").families) > 1
 

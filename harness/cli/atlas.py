@@ -14,8 +14,7 @@ from harness.cli.streams import print_json
 from harness.errors import UsageError
 from harness.judge_atlas.atlas_file import FILE, Atlas, AtlasRow, read_atlas
 from harness.judge_atlas.quality_answers import CORRECTED, USE, answers_by_quality, select, tag_of
-from harness.reports.answer.states import STYLES
-from harness.reports.answer_parts import SIGNS
+from harness.reports.answer.parts import SIGNS, STYLES
 from harness.reports.atlas_answer import (
     ATLAS_SIGNS,
     AtlasAnswer,

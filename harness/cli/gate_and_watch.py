@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def gate(arguments: Gate) -> int:
     from harness.gate.check import UNREAD
-    from harness.render.gate import gate_junit, gate_markdown, print_gate
+    from harness.render.gate_and_watch import gate_junit, gate_markdown, print_gate
     from harness.render.terminal import working
     from harness.row_files import to_json, write_atomic
 
@@ -68,7 +68,7 @@ def new_policy(arguments: NewContent) -> int:
 def init(arguments: WatchInit) -> int:
     from harness.cli.arguments import judged_run, opened_source
     from harness.correction import certificate
-    from harness.render.watch import print_plan
+    from harness.render.gate_and_watch import print_plan
     from harness.watch.options import WatchOptions
     from harness.watch.setting_up import WatchStart, refuse_unfit
     from harness.watch.watching import begin, open_watch
@@ -111,7 +111,7 @@ def _make_asking(run: RunResult, judge: CertifiedJudge, arguments: Any) -> Askin
 
 
 def add(arguments: WatchAdd) -> int:
-    from harness.render.watch import day_sentence
+    from harness.render.gate_and_watch import day_sentence
     from harness.runs import reopen
     from harness.watch.watching import NewScores, add_day, open_watch
 
@@ -131,14 +131,14 @@ def _open_recording(source: str | None, arguments: Any) -> Recording | None:
 
 def check(arguments: CheckWatch) -> int:
     check_figure(arguments.figure)
-    from harness.render.watch import print_watch, watch_junit
+    from harness.render.gate_and_watch import print_watch, watch_junit
     from harness.row_files import to_json, write_atomic
 
     watched = api.check_watch(arguments.folder, arguments.date)
     if arguments.junit:
         write_atomic(arguments.junit, watch_junit(watched))
     if arguments.figure:
-        from harness.render.watch import draw_watch
+        from harness.render.gate_and_watch import draw_watch
 
         draw_watch(watched, arguments.figure)
     if arguments.json:

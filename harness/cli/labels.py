@@ -218,7 +218,7 @@ def reviews(arguments: LabelsReviews) -> int:
     data = load_folder(arguments.data, Library(*arguments.content))
     summary = review_summary(data, review_rows, seed=arguments.seed)
     if page is not None:
-        from harness.render.html.reviews import reviews_page
+        from harness.render.html.shell import reviews_page
 
         refuse_in_repository(page, data.about)
         name, warning = arguments.data.resolve().name, WARNING if hides_texts([data.about]) else ""
@@ -228,8 +228,7 @@ def reviews(arguments: LabelsReviews) -> int:
         sys.stdout.write(to_json(summary.as_json()))
     else:
         from harness.render.comparison import show
-        from harness.render.sections import render_reviews
-        from harness.render.terminal import closing_line
+        from harness.render.terminal import closing_line, render_reviews
 
         show(lambda narrow: render_reviews(summary), closing_line([summary.signature], more="--json has it whole"))
     return 0
@@ -257,8 +256,7 @@ def check(arguments: LabelsCheck) -> int:
         checked = api.labels_check(arguments.data, arguments.options, watch=watch)
     if arguments.json:
         return print_json(checked)
-    from harness.render.comparison import show
-    from harness.render.label_check import render_label_check
+    from harness.render.comparison import render_label_check, show
     from harness.render.terminal import closing_line
 
     show(

@@ -142,7 +142,7 @@ def _open_reasons(run: RunResult) -> Reasons:
 def hub(arguments: ExportHub) -> int:
     from harness.content import Library
     from harness.exchange.scores.exports import hub_tables, left_out, write_hub
-    from harness.render.hub_card import hub_card
+    from harness.render.markdown import hub_card
     from harness.render.terminal import working
 
     with working("writing tables"):

@@ -26,7 +26,7 @@ from harness.errors import IncompleteRun, StoreError, UsageError
 from harness.judges import traits_of
 from harness.offensive import refuse_in_repository
 from harness.options import flag_name
-from harness.reports.answer.several_boards import BoardVerdicts, answer_of_boards
+from harness.reports.answer.build_answer import BoardVerdicts, answer_of_boards
 from harness.reports.run_report import Report, only_languages
 from harness.row_files import to_json, to_toml, write_atomic
 from harness.runs import (
@@ -275,10 +275,9 @@ def _read_output(arguments: Any, *, quiet: bool = False, langs: Sequence[str] = 
 
 def show(result: RunResult, output: Output, decision: DecisionOptions | None = None) -> Report:
     """Write the run's derived files, print its report (unless it is quiet) and return it; `decision` has the thresholds."""
-    from harness.render.costs import cost_sentences, language_cost_lines
     from harness.render.files import write_files
-    from harness.render.sections import print_sections
-    from harness.render.terminal import dim_lines, print_report, print_whole
+    from harness.render.runs import cost_sentences, language_cost_lines
+    from harness.render.terminal import dim_lines, print_report, print_sections, print_whole
 
     report: Report = make_report(result, decision)
     if writable := result.derived == result.folder:

@@ -36,7 +36,7 @@ def correct(arguments: Correct) -> int:
         from harness.render.figures import draw_corrected
 
         draw_corrected(corrected, arguments.figure)
-    from harness.render.certificate import render_corrected
+    from harness.render.decisions import render_corrected
 
     return print_result(corrected, render_corrected, as_json=arguments.json)
 
@@ -50,7 +50,7 @@ def accept(arguments: Accept) -> int:
         raise UsageError(f"--{cascade_flags[0]} is of a cascade; pass --cascade too")
     with working("testing thresholds"):
         accepted = acceptance.accept([opened_source(arguments).recording], part_of(arguments.options, MeasureOptions), arguments.options)
-    from harness.render.certificate import render_acceptance
+    from harness.render.decisions import render_acceptance
 
     return print_result(accepted, render_acceptance, as_json=arguments.json)
 
@@ -83,7 +83,7 @@ def calibrate(arguments: Calibrate) -> int:
     with working("calibrating"):
         recording = opened_source(arguments).recording
         calibrated = calibrate_scores(recording, part_of(options, MeasureOptions, seed=options.seed), options)
-    from harness.render.certificate import render_calibrated
+    from harness.render.decisions import render_calibrated
 
     render = partial(render_calibrated, all_numbers=arguments.all)
     return print_result(calibrated, render, as_json=arguments.json, more="--all")
@@ -103,7 +103,7 @@ def probabilities(arguments: ShowProbabilities) -> int:
         measured = measure_probabilities([source.recording for source in opened], compare, options)
     if not measured.cells:
         raise UsageError(f"no answer about a labelled text has a probability: {NO_PROBABILITIES}")
-    from harness.render.probabilities import draw_probabilities, render_probabilities
+    from harness.render.decisions import draw_probabilities, render_probabilities
 
     if arguments.figure:
         draw_probabilities(measured, arguments.figure, arguments.figure_width, arguments.figure_names)
@@ -136,7 +136,7 @@ def certify(arguments: Certify) -> int:
     if arguments.json:
         sys.stdout.write(text)
     else:
-        from harness.render.certificate import print_certificate
+        from harness.render.decisions import print_certificate
 
         print_certificate(certificate, str(arguments.to))
     return 0 if certificate.allowed else NOTHING_ALLOWED
@@ -150,7 +150,7 @@ def _extend(arguments: Any) -> int:
     from harness.content.tags import tag_of_words
     from harness.correction import certificate
     from harness.correction.extension import ExtendOptions, extend, with_extensions
-    from harness.render.certificate import print_extension
+    from harness.render.decisions import print_extension
 
     thresholds = arguments.options
     from_language = tag_of_words(arguments.from_language) if arguments.from_language else None
@@ -174,7 +174,7 @@ def _check(arguments: Any) -> int:
     from harness import sources
     from harness.correction import certificate
     from harness.correction.certificate_check import Probe, check_certificate
-    from harness.render.certificate import print_check
+    from harness.render.decisions import print_check
     from harness.watch.watching import record_beside
 
     if certificate.kind_of(arguments.check) == "cascade":

@@ -21,8 +21,8 @@ from harness.measure.rankings.ranked import RankedJudge, Ranking
 from harness.measure.rankings.score_ranking import RANKED_BY_ORDER
 from harness.render.verdicts import sides_of_verdicts
 from harness.reports.answer.build_answer import build_answer
+from harness.reports.answer.parts import Answer, Sentence, joined, plain_cards
 from harness.reports.answer.steps import LabelPages
-from harness.reports.answer_parts import Answer, Sentence, joined, plain_cards
 from harness.reports.tables.numbers import counted
 
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")

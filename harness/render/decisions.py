@@ -1,23 +1,37 @@
-"""Tables beside verdicts: languages side by side, the alternative annotator test, and the budget of labels."""
+"""What scores may be used for: languages side by side, corrected means, acceptance, certificates, probabilities, labels needed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from harness.content.tags import english_name
+from harness.content.tags import both_names, english_name
+from harness.correction.acceptance import Acceptances
+from harness.correction.calibrate import Calibrated
+from harness.correction.certificate import Certificate
+from harness.correction.certificate_check import CertificateCheck
+from harness.correction.certificate_extension import Extension
+from harness.correction.certified_cell import CertifiedCell
+from harness.correction.correct import Corrected, CorrectedNumber
+from harness.correction.extension import ExtensionResult, ExtensionTarget
+from harness.correction.probabilities import Probabilities
 from harness.decide.more_labels import MORE_THAN
 from harness.decide.options import DecisionOptions
+from harness.measure.options import POOLED
 from harness.model import CONDITION, SIDE
 from harness.render.fitted_table import FittedTable
-from harness.render.terminal import dim_lines
-from harness.reports.tables.column import COUNT, SHARE, TEXT, Column, Row, TableName
-from harness.reports.tables.columns import columns_in, interval_of_points, lenient_text
-from harness.reports.tables.numbers import UNDEFINED, counted
+from harness.render.terminal import dim_lines, legend_of, print_lines, table_heading
+from harness.reports.answer.parts import CORRECTED, SIGNS, STYLES, state_of
+from harness.reports.tables.columns import COUNT, SHARE, TEXT, Column, Row, TableName, columns_in, interval_of_points, lenient_text
+from harness.reports.tables.numbers import UNDEFINED, counted, difference, percent, probability, rounded_up
 from harness.reports.tables.text_table import TextTable, key_text, tabulate, varying_keys
+from harness.reports.tables.titles import metric_words
 from harness.text import terminal_safe
 
 if TYPE_CHECKING:
@@ -190,3 +204,267 @@ def _assumed(people: People, shares_given: bool, several: bool) -> Iterator[str]
         )
     if several:
         yield "How often two people agree is not known, so several values are shown; --people-agree 0.7 takes one. 30 texts show it."
+
+
+def render_corrected(corrected: Corrected) -> RenderableType:
+    """Return what was estimated, then all numbers; a difference stands in the row of its first system, `one − other`."""
+    defined = [number for number in corrected.numbers if number.corrected.value is not None]
+    what = "share" if corrected.numbers[0].share_of is not None else "mean"
+    first = (
+        f"What people would say of all judged texts, by the judge's scores and some labels: {counted(len(defined), f'corrected {what}')}."
+        if defined
+        else f"No corrected {what} is known: the last column says why."
+    )
+    rows = [_corrected_row(number) for number in corrected.numbers]
+    names = [name for name in corrected.numbers[0].key if name not in ("language", "metric", *SIDE)]
+    keys = (*varying_keys(rows, SIDE), "metric", *(name for name in names if any(row[name] is not None for row in rows)))
+    keys = (*keys, *(["class"] if any(row["class"] is not None for row in rows) else []))
+    return Group(Text(first, style="bold"), _tables(rows, keys, TableName.CORRECTED, corrected.notes))
+
+
+def _corrected_row(number: CorrectedNumber) -> dict[str, Any]:
+    row = number.flat() | {"class": number.share_of}
+    if number.versus is not None:
+        key, subtracted = number.versus
+        row[key] = f"{number.key[key]} − {subtracted}"
+    return row
+
+
+def render_acceptance(acceptances: Acceptances) -> RenderableType:
+    """Return all thresholds; that nothing is certified is said in words."""
+    rows = [threshold.flat() for threshold in acceptances.thresholds]
+    certified = sum(row["threshold"] is not None for row in rows)
+    first = f"Answers of the judge can be accepted without a person for {certified} of {counted(len(rows), 'question')}."
+    table = _tables(rows, (*varying_keys(rows, SIDE), "metric"), TableName.ACCEPTANCE, acceptances.notes)
+    return Group(Text(first, style="bold"), table)
+
+
+def render_calibrated(calibrated: Calibrated, *, all_numbers: bool = False) -> RenderableType:
+    """Return where a map of the judge's scores helps, then every metric with its finding and its first table.
+
+    With `all_numbers` all tables, and below all of them what their headings mean.
+    """
+    from harness.reports.sections.calibrated_scores import CALIBRATED_SCORES, calibrated_section
+    from harness.reports.sections.section_registry import shown_sections
+
+    cells = [cell for metric in calibrated.metrics for cell in metric.cells if cell.language != POOLED]
+    helped = sum(cell.advice == "use the map" for cell in cells)
+    first = (
+        f"Calibrated scores are better for {helped} of {counted(len(cells), 'question')} (a metric in a language)."
+        if helped
+        else "Calibrating helps nowhere."
+    )
+    parts: list[RenderableType] = [Text(first, style="bold")]
+    legend: dict[str, None] = {}
+    for metric in calibrated.metrics:
+        [section] = shown_sections({CALIBRATED_SCORES.name: calibrated_section([metric])})
+        name, judge = (str(metric.key[key]) for key in ("metric", "judge"))
+        parts += [table_heading(f"{metric_words(name)}, {judge}: {metric.method}"), Text(section.text.partition("not seen. ")[2])]
+        for table in section.tables if all_numbers else [_short(table) for table in section.tables[:1]]:
+            title, titled, _ = table.shared.partition(": ")
+            parts += [Text(f"\n{title}" if titled else "", style="italic"), FittedTable(table)]
+        legend |= dict.fromkeys(section.legend)
+    promise = f"{calibrated.promise[0].upper()}{calibrated.promise[1:]}."
+    about = "A map lowers the loss: how far people's answers are from what it expects. The share of equal scores may fall."
+    warnings = map(terminal_safe, calibrated.warnings)
+    said = (*legend, promise, *warnings, *map(terminal_safe, calibrated.notes)) if all_numbers else (about, promise, *warnings)
+    return Group(*parts, dim_lines(said))
+
+
+_SHORT = ("n", "agreement_after", "loss_after", "q", "advice")
+_ADVICE = {"use the map": f"{SIGNS['good']} use the map", "leave the scores as they are": f"{SIGNS['open']} leave"}
+
+
+def _short(table: TextTable) -> TextTable:
+    """Return the columns of a table of calibrated scores that say whether the map helps."""
+    columns = [number for number, heading in enumerate(table.headings) if heading.key or heading.name in _SHORT]
+    rows = tuple(tuple(_ADVICE.get(row[number], row[number]) for number in columns) for row in table.rows)
+    return replace(table, headings=tuple(table.headings[number] for number in columns), rows=rows, sort_keys=())
+
+
+def _tables(rows: Sequence[Row], keys: Sequence[str], name: TableName, notes: Sequence[str]) -> RenderableType:
+    parts: list[RenderableType] = []
+    tables = []
+    for language in dict.fromkeys(row["language"] for row in rows):
+        language_rows = [row for row in rows if row["language"] == language]
+        tables.append(tabulate(language_rows, columns_in(name), keys, tables=(name,), shown_in=rows))
+        title = both_names(language) if language else key_text("language", language)
+        parts += [table_heading(title), FittedTable(tables[-1], sentences=("borrowed", "reason"))]
+    return Group(*parts, dim_lines((*legend_of(tables), *map(terminal_safe, notes))))
+
+
+def print_certificate(certificate: Certificate, path: str) -> None:
+    """Print for how many questions the judge may be used, then a line for each language and metric."""
+    of_all = counted(len(certificate.cells), "question")
+    heading = f"{path}: {certificate.judge.name}, {certificate.judge.variant}, may be used for {len(certificate.allowed)} of {of_all}"
+    print_lines([heading, *_cells(certificate), *_unchecked(certificate.unchecked)])
+
+
+def print_check(certificate: Certificate, check: CertificateCheck) -> None:
+    """Print whether a certificate still holds, and why not."""
+    judge = f"certificate of {certificate.judge.name}, {certificate.judge.variant}"
+    if check.stale:
+        lines = [f"{judge}: stale", *(f"  {reason}" for reason in check.stale)]
+    else:
+        lines = [f"{judge}: {_outcome(check)}", *_cells(certificate), *map(_extension, certificate.extensions)]
+    print_lines([*lines, *_unchecked(check.unchecked)])
+
+
+def print_extension(extension: ExtensionResult, path: str | None) -> None:
+    """Print for each target whether the certificate may serve it, and why not; `path` is the file that has the new lines."""
+    margin, lines = percent(extension.options.margin), []
+    for target in extension.targets:
+        lines += [_target(target), *(f"    {line}" for line in _differences(target, margin))]
+    if path:
+        lines.append(f"{path}: extended to {counted(sum(target.outcome == 'extended' for target in extension.targets), 'target')}")
+    print_lines([f"certificate of {extension.judge} for {extension.data}: {extension.outcome}", *lines])
+
+
+def _target(target: ExtensionTarget) -> str:
+    where = "".join(f", {key} {value}" for key, value in target.where.items())
+    source = "" if target.from_language == target.language else f" by the numbers of {english_name(target.from_language)}"
+    reason = f": {target.reason}" if target.reason else ""
+    if target.more_groups:
+        reason += f". About {counted(target.more_groups, 'more group')} with labels decide it{_as_seen(target)}"
+    return f"  {english_name(target.language)}, {target.metric.replace('_', ' ')}{where}{source}: {target.outcome}{reason}"
+
+
+def _as_seen(target: ExtensionTarget) -> str:
+    """Return what the plan rests on, where it is another one under the differences that were seen."""
+    if target.more_groups_as_seen == target.more_groups:
+        return ""
+    if target.more_groups_as_seen is None:
+        return " if nothing has changed; if the difference is as large as seen, more labels will not help"
+    return f" if nothing has changed, about {target.more_groups_as_seen:,} if the difference is as large as seen"
+
+
+def _differences(target: ExtensionTarget, margin: str) -> Iterator[str]:
+    yield f"{counted(target.labels, 'labelled text')} in {counted(target.groups, 'group')}, {counted(target.texts, 'judged text')}"
+    for name, estimate in (("label minus corrected prediction", target.residual), ("agreement minus the certified one", target.agreement)):
+        if estimate is not None:
+            yield f"{name}: {difference(estimate.mean, estimate.interval)}, margin ±{margin}"
+    if target.q is not None:
+        yield f"both within the margin: p {probability(target.q)}, corrected over the targets"
+
+
+def _outcome(check: CertificateCheck) -> str:
+    if not check.compared:
+        return "not shown to be as certified: nothing was made again; name the run or data folder that it is of. It says:"
+    if check.not_made_again:
+        return f"not shown to be as certified: this could not be made again: {', '.join(check.not_made_again)}. It says:"
+    return "nothing is stale; all of it was made again and is the same"
+
+
+def _extension(line: Extension) -> str:
+    where = "".join(f", {key} {value}" for key, value in line.where.items())
+    cell = f"{english_name(line.language)}, {line.metric.replace('_', ' ')}{where}"
+    return f"  extended on {line.date} to {cell} by {counted(line.labels, 'label')} of {line.data}"
+
+
+def _cells(certificate: Certificate) -> Iterator[str]:
+    """Yield a line for each cell; what all of them lack for one reason is said once, at the end."""
+    lacks = [_together((_means(cell), _acceptance(cell), _map(cell), *_probabilities(cell))) for cell in certificate.cells]
+    alike = len(lacks) > 1 and lacks.count(lacks[0]) == len(lacks)
+    for cell, parts in zip(certificate.cells, lacks, strict=True):
+        state = state_of({"verdict": cell.verdict, "controls": None})
+        condition = f": {cell.sentence.removesuffix('.')}" if state == CORRECTED else ""
+        yield f"  {SIGNS[STYLES[state]]} {english_name(cell.language)}, {metric_words(cell.metric)}: {state}{condition}"
+        if not alike:
+            yield from (f"    - {part}" for part in parts)
+    if alike:
+        yield "  In all of them:"
+        yield from (f"    - {part}" for part in lacks[0])
+    if not certificate.allowed:
+        yield "It allows nothing: no verdict is 'use' or 'use corrected means only'."
+
+
+def _together(parts: Iterable[tuple[str, str | None]]) -> list[str]:
+    """Neighbours that have one reason share it.
+
+    >>> _together([("no means", "few labels"), ("no map", "few labels"), ("no sets", None)])
+    ['no means, no map: few labels', 'no sets']
+    """
+    lines: list[str] = []
+    for reason, alike in groupby(parts, key=lambda part: part[1]):
+        said = [part_name for part_name, _ in alike]
+        lines += [f"{', '.join(said)}: {reason}"] if reason else said
+    return lines
+
+
+def _means(cell: CertifiedCell) -> tuple[str, str | None]:
+    """Return what a cell says of means, as `_acceptance` and `_map` do of theirs; beside what it lacks, the reason."""
+    if cell.corrections:
+        return f"means are corrected by {cell.corrections[0].n} labels", None
+    return "no corrected means", cell.correction_reason
+
+
+def _acceptance(cell: CertifiedCell) -> tuple[str, str | None]:
+    acceptance = cell.acceptance
+    if acceptance is None or acceptance.threshold is None:
+        reason = cell.acceptance_reason if acceptance is None else (acceptance.reason or "").partition(";")[0]
+        return "no answer is accepted without a person", reason
+    accepted = (
+        f"answers are accepted from {acceptance.confidence} {rounded_up(acceptance.threshold)} on, {percent(acceptance.coverage)} of them"
+    )
+    if acceptance.left_out == 0:
+        return accepted, None
+    return f"{accepted}; nothing is said of the {percent(acceptance.left_out_share)} of labelled texts without a commonest label", None
+
+
+def _map(cell: CertifiedCell) -> tuple[str, str | None]:
+    recalibration = cell.recalibration
+    if recalibration is None:
+        return "no map", cell.recalibration_reason
+    scores = "scores are calibrated text by text" if recalibration.shown else f"scores are not calibrated ({recalibration.advice})"
+    if recalibration.length_scale is not None:
+        scores += ", and the map reads the length of the text too"
+    sets = recalibration.sets
+    if sets.threshold is None:
+        return f"{scores}; sets hold {sets.reason}", None
+    return f"{scores}; sets of scores hold a person's score of {percent(sets.level)} of texts", None
+
+
+def _probabilities(cell: CertifiedCell) -> Iterator[tuple[str, str | None]]:
+    """Yield what a cell says of probabilities; nothing where none were recorded."""
+    if cell.probabilities is not None:
+        yield (
+            {
+                "hold": "its probabilities hold",
+                "hold after refit": "its probabilities hold only refitted",
+                "do not hold": "its probabilities do not hold",
+                "too few labels": "its probabilities: too few labels",
+            }[cell.probabilities.verdict],
+            None,
+        )
+
+
+def _unchecked(names: Sequence[str]) -> Iterator[str]:
+    if names:
+        yield f"Not known, so staleness cannot be checked by it: {', '.join(names)}."
+
+
+def render_probabilities(measured: Probabilities) -> RenderableType:
+    """Return a sentence for each language and metric, then the tables, and below them what their headings mean."""
+    from harness.reports.sections.probabilities import PROBABILITIES, headline, probabilities_section
+    from harness.reports.sections.section_registry import shown_sections
+
+    numbers = probabilities_section(measured.cells, measured.languages, measured.cuts) or {}
+    [shown] = shown_sections({PROBABILITIES.name: numbers})
+    parts: list[RenderableType] = [Text(terminal_safe(line)) for line in headline(numbers)]
+    further = shown.text.removeprefix("Is it as often right as it says?").strip()
+    for line in headline(numbers):
+        further = further.replace(line, "").strip()
+    parts += [Text(further)] if further else []
+    for table in shown.tables:
+        parts += [Text(""), *(Text(line, style="dim") for line in (table.shared, table.no_result) if line), FittedTable(table)]
+    return Group(*parts, dim_lines((*shown.legend, *map(terminal_safe, measured.notes))))
+
+
+def draw_probabilities(measured: Probabilities, path: Path, width: Literal["single", "double"], names: Literal["english", "own"]) -> None:
+    """Draw the reliability curves, a panel a language and metric. Raises UsageError as `write_figure`."""
+    from harness.render.figures.charts import draw_reliability
+    from harness.render.figures.style import WIDTHS, FigureOptions, write_figure
+    from harness.reports.sections.probabilities import probabilities_section
+
+    section = probabilities_section(measured.cells, measured.languages, measured.cuts) or {}
+    write_figure(path, lambda options: draw_reliability(section, measured.signature, options), FigureOptions(WIDTHS[width], names))

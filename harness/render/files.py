@@ -11,8 +11,7 @@ import msgspec
 from harness.measure.cells import Cell
 from harness.model import CONDITION, SAMPLING
 from harness.reports.run_report import Report
-from harness.reports.tables.column import CELL_TABLES
-from harness.reports.tables.columns import columns_in
+from harness.reports.tables.columns import CELL_TABLES, columns_in
 from harness.reports.tables.text_table import cell_row
 from harness.row_files import to_csv, to_json, write_atomic, write_parquet
 from harness.text import terminal_safe

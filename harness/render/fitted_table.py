@@ -12,8 +12,8 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from harness.reports.answer_parts import SIGNS
-from harness.reports.tables.column import FEW_RARE_CASES, NO_INTERVAL
+from harness.reports.answer.parts import SIGNS
+from harness.reports.tables.columns import FEW_RARE_CASES, NO_INTERVAL
 from harness.reports.tables.text_table import TextTable
 from harness.text import terminal_safe
 

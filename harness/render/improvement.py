@@ -22,7 +22,7 @@ from harness.improvement.label_rounds import RoundsCompared
 from harness.model import JudgeCondition
 from harness.render.fitted_table import plain_table
 from harness.render.terminal import dim_lines, table_heading
-from harness.reports.answer_parts import joined
+from harness.reports.answer.parts import joined
 from harness.reports.tables.numbers import UNDEFINED, counted, difference, percent, probability, rounded_up, signed, two_digits
 from harness.reports.tables.titles import metric_title, metric_words
 from harness.text import one_line, terminal_safe

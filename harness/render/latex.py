@@ -12,11 +12,10 @@ from harness.errors import UsageError
 from harness.measure.cells import Cell
 from harness.measure.compare import Comparison
 from harness.render.verdicts import judged_sides
-from harness.reports.answer.states import against_words, cause_words, state_of
+from harness.reports.answer.parts import against_words, cause_words, state_of
 from harness.reports.answer.words import condition_words
 from harness.reports.run_report import Report
-from harness.reports.tables.column import Column, Row, TableName
-from harness.reports.tables.columns import columns_in, legend_lines
+from harness.reports.tables.columns import Column, Row, TableName, columns_in, legend_lines
 from harness.reports.tables.numbers import UNDEFINED
 from harness.reports.tables.text_table import cell_row, columns_to_show, key_text, varying_keys
 from harness.reports.tables.titles import metric_words

@@ -22,9 +22,8 @@ from harness.render.board_answer import board_answer, board_facts, deciding_verd
 from harness.render.fitted_table import PIPE_WIDTH, FittedTable, gap_between
 from harness.render.terminal import print_whole, styled_answer, table_heading
 from harness.render.verdicts import column_widths, lines_of
-from harness.reports.answer_parts import SIGNS, joined
-from harness.reports.tables.column import COEFFICIENT, Column, ColumnFormat, Row, TableName
-from harness.reports.tables.columns import COLUMNS, columns_in
+from harness.reports.answer.parts import SIGNS, joined
+from harness.reports.tables.columns import COEFFICIENT, COLUMNS, Column, ColumnFormat, Row, TableName, columns_in
 from harness.reports.tables.numbers import UNDEFINED, counted, probability_counts
 from harness.reports.tables.text_table import Heading, TextTable, tabulate
 from harness.reports.tables.titles import metric_words

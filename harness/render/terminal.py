@@ -1,4 +1,4 @@
-"""Reports as terminal tables, and the common parts of all terminal tables."""
+"""Reports, their sections and reviews of reasons as terminal tables, and the common parts of all terminal tables."""
 
 from __future__ import annotations
 
@@ -22,18 +22,69 @@ from harness.measure.options import POOLED
 from harness.measure.summaries import LanguageSummary
 from harness.model import CONDITION, SYSTEM_ROLE, JudgeCondition
 from harness.render.fitted_table import PIPE_WIDTH, STYLES, FittedTable, output_width
-from harness.render.human_agreement import two_people_sentence
-from harness.render.verdicts import SHORT_NAMES, AnswerLine, answer_lines, judged_sides, lines_of, screen_tables, side_text
+from harness.render.verdicts import (
+    SHORT_NAMES,
+    AnswerLine,
+    answer_lines,
+    judged_sides,
+    lines_of,
+    screen_tables,
+    side_text,
+    two_people_sentence,
+)
+from harness.reports.answer.parts import Answer
 from harness.reports.answer.steps import LabelPages
-from harness.reports.answer_parts import Answer
-from harness.reports.tables.column import TableName
-from harness.reports.tables.columns import columns_in
+from harness.reports.tables.columns import Row, TableName, columns_in
 from harness.reports.tables.numbers import counted, difference, percent
-from harness.reports.tables.text_table import TextTable, cell_row, key_text, tabulate
+from harness.reports.tables.text_table import TextTable, cell_row, key_text, tabulate, varying_keys
 from harness.text import absent_words, broken_command, terminal_safe
 
 if TYPE_CHECKING:
+    from harness.annotate.reviews import ReviewSummary
     from harness.reports.run_report import Report
+    from harness.reports.sections.section import SectionNumbers
+
+
+def render_sections(sections: Mapping[str, SectionNumbers]) -> RenderableType:
+    """Return the sections for a terminal."""
+    from harness.reports.sections.section_registry import sections_legend, shown_sections  # late, like all that the answer does not show
+
+    parts: list[RenderableType] = []
+    shown_list = shown_sections(sections)
+    for section in shown_list:
+        parts += [table_heading(section.title), Text(section.text)]
+        for table in section.tables:
+            parts += [*(Text(line, style="dim") for line in (table.shared, table.no_result) if line), FittedTable(table)]
+    if legend := sections_legend(shown_list):
+        parts.append(dim_lines(legend))
+    return Group(*parts)
+
+
+def print_sections(sections: Mapping[str, SectionNumbers], console: Console | None = None) -> None:
+    """Print the sections of a run that asked under several conditions; nothing for any other run."""
+    from harness.reports.sections.section_registry import all_sections
+
+    variants = {row["variant"] for row in sections.get("variants", {}).get("rows", ())}
+    if len(variants) > 1 or set(sections) - {section.name for section in all_sections() if section.in_every_run}:
+        print_whole(lambda width: render_sections(sections), console=console)
+
+
+def review_table(summary: ReviewSummary) -> TextTable:
+    """One row for each language, metric and judge: all reviews, then those by people's own score."""
+    rows: list[Row] = []
+    for cell in summary.cells:
+        reasons = {name.replace("_", " "): count for name, count in cell.reasons.items()}
+        columns = {name: getattr(cell, name) for name in ("metric", "judge", "people", "texts", "agree", "agree_ci", "partly", "disagree")}
+        rows.append(columns | {"language": english_name(cell.language), "reviews": cell.n, "reasons": reasons or None})
+    keys = ("language", "metric", *varying_keys(rows, ("judge",)))
+    return tabulate(rows, columns_in(TableName.REVIEWS), keys)
+
+
+def render_reviews(summary: ReviewSummary) -> RenderableType:
+    """Return the table and what its headings mean."""
+    table = review_table(summary)
+    return Group(FittedTable(table), dim_lines(table.legend))
+
 
 _MOST_CLASSES = 11  # of a scale whose equal scores are agreement, such as 0 to 10; of more classes they say little
 

@@ -1,8 +1,8 @@
-"""Verdicts as text: the answer in a few lines, then tables with a row for each language and metric, or a matrix of several judges."""
+"""Judges and their conditions as labels, in reading order, and those of cells."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -10,19 +10,136 @@ from rich.cells import cell_len
 
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
-from harness.model import CONDITION, axis_words
+from harness.judges import traits_of
+from harness.measure.cells import Cell
+from harness.measure.options import POOLED
+from harness.model import CONDITION, SIDE, axis_words, plainness
 from harness.render.fitted_table import gap_between
-from harness.render.sides import Side, is_baseline, plainest_first, side_of
 from harness.reports.answer.build_answer import build_answer
-from harness.reports.answer.states import against_reason
+from harness.reports.answer.parts import SIGNS, Answer, VerdictMatrix, VerdictSquare, against_reason
 from harness.reports.answer.steps import LabelPages
 from harness.reports.answer.words import style_of
-from harness.reports.answer_parts import SIGNS, Answer, VerdictMatrix, VerdictSquare
-from harness.reports.tables.column import Row, TableName
-from harness.reports.tables.columns import columns_in
-from harness.reports.tables.numbers import counted
-from harness.reports.tables.text_table import Heading, TextTable, tabulate
+from harness.reports.tables.columns import Row, TableName, columns_in
+from harness.reports.tables.numbers import coefficient, counted
+from harness.reports.tables.text_table import Heading, TextTable, key_text, tabulate, varying_keys
 from harness.text import one_line
+
+_JUDGE = SIDE.index("judge")
+
+Side = tuple[Any, ...]
+"""Who judged, and how: the values of `SIDE`, None or `*` where there is none."""
+
+
+def side_of(key: Mapping[str, Any]) -> Side:
+    """Return the side of a cell's or a verdict's key, or of a row of a section."""
+    return tuple(key.get(name) for name in SIDE)
+
+
+def sides_of(cells: Iterable[Cell]) -> list[Side]:
+    """Return the different sides of cells, the plainest first."""
+    return plainest_first(side_of(cell.key) for cell in cells)
+
+
+def languages_of(cells: Iterable[Cell]) -> list[str]:
+    return list(dict.fromkeys(cell["language"] for cell in cells))
+
+
+def filters_of(side: Side) -> dict[str, Any]:
+    """Return the filters of a page's browser of items that show the judgments of a side."""
+    return {name: value for name, value in zip(SIDE, side, strict=True) if value is not None and value != POOLED}
+
+
+def is_baseline(side: Side) -> bool:
+    return traits_of(str(side[_JUDGE])).is_baseline
+
+
+def plainest_first(sides: Iterable[Side]) -> list[Side]:
+    """Return the different sides: judges in their order, baselines last; conditions from the plainest and the lowest temperature on.
+
+    >>> plainest_first([(None, "b", "joint", 0.0, None), (None, "b", "single", 0.7, None), (None, "b", "single", 0.0, None)])[0]
+    (None, 'b', 'single', 0.0, None)
+    """
+    different = dict.fromkeys(sides)
+    judge_order = {who: index for index, who in enumerate(dict.fromkeys(side[:2] for side in different))}
+
+    def order(side: Side) -> tuple[Any, ...]:
+        source, judge, variant, *sampling = side
+        return (is_baseline(side), judge_order[source, judge], plainness(str(variant)), *map(_number, sampling))
+
+    return sorted(different, key=order)
+
+
+def side_name(side: Side, all_sides: Sequence[Side]) -> str:
+    """Return what tells a side from the others, in words; the judge where nothing does.
+
+    >>> one, two = (None, "b", "joint", 0.0, None), (None, "b", "joint", 0.7, None)
+    >>> side_name(one, [one, two]), side_name(one, [one])
+    ('temperature 0', 'b')
+    """
+    differing = [index for index in range(len(SIDE)) if len({other[index] for other in all_sides}) > 1]
+    naming = [index for index in differing or [_JUDGE] if side[index] not in (None, POOLED)]
+    return " · ".join(one_line(axis_words(SIDE[index], side[index])) for index in naming)
+
+
+def _number(value: Any) -> tuple[bool, float]:
+    """Numbers by size, after sides that have none."""
+    return (True, float(value)) if isinstance(value, (int, float)) else (False, 0.0)
+
+
+WEAK = 0.3
+"""Two people whose rank correlation is lower order hardly two of three pairs of texts alike."""
+NO_BREAK_SPACE = "\u00a0"
+_PLACE = ("metric", "task", "source")
+_TWO = ("human_second_pearson", "human_second_kendall_tau")
+_JUDGE_NUMBERS = ("pearson", "kendall_tau")
+
+
+def two_people_sentence(cells: Sequence[Cell]) -> str:
+    """Pearson's r and Kendall's τ of two people, and those of the judges with people, language by language.
+
+    Empty where other people scored no texts again, or too few for an interval. Cells of baselines, and cells that pool languages or
+    metrics, do not count.
+    """
+    cells_by_metric = _places([cell for cell in cells if cell.flat().get("human_second_pearson_ci") and _is_judged(cell)])
+    if not cells_by_metric:
+        return ""
+    several = len({str(cell["judge"]) for cell_list in cells_by_metric.values() for cell in cell_list}) > 1
+    sentences = []
+    for place, place_cells in cells_by_metric.items():
+        texts = counted((place_cells[0].score_counts or {}).get("second_ratings", 0), "text")
+        sentences.append(
+            f"In {place} a second person scored {texts}: the two people's scores correlate by {_range(place_cells[:1], _TWO)}, "
+            f"the scores of {'judges' if several else 'the judge'} and people by {_range(place_cells, _JUDGE_NUMBERS)}."
+        )
+    if any((place_cells[0]["human_second_kendall_tau"] or 0.0) < WEAK for place_cells in cells_by_metric.values()):
+        sentences.append(f"Where people agree little, a low correlation says little against {'a' if several else 'the'} judge.")
+    return " ".join(sentences)
+
+
+def _is_judged(cell: Cell) -> bool:
+    return POOLED not in (cell["language"], cell["metric"], cell["judge"]) and not traits_of(str(cell["judge"])).is_baseline
+
+
+def _places(cells: Sequence[Cell]) -> dict[str, list[Cell]]:
+    """Cells by what they are about: the language, and the metric, task and source where these differ."""
+    varying = varying_keys([cell.key for cell in cells], _PLACE)
+    cells_by_name: dict[str, list[Cell]] = {}
+    for cell in cells:
+        more_keys = ", ".join(key_text(name, cell.key.get(name)) for name in varying)
+        name = english_name(cell["language"])
+        cells_by_name.setdefault(f"{name} ({more_keys})" if more_keys else name, []).append(cell)
+    return cells_by_name
+
+
+def _range(cells: Sequence[Cell], names: Sequence[str]) -> str:
+    """`r .11 to .26, τ .06 to .16`: the lowest and the highest; one number where there is one judge."""
+    ranges = []
+    for sign, name in zip(("r", "τ"), names, strict=True):
+        numbers = sorted(cell[name] for cell in cells if cell[name] is not None)
+        ends = dict.fromkeys(map(coefficient, (numbers[0], numbers[-1]) if numbers else (None,)))
+        ranges.append(f"{sign}{NO_BREAK_SPACE}{' to '.join(ends)}")
+    return ", ".join(ranges)
+
 
 SHORT_NAMES = {"output_content_quality": "content quality", "problematic_content": "problematic"}
 """Metrics in a narrow terminal."""

@@ -22,8 +22,19 @@ from harness.judge_atlas.quality_answers import (
     answers_by_quality,
     wrong_uses,
 )
-from harness.reports.answer.states import COPIED, ONE_PERSON, UNREADABLE, against_words, deciding, unknown_cause
-from harness.reports.answer_parts import SIGNS, Answer, Card, NextStep, joined
+from harness.reports.answer.parts import (
+    COPIED,
+    ONE_PERSON,
+    SIGNS,
+    UNREADABLE,
+    Answer,
+    Card,
+    NextStep,
+    against_words,
+    deciding,
+    joined,
+    unknown_cause,
+)
 from harness.reports.tables.numbers import counted, difference, percent, points, probability_counts, whole_points
 
 QUALITIES: tuple[str, ...] = get_args(Quality)
@@ -150,17 +161,7 @@ def judge_answer(atlas: Atlas, judge: str, rows: Sequence[AtlasRow], today: date
     lead = (
         f"{judge} in {counted(len(tags), 'language')}: {joined(counts)}, of {counted(len(answers), 'question')} (a metric in a language)."
     )
-    lead += _against_in_words(rows)
-    lead += " Its provider serves it no longer." if gone else ""
-    lead += " It is a toy: its verdicts show what a measurement looks like." if atlas.judge(judge).toy else ""
-    lead += probability_words(rows)
-    answer = Answer(f"{judge}: where it may be used", tuple(cards), _SURE, ())
-    return AtlasAnswer(lead, answer, _age_sentence(atlas, rows, today), tuple(_spread_sentences(atlas, rows, with_language=True)))
-
-
-def _against_in_words(rows: Sequence[AtlasRow]) -> str:
-    """Return what decided against a judge, how often, and by how much at most; empty where nothing did."""
-    reasons: dict[str, list[float]] = {}
+    reasons: dict[str, list[float]] = {}  # what decided against it, how often, and by how much at most
     for row in rows:
         if row.verdict == AGAINST and row.obstacles:
             words, number = deciding({"obstacles": row.obstacles.split(), "gap": row.gap, "base_diff": row.over_constant})
@@ -169,7 +170,12 @@ def _against_in_words(rows: Sequence[AtlasRow]) -> str:
         f"{words} in {len(numbers)}{f' (up to {points(max(numbers))})' if max(numbers) else ''}"
         for words, numbers in sorted(reasons.items(), key=lambda reason: -len(reason[1]))
     ]
-    return f" What decided against it: {joined(clauses)}." if clauses else ""
+    lead += f" What decided against it: {joined(clauses)}." if clauses else ""
+    lead += " Its provider serves it no longer." if gone else ""
+    lead += " It is a toy: its verdicts show what a measurement looks like." if atlas.judge(judge).toy else ""
+    lead += probability_words(rows)
+    answer = Answer(f"{judge}: where it may be used", tuple(cards), _SURE, ())
+    return AtlasAnswer(lead, answer, _age_sentence(atlas, rows, today), tuple(_spread_sentences(atlas, rows, with_language=True)))
 
 
 def probability_words(rows: Sequence[AtlasRow]) -> str:

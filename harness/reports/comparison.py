@@ -114,7 +114,7 @@ def _join_sections(
 ) -> dict[str, SectionNumbers]:
     """Return the sections of all sources, which hold only what the options keep; those of several sources are joined row by row."""
     from harness.reports.sections.calibrated_scores import calibrate_scores
-    from harness.reports.sections.runs_over_time import compare_runs
+    from harness.reports.sections.repeats_and_panels import compare_runs
     from harness.reports.sections.section_registry import comparison_sections
 
     of_source = replace(options, where={}, judges=None, versus=None)

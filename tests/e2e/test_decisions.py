@@ -14,7 +14,7 @@ import pytest
 
 from harness.annotate.page_results import read_record
 from harness.decide.rule import VerdictName
-from harness.reports.answer.states import state_of
+from harness.reports.answer.parts import state_of
 from tests.judged_folder import judged_folder
 
 Cli = Callable[..., Any]

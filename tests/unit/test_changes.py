@@ -60,7 +60,7 @@ import numpy as np
 
 from harness.measure.condition_rows import new_row, put_share, section
 from harness.reports.sections.section import Section, SectionTable, of_answers, range_by_language
-from harness.reports.tables.column import COUNT, SHARE, TEXT, Column
+from harness.reports.tables.columns import COUNT, SHARE, TEXT, Column
 
 
 def favourites(answers):
@@ -307,8 +307,8 @@ CHANGES = {
         files={
             "reports/sections/favourites.py": SECTION.lstrip(),
             "reports/sections/section_registry.py": {
-                "from harness.reports.sections.free_text import": "from harness.reports.sections.favourites import FAVOURITES\n"
-                "from harness.reports.sections.free_text import",
+                "from harness.reports.sections.replies import": "from harness.reports.sections.favourites import FAVOURITES\n"
+                "from harness.reports.sections.replies import",
                 "    JUSTIFICATION_LANGUAGE,\n)": "    JUSTIFICATION_LANGUAGE,\n    FAVOURITES,\n)",
             },
         },

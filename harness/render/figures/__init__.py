@@ -1,10 +1,14 @@
-"""Figures for print as SVG, PDF and PNG, drawn from `report.json` alone: every dot is a number of that file."""
+"""Figures for print as SVG, PDF and PNG, drawn from `report.json` alone: every dot is a number of that file.
+
+Figures of studies and of other packages are entry points of the group `harness.figures`.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,19 +16,11 @@ from typing import Any
 import msgspec
 
 from harness.decide.verdicts import Verdict
-from harness.render.figures.answer import draw_answer, write_answer
-from harness.render.figures.by_agreement import draw_by_agreement, draw_distributions
-from harness.render.figures.dot_figures import (
-    draw_agreement,
-    draw_consistency,
-    draw_corrected,
-    draw_injection,
-    draw_sensitivity,
-)
-from harness.render.figures.line_chart import draw_doses, draw_failures, draw_few_shot, draw_temperature
-from harness.render.figures.reliability import draw_reliability, write_reliability
-from harness.render.figures.section_figure import plugged_in
-from harness.render.figures.style import FORMS, WIDTHS, Drawn, FigureOptions, form_of
+from harness.plugins import load, registered
+from harness.render.figures.charts import draw_doses, draw_failures, draw_few_shot, draw_reliability, draw_temperature, write_reliability
+from harness.render.figures.dots import draw_agreement, draw_consistency, draw_corrected, draw_injection, draw_sensitivity
+from harness.render.figures.style import FORMS, WIDTHS, Drawn, FigureOptions, Section, form_of
+from harness.render.figures.verdicts import draw_answer, draw_by_agreement, draw_distributions, write_answer
 from harness.render.pictured import dose_responses, failure_shares
 from harness.render.verdicts import judged_sides
 from harness.row_files import write_together
@@ -33,6 +29,7 @@ __all__ = [
     "FORMS",
     "WIDTHS",
     "FigureOptions",
+    "SectionFigure",
     "draw_answer",
     "draw_by_agreement",
     "draw_corrected",
@@ -41,6 +38,31 @@ __all__ = [
     "write_answer",
     "write_reliability",
 ]
+
+GROUP = "harness.figures"
+
+
+@dataclass(frozen=True)
+class SectionFigure:
+    """A figure that is drawn from the numbers of a section.
+
+    Args:
+        name: of the section, and of the entry point.
+        file: the name of its files.
+        draw: takes the section, the signature and `FigureOptions`.
+        is_drawn: the test whether a section has the numbers for it.
+    """
+
+    name: str
+    file: str
+    draw: Callable[..., Drawn]
+    is_drawn: Callable[[Section], bool] = bool
+
+
+def plugged_in() -> list[SectionFigure]:
+    """Return the figures of entry points. Raises UsageError for one that cannot be used."""
+    return [load(point, SectionFigure, "figure") for point in registered(GROUP, "figure").values()]
+
 
 _SECTIONS: dict[str, tuple[str, Callable[..., Drawn]]] = {
     "variants": ("agreement", draw_agreement),

@@ -11,13 +11,13 @@ from harness.content.tags import english_name
 from harness.measure.judged_table import KEYS
 from harness.measure.options import POOLED
 from harness.render.html.answer import FigureColumn
-from harness.render.html.heat_map import Grid
 from harness.render.html.marks import Mark, Point, difference_track, fitted_panel, level_panel, track
+from harness.render.html.pictures import Grid
 from harness.render.pictured import SEES_NOTHING, DoseResponse, dose_responses, of_judges
-from harness.render.sides import Side, plainest_first, side_name, side_of
-from harness.reports.answer.groups import axis_reach
+from harness.render.verdicts import Side, plainest_first, side_name, side_of
+from harness.reports.answer.matrix import axis_reach
 from harness.reports.sections.minimal_pairs import TEMPTING
-from harness.reports.shown_sections import ShownSection
+from harness.reports.sections.section_registry import ShownSection
 from harness.reports.tables.numbers import counted, difference, percent
 from harness.reports.tables.titles import metric_title, metric_words
 

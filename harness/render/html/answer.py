@@ -13,13 +13,11 @@ from harness.measure.cells import Cell
 from harness.measure.options import POOLED
 from harness.measure.summaries import LanguageSummary
 from harness.render.html.marks import Mark, correlation_track, track
-from harness.render.human_agreement import WEAK
-from harness.render.sides import Side, is_baseline, plainest_first, side_of
 from harness.render.terminal import agreement_sentence, belongs, condition_of
+from harness.render.verdicts import WEAK, Side, is_baseline, plainest_first, side_of
 from harness.reports.answer.words import style_of
 from harness.reports.run_report import Report
-from harness.reports.tables.column import TableName
-from harness.reports.tables.columns import columns_in
+from harness.reports.tables.columns import TableName, columns_in
 from harness.reports.tables.numbers import coefficient, percent
 from harness.reports.tables.text_table import TextTable, cell_row, tabulate
 from harness.reports.tables.titles import metric_words

@@ -19,8 +19,7 @@ from harness.judge_atlas.quality_answers import answers_by_quality, neighbours
 from harness.render.html.boards import VerdictCell
 from harness.render.html.marks import state_bar
 from harness.render.html.shell import SiteFrame, render, shell, site_frame
-from harness.reports.answer.states import AGAINST, GONE, STYLES, UNKNOWN, USE, deciding
-from harness.reports.answer_parts import SIGNS, Card
+from harness.reports.answer.parts import AGAINST, GONE, SIGNS, STYLES, UNKNOWN, USE, Card, deciding
 from harness.reports.atlas_answer import (
     AtlasAnswer,
     LanguageRow,
@@ -40,7 +39,7 @@ from harness.reports.atlas_answer import (
     wanted_languages,
     wrong_use_words,
 )
-from harness.reports.sections.language_rankings import NOTE, best_words, ranking_sentence
+from harness.reports.sections.languages import RANKINGS_NOTE, best_words, ranking_sentence
 from harness.reports.tables.numbers import counted, difference, probability_counts
 
 INDEX = "index.html"
@@ -115,7 +114,7 @@ def _rankings(atlas: Atlas, frame: SiteFrame) -> str:
         "between languages."
     )
     title = "Does the ranking of judges change with the language?"
-    body = render("atlas_rankings.html", title=title, lead=lead, parts_of_sets=parts, note=NOTE, index=f"../{INDEX}")
+    body = render("atlas_rankings.html", title=title, lead=lead, parts_of_sets=parts, note=RANKINGS_NOTE, index=f"../{INDEX}")
     return shell(title, body, scripts=("tables.js",), description=lead, share=_share(title, lead, ""), site=frame)
 
 
@@ -267,7 +266,7 @@ def _share(title: str, words: str, picture: str) -> dict[str, str]:
 
 def _share_picture(answer: AtlasAnswer) -> bytes:
     """Return the picture for previews; empty without the extra `figures`."""
-    from harness.render.figures.atlas import draw_share
+    from harness.render.figures.verdicts import draw_share
 
     with suppress(UsageError):
         return draw_share(answer.answer.title, answer.lead, answer.answer.sentences)

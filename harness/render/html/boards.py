@@ -19,8 +19,8 @@ from harness.measure.options import POOLED
 from harness.measure.rankings.ranked import RankedJudge, Ranking
 from harness.render.board_answer import board_answer, board_facts, competitors, deciding_verdicts, language_answer, titled
 from harness.render.html.answer import ABOVE, BELOW, UNKNOWN, WITHIN, DrawnTable, FigureColumn
-from harness.render.html.heat_map import Square
 from harness.render.html.marks import JUDGE_DOT, LEGEND_MARKS, Mark, line, placed, state_bar, svg, track
+from harness.render.html.pictures import Square
 from harness.render.html.shell import SiteFrame, render, shell, site_frame
 from harness.render.standings import (
     by_order,
@@ -35,9 +35,8 @@ from harness.render.standings import (
     value_text,
     verdict_table,
 )
-from harness.reports.answer.states import STYLES, cause_words, count_questions, deciding, state_of, state_words
+from harness.reports.answer.parts import SIGNS, STYLES, cause_words, count_questions, deciding, state_of, state_words
 from harness.reports.answer.words import style_of
-from harness.reports.answer_parts import SIGNS
 from harness.reports.tables.numbers import difference, percent, two_digits
 from harness.reports.tables.text_table import TextTable
 from harness.reports.tables.titles import metric_words

@@ -20,7 +20,7 @@ from harness.html_pages import visible
 from harness.measure.judged_table import JudgedTable
 from harness.model import CONDITION, SIDE, ErrorSpan, Item
 from harness.offensive import WARNING, hides_texts
-from harness.render.sides import Side, plainest_first
+from harness.render.verdicts import Side, plainest_first
 from harness.reports.answer.words import condition_words
 from harness.reports.tables.titles import metric_title
 from harness.runs import Evidence

@@ -21,16 +21,14 @@ from harness.render.html.ablations import run_grids
 from harness.render.html.answer import JudgedCells, agreement_figure, correlation_figure, correlation_words, interval_sign
 from harness.render.html.browser import BrowserSource, chosen, items_json
 from harness.render.html.first_screen import Known, first_screen
-from harness.render.html.reliability import reliability_figures
+from harness.render.html.pictures import reliability_figures
 from harness.render.html.report import SCRIPTS, judged_parts, minimal_pair_rows, section_tables, text_fields
 from harness.render.html.shell import render, shell
-from harness.render.human_agreement import two_people_sentence
-from harness.render.sides import Side, languages_of, side_name, side_of, sides_of
 from harness.render.terminal import belongs
-from harness.render.verdicts import judged_sides
+from harness.render.verdicts import Side, judged_sides, languages_of, side_name, side_of, sides_of, two_people_sentence
 from harness.reports.answer.matrix import judges_in_order
 from harness.reports.comparison import DecidedComparison
-from harness.reports.shown_sections import ShownSection, shown_sections
+from harness.reports.sections.section_registry import ShownSection, shown_sections
 from harness.reports.tables.numbers import coefficient, difference, percent
 from harness.reports.tables.text_table import key_text
 from harness.runs import RunResult, read_evidence

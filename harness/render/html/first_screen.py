@@ -13,11 +13,22 @@ from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
 from harness.measure.options import POOLED
 from harness.render.html.marks import Mark, difference_track, gap_track, state_bar, track
-from harness.render.sides import side_of
-from harness.render.verdicts import judged_sides
+from harness.render.verdicts import judged_sides, side_of
 from harness.reports.answer.build_answer import build_answer
-from harness.reports.answer.groups import axis_reach, beside_people, groups_of
-from harness.reports.answer.states import STYLES, against_words, cause_words, count_questions, deciding, state_of, state_words
+from harness.reports.answer.matrix import axis_reach, beside_people, groups_of
+from harness.reports.answer.parts import (
+    SIGNS,
+    STYLES,
+    Card,
+    NextStep,
+    VerdictMatrix,
+    against_words,
+    cause_words,
+    count_questions,
+    deciding,
+    state_of,
+    state_words,
+)
 from harness.reports.answer.steps import LabelPages
 from harness.reports.answer.words import (
     annotators_of,
@@ -28,7 +39,6 @@ from harness.reports.answer.words import (
     style_of,
     texts_of,
 )
-from harness.reports.answer_parts import SIGNS, Card, NextStep, VerdictMatrix
 from harness.reports.sections.section import OpeningNumber
 from harness.reports.sections.section_registry import all_sections
 from harness.reports.tables.numbers import coefficient, counted, difference, percent

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from markupsafe import Markup
 
 from harness.html_pages import visible
-from harness.reports.answer.states import STYLES
+from harness.reports.answer.parts import STYLES
 from harness.reports.tables.numbers import percent
 
 _SHADES = 6

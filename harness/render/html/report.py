@@ -21,7 +21,6 @@ from harness.measure.options import of_rule
 from harness.measure.recorded_run import recording
 from harness.model import SAMPLING, Failure
 from harness.published.listing import statement_of
-from harness.render.costs import cost_sentences
 from harness.render.html.ablations import ablation_figures, difference_grid, dose_grids, preference_grid, row_links
 from harness.render.html.answer import (
     DrawnTable,
@@ -33,20 +32,17 @@ from harness.render.html.answer import (
     judged_of_report,
 )
 from harness.render.html.browser import BrowserSource, chosen, items_json
-from harness.render.html.cell_panels import pictures_of_cases
 from harness.render.html.first_screen import Known, first_screen, study_screen
-from harness.render.html.heat_map import judge_language_map, language_metric_maps
 from harness.render.html.marks import LEGEND_MARKS, svg
-from harness.render.html.reliability import reliability_figures
+from harness.render.html.pictures import judge_language_map, language_metric_maps, pictures_of_cases, reliability_figures
 from harness.render.html.shell import grouped_digits, render, shell
-from harness.render.human_agreement import two_people_sentence
 from harness.render.pictured import ConditionFailures, FailureShares, failure_shares, kind_number, kind_words
+from harness.render.runs import cost_sentences
 from harness.render.terminal import notes, reason_without_agreement, sealed_table, unreviewed_in
-from harness.render.verdicts import judged_sides
+from harness.render.verdicts import judged_sides, two_people_sentence
 from harness.reports.answer.matrix import judges_in_order
 from harness.reports.run_report import Report
-from harness.reports.sections.section_registry import all_sections
-from harness.reports.shown_sections import ShownSection, sections_legend, shown_sections
+from harness.reports.sections.section_registry import ShownSection, all_sections, sections_legend, shown_sections
 from harness.reports.tables.numbers import UNDEFINED, counted, percent
 from harness.reports.tables.text_table import Heading, TextTable
 from harness.runs import DEFAULT_BOARD, RunAnswers, RunCosts, RunProtocol, RunResult, date_asked, read_evidence, run_costs

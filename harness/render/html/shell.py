@@ -6,18 +6,22 @@ all scripts and styles except those whose hashes it names (`harness.html_pages`)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment
 from markupsafe import Markup
 
+from harness.annotate.reviews import ReasonReview, ReviewSummary
 from harness.content.tags import autonym, english_name
-from harness.html_pages import asset, embedded, environment, policy
+from harness.html_pages import asset, embedded, environment, policy, visible
+from harness.render.terminal import review_table
+from harness.reports.tables.titles import metric_title
 
 _ASSETS = Path(__file__).parent / "assets"
 STYLE = "style.css"
@@ -125,3 +129,45 @@ def grouped_digits(value: int) -> str:
 def unbroken_percents(text: str) -> str:
     """Text in which no line break separates a number from its percent sign."""
     return text.replace(" %", "\u00a0%")
+
+
+_AGREEMENT = {"agree": "agrees", "partly": "partly agrees", "disagree": "disagrees"}
+_MOST = 500  # answers that are quoted in one language
+
+
+def reviews_page(summary: ReviewSummary, name: str, command: str, warning: str = "") -> str:
+    """One self-contained page of the reviews of a data set, made by `command`; a `warning` stands before quotations behind a click."""
+    title = f"{name}: do people agree with the judge's reasons?"
+    quoted = {language: [*_quotes(rows)] for language, rows in groupby(summary.reviews, key=lambda row: row[1])}
+    body = render(
+        "reviews.html",
+        title=title,
+        reviews=len(summary.reviews),
+        table=review_table(summary),
+        quoted={language: rows[:_MOST] for language, rows in quoted.items() if rows},
+        left={language: len(rows) - _MOST for language, rows in quoted.items() if len(rows) > _MOST},
+        command=command,
+        warning=warning,
+        signature=summary.signature,
+    )
+    return shell(title, body, scripts=("tables.js",))
+
+
+def _quotes(rows: Iterable[tuple[ReasonReview, str, str]]) -> Iterator[dict[str, str]]:
+    """Yield the answers that do not simply agree. All texts are untrusted: the template escapes them, and control characters are made
+    visible.
+    """
+    for review, _, people in rows:
+        if review.agreement != "agree" or review.words:
+            yield {
+                "metric": metric_title(review.metric),
+                "agreement": _AGREEMENT[review.agreement],
+                "reasons": ", ".join(reason.replace("_", " ") for reason in review.reasons),
+                "judge": visible(review.judge),
+                "score": visible(str(review.score)),
+                "item": visible(review.item_id),
+                "people": people,
+                "justification": visible(review.justification),
+                "annotator": visible(review.annotator_id),
+                "words": visible(review.words),
+            }

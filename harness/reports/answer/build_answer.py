@@ -1,9 +1,11 @@
-"""The answer that verdicts give, made once for every page and screen: a title, cards, how sure they are, and what to do next."""
+"""The answer that verdicts give, made once for every page and screen: a title, cards, how sure they are, and what to do next.
+
+Boards that were asked together have one answer: by language and judge, on what people ask about, such as harm."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from harness.content.tags import english_name
 from harness.decide.class_shares import words_of_bar
@@ -12,6 +14,7 @@ from harness.decide.verdicts import Verdict
 from harness.measure.answer_counts import total_answers
 from harness.reports.answer.cards import cards_of_one, cards_of_several, copied_cards, missing_cards, note_cards
 from harness.reports.answer.matrix import verdict_matrices
+from harness.reports.answer.parts import Answer, Card, Sentence, cause_words, joined, plain_cards
 from harness.reports.answer.steps import LabelPages, next_steps
 from harness.reports.answer.words import (
     Sides,
@@ -24,8 +27,8 @@ from harness.reports.answer.words import (
     side_names,
     style_of,
 )
-from harness.reports.answer_parts import Answer, Card
 from harness.reports.tables.numbers import counted, percent
+from harness.reports.tables.titles import metric_words
 
 _MAY = {"use": "may be used", "use corrected": "may be used with corrected means only", "passes the controls": "passes the controls"}
 _MOST_STEPS = 3
@@ -155,7 +158,7 @@ def _describe_error_rate(sides: Sides) -> str:
     elif any(verdict.basis == "bar" for verdict in verdicts):
         means = f"The bar where one person labelled each text: {bar_words(verdicts)}."
     else:
-        means = _as_good_as_people(margin)
+        means = f"'As good as people' means: at most {margin} points less agreement with people than they have with each other."
         if barred := next((verdict for verdict in verdicts if any(share.bar is not None for share in verdict.shares)), None):
             means += f" --bar asks in addition that the judge finds {words_of_bar(barred.shares)}."
     if setting(verdicts[0], "correction") != "holm" or not tests:
@@ -163,21 +166,108 @@ def _describe_error_rate(sides: Sides) -> str:
     chance = percent(float(setting(verdicts[0], "alpha")))
     groups = any(verdict.basis == "bar" and verdict.texts.groups < verdict.texts.labelled for verdict in verdicts)
     more = " (more with few large groups of texts: docs/error-rates.md)" if groups else ""
-    return f"A wrong 'use' has about a {chance} chance {_describe_family(sides, tests)}{more}. {means}"
-
-
-def _as_good_as_people(margin: str) -> str:
-    return f"'As good as people' means: at most {margin} points less agreement with people than they have with each other."
-
-
-def _describe_family(sides: Sides, tests: int) -> str:
-    """Return `over the 30 tests of each judge`: what is corrected together, and how much of it is shown."""
-    verdicts = [verdict for side in sides for verdict in side]
-    if setting(verdicts[0], "family") == "all":
-        return f"over the {tests} tests of all judges"
-    visible = max(map(len, sides))
+    # what is corrected together, and how much of it is shown
+    visible, unit = max(map(len, sides)), "each judge"
+    if len({judge_of(verdict) for verdict in verdicts}) < len(sides):
+        unit = "each judge and condition"
     part = f" in all languages, of which {visible} are shown" if visible < tests else ""
-    if len(sides) == 1:
-        return "in this test" if tests == 1 else f"over {'all' if part else 'these'} {tests} tests{part}"
-    unit = "each judge" if len({judge_of(verdict) for verdict in verdicts}) == len(sides) else "each judge and condition"
-    return f"in the test of {unit}" if tests == 1 else f"over the {tests} tests of {unit}{part}"
+    if setting(verdicts[0], "family") == "all":
+        family = f"over the {tests} tests of all judges"
+    elif len(sides) == 1:
+        family = "in this test" if tests == 1 else f"over {'all' if part else 'these'} {tests} tests{part}"
+    else:
+        family = f"in the test of {unit}" if tests == 1 else f"over the {tests} tests of {unit}{part}"
+    return f"A wrong 'use' has about a {chance} chance {family}{more}. {means}"
+
+
+_FOR = {
+    "use": "use it for",
+    "use corrected": "use it with corrected means only for",
+    "do not use": "do not use it for",
+    "passes the controls": "it passes the controls of",
+    "fails the controls": "it fails the controls of",
+}
+_FEW_METRICS = 2  # that a sentence names
+
+
+@dataclass(frozen=True)
+class BoardVerdicts:
+    """The verdicts of a board, without those on baselines, and what its metrics are about, such as `harm`.
+
+    `by_order` has the (language, judge, metric) of scores that are compared by their order alone, which gives no verdict.
+    """
+
+    verdicts: tuple[Verdict, ...]
+    qualities: Mapping[str, str]
+    by_order: tuple[tuple[str, str, str], ...] = ()
+
+    def matter(self, metric: str) -> str:
+        """Return what a metric is about; the metric itself where nothing says so."""
+        return self.qualities.get(metric) or metric_words(metric)
+
+
+def answer_of_boards(boards: Sequence[BoardVerdicts]) -> Answer | None:
+    """Return the answer of several boards: a sentence for each language, judge and verdict. None without any score to compare."""
+    verdicts = [verdict for board in boards for verdict in board.verdicts]
+    judges = sorted({verdict["judge"] for verdict in verdicts} | {judge for board in boards for _, judge, _ in board.by_order})
+    if not judges:
+        return None
+    about = {id(verdict): board.matter(verdict["metric"]) for board in boards for verdict in board.verdicts}
+    sides: dict[tuple[str, str], list[Verdict]] = {}
+    ordered: dict[tuple[str, str], dict[str, None]] = {}
+    for verdict in verdicts:
+        sides.setdefault((verdict["language"], verdict["judge"]), []).append(verdict)
+    for board in boards:
+        for tag, judge, metric in board.by_order:
+            ordered.setdefault((tag, judge), {})[board.matter(metric)] = None
+    sentences: list[Sentence] = [(card.style, card.text) for card in copied_cards(verdicts)]
+    for tag, judge in sorted({*sides, *ordered}):
+        head = f"{english_name(tag)}, {judge}" if len(judges) > 1 else english_name(tag)
+        sentences += _language_sentences(sides.get((tag, judge), ()), head, about)
+        if matters := [*ordered.get((tag, judge), ())]:
+            sentences.append(("open", f"{head}: no verdict for {joined(matters)}: its scores stand beside people's by order alone."))
+    sentences += [(card.style, card.text) for card in note_cards(map(str, judges))]
+    total, may = len(verdicts), sum(verdict.answer in _MAY for verdict in verdicts)
+    against = sum(style_of(verdict) == "bad" for verdict in verdicts)
+    if len(judges) > 1:
+        title = "Which judge may be used for what?"
+    elif may:
+        title = f"{judges[0]} may be used for {may} of {counted(total, 'question')}"
+    elif not against:
+        title = f"It is unknown whether {judges[0]} may be used"
+    else:  # for questions of scores that are compared by their order there is no verdict
+        title = f"Do not use {judges[0]}" + ("" if against == total and not ordered else f" for {against} of {counted(total, 'question')}")
+    sure = ""  # tests are corrected together board by board, as for the board alone
+    if verdicts and setting(verdicts[0], "correction") == "holm" and not all(verdict.controls for verdict in verdicts):
+        margin = percent(verdicts[0].margin).removesuffix("%").strip()
+        chance = percent(float(setting(verdicts[0], "alpha")))
+        less = f"'as good as people' allows {margin} points less"
+        sure = f"A wrong 'use' has about a {chance} chance over the tests of a judge on one board; {less}."
+    return Answer(title, plain_cards(sentences), sure, ())
+
+
+def _language_sentences(verdicts: Sequence[Verdict], head: str, about: Mapping[int, str]) -> Iterator[Sentence]:
+    """Yield the sentences about one judge in one language on several boards: `Japanese: use it for preference.`"""
+    remaining = list(verdicts)
+    for answer, words in _FOR.items():
+        matching = [verdict for verdict in remaining if verdict.answer == answer]
+        remaining = [verdict for verdict in remaining if verdict.answer != answer]
+        if matching:
+            yield style_of(matching[0]), f"{head}: {words} {_name_qualities(matching, verdicts, about)}."
+    by_cause: dict[str, list[Verdict]] = {}
+    for verdict in remaining:
+        by_cause.setdefault(cause_words(verdict), []).append(verdict)
+    for cause, unknown in by_cause.items():
+        yield "open", f"{head}: unknown for {_name_qualities(unknown, verdicts, about)} ({cause})."
+
+
+def _name_qualities(chosen: Sequence[Verdict], verdicts: Sequence[Verdict], about: Mapping[int, str]) -> str:
+    """Return `preference and harm (self harm)`: what verdicts are about, with their metrics where others have another answer."""
+    texts = []
+    for quality in dict.fromkeys(about[id(verdict)] for verdict in chosen):
+        on_quality = [verdict for verdict in chosen if about[id(verdict)] == quality]
+        of_all = sum(about[id(verdict)] == quality for verdict in verdicts)
+        words = list(dict.fromkeys(metric_words(verdict["metric"]) for verdict in on_quality))
+        metrics = ", ".join(words) if len(on_quality) <= _FEW_METRICS else f"{len(on_quality)} of {of_all} metrics"
+        texts.append(quality if len(on_quality) == of_all or words == [quality] else f"{quality} ({metrics})")
+    return joined(texts)

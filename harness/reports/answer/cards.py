@@ -8,7 +8,7 @@ from harness.content.tags import english_name
 from harness.decide.class_shares import ClassShare, mostly_missed, words_of_share
 from harness.decide.verdicts import Verdict
 from harness.judges import note_of
-from harness.reports.answer.states import CAUSES, UNKNOWN, cause_of, cause_words, count_causes, deciding, state_of
+from harness.reports.answer.parts import CAUSES, UNKNOWN, Card, cause_of, cause_words, count_causes, deciding, joined, state_of
 from harness.reports.answer.words import (
     Sides,
     bar_words,
@@ -22,7 +22,6 @@ from harness.reports.answer.words import (
     shares_words,
     style_of,
 )
-from harness.reports.answer_parts import Card, joined
 from harness.reports.tables.numbers import counted, percent, points, whole_points
 from harness.reports.tables.titles import metric_words
 
@@ -40,6 +39,7 @@ _FEW_METRICS = 2  # of a language that are named in a sentence about several lan
 _MOST_LANGUAGES = 8  # that a sentence names
 _FEW_JUDGES = 3  # that have a card each
 _FEW_UNKNOWN = 3  # questions that the card of what is unknown names
+_LEVEL = 0.05  # of a scale's points: less is no difference in level
 _MOST = 0.5  # of judges: with more of them not to be used, an open question says so
 
 
@@ -138,7 +138,11 @@ def cards_of_several(sides: Sides, names: Mapping[int, str]) -> Iterator[Card]:
             yield Card("bad", words.format(verdicts[0]["judge"]), text)
     if remaining:
         if len(judges) > 1:
-            note = _note_unfit_judges(remaining)
+            note = ""  # the open question for which most judges must not be used
+            for group in remaining.values():
+                unfit = sum(style_of(verdict) == "bad" for verdict in group)
+                if not note and unfit > _MOST * len(group) and len({judge_of(verdict) for verdict in group}) == len(group):
+                    note = f"{place_of(group[0])}: do not use {unfit} of {len(group)} judges."
         else:  # the condition that must not be used for most questions
             bad, worst = max(((sum(style_of(verdict) == "bad" for verdict in side), side) for side in sides), key=lambda count: count[0])
             fails = f"{names[id(worst[0])]} fails" if verdicts[0].controls else f"Do not use {names[id(worst[0])]} for"
@@ -239,15 +243,6 @@ def _most_open(group: Sequence[Verdict]) -> Verdict:
     return min(unknown, key=lambda verdict: (CAUSES.index(cause_of(verdict) or CAUSES[-1]), verdict.settled_by or 0))
 
 
-def _note_unfit_judges(remaining: Mapping[tuple[str, str], Sequence[Verdict]]) -> str:
-    """Return the open question for which most judges must not be used; empty where there is none."""
-    for group in remaining.values():
-        bad = sum(style_of(verdict) == "bad" for verdict in group)
-        if bad > _MOST * len(group) and len({judge_of(verdict) for verdict in group}) == len(group):
-            return f"{place_of(group[0])}: do not use {bad} of {len(group)} judges."
-    return ""
-
-
 def _cards_without_people(sides: Sides, names: Sequence[str]) -> Iterator[Card]:
     """Yield the cards of labels without a second annotator: why there is no answer, what is known all the same, and what to do."""
     first = sides[0][0]
@@ -257,7 +252,14 @@ def _cards_without_people(sides: Sides, names: Sequence[str]) -> Iterator[Card]:
     seen = ((verdict.baseline.diff, name) for side, name in zip(sides, names, strict=True) for verdict in side)
     differences = [(diff, name) for diff, name in seen if diff is not None]
     if differences and len(sides) == 1 and len(sides[0]) <= _FEW_METRICS:
-        yield Card("open", "What is known", f"{_seen_agreement(sides[0])}. These are observations, not tests.")
+        parts = []
+        for verdict in sides[0]:
+            right, diff, lenient = verdict.baseline.right, verdict.baseline.diff, verdict.leniency or 0.0
+            kind = f"closeness {percent(right)} in" if verdict.texts.closeness else f"the person's score in {percent(right)} of"
+            constant = "" if right is None or diff is None else f" (one constant answer: {percent(right - diff)})"
+            level = f", too {'generous' if lenient > 0 else 'strict'} by {abs(lenient):.2g} on average" if abs(lenient) >= _LEVEL else ""
+            parts.append(f"{place_of(verdict)}: {kind} {counted(verdict.texts.labelled, 'text')}{constant}{level}")
+        yield Card("open", "What is known", f"{'; '.join(parts)}. These are observations, not tests.")
     elif differences:
         (best, best_judge), (worst, worst_judge) = max(differences), min(differences)
         known = _compare_with_constant(best, first.texts.interval)
@@ -278,21 +280,6 @@ def _cards_without_people(sides: Sides, names: Sequence[str]) -> Iterator[Card]:
         enough = f". So many{few} can show that a judge is as good as people in {place_of(verdict)}, if people agree as often as it does"
     who = "Ask a second person to score"
     yield Card("next", "What to do", f"{who} {needed} or more of these texts, from at least {groups} different sources{enough}.")
-
-
-def _seen_agreement(verdicts: Sequence[Verdict]) -> str:
-    """Return how often one judge gives the person's score in few questions, and how much better its scores are."""
-    parts = []
-    for verdict in verdicts:
-        right, diff, lenient = verdict.baseline.right, verdict.baseline.diff, verdict.leniency or 0.0
-        seen = f"closeness {percent(right)} in" if verdict.texts.closeness else f"the person's score in {percent(right)} of"
-        constant = "" if right is None or diff is None else f" (one constant answer: {percent(right - diff)})"
-        level = f", too {'generous' if lenient > 0 else 'strict'} by {abs(lenient):.2g} on average" if abs(lenient) >= _LEVEL else ""
-        parts.append(f"{place_of(verdict)}: {seen} {counted(verdict.texts.labelled, 'text')}{constant}{level}")
-    return "; ".join(parts)
-
-
-_LEVEL = 0.05  # of a scale's points: less is no difference in level
 
 
 def _compare_with_constant(value: float, interval: bool) -> str:

@@ -13,8 +13,8 @@ from harness.content import Library
 from harness.content.tags import english_name
 from harness.data import Dataset
 from harness.decide.verdicts import Verdict
+from harness.reports.answer.parts import NextStep
 from harness.reports.answer.words import easiest, nobody_to_compare, place_of, second_person_texts, style_of, texts_of
-from harness.reports.answer_parts import NextStep
 from harness.reports.tables.numbers import counted
 from harness.reports.tables.titles import metric_words
 
@@ -72,7 +72,14 @@ def label_pages(name: str, data: Dataset) -> LabelPages:
     library = Library()
     text_fields = dict.fromkeys(field for task in library.task_files for field in library.task(task).fields)
     if not any(isinstance(item.fields.get(field), str) for item in data.items for field in text_fields):
-        text_fields = dict.fromkeys(_reading_fields(data))
+        # texts to be read are long, most of them differ, and they have no name of a remark or a writer
+        values: dict[str, list[str]] = {}
+        for item in data.items:
+            for field, value in item.fields.items():
+                if isinstance(value, str) and field.casefold() not in _NOT_SHOWN:
+                    values.setdefault(field, []).append(value)
+        long = (field for field, texts in values.items() if median(map(len, texts)) >= _TEXT_LENGTH and 2 * len(set(texts)) > len(texts))
+        text_fields = dict.fromkeys(long)
     letters: dict[str, list[int]] = {}
     used_fields: dict[str, None] = {}
     for item in data.items:
@@ -87,28 +94,13 @@ def label_pages(name: str, data: Dataset) -> LabelPages:
     described = {item.task for item in data.items} <= set(library.task_files)
     command = shlex.join(["harness", "labels", "page", name, *([] if described else ["--fields", ",".join(fields)])])
     seconds = {tag: reading_seconds(round(median(lengths)), tag, 1) for tag, lengths in letters.items()}
-    return LabelPages(command, seconds, _count_unlabelled(data))
-
-
-def _reading_fields(data: Dataset) -> list[str]:
-    """Return the fields of items that hold texts to be read: long ones, of which most differ, under no name of a remark or a writer."""
-    values: dict[str, list[str]] = {}
-    for item in data.items:
-        for name, value in item.fields.items():
-            if isinstance(value, str) and name.casefold() not in _NOT_SHOWN:
-                values.setdefault(name, []).append(value)
-    return [name for name, texts in values.items() if median(map(len, texts)) >= _TEXT_LENGTH and 2 * len(set(texts)) > len(texts)]
-
-
-def _count_unlabelled(data: Dataset) -> dict[str, dict[str, int]]:
-    """Return the number of texts that 'labels page --next' would select, by language and metric."""
-    waiting: dict[str, dict[str, int]] = {}
+    waiting: dict[str, dict[str, int]] = {}  # the texts that 'labels page --next' would select
     for metric in data.labels.metric.used:
         native = data.labels.native_items((metric,))
         for item in data.items:
             counts = waiting.setdefault(item.language, {})
             counts[metric] = counts.get(metric, 0) + (item.split == "test" and item.item_id not in native)
-    return waiting
+    return LabelPages(command, seconds, waiting)
 
 
 def next_steps(verdicts: Sequence[Verdict], judge_names: Mapping[int, str], pages: LabelPages) -> Iterator[NextStep]:

@@ -195,16 +195,14 @@ def _name_choices(text: str, texts: Sequence[str]) -> Iterator[str]:
         return
     for axis in Variant.__struct_fields__:
         if len({getattr(other, axis) for other in variants or (variant, Variant())}) > 1:
-            yield _name_choice(axis, getattr(variant, axis))
-
-
-def _name_choice(axis: str, value: Any) -> str:
-    if axis == "shots" and value:
-        return f"{value} {'example' if value == 1 else 'examples'} of each class"
-    if axis == "reasons":
-        return f"reasons in {english_name(value)}" if value else "reasons in the language of the instructions"
-    if axis == "rubric":
-        return f"rubric {value.partition('@')[0]}" if value else "the usual rubric"
-    if axis == "levels":
-        return f"{value} bands of a long scale" if value else "no bands of a long scale"
-    return _WORDS.get((axis, value)) or f"instructions in {english_name(value)}"
+            value = getattr(variant, axis)
+            if axis == "shots" and value:
+                yield f"{value} {'example' if value == 1 else 'examples'} of each class"
+            elif axis == "reasons":
+                yield f"reasons in {english_name(value)}" if value else "reasons in the language of the instructions"
+            elif axis == "rubric":
+                yield f"rubric {value.partition('@')[0]}" if value else "the usual rubric"
+            elif axis == "levels":
+                yield f"{value} bands of a long scale" if value else "no bands of a long scale"
+            else:
+                yield _WORDS.get((axis, value)) or f"instructions in {english_name(value)}"

@@ -14,7 +14,7 @@ from harness.measure.compare import Recording
 from harness.measure.condition_rows import new_row, section
 from harness.measure.options import POOLED, MeasureOptions
 from harness.reports.sections.section import FEW_NAMES, Section, SectionNumbers, SectionTable
-from harness.reports.tables.column import COUNT_OR_BLANK, PROBABILITY, TEXT, Column, Row
+from harness.reports.tables.columns import COUNT_OR_BLANK, PROBABILITY, TEXT, Column, Row
 from harness.reports.tables.numbers import UNDEFINED, coefficient, counted, percent, points, signed
 
 NAME = "calibrated_scores"

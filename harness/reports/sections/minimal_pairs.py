@@ -27,8 +27,8 @@ from harness.measure.parallel_texts import text_clusters
 from harness.model import CONDITION
 from harness.reports.sections.perturbations import SENSITIVITY_FROM, put_sensitivity
 from harness.reports.sections.section import OVER_LANGUAGES, Section, SectionNumbers, SectionTable, cells_at, rows_across
-from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, SHARE, TEXT, Column
-from harness.reports.tables.column import Row as ReadRow
+from harness.reports.tables.columns import COEFFICIENT, COUNT_OR_BLANK, SHARE, TEXT, Column
+from harness.reports.tables.columns import Row as ReadRow
 from harness.reports.tables.numbers import UNDEFINED, counted, percent
 from harness.reports.tables.text_table import key_text, varying_keys
 from harness.stats import logit_rise
@@ -132,10 +132,25 @@ def _strength_rows(clean: JudgedTable, entries: _Entries) -> list[Row]:
 
     A row also has the false alarms on texts that tempt: those of its language and, of one flaw, those on the metric of the flaw.
     """
-    subtle, seen_subtle, seen_plain, flaw = _pair_strengths(clean, entries)
-    if not len(subtle):
+    # the entries of subtle flaws that were also scored plain; 1 where each strength was seen, else 0; and the flaws' names
+    paired = (entries.kind == FLAW) & (entries.construction.codes != NO_VALUE) & (entries.better >= 0) & (entries.worse >= 0)
+    flaws = np.flatnonzero(paired)
+    step = clean.points[entries.better[flaws]] - clean.points[entries.worse[flaws]]
+    construction = entries.construction.take(flaws)
+    parts_of_names = [str(construction.values[code]).rpartition("-") for code in construction.codes]
+    flaw = CodedColumn.from_values(name for name, _, _ in parts_of_names)
+    strength = np.array([strength if name else "" for name, _, strength in parts_of_names], object)
+    twins = [clean.data.items[item].fields["twin"] for item in np.asarray(clean.item)[entries.row[flaws]].tolist()]
+    columns = [clean.column(name).take(entries.row[flaws]) for name in ("metric", *CONDITION, "order", "repeat")]
+    question = combination_ids([*columns, CodedColumn.from_values(twins), flaw], np.zeros(len(flaws), np.int8))
+    readable = ~np.isnan(step)
+    at_subtle = np.flatnonzero(readable & (strength == SUBTLE))
+    at_plain = last_matching_rows(question, np.flatnonzero(readable & (strength == PLAIN)))[at_subtle]
+    at_subtle, at_plain = at_subtle[at_plain >= 0], at_plain[at_plain >= 0]
+    if not len(at_subtle):
         return []
-    by_flaw = clean.take(entries.row[subtle]).with_keys(flaw=flaw)
+    subtle, seen_subtle, seen_plain = flaws[at_subtle], (step[at_subtle] > 0).astype(float), (step[at_plain] > 0).astype(float)
+    by_flaw = clean.take(entries.row[subtle]).with_keys(flaw=flaw.take(at_subtle))
     tempting = np.flatnonzero(entries.kind == TEMPTING)
     texts, alarm = clean.take(entries.row[tempting]), 1.0 - clean.best[entries.row[tempting]]
     rows = []
@@ -155,25 +170,6 @@ def _strength_rows(clean: JudgedTable, entries: _Entries) -> list[Row]:
             put_share(row, "false_alarms", alarm[of_texts], entries.cluster[tempting[of_texts]], clean.drawing, NO_TEMPTING)
             rows.append(row | {"metric": POOLED})
     return rows
-
-
-def _pair_strengths(clean: JudgedTable, entries: _Entries) -> tuple[Ints, Floats, Floats, CodedColumn]:
-    """Return the entries of subtle flaws that were also scored plain, 1 where each strength was seen (else 0), and the flaws' names."""
-    paired = (entries.kind == FLAW) & (entries.construction.codes != NO_VALUE) & (entries.better >= 0) & (entries.worse >= 0)
-    flaws = np.flatnonzero(paired)
-    step = clean.points[entries.better[flaws]] - clean.points[entries.worse[flaws]]
-    construction = entries.construction.take(flaws)
-    names = [str(construction.values[code]).rpartition("-") for code in construction.codes]
-    flaw = CodedColumn.from_values(name for name, _, _ in names)
-    strength = np.array([strength if name else "" for name, _, strength in names], object)
-    twins = [clean.data.items[item].fields["twin"] for item in np.asarray(clean.item)[entries.row[flaws]].tolist()]
-    columns = [clean.column(name).take(entries.row[flaws]) for name in ("metric", *CONDITION, "order", "repeat")]
-    question = combination_ids([*columns, CodedColumn.from_values(twins), flaw], np.zeros(len(flaws), np.int8))
-    readable = ~np.isnan(step)
-    subtle = np.flatnonzero(readable & (strength == SUBTLE))
-    plain = last_matching_rows(question, np.flatnonzero(readable & (strength == PLAIN)))[subtle]
-    subtle, plain = subtle[plain >= 0], plain[plain >= 0]
-    return flaws[subtle], (step[subtle] > 0).astype(float), (step[plain] > 0).astype(float), flaw.take(subtle)
 
 
 def has_twins(data: Dataset) -> bool:

@@ -15,7 +15,7 @@ from harness.data.judgments import Judgments
 from harness.measure.condition_rows import Row, new_row, put_number, put_share, rows_by_level, section
 from harness.measure.options import Drawing, MeasureOptions
 from harness.reports.sections.section import FEW_NAMES, JudgmentsWithItems, Section, SectionNumbers, SectionTable, range_by_language
-from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, SHARE, Column
+from harness.reports.tables.columns import COEFFICIENT, COUNT_OR_BLANK, SHARE, Column
 from harness.stats import BradleyTerry, Interval, bradley_terry
 from harness.stats.core.arrays import Floats, Ints
 from harness.text import terminal_safe
@@ -162,28 +162,24 @@ def _system_rows(key: dict[str, Any], cell: _Choices, fitted: BradleyTerry, draw
         row = new_row({**key, "system": of_system.systems[code]}, n=len(of_system.item), pairs=len(np.unique(of_system.item)))
         won = np.where(of_system.first == code, of_system.share, 1 - of_system.share)
         put_share(row, "win_rate", won, of_system.group, drawing, "no choice")
-        confidence, group, source = _system_confidence(of_system, code)
-        put_share(row, "confidence", confidence, group, drawing, "no choice")
+        # how much of each pair goes to the system: the mean over orders, then repeats
+        source = FROM_CHOICES if np.isnan(of_system.stated).all() else FROM_PROBABILITIES
+        share = of_system.share if source == FROM_CHOICES else of_system.stated
+        share_of_system = np.where(of_system.first == code, share, 1 - share)
+        items, first, item = np.unique(of_system.item, return_index=True, return_inverse=True)
+        total, count = np.zeros((2, len(items))), np.zeros((2, len(items)))
+        chosen = ~np.isnan(share_of_system)
+        position = of_system.swapped.astype(int)[chosen], item[chosen]
+        np.add.at(total, position, share_of_system[chosen])
+        np.add.at(count, position, 1)
+        by_order = np.where(count > 0, total / np.maximum(count, 1), np.nan)
+        orders = (~np.isnan(by_order)).sum(axis=0)
+        confidence = np.where(orders > 0, np.nansum(by_order, axis=0) / np.maximum(orders, 1), np.nan)
+        put_share(row, "confidence", confidence, of_system.group[first], drawing, "no choice")
         row["confidence_from"] = source
         interval = _make_interval(fitted.low[index], fitted.high[index], fitted)
         put_number(row, "strength", float(fitted.strengths[index]), interval, why=fitted.reason)
         yield row
-
-
-def _system_confidence(cell: _Choices, system: int) -> tuple[Floats, Ints, str]:
-    """Return the share of each pair that goes to a system (mean over orders, then repeats), the groups, and where it is from."""
-    source = FROM_CHOICES if np.isnan(cell.stated).all() else FROM_PROBABILITIES
-    share = cell.share if source == FROM_CHOICES else cell.stated
-    share_of_system = np.where(cell.first == system, share, 1 - share)
-    items, first, item = np.unique(cell.item, return_index=True, return_inverse=True)
-    total, count = np.zeros((2, len(items))), np.zeros((2, len(items)))
-    chosen = ~np.isnan(share_of_system)
-    position = cell.swapped.astype(int)[chosen], item[chosen]
-    np.add.at(total, position, share_of_system[chosen])
-    np.add.at(count, position, 1)
-    by_order = np.where(count > 0, total / np.maximum(count, 1), np.nan)
-    orders = (~np.isnan(by_order)).sum(axis=0)
-    return np.where(orders > 0, np.nansum(by_order, axis=0) / np.maximum(orders, 1), np.nan), cell.group[first], source
 
 
 def _make_interval(low: float, high: float, fitted: BradleyTerry) -> Interval:

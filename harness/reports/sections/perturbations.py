@@ -14,8 +14,8 @@ from harness.measure.judged_table import JudgedTable
 from harness.model import CONDITION, RealisedPerturbation
 from harness.perturb import registered
 from harness.reports.sections.section import BY_METRIC, Section, SectionNumbers, SectionTable, cells_at, range_by_language
-from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, SHARE, TEXT, Column
-from harness.reports.tables.column import Row as ReadRow
+from harness.reports.tables.columns import COEFFICIENT, COUNT_OR_BLANK, SHARE, TEXT, Column
+from harness.reports.tables.columns import Row as ReadRow
 from harness.reports.tables.numbers import two_digits
 from harness.stats import superiority
 from harness.stats.core.arrays import Ints

@@ -23,7 +23,7 @@ from harness.correction.probability_rule import DO_NOT_HOLD, HOLD, PROBABILITY_V
 from harness.measure.condition_rows import new_row, section
 from harness.measure.options import POOLED
 from harness.reports.sections.section import FEW_NAMES, Section, SectionInput, SectionNumbers, SectionTable, rows_across
-from harness.reports.tables.column import COEFFICIENT, COUNT, COUNT_OR_BLANK, POINTS, PROBABILITY, SHARE, TEXT, Column, Row
+from harness.reports.tables.columns import COEFFICIENT, COUNT, COUNT_OR_BLANK, POINTS, PROBABILITY, SHARE, TEXT, Column, Row
 from harness.reports.tables.numbers import coefficient, counted, percent, points, whole_points
 from harness.reports.tables.titles import metric_words
 from harness.text import one_line
@@ -39,6 +39,7 @@ NOTE = (
     "others. skill: 1 - loss / loss of the frequencies of the other groups. people: what the other people of a text say of one person. "
     "bins: the reliability curve. cuts: what is accepted from one confidence on in all languages"
 )
+_LEAST_ACCEPTED = 10  # answers from a cut on, in a language
 _SENTENCES = 4  # cells that are told one by one
 _BY_CELL = (("language", "metric"),)
 _BESIDE = ("person_", "people_", "error", "ece", "brier", "log_loss")  # how the names of numbers begin that stand beside a cell
@@ -169,33 +170,20 @@ def _finding(numbers: SectionNumbers) -> str:
     told = [row for row in numbers["rows"] if row["gap"] is not None]
     worst = max(told, key=lambda row: abs(row["gap"]))
     first = lines[0] if len(lines) == 1 else f"{lines[0]} {' '.join(probability_sentences([worst], numbers['refits']))}"
-    return " ".join(filter(None, (first, _one_cut(numbers["cuts"]), _differences(numbers["languages"]))))
-
-
-def _one_cut(cuts: Sequence[Row], cut: float = 0.9) -> str:
-    """Return how often accepted answers are wrong with one cut, in the best and in the worst language; empty with fewer than two."""
-    at = [row for row in cuts if row["cut"] == cut and row["origin"] == "usual" and row["n"] >= _LEAST_ACCEPTED]
-    if len({row["language"] for row in at}) < 2:
-        return ""
-    best, worst = min(at, key=lambda row: row["wrong"]), max(at, key=lambda row: row["wrong"])
-    return (
-        f"With one cut at {percent(cut)} for all languages, accepted answers are wrong in {percent(best['wrong'])} "
-        f"({english_name(best['language'])}) to {percent(worst['wrong'])} ({english_name(worst['language'])})."
-    )
-
-
-_LEAST_ACCEPTED = 10
-
-
-def _differences(languages: Sequence[Row]) -> str:
-    if len(languages) != 1:
-        return ""
-    row = languages[0]
-    spread = row["spread_ci"]
-    between = (
-        f"; gaps of languages spread by {points(row['spread'])} [{whole_points(spread[0])} to {whole_points(spread[1])}]" if spread else ""
-    )
-    return f"The largest gap is that of {english_name(row['worst'])}{between}."
+    sentences, cut = [first], 0.9
+    at = [row for row in numbers["cuts"] if row["cut"] == cut and row["origin"] == "usual" and row["n"] >= _LEAST_ACCEPTED]
+    if len({row["language"] for row in at}) > 1:
+        best, worst = min(at, key=lambda row: row["wrong"]), max(at, key=lambda row: row["wrong"])
+        sentences.append(
+            f"With one cut at {percent(cut)} for all languages, accepted answers are wrong in {percent(best['wrong'])} "
+            f"({english_name(best['language'])}) to {percent(worst['wrong'])} ({english_name(worst['language'])})."
+        )
+    for row in numbers["languages"] if len(numbers["languages"]) == 1 else ():
+        spread = ""
+        if ends := row["spread_ci"]:
+            spread = f"; gaps of languages spread by {points(row['spread'])} [{whole_points(ends[0])} to {whole_points(ends[1])}]"
+        sentences.append(f"The largest gap is that of {english_name(row['worst'])}{spread}.")
+    return " ".join(sentences)
 
 
 _CELLS = (
@@ -255,11 +243,9 @@ _LANGUAGES = (
 def _side_by_side(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """Return one row a language, with its cuts by their name."""
     names = ("source", "language", "task", "metric", "judge", "variant", "temperature")
-    return rows_across([{**row, "at": _cut_name(row)} for row in rows], [name for name in names if name in rows[0]], "at", "cut")
-
-
-def _cut_name(row: Row) -> str:
-    return f"{'accept: ' if row['origin'] == 'accept' else ''}≥ {percent(row['cut'])}"
+    at = [f"{'accept: ' if row['origin'] == 'accept' else ''}≥ {percent(row['cut'])}" for row in rows]
+    named = [{**row, "at": name} for row, name in zip(rows, at, strict=True)]
+    return rows_across(named, [name for name in names if name in rows[0]], "at", "cut")
 
 
 def _cut_columns(rows: Sequence[Row]) -> list[Column]:

@@ -19,8 +19,8 @@ from harness.measure.compare import Recording
 from harness.measure.judged_table import JudgedTable, item_key, ordered_table
 from harness.measure.options import POOLED, MeasureOptions
 from harness.model import CONDITION, RealisedPerturbation
-from harness.reports.answer_parts import Card
-from harness.reports.tables.column import POINTS, PROBABILITY, Column, Row
+from harness.reports.answer.parts import Card
+from harness.reports.tables.columns import POINTS, PROBABILITY, Column, Row
 from harness.reports.tables.numbers import percent
 from harness.runs import RunProtocol
 from harness.stats.core.arrays import Ints

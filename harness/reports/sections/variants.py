@@ -1,4 +1,8 @@
-"""The form of the questions: agreement and correlations by variant, by number of examples, and by the position of the score."""
+"""Other ways of asking: agreement and correlations by variant, examples, position of the score and temperature, and how answers change.
+
+`answer_changes` has what the other sections leave out: names of systems in the headings, changes of texts on scales that have no best end,
+and every condition where no text has a label.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from harness.data.columns import NO_VALUE
+from harness.data.columns import NO_VALUE, first_rows
 from harness.measure.condition_rows import (
     LEVELS,
     SCORE_LEVELS,
@@ -25,14 +29,15 @@ from harness.measure.condition_rows import (
     versus,
     with_q,
 )
-from harness.measure.judged_table import JudgedTable
+from harness.measure.judged_table import JudgedTable, means_by, ordered_table
 from harness.measure.score_cells import NO_SEGMENT_KEY, source_texts
 from harness.measure.versus import DIFFERENCES, correlation_differences
-from harness.model import SAMPLING, Variant, parse_variant
+from harness.model import CONDITION, SAMPLING, Variant, axis_words, parse_variant
 from harness.reports.sections.section import (
     AGREEMENT_DIFFERENCE,
     BY_METRIC,
     Section,
+    SectionInput,
     SectionNumbers,
     SectionTable,
     cells_at,
@@ -40,8 +45,8 @@ from harness.reports.sections.section import (
     q_value,
     tests_shown,
 )
-from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, PROBABILITY, SHARE, Column, TableName
-from harness.reports.tables.columns import columns_in
+from harness.reports.tables.columns import COEFFICIENT, COUNT_OR_BLANK, NUMBER, POINTS, PROBABILITY, SHARE, Column, TableName, columns_in
+from harness.stats import page_falling, paired_difference, slope
 from harness.stats.agreement.continuous import joined_groups, mean_of_segments, score_correlation, segment_correlations
 from harness.stats.core.arrays import Ints
 from harness.stats.core.functions_of_sums import Estimated
@@ -286,4 +291,142 @@ SCORE_POSITION = Section(
     (SectionTable((*PAIRED_ANSWERS, *AGREEMENT_DIFFERENCE, *SCORE_CHANGE), levels=BY_METRIC),),
     of_answers(compare_score_positions),
     needs_labels=False,
+)
+
+
+_SHOWN = ("shown_source", "perturbation")
+_SAME = ("metric", *CONDITION, "order", "repeat", *_SHOWN)
+"""The keys in which two answers must be equal but for the one that is compared."""
+CHANGES_HYPOTHESIS = (
+    "H0: the score is the same on average under both conditions, on the same items; two-sided. q: Benjamini-Yekutieli over the rows of one "
+    "level and one axis"
+)
+
+
+def compare_conditions(source: SectionInput) -> SectionNumbers | None:
+    """Return the changes of answers from the plainest value of each axis of conditions to the others, all else being equal."""
+    judgments = source.recording.judgments
+    table = ordered_table(source.recording.data, judgments, source.options)
+    if not len(table):
+        return None
+    table = table.with_keys(**{name: getattr(table.judgments, name) for name in _SHOWN})
+    rows = [row for name in _SHOWN for row in _changes(table, name)]
+    clean = table.clean.take(table.clean.judgments.is_clean)
+    if not len(clean) or np.isnan(clean.hit[:]).all():
+        rows += [row for name in ("variant", *SAMPLING) for row in _changes(clean, name)]
+    with_q(rows, "moved", lambda row: (row["axis"], level_of(row)))
+    return section("Answers under another condition", rows, hypothesis=CHANGES_HYPOTHESIS)
+
+
+def _changes(table: JudgedTable, axis: str) -> Iterator[Row]:
+    """Yield the rows of one axis: each of its values beside the plainest one, which is none where there are answers without it."""
+    column = table.column(axis)
+    codes = sorted(set(column.codes.tolist()))
+    plainest = NO_VALUE if axis in _SHOWN else min(codes, default=NO_VALUE)
+    base = np.flatnonzero(column.codes == plainest)
+    for code in codes:
+        if code == plainest:
+            continue
+        mine = np.flatnonzero(column.codes == code)
+        partner = table.partners(mine, base, tuple(name for name in _SAME if name != axis))
+        for key, cell in cells_at(table.take(mine), SCORE_LEVELS):
+            has_points = not np.isnan(table.points[mine[cell]]).all()
+            if (partner[cell] < 0).all() or (axis == "perturbation" and has_points):
+                continue  # the section on perturbations has these
+            value, against = (None if class_code == NO_VALUE else column.values[class_code] for class_code in (code, plainest))
+            row = new_row(key, axis=axis, changed_to=_words(axis, value), changed_from=_words(axis, against))
+            put_moved(row, table, mine[cell], partner[cell])
+            yield row
+
+
+def _words(axis: str, value: object) -> str:
+    if axis == "shown_source":
+        return {None: "no names", "correct": "names of the systems", "swapped": "names exchanged"}[value]  # type: ignore[index]
+    if value is None:
+        return "unchanged text" if axis == "perturbation" else "left to the endpoint"
+    return axis_words(axis, value)
+
+
+ANSWER_CHANGES = Section(
+    "answer_changes",
+    "Do answers change with the way of asking? Each condition is compared with the plainest one, on the same items.",
+    tests_shown("moved", "kinder", "harsher"),
+    (SectionTable((*PAIRED_ANSWERS, *SCORE_CHANGE), keys=("changed_to", "changed_from"), levels=BY_METRIC),),
+    compare_conditions,
+    needs_labels=False,
+)
+
+
+OTHERWISE = tuple(name for name in CONDITION if name != "temperature")
+TEMPERATURE_HYPOTHESIS = (
+    "H0 (diff): the judge agrees with the annotators' aggregate as often as at its lowest temperature, on the same items, failures counted "
+    "as wrong, repeats averaged; two-sided. H0 (slope): agreement does not change with the temperature; two-sided. H0 (page): it does not "
+    "fall from one temperature to the next, against the alternative that it does; Page's L over independent texts, one-sided. q: "
+    "Benjamini-Yekutieli over the rows of one level (language and metric, language, …) of a table"
+)
+
+
+def compare_temperatures(answers: JudgedTable) -> SectionNumbers | None:
+    """Return agreement at each temperature (`rows`) and its trend (`trends`), where a judge and variant have two temperatures or more."""
+    clean = answers.clean
+    rows: list[Row] = []
+    trends: list[Row] = []
+    for key, cell in cells_at(clean, LEVELS, OTHERWISE):
+        codes = np.unique(clean.column("temperature").codes[cell])
+        codes = codes[codes != NO_VALUE]
+        if len(codes) < 2 or np.isnan(clean.hit[cell]).all():
+            continue
+        temperatures = [clean.column("temperature").values[code] for code in codes.tolist()]
+        code_of_row, hit_of_row, answers = clean.column("temperature").codes[cell], clean.hit[cell], clean.take(cell)
+        unit = answers.joint(("metric",), items=True)  # an item on a metric; repeats are averaged
+        group = answers.group[first_rows(unit)]
+        hits = [means_by(unit, np.where(code_of_row == code, hit_of_row, np.nan)) for code in codes]
+        for code, degrees, hit in zip(codes, temperatures, hits, strict=True):
+            row = new_row({**key, "temperature": degrees})
+            put_agreement(row, clean, cell[code_of_row == code])
+            is_lowest = degrees == temperatures[0]
+            row["versus"] = None if is_lowest else temperatures[0]
+            if is_lowest:
+                put_gap(row, "diff", "the lowest temperature")
+            else:
+                put_difference(row, "diff", paired_difference(hit, hits[0], group))
+            rows.append(row)
+        table = np.stack(hits, axis=1)
+        complete = ~np.isnan(table).any(axis=1)
+        table, group = table[complete], group[complete]
+        trend = new_row({**key, "temperature": "*"}, temperatures=temperatures)
+        degrees_of_hits = np.tile(np.asarray(temperatures, np.float64), len(table))
+        put_difference(trend, "slope", slope(degrees_of_hits, table.ravel(), np.repeat(group, table.shape[1]), **clean.drawing))
+        trend["slope_n"] = len(table)
+        text = np.unique(group, return_inverse=True)[1].astype(np.int64)
+        test = page_falling(np.stack([means_by(text, column) for column in table.T], axis=1))
+        put_number(trend, "page_l", test.statistic, why=test.reason)
+        put_number(trend, "page_p", test.p, why=test.reason)
+        trend |= {"page_blocks": test.blocks, "page_q": None}
+        trends.append(trend)
+    with_q(rows, "diff", level_of)
+    for name in ("slope", "page"):
+        with_q(trends, name, level_of)
+    return section("Agreement by temperature", rows, hypothesis=TEMPERATURE_HYPOTHESIS, trends=trends)
+
+
+TEMPERATURE = Section(
+    "temperature",
+    "Does agreement fall as the temperature rises? Differences are from the lowest temperature, on the same items, failures as wrong. "
+    "The second table has the slope for one unit of temperature, and Page's test that agreement falls step by step.",
+    tests_shown("slope", "rising", "falling", "trends"),
+    (
+        SectionTable((*columns_in(TableName.CONDITIONS), *AGREEMENT_DIFFERENCE)),
+        SectionTable(
+            (
+                Column("slope_n", "questions", COUNT_OR_BLANK, "questions that were asked at every temperature"),
+                Column("slope", "slope in points", POINTS, "the change of agreement for one unit of temperature, in percentage points"),
+                q_value("slope_q", "the slope"),
+                Column("page_l", "Page's L", NUMBER, "Page's test that agreement falls step by step as the temperature rises"),
+                q_value("page_q", "Page's L"),
+            ),
+            "trends",
+        ),
+    ),
+    of_answers(compare_temperatures),
 )

@@ -8,8 +8,7 @@ from typing import Any
 
 from harness.measure.cells import Cell
 from harness.measure.options import POOLED
-from harness.reports.tables.column import EMPTY, INTERVAL_HEADING, SIGNS, Column, Row, TableName
-from harness.reports.tables.columns import legend_lines
+from harness.reports.tables.columns import EMPTY, INTERVAL_HEADING, SIGN_MEANINGS, Column, Row, TableName, legend_lines
 from harness.reports.tables.numbers import UNDEFINED
 from harness.reports.tables.titles import metric_words
 from harness.text import one_line
@@ -76,7 +75,7 @@ def tabulate(
         (*(key_text(name, row.get(name)) for name in keys), *(column.cell_text(row, tables) for column in shown_columns)) for row in rows
     )
     words = {word for row in texts for text in row for word in text.split(" ")}
-    signs = tuple(f"{sign} {meaning}." for sign, meaning in SIGNS.items() if sign in words)
+    signs = tuple(f"{sign} {meaning}." for sign, meaning in SIGN_MEANINGS.items() if sign in words)
     return TextTable(
         headings=tuple(headings),
         rows=texts,

@@ -14,8 +14,7 @@ from harness.content.tags import choose_from
 from harness.data import Dataset
 from harness.errors import UsageError
 from harness.measure.options import MeasureOptions
-from harness.render.sections import print_sections
-from harness.render.terminal import working
+from harness.render.terminal import print_sections, working
 from harness.studies.chiang_lee.altered_texts import DEFAULT_CHANGES, alter_texts, write_altered_texts
 from harness.studies.chiang_lee.flags import StudyAlterTexts, StudyChiangLee
 from harness.studies.chiang_lee.section import chiang_lee

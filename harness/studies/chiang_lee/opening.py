@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from harness.content.tags import english_name
-from harness.render.sides import Side, plainest_first, side_of
+from harness.render.verdicts import Side, plainest_first, side_of
+from harness.reports.answer.parts import Card
 from harness.reports.answer.words import condition_words
-from harness.reports.answer_parts import Card
 from harness.reports.sections.section import Opening, OpeningNumber, SectionNumbers
-from harness.reports.tables.column import Row
+from harness.reports.tables.columns import Row
 from harness.reports.tables.numbers import coefficient, counted
 from harness.reports.tables.titles import metric_words
 

@@ -19,8 +19,8 @@ from harness.measure.condition_rows import Row, new_row, put_difference, put_mea
 from harness.measure.options import Drawing, MeasureOptions
 from harness.model import CONDITION, Failure, Scale
 from harness.reports.sections.section import BY_TASK, JudgmentsWithItems, Section, SectionInput, SectionNumbers, SectionTable, mean_of
-from harness.reports.tables.column import COEFFICIENT, COUNT, COUNT_OR_BLANK, PROBABILITY, SHARE, TEXT, Column
-from harness.reports.tables.column import Row as ReadRow
+from harness.reports.tables.columns import COEFFICIENT, COUNT, COUNT_OR_BLANK, PROBABILITY, SHARE, TEXT, Column
+from harness.reports.tables.columns import Row as ReadRow
 from harness.stats import count_classes, estimate, intervals, kendall_tau, paired_difference, pearson, tabulate
 from harness.stats.agreement.alpha import alpha_of_humans
 from harness.stats.agreement.continuous import score_correlation

@@ -19,7 +19,7 @@ from harness.measure.parallel_texts import parallel_numbers, text_clusters
 from harness.model import SAMPLING
 from harness.reports.sections.section import Section, SectionNumbers, SectionTable, of_answers, q_value, tests_shown
 from harness.reports.sections.variants import variant_of
-from harness.reports.tables.column import COUNT_OR_BLANK, PERCENT_OF_SCALE, Column
+from harness.reports.tables.columns import COUNT_OR_BLANK, PERCENT_OF_SCALE, Column
 from harness.stats import paired_difference
 from harness.stats.core.arrays import Floats, Ints
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from harness.render.figures import style
-from harness.render.figures.section_figure import SectionFigure
+from harness.render.figures import SectionFigure, style
 from harness.render.figures.style import Drawn, FigureOptions, Legend, Row, Section
 from harness.reports.tables.numbers import coefficient
 from harness.text import terminal_safe

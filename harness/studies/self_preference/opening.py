@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from harness.measure.options import POOLED
+from harness.reports.answer.parts import Card
 from harness.reports.answer.words import condition_words
-from harness.reports.answer_parts import Card
 from harness.reports.sections.section import Opening, OpeningNumber, SectionNumbers
-from harness.reports.tables.column import Row
+from harness.reports.tables.columns import Row
 from harness.reports.tables.numbers import counted, percent
 from harness.studies.self_preference.analysis import ALL_SOURCES
 

@@ -15,8 +15,8 @@ from harness.measure.judged_table import KEYS
 from harness.measure.options import POOLED, MeasureOptions
 from harness.model import Item, JudgeCondition
 from harness.reports.sections.section import Section, SectionInput, SectionNumbers, SectionTable, rows_across
-from harness.reports.tables.column import COEFFICIENT, COUNT, POINTS, PROBABILITY, SHARE, TEXT, Column
-from harness.reports.tables.column import Row as ReadRow
+from harness.reports.tables.columns import COEFFICIENT, COUNT, POINTS, PROBABILITY, SHARE, TEXT, Column
+from harness.reports.tables.columns import Row as ReadRow
 from harness.reports.tables.numbers import coefficient
 from harness.reports.tables.titles import metric_words
 from harness.studies.self_preference.analysis import ALL_SOURCES, analyse_self_preference, fitted_points, line_json, pair_rows

@@ -10,8 +10,8 @@ import pytest
 from harness.annotate.reviews import ReasonReview, review_summary
 from harness.errors import UsageError
 from harness.model import Item, Scale
-from harness.render.html.reviews import reviews_page
-from harness.render.sections import review_table
+from harness.render.html.shell import reviews_page
+from harness.render.terminal import review_table
 
 HOSTILE = "</script><script>window.ran=1</script>{{7*7}}\u202e=cmd"
 

@@ -17,8 +17,8 @@ from harness.errors import ContentError
 from harness.measure.compare import Recording, table_of_all
 from harness.measure.options import MeasureOptions
 from harness.model import ErrorSpan
+from harness.render.comparison import render_label_check
 from harness.render.html.browser import BrowserSource, chosen, items_json
-from harness.render.label_check import render_label_check
 from tests.translation_folder import write_translations
 
 LIBRARY = Library()

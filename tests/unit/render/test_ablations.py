@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from harness.render.sections import render_sections
-from harness.reports.shown_sections import shown_sections
+from harness.render.terminal import render_sections
+from harness.reports.sections.section_registry import shown_sections
 
 KEY: dict[str, Any] = {
     "language": "ja",

@@ -24,8 +24,7 @@ from harness.render.standings import overall_table, ranking_table
 from harness.render.terminal import render_report
 from harness.reports.run_report import Report
 from harness.reports.tables import columns as registry
-from harness.reports.tables.column import POINTS, SHARE, SIGNS, Column, TableName
-from harness.reports.tables.columns import COLUMNS, columns_in
+from harness.reports.tables.columns import COLUMNS, POINTS, SHARE, SIGN_MEANINGS, Column, TableName, columns_in
 from harness.reports.tables.text_table import TextTable, cell_row, key_text, tabulate
 from tests.unit.render.test_standings import made
 
@@ -123,7 +122,7 @@ def test_every_column_shown_has_a_legend_line(tables: Iterator[TextTable]) -> No
 
 
 def _signs(table: TextTable) -> set[str]:
-    return {word for row in table.rows for text in row for word in text.split(" ") if word in SIGNS}
+    return {word for row in table.rows for text in row for word in text.split(" ") if word in SIGN_MEANINGS}
 
 
 def test_the_notes_of_a_board_explain_every_heading() -> None:

@@ -13,8 +13,7 @@ from rich.console import Console, RenderableType
 from harness.annotate.labelcheck import LabelCheck, WrongLanguageText
 from harness.measure.cells import Cell
 from harness.measure.compare import Comparison
-from harness.render.comparison import render_comparison, show
-from harness.render.label_check import render_label_check
+from harness.render.comparison import render_comparison, render_label_check, show
 from harness.render.terminal import signature_line
 from harness.reports.tables.numbers import coefficient
 

@@ -24,7 +24,7 @@ from harness.render.figures import FORMS, WIDTHS, FigureOptions, draw_answer, dr
 from harness.render.figures.style import BASELINE, COLOURS, FAILURES, JUDGE, PEOPLE, VERDICTS, _add_legend
 from harness.render.html.ablations import dose_grids
 from harness.reports.answer.build_answer import build_answer
-from harness.reports.shown_sections import ShownSection
+from harness.reports.sections.section_registry import ShownSection
 
 pytest.importorskip("matplotlib")
 

@@ -11,27 +11,27 @@ import pytest
 pytest.importorskip("matplotlib")
 
 from harness.decide.verdicts import Verdict
-from harness.render.figures import FigureOptions, draw_answer, fonts
-from harness.render.figures.fonts import FontWarning, embedded_font, fonts_for, is_drawable
+from harness.render.figures import FigureOptions, draw_answer, style
+from harness.render.figures.style import FontWarning, embedded_font, fonts_for, is_drawable
 
 
 @pytest.fixture
 def bare(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A machine with the fonts that matplotlib brings along, and no others."""
-    fonts.fonts_for.cache_clear()
-    monkeypatch.setattr(fonts, "_fonts", lambda: ())
+    style.fonts_for.cache_clear()
+    monkeypatch.setattr(style, "_fonts", lambda: ())
     yield
-    fonts.fonts_for.cache_clear()
+    style.fonts_for.cache_clear()
 
 
 def test_latin_greek_and_cyrillic_need_no_other_font() -> None:
     for text in ("čeština", "Ελληνικά", "українська", "✓ +9"):
-        assert fonts_for(text) == ((fonts.USUAL,), "")
+        assert fonts_for(text) == ((style.USUAL,), "")
 
 
 @pytest.mark.usefixtures("bare")
 def test_letters_without_a_font_are_named() -> None:
-    assert fonts_for("日本") == ((fonts.USUAL,), "日本") and not is_drawable("हिन्दी") and is_drawable("čeština")
+    assert fonts_for("日本") == ((style.USUAL,), "日本") and not is_drawable("हिन्दी") and is_drawable("čeština")
 
 
 @pytest.mark.needs("chinese font")

@@ -14,8 +14,8 @@ from harness.decide.verdicts import Verdict
 from harness.render.files import section_csvs
 from harness.render.html.ablations import ablation_figures, row_links
 from harness.render.html.first_screen import Known, first_screen
-from harness.render.sections import render_sections
-from harness.reports.shown_sections import shown_sections
+from harness.render.terminal import render_sections
+from harness.reports.sections.section_registry import shown_sections
 
 SIDE: dict[str, Any] = {"task": "*", "judge": "openai/one", "variant": "single", "temperature": 0.0, "top_p": None}
 NUMBERS: dict[str, Any] = {

@@ -18,7 +18,7 @@ from harness.correction.certify import certify
 from harness.errors import ContentError, StaleCertificate, UsageError, UseForbidden
 from harness.measure.compare import Recording
 from harness.measure.options import MeasureOptions
-from harness.render.watch import day_sentence, stream_text
+from harness.render.gate_and_watch import day_sentence, stream_text
 from harness.row_files import to_json
 from harness.watch import watching
 from harness.watch.daily_log import Day, Seen, SeenAnchors, SeenCell, SeenProduction, append_day, read_log

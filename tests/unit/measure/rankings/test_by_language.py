@@ -16,7 +16,7 @@ from harness.measure.compare import Recording, align
 from harness.measure.options import MeasureOptions
 from harness.measure.rankings.by_language import LanguageRanking, language_rankings
 from harness.model import Condition, Item, Judgment, Label, Scale
-from harness.reports.sections.language_rankings import best_words, rank_by_language, ranking_sentence
+from harness.reports.sections.languages import best_words, rank_by_language, ranking_sentence
 
 SCALE = Scale(kind="nominal", classes=("no", "yes"))
 

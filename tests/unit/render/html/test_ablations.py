@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from harness.render.html.ablations import ablation_figures, difference_grid, dose_grids
-from harness.reports.shown_sections import ShownSection
+from harness.reports.sections.section_registry import ShownSection
 
 
 def drawn(*rows: dict[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import pytest
 from harness.decide.verdicts import Verdict
 from harness.render.html.first_screen import DrawnVerdict, Known, ScreenView, VerdictList, first_screen, study_screen
 from harness.render.html.marks import gap_track
-from harness.reports.answer.groups import axis_reach
+from harness.reports.answer.matrix import axis_reach
 
 MakeVerdict = Callable[..., Verdict]
 

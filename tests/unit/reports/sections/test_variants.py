@@ -1,4 +1,4 @@
-"""Agreement and correlations by variant, by examples, and the score before or after its reason: small cases by hand."""
+"""Other ways of asking: variants, conditions in general, temperature."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from harness.content import Library
 from harness.data.dataset import Dataset, load_folder
 from harness.measure.compare import Recording, compare
 from harness.measure.options import MeasureOptions
-from harness.model import Failure, Judgment
+from harness.model import Failure, Judgment, Scale
 from tests.translation_folder import CARD, translation_items, write_translations
 from tests.unit.reports.sections.section_runs import ablations
 
@@ -167,3 +167,108 @@ def test_correlations_and_their_differences_are_those_of_a_comparison(tmp_path: 
 
 def test_one_variant_has_no_correlations(tmp_path: Path) -> None:
     assert correlations(judged_translations(tmp_path, variants=("single",))) is None
+
+
+CHOICE = Scale(kind="nominal", classes=("A", "B"), swap={"A": "B", "B": "A"})
+
+
+def test_names_in_the_headings_move_scores(find: Find, the_row: TheRow, said: Said) -> None:
+    judgments = [said(f"i{n}", n % 2) for n in range(20)] + [said(f"i{n}", n % 2 + (n < 10), shown_source="correct") for n in range(20)]
+    row = the_row(find(judgments)["answer_changes"]["rows"], axis="shown_source")
+    assert (row["changed_to"], row["changed_from"]) == ("names of the systems", "no names")
+    assert (row["n"], row["moved"], row["changed"]) == (20, 0.5, 0.5) and row["moved_q"] < 0.05
+
+
+def test_choices_between_changed_texts_have_no_best_and_are_counted(find: Find, the_row: TheRow, said: Said) -> None:
+    judgments = [said(f"i{n}", "A") for n in range(12)] + [said(f"i{n}", "AB"[n % 3 == 0], perturbation="typos:0.1") for n in range(12)]
+    row = the_row(find(judgments, scales={"m": CHOICE})["answer_changes"]["rows"], axis="perturbation")
+    assert (row["changed_to"], row["n"], row["moved"]) == ("typos:0.1", 12, None)
+    assert row["changed"] == pytest.approx(4 / 12) and row["undefined"]["moved"] == "the scale has no best end"
+
+
+def test_scores_of_changed_texts_stand_in_the_section_on_perturbations(find: Find, said: Said) -> None:
+    judgments = [said(f"i{n}", 1) for n in range(12)] + [said(f"i{n}", 0, perturbation="typos:0.1") for n in range(12)]
+    found = find(judgments)
+    assert "perturbations" in found and "answer_changes" not in found
+
+
+@pytest.mark.parametrize(
+    ("condition", "words"),
+    [({"temperature": 0.7}, "temperature 0.7"), ({"top_p": 0.9}, "top-p 0.9"), ({"variant": "joint"}, "joint")],
+    ids=["temperature", "top-p", "variant"],
+)
+def test_without_labels_every_condition_has_a_number(find: Find, the_row: TheRow, said: Said, condition: Any, words: str) -> None:
+    judgments = [said(f"i{n}", 1) for n in range(10)] + [said(f"i{n}", 2 if n else Failure.REFUSED, **condition) for n in range(10)]
+    row = the_row(find(judgments)["answer_changes"]["rows"], changed_to=words)
+    assert (row["n"], row["unreadable"], row["moved"], row["changed"]) == (9, 1, 1.0, 1.0)
+
+
+def test_with_labels_the_sections_on_agreement_have_them(find: Find, said: Said) -> None:
+    judgments = [said(f"i{n}", 1, temperature=t) for n in range(10) for t in (0.0, 1.0)]
+    assert "answer_changes" not in find(judgments, {f"i{n}": 1 for n in range(10)})
+
+
+def test_one_condition_has_no_change(find: Find, said: Said) -> None:
+    assert "answer_changes" not in find([said(f"i{n}", 1) for n in range(10)])
+
+
+HEATS = (0.0, 0.5, 1.0)
+
+
+def judged(said: Said, right: Callable[[int, int], bool], count: int = 40) -> list[Judgment]:
+    """Labels are 1; the judge is right on item n at temperature step t where `right(n, t)`."""
+    return [said(f"i{n}", int(right(n, step)), temperature=heat) for n in range(count) for step, heat in enumerate(HEATS)]
+
+
+TEMPERATURE_LABELS = {f"i{n}": 1 for n in range(40)}
+
+
+def test_a_judge_that_falls_by_half(find: Find, the_row: TheRow, said: Said) -> None:
+    """Always right at 0, on three items of four at 0.5, on every other one at 1: a slope of -1/2."""
+    section = find(judged(said, lambda n, step: n % 4 >= step), TEMPERATURE_LABELS)["temperature"]
+    assert [the_row(section["rows"], temperature=heat)["pa"] for heat in HEATS] == [1.0, 0.75, 0.5]
+    cold, hot = the_row(section["rows"], temperature=0.0), the_row(section["rows"], temperature=1.0)
+    assert (hot["versus"], hot["diff"]) == (0.0, -0.5) and hot["diff_ci"][1] < 0 and hot["diff_q"] < 0.01
+    assert cold["diff"] is None and cold["undefined"]["diff"] == "the lowest temperature"
+    trend = the_row(section["trends"], temperature="*")
+    assert trend["slope"] == pytest.approx(-0.5) and trend["slope_ci"][1] < 0 and trend["slope_n"] == 40
+    assert trend["temperatures"] == [0.0, 0.5, 1.0] and trend["page_blocks"] == 20 and trend["page_p"] < 0.001
+    assert "one-sided" in section["hypothesis"]
+
+
+def test_a_judge_that_rises_does_not_fall(find: Find, the_row: TheRow, said: Said) -> None:
+    trend = the_row(find(judged(said, lambda n, step: n % 4 < step + 1), TEMPERATURE_LABELS)["temperature"]["trends"])
+    assert trend["slope"] > 0 and trend["page_p"] > 0.9
+
+
+def test_a_judge_that_heeds_no_temperature(find: Find, the_row: TheRow, said: Said) -> None:
+    section = find(judged(said, lambda n, step: n % 2 == 0), TEMPERATURE_LABELS)["temperature"]
+    trend = the_row(section["trends"])
+    assert trend["slope"] == pytest.approx(0) and trend["slope_p"] == 1.0
+    assert trend["page_p"] is None and trend["undefined"]["page_p"] == "no variation between texts"
+    assert the_row(section["rows"], temperature=1.0)["diff"] == 0.0
+
+
+def test_two_temperatures_have_no_step_by_step(find: Find, the_row: TheRow, said: Said) -> None:
+    judgments = [one for one in judged(said, lambda n, step: n % 4 >= step) if one.condition.temperature != 0.5]
+    trend = the_row(find(judgments, TEMPERATURE_LABELS)["temperature"]["trends"])
+    assert trend["undefined"]["page_l"] == "fewer than three temperatures" or trend["undefined"]["page_l"] == "fewer than three conditions"
+    assert trend["slope"] == pytest.approx(-0.5)
+
+
+def test_repeats_of_an_item_count_once(find: Find, the_row: TheRow, said: Said) -> None:
+    """Five repeats at 1, one at 0: the difference is of means over items, not of answers."""
+    judgments = [said("a", 1), said("b", 1)]
+    judgments += [said("a", 1, temperature=1.0, repeat=n) for n in range(5)] + [said("b", 0, temperature=1.0)]
+    row = the_row(find(judgments, {"a": 1, "b": 1})["temperature"]["rows"], temperature=1.0)
+    assert (row["diff"], row["diff_n"], row["pa"]) == (-0.5, 2, pytest.approx(5 / 6))
+
+
+def test_a_failure_counts_as_wrong(find: Find, the_row: TheRow, said: Said) -> None:
+    row = the_row(find([said("a", 1), said("a", Failure.REFUSED, temperature=1.0)], {"a": 1})["temperature"]["rows"], temperature=1.0)
+    assert (row["diff"], row["pa"], row["pa_failed_wrong"]) == (-1.0, None, 0.0)
+
+
+def test_one_temperature_is_no_ablation(find: Find, said: Said) -> None:
+    other_judge = said("a", 1, temperature=1.0, judge="k")  # another judge's temperature is no second one of this
+    assert "temperature" not in find([said("a", 1), other_judge], {"a": 1})

@@ -12,7 +12,7 @@ from harness.data.judgments import Judgments
 from harness.measure.compare import Recording
 from harness.measure.options import MeasureOptions
 from harness.model import Failure, Item, Scale
-from harness.reports.sections.same_texts import compare_same_texts
+from harness.reports.sections.languages import compare_same_texts
 from tests.unit.made_judgments import made_judgment
 
 TEXTS = 12

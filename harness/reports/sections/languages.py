@@ -1,4 +1,4 @@
-"""The same texts in several languages: does a judge's score shift with the language?
+"""Languages beside each other: does the ranking of judges change with the language, and does a score shift with it when the text stays?
 
 Parallel items (one `parallel_id` in several languages) hold the text fixed, so that a difference between languages is the judge's, or the
 translation's. Consistent scores are not right ones.
@@ -6,35 +6,163 @@ translation's. Consistent scores are not right ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import msgspec
 import numpy as np
 
+from harness.content.tags import english_name
 from harness.data.columns import CodedColumn, combination_ids, rows_by_number
 from harness.decide.language_parts import FEW_TEXTS, language_parts
 from harness.decide.languages import LEAST_LANGUAGES
 from harness.measure.cells import sort_key
 from harness.measure.compare import Recording, judged_tables
 from harness.measure.condition_rows import Row, new_row, put_difference, put_number, section, with_q
-from harness.measure.judged_table import JudgedTable, ordered_table
-from harness.measure.options import MeasureOptions
+from harness.measure.judged_table import KEYS, JudgedTable, ordered_table
+from harness.measure.options import POOLED, MeasureOptions
 from harness.measure.parallel_texts import parallel_numbers, text_clusters
+from harness.measure.rankings.by_language import language_rankings
 from harness.model import CONDITION
-from harness.reports.sections.section import OVER_LANGUAGES, Section, SectionNumbers, SectionTable, cells_at, q_value, tests_shown
-from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, PERCENT_OF_SCALE, PROBABILITY, SHARE, TEXT, Column
+from harness.reports.sections.section import (
+    OVER_LANGUAGES,
+    Section,
+    SectionNumbers,
+    SectionTable,
+    cells_at,
+    of_answers,
+    q_value,
+    tests_shown,
+)
+from harness.reports.tables.columns import COEFFICIENT, COUNT, COUNT_OR_BLANK, PERCENT_OF_SCALE, PROBABILITY, SHARE, TEXT, Column
+from harness.reports.tables.columns import Row as ReadRow
+from harness.reports.tables.numbers import coefficient, counted, percent
+from harness.reports.tables.titles import metric_words
 from harness.stats import meta_analysis, paired_difference
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.intervals.cluster_mean import cluster_mean
 from harness.stats.intervals.intervals import MIN_GROUPS
 
+RANKINGS_NOTE = (
+    "agreement: the mean share of a text's annotators who gave the judge's score, of numbers the closeness to their mean; unread answers "
+    "agree with nobody. Each judge with its plainest variant, on texts that all judges were asked about. probability: the share of "
+    "resamples of independent texts in which the judge is the best. tau: Kendall's tau of two languages' rankings, the mean over pairs of "
+    "languages, with percentiles of resamples; few texts make it smaller. reversed: pairs of judges of which one is shown better in one "
+    "language and the other in another (Student's t over groups, Holm over all pairs and languages)"
+)
+
+
+def rank_by_language(answers: JudgedTable) -> SectionNumbers | None:
+    """Return the best judge of each language and metric, and of each metric how alike the rankings are; None without two languages."""
+    key = dict.fromkeys(KEYS, POOLED)
+    rows, alike = [], []
+    for ranking in language_rankings(answers.clean, answers.drawing["seed"]):
+        rows += [
+            new_row(
+                {**key, "language": best.language, "metric": ranking.metric},
+                value=best.value,
+                probability=best.probability,
+                texts=best.texts,
+                best=best.judge,
+            )
+            for best in ranking.best
+        ]
+        row = new_row(
+            {**key, "metric": ranking.metric},
+            judges=len(ranking.judges),
+            languages=len(ranking.best),
+            best_judges=len({best.judge for best in ranking.best}),
+            tau=ranking.tau,
+            tau_ci=ranking.tau_ci,
+            tau_by_pair=ranking.tau_by_pair,
+            reversed=ranking.reversed,
+        )
+        row["undefined"] = {"tau": "two judges have one order"} if ranking.tau is None else {}
+        alike.append(row)
+    return section("Does the ranking of judges change with the language?", rows, note=RANKINGS_NOTE, alike=alike)
+
+
+def ranking_sentence(row: ReadRow) -> str:
+    """Return what the rankings of one metric say: how alike they are, and which order is reversed."""
+    metric, reversals = metric_words(row["metric"]), row["reversed"]
+    parts = []
+    if row["tau"] is not None:
+        ends = f" [{coefficient(row['tau_ci'][0])} to {coefficient(row['tau_ci'][1])}]"
+        parts.append(f"rankings of two languages have τ {coefficient(row['tau'])} on average{ends}")
+    if reversals:
+        judge, other, better_in, worse_in = reversals[0]
+        more = f", and so do {len(reversals) - 1} more pairs" if len(reversals) > 1 else ""
+        where = f"in {english_name(better_in)} and worse in {english_name(worse_in)}"
+        parts.append(f"{judge} is shown better than {other} {where}{more}: the ranking changes")
+    else:
+        parts.append("no two judges are shown to change places")
+    return f"{metric}: {'; '.join(parts)}."
+
+
+def best_words(rows: Sequence[ReadRow]) -> str:
+    """Return in how many languages each judge is best: `gpt-4 in 5 of 6 languages (probability 40 % to 97 %)`."""
+    counts = Counter(row["best"] for row in rows)
+    parts = []
+    for judge, count in counts.most_common(3):
+        chances = [row["probability"] for row in rows if row["best"] == judge]
+        span = " to ".join(dict.fromkeys((percent(min(chances)), percent(max(chances)))))
+        parts.append(f"{judge} in {count} of {counted(len(rows), 'language')} (probability {span})")
+    return f"Best: {', '.join(parts)}." if parts else ""
+
+
+def _describe_rankings(numbers: SectionNumbers) -> str:
+    sentences = []
+    for row in numbers["alike"]:
+        of_metric = [best for best in numbers["rows"] if best["metric"] == row["metric"]]
+        sentences.append(f"{ranking_sentence(row)} {best_words(of_metric)}")
+    return " ".join(sentences[:3]) + (f" {len(sentences) - 3} more metrics in the table." if len(sentences) > 3 else "")
+
+
+LANGUAGE_RANKINGS = Section(
+    "language_rankings",
+    "Is the best judge of one language the best of another?",
+    _describe_rankings,
+    (
+        SectionTable(
+            (
+                Column("best", "best judge", TEXT, "the judge that agrees most with people, of those that were asked in all languages"),
+                Column("value", "agreement", SHARE, "its mean agreement with a text's annotators, or closeness to their mean"),
+                Column("probability", "probability", SHARE, "share of resamples of the texts in which it is the best"),
+                Column("texts", "texts", COUNT, "that all judges were asked about"),
+            ),
+            levels=(("language", "metric"),),
+        ),
+        SectionTable(
+            (
+                Column("judges", "judges", COUNT, "that were asked in all of the languages"),
+                Column("languages", "languages", COUNT, "with 8 independent texts or more"),
+                Column("best_judges", "best judges", COUNT, "how many different judges are the best of a language"),
+                Column("tau", "τ between languages", COEFFICIENT, "Kendall's tau of two languages' rankings, the mean over pairs"),
+                Column(
+                    "reversed",
+                    "reversed",
+                    TEXT,
+                    "pairs of judges that are shown to change places",
+                    text=lambda row: str(len(row["reversed"])),
+                ),
+            ),
+            part="alike",
+            levels=(("metric",),),
+            title="how alike the rankings are",
+        ),
+    ),
+    of_answers(rank_by_language),
+    in_comparisons=True,
+)
+
+
 _WORDS = dict(enumerate(("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), 2))
 LEVELS: tuple[tuple[str, ...], ...] = (("language", "metric"), ("language",))
 NO_OTHER = "no readable score of the same text in another language"
 _HETEROGENEITY = ("between_sd", "i2", "heterogeneity_p")
-NOTE = (
+SAME_TEXTS_NOTE = (
     "Items with one parallel_id are the same text in several languages. shift: the score in this language less the mean of the scores in "
     "the others, text by text, as a share of the scale, + toward the best; intervals and p by text (translations of one text are one), "
     "q over the rows of one level. agreement: the share of pairs of languages in which a text has the same score; fleiss and randolph "
@@ -80,7 +208,7 @@ def compare_same_texts(source: Recording, options: MeasureOptions) -> SectionNum
     with_q(rows, "shift", lambda row: row["metric"] == "*")
     languages = len({row["language"] for row in rows})
     title = f"The same texts in {_WORDS.get(languages, str(languages))} languages"
-    return section(title, rows, note=NOTE, metrics=list(_metric_rows(part, answers, options)))
+    return section(title, rows, note=SAME_TEXTS_NOTE, metrics=list(_metric_rows(part, answers, options)))
 
 
 def _score_shifts(answers: JudgedTable) -> tuple[Floats, Floats, Ints]:
@@ -118,7 +246,19 @@ def _metric_rows(part: Recording, answers: JudgedTable, options: MeasureOptions)
                 why = reasons.get("consistency") or (agreement.reason if agreement else None)
                 put_number(row, name, getattr(agreement, name, None), why=why)
             row["pairs"] = agreement.pairs if agreement else None
-            _put_heterogeneity(row, answers, cell, cluster[cell])
+            # the random-effects summary of the mean score of each language, as a share of the scale
+            reach = answers.reach[row["metric"]]
+            scores = answers.points[cell] / reach if reach > 0 else answers.points[cell] * np.nan
+            scored = np.flatnonzero(~np.isnan(scores))
+            by_language = rows_by_number(answers.column("language").codes[cell][scored])
+            means = [cluster_mean(scores[scored[rows]], cluster[cell][scored[rows]]) for rows in by_language if len(rows)]
+            varied = [mean for mean in means if mean.error > 0]
+            summary, why = None, f"fewer than {LEAST_LANGUAGES} languages in which the score varies between texts"
+            if len(varied) >= LEAST_LANGUAGES:
+                summary = meta_analysis([mean.mean for mean in varied], [mean.error**2 for mean in varied])
+            values = (summary.tau2**0.5, summary.i2, summary.q_p) if summary else (None, None, None)
+            for name, value in zip(_HETEROGENEITY, values, strict=True):
+                put_number(row, name, value, why=summary.reason if summary else why)
             rates, dif = parts.rates, parts.dif
             put_number(row, "rates_p", rates.p_groups if rates else None, why=reasons.get("rates"))
             put_number(row, "dif_p", dif.uniform.p_groups if dif else None, why=reasons.get("dif", FEW_TEXTS))
@@ -129,21 +269,6 @@ def _metric_rows(part: Recording, answers: JudgedTable, options: MeasureOptions)
 
 def _condition_key(key: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(key.get(name) for name in ("metric", *CONDITION))
-
-
-def _put_heterogeneity(row: Row, answers: JudgedTable, cell: Ints, cluster: Ints) -> None:
-    """Write the random-effects summary of the mean score of each language, as a share of the scale."""
-    reach = answers.reach[row["metric"]]
-    scores = answers.points[cell] / reach if reach > 0 else answers.points[cell] * np.nan
-    scored = np.flatnonzero(~np.isnan(scores))
-    by_language = rows_by_number(answers.column("language").codes[cell][scored])
-    means = [cluster_mean(scores[scored[rows]], cluster[scored[rows]]) for rows in by_language if len(rows)]
-    varied = [mean for mean in means if mean.error > 0]
-    summary, why = None, f"fewer than {LEAST_LANGUAGES} languages in which the score varies between texts"
-    if len(varied) >= LEAST_LANGUAGES:
-        summary = meta_analysis([mean.mean for mean in varied], [mean.error**2 for mean in varied])
-    for name, value in zip(_HETEROGENEITY, (summary.tau2**0.5, summary.i2, summary.q_p) if summary else (None, None, None), strict=True):
-        put_number(row, name, value, why=summary.reason if summary else why)
 
 
 _TEXTS = Column("n", "texts", COUNT_OR_BLANK, "answers about texts that exist in several languages, with a readable score there")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.reports.answer.states import CAUSES, cause_words, count_causes, count_states, counted_states, state_words
+from harness.reports.answer.parts import CAUSES, cause_words, count_causes, count_states, counted_states, state_words
 
 
 def row(verdict: str, *obstacles: str, k: int | None = None, more_than_k: bool = False, controls: str | None = None) -> dict[str, Any]:

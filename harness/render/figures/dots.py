@@ -1,20 +1,166 @@
-"""Sections as panels of dots: agreement, consistency, the effect of an instruction inside the text, sensitivity to changed texts."""
+"""Sections as panels of dots with intervals: agreement, consistency, instructions inside the text, changed texts, corrected means."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from harness.correction.correct import Corrected, CorrectedNumber
 from harness.errors import UsageError
-from harness.model import CONDITION, SAMPLING
-from harness.render.figures import dot_panels as panels
+from harness.judges import traits_of
+from harness.model import CONDITION, SAMPLING, axis_words
 from harness.render.figures import style
-from harness.render.figures.dot_panels import Case, DotFigure, DotPanel, Series, Value, context_name, dots, height_of
 from harness.render.figures.style import Drawn, FigureOptions, Legend, Row, Section
 from harness.text import terminal_safe
+
+LINE_HEIGHT = 0.19  # inches of one line of dots
+_BESIDE_WIDTH = 24  # characters in a line beside a panel
+
+Case = tuple[Any, ...]
+"""A judge and condition: the values of some keys of rows."""
+Value = tuple[float, float | None, float | None]
+"""A number and the ends of its interval, None where it has none."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """One kind of dot: its name, a value for each category that has one, its colour and marker.
+
+    `on_line_before`: on the line of the series before it. A name that begins with `_` is not in the legend. `notes`: texts on the lines of
+    categories without a value.
+    """
+
+    name: str
+    values: Mapping[str, Value]
+    colour: str
+    marker: str = "o"
+    hollow: bool = False
+    on_line_before: bool = False
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+
+class DotPanel(NamedTuple):
+    """One panel: whose it is (None where all panels show all judges), its title, the categories of an aspect from the top, the dots."""
+
+    case: Case | None
+    title: str
+    aspect: str
+    categories: Sequence[str]
+    series: Sequence[Series]
+
+
+class DotFigure(NamedTuple):
+    """A figure of panels, those of a judge and condition one after the other, `across` in a line.
+
+    `around` are the inches above and below the lines of panels, whose `heights` are one number where they are equal. `axis` draws a panel's
+    axis; its `label` stands below the panels of the last case. `keys` name the values of a case.
+    """
+
+    title: str
+    text: str
+    panels: Sequence[DotPanel]
+    across: int
+    heights: Sequence[float] | float
+    around: float
+    axis: Callable[[Any, str], None]
+    label: str
+    keys: Sequence[str] = CONDITION
+    legend: Legend = Legend()
+
+
+def draw_dots(dot_figure: DotFigure, signature: str, options: style.FigureOptions) -> style.Drawn:
+    """Return the figure. The first panel of each case has its name beside it."""
+    with style.drawing(signature) as new_figure:
+        if isinstance(dot_figure.heights, float):
+            height, heights = dot_figure.heights * -(-len(dot_figure.panels) // dot_figure.across), None
+        else:
+            height, heights = sum(dot_figure.heights), dot_figure.heights
+        figure = new_figure(figsize=(options.width, height + dot_figure.around), layout="constrained")
+        grid = style.panels_of(figure, len(dot_figure.panels), dot_figure.across, heights)
+        labelled_panel = None
+        for panel, panel_series in zip(grid, dot_figure.panels, strict=True):
+            dots(panel, panel_series.aspect, panel_series.categories, panel_series.series, options)
+            dot_figure.axis(panel, dot_figure.label if panel_series.case == dot_figure.panels[-1].case else "")
+            panel.set_title(panel_series.title, fontsize=style.SMALL + 1)
+            if panel_series.case != labelled_panel:
+                panel.set_ylabel("\n".join(textwrap.wrap(context_name(panel_series.case or (), dot_figure.keys), _BESIDE_WIDTH)))
+                labelled_panel = panel_series.case
+        return style.finish_with_legend(figure, grid[0], dot_figure.title, dot_figure.text, signature, options, dot_figure.legend)
+
+
+def height_of(categories: int, series: int) -> float:
+    """Return the height of a panel of dots, in inches."""
+    return 0.75 + categories * (series * LINE_HEIGHT + 0.1)
+
+
+def dots(panel: Any, aspect: str, categories: Sequence[str], series: Sequence[Series], options: style.FigureOptions) -> None:
+    """Draw one line for each category of an aspect (language, task), from the top; on it the dots of all series with their intervals."""
+    lines = sum(not single.on_line_before for single in series)
+    step, line = 0.8 / max(lines, 1), -1
+    for single in series:
+        line += not single.on_line_before
+        positions = {name: index + (line - (lines - 1) / 2) * step for index, name in enumerate(categories)}
+        for name, words in single.notes.items():
+            across = panel.get_yaxis_transform()
+            panel.text(
+                0.01, positions[name], terminal_safe(words), color=single.colour, fontsize=style.SMALL - 1, va="center", transform=across
+            )
+        heights = [positions[name] for name in categories if name in single.values]
+        values = [single.values[name] for name in categories if name in single.values]
+        for y, (_, lo, hi) in zip(heights, values, strict=True):
+            if lo is not None and hi is not None:
+                panel.plot([lo, hi], [y, y], color=single.colour, linewidth=1.2, alpha=0.8, zorder=2, solid_capstyle="butt")
+        look = {"marker": single.marker, "markersize": 4.5, "color": single.colour, "zorder": 2.5 if single.on_line_before else 3}
+        fill = "white" if single.hollow else single.colour
+        panel.plot([x for x, _, _ in values], heights, linestyle="", markerfacecolor=fill, label=terminal_safe(single.name), **look)
+    names = (options.shown_name(aspect, name) for name in categories)
+    panel.set_yticks(range(len(categories)), ["\n".join(textwrap.wrap(name, 18)) or name for name in names])  # room for the panel
+    panel.set_ylim(len(categories) - 0.5, -0.5)
+    for index in range(1, len(categories)):
+        panel.axhline(index - 0.5, color=style.FAINT, linewidth=0.5, zorder=0)
+    panel.tick_params(axis="y", length=0)
+    style.remove_frame(panel)
+
+
+def row_value(row: Row, name: str) -> Value | None:
+    """Return a row's number with its interval; None where it is undefined."""
+    if row.get(name) is None:
+        return None
+    lo, hi = row.get(f"{name}_ci") or (None, None)
+    return row[name], lo, hi
+
+
+def different(rows: Sequence[Row], name: str) -> list[str]:
+    """Return the different values of a key of rows, in their order."""
+    return list(dict.fromkeys(row[name] for row in rows))
+
+
+def rows_at_level(rows: Sequence[Row], *keys: str) -> list[Row]:
+    """Return the rows that name exactly these of language, task and metric, and pool the others."""
+    return [row for row in rows if all((row[name] != "*") == (name in keys) for name in ("language", "task", "metric"))]
+
+
+def context_of(row: Row, names: Sequence[str] = CONDITION) -> Case:
+    """Return the judge and condition of a row."""
+    return tuple(row.get(name) for name in names)
+
+
+def contexts(rows: Sequence[Row], names: Sequence[str] = CONDITION) -> list[Case]:
+    """Return the different judges and conditions of rows, in their order; baselines only if there are no other judges."""
+    contexts_in_order = list(dict.fromkeys(context_of(row, names) for row in rows))
+    judges = [context for context in contexts_in_order if not traits_of(str(context[names.index("judge")])).is_baseline]
+    return judges or contexts_in_order
+
+
+def context_name(context: Sequence[Any], names: Sequence[str] = CONDITION) -> str:
+    """Return a judge and condition in words: `local/model, single, temperature 0`."""
+    varying = ((name, value) for name, value in zip(names, context, strict=True) if value is not None and value != "*")
+    return terminal_safe(", ".join(axis_words(*axis) for axis in varying))
+
 
 _ASPECTS = ("language", "task", "metric")
 _JUDGED = ("judge", *SAMPLING)
@@ -50,10 +196,10 @@ def draw_agreement(
     paired = any(row["human_pa"] is not None for row in all_rows)
     judge = "pa_pairwise" if paired else "pa_failed_wrong"
     readable = {row["variant"] for row in all_rows if row.get(judge) is not None}
-    failed = [name for name in panels.different(all_rows, "variant") if name not in readable]
+    failed = [name for name in different(all_rows, "variant") if name not in readable]
     rows = [row for row in all_rows if row["variant"] not in failed] or all_rows
-    values = {aspect: panels.different(panels.rows_at_level(rows, aspect), aspect) for aspect in _ASPECTS}
-    variants = {case: panels.different(_of_case(rows, case, _JUDGED), "variant") for case in panels.contexts(rows, _JUDGED)}
+    values = {aspect: different(rows_at_level(rows, aspect), aspect) for aspect in _ASPECTS}
+    variants = {case: different(_of_case(rows, case, _JUDGED), "variant") for case in contexts(rows, _JUDGED)}
     heights = {case: _heights(values, len(names), options) for case, names in variants.items()}
     cases, omitted = style.fitting([*variants], [sum(heights[case]) for case in variants], 0.9, "condition")
     looks = {
@@ -62,7 +208,7 @@ def draw_agreement(
     panel_list = []
     for case in cases:
         for aspect in _ASPECTS:
-            case_rows = _of_case(panels.rows_at_level(rows, aspect), case, _JUDGED)
+            case_rows = _of_case(rows_at_level(rows, aspect), case, _JUDGED)
             series = _variants(case_rows, aspect, {name: looks[name] for name in variants[case]}, judge, paired)
             if baselines and not paired and aspect == "language":
                 baseline_values = {tag: (baselines[tag], None, None) for tag in values[aspect] if tag in baselines}
@@ -81,14 +227,14 @@ def draw_agreement(
         keys=_JUDGED,
         legend=Legend(least=1 if len(looks) == 1 and paired else 2),
     )
-    return panels.draw_dots(figure, signature, options)
+    return draw_dots(figure, signature, options)
 
 
 def _heights(values: Mapping[str, Sequence[str]], variants: int, options: FigureOptions) -> list[float]:
     """Return the heights of the lines of panels of one judge and temperature: one, or one for each aspect where panels stand below each
     other.
     """
-    heights = [panels.height_of(len(values[aspect]), variants) for aspect in _ASPECTS]
+    heights = [height_of(len(values[aspect]), variants) for aspect in _ASPECTS]
     return [max(heights)] if options.wide else heights
 
 
@@ -106,24 +252,24 @@ def _variants(rows: Sequence[Row], aspect: str, looks: Mapping[str, tuple[str, s
 
 
 def _values(rows: Iterable[Row], aspect: str, name: str) -> dict[str, Value]:
-    return {row[aspect]: value for row in rows if (value := panels.row_value(row, name))}
+    return {row[aspect]: value for row in rows if (value := row_value(row, name))}
 
 
 def _of_case(rows: Iterable[Row], case: Case, keys: Sequence[str] = CONDITION) -> list[Row]:
-    return [row for row in rows if panels.context_of(row, keys) == case]
+    return [row for row in rows if context_of(row, keys) == case]
 
 
 def draw_consistency(section: Section, signature: str, options: FigureOptions = FigureOptions()) -> Drawn:
     """Return the section `consistency`: a panel for each kind of sameness, in it a dot for each judge and condition."""
-    rows = panels.rows_at_level(section["rows"], "language")
-    languages = panels.different(rows, "language")
+    rows = rows_at_level(section["rows"], "language")
+    languages = different(rows, "language")
     statistics = [(name, title) for name, title in _REPEATED if any(row[name] is not None for row in rows)]
     across = len(statistics) if options.wide else 1
     lines = -(-len(statistics) // across)
-    contexts = panels.contexts(rows)
-    inches = len(languages) * panels.LINE_HEIGHT * lines
-    cases, omitted = style.fitting(contexts, [inches] * len(contexts), 1.0 + panels.height_of(len(languages), 0) * lines, "condition")
-    names = [(case, panels.context_name(case), style.colour_and_marker(number)) for number, case in enumerate(cases)]
+    all_cases = contexts(rows)
+    inches = len(languages) * LINE_HEIGHT * lines
+    cases, omitted = style.fitting(all_cases, [inches] * len(all_cases), 1.0 + height_of(len(languages), 0) * lines, "condition")
+    names = [(case, context_name(case), style.colour_and_marker(number)) for number, case in enumerate(cases)]
     repeats = {row["repeats"] for row in rows}
     repeats_note = (
         f"Questions (an item and a metric) asked {'up to ' if len(repeats) > 1 else ''}{max(repeats)} times, with 95 % intervals."
@@ -143,23 +289,23 @@ def draw_consistency(section: Section, signature: str, options: FigureOptions = 
             for name, title in statistics
         ],
         across=across,
-        heights=panels.height_of(len(languages), len(cases)),
+        heights=height_of(len(languages), len(cases)),
         around=1.0,
         axis=style.shares_along,
         label="share of questions",
         legend=Legend(columns=2),
     )
-    return panels.draw_dots(figure, signature, options)
+    return draw_dots(figure, signature, options)
 
 
 def draw_injection(section: Section, signature: str, options: FigureOptions = FigureOptions()) -> Drawn:
     """Return the section `injection`: a panel for each metric, in it a dot for each way in which scores change."""
-    rows = panels.rows_at_level(section["rows"], "language", "metric")
-    languages, metrics = panels.different(rows, "language"), panels.different(rows, "metric")
+    rows = rows_at_level(section["rows"], "language", "metric")
+    languages, metrics = different(rows, "language"), different(rows, "metric")
     across = min(len(metrics), 3) if options.wide else 1
-    height = panels.height_of(len(languages), len(_INJECTED))
-    contexts = panels.contexts(rows)
-    cases, omitted = style.fitting(contexts, [height * -(-len(metrics) // across)] * len(contexts), 1.0, "condition")
+    height = height_of(len(languages), len(_INJECTED))
+    all_cases = contexts(rows)
+    cases, omitted = style.fitting(all_cases, [height * -(-len(metrics) // across)] * len(all_cases), 1.0, "condition")
     panel_list = []
     for case in cases:
         for metric in metrics:
@@ -177,18 +323,18 @@ def draw_injection(section: Section, signature: str, options: FigureOptions = Fi
         axis=partial(style.shares_along, narrow=True),
         label="share of items",
     )
-    return panels.draw_dots(figure, signature, options)
+    return draw_dots(figure, signature, options)
 
 
 def draw_sensitivity(rows: Sequence[Row], signature: str, options: FigureOptions = FigureOptions()) -> Drawn:
     """One metric of the section `perturbations`, by language and by task: a dot for each kind of change."""
-    kinds = panels.different(rows, "perturbation")
-    levels = {aspect: panels.rows_at_level(rows, aspect, "metric") for aspect in _ASPECTS[:2]}
-    names = {aspect: panels.different(levels_of_aspect, aspect) for aspect, levels_of_aspect in levels.items()}
-    height = panels.height_of(max(map(len, names.values())), len(kinds))
+    kinds = different(rows, "perturbation")
+    levels = {aspect: rows_at_level(rows, aspect, "metric") for aspect in _ASPECTS[:2]}
+    names = {aspect: different(levels_of_aspect, aspect) for aspect, levels_of_aspect in levels.items()}
+    height = height_of(max(map(len, names.values())), len(kinds))
     lines = 1 if options.wide else len(levels)
-    contexts = panels.contexts(rows)
-    cases, omitted = style.fitting(contexts, [height * lines] * len(contexts), 1.2, "condition")
+    all_cases = contexts(rows)
+    cases, omitted = style.fitting(all_cases, [height * lines] * len(all_cases), 1.2, "condition")
     metric = options.shown_name("metric", rows[0]["metric"])
     figure = DotFigure(
         f"Sensitivity of {metric}",
@@ -205,7 +351,7 @@ def draw_sensitivity(rows: Sequence[Row], signature: str, options: FigureOptions
         label="sensitivity",
         legend=Legend(columns=3, least=1),
     )
-    return panels.draw_dots(figure, signature, options)
+    return draw_dots(figure, signature, options)
 
 
 def _changes(rows: Sequence[Row], aspect: str, kinds: Sequence[str]) -> list[Series]:
@@ -237,33 +383,33 @@ def draw_corrected(corrected: Corrected, path: Path) -> None:
     """Draw the three estimates of every mean and share, a panel for each language, metric, class, judge and condition.
 
     Raises:
-        UsageError: without the extra `figures`, for another suffix than .svg, .pdf and .png, and when there are more than 40 panels.
+        UsageError: without the extra `figures`, for another suffix than .svg, .pdf and .png, and when there are more than 40
     """
-    panels: dict[tuple[Any, ...], list[CorrectedNumber]] = {}
+    by_case: dict[tuple[Any, ...], list[CorrectedNumber]] = {}
     for number in corrected.numbers:
         if number.versus is None:
             key = (*(number.key.get(name) for name in ("language", "metric", "source", *CONDITION)), number.share_of)
-            panels.setdefault(key, []).append(number)
-    if len(panels) > MOST_PANELS:
-        raise UsageError(f"a figure holds {MOST_PANELS} panels at most, and there are {len(panels)}; choose some with --where metric=NAME")
-    style.write_figure(path, lambda options: _draw(list(panels.values()), corrected.signature, options))
+            by_case.setdefault(key, []).append(number)
+    if len(by_case) > MOST_PANELS:
+        raise UsageError(f"a figure holds {MOST_PANELS} panels at most, and there are {len(by_case)}; choose some with --where metric=NAME")
+
+    def draw(options: FigureOptions) -> Drawn:
+        inches = [height_of(len(numbers), len(_ESTIMATES)) for numbers in by_case.values()]
+        cases, omitted = style.fitting(list(by_case.values()), inches, 0.9, "panel")
+        heights = inches[: len(cases)]
+        with style.drawing(corrected.signature) as new_figure:
+            figure = new_figure(figsize=(options.width, sum(heights) + 0.9), layout="constrained")
+            axes: Any = figure.subplots(len(cases), 1, squeeze=False, height_ratios=heights)
+            for axis, numbers in zip(axes[:, 0], cases, strict=True):
+                _draw_corrected_case(axis, numbers, options)
+            return style.finish_with_legend(
+                figure, axes[0, 0], "Means and shares by judge, labels and both", _CAPTION + omitted, corrected.signature, options
+            )
+
+    style.write_figure(path, draw)
 
 
-def _draw(panels: Sequence[Sequence[CorrectedNumber]], signature: str, options: FigureOptions) -> Drawn:
-    inches = [height_of(len(numbers), len(_ESTIMATES)) for numbers in panels]
-    panels, omitted = style.fitting(panels, inches, 0.9, "panel")
-    heights = inches[: len(panels)]
-    with style.drawing(signature) as new_figure:
-        figure = new_figure(figsize=(options.width, sum(heights) + 0.9), layout="constrained")
-        axes: Any = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)
-        for panel, numbers in zip(axes[:, 0], panels, strict=True):
-            _draw_panel(panel, numbers, options)
-        return style.finish_with_legend(
-            figure, axes[0, 0], "Means and shares by judge, labels and both", _CAPTION + omitted, signature, options
-        )
-
-
-def _draw_panel(panel: Any, numbers: Sequence[CorrectedNumber], options: FigureOptions) -> None:
+def _draw_corrected_case(panel: Any, numbers: Sequence[CorrectedNumber], options: FigureOptions) -> None:
     first = numbers[0]
     names = []
     for number in numbers:
