@@ -8,8 +8,9 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
@@ -17,6 +18,7 @@ from harness.boards.board import SUBMISSIONS, whole_board
 from harness.boards.card import CARD, JudgeCard, Part, card_complaints, folder_complaint, quote, read_card, slug, write_card
 from harness.boards.examined_submission import examine
 from harness.boards.expected import Baselines, ExpectedCalls, expected_calls, with_probabilities
+from harness.boards.options import SubmitterStatement
 from harness.boards.recorded import RECORDED, RecordedJudgments, identity_of, refuse_several_answers, score_lines
 from harness.boards.submission_files import FILE, FOLDER, REPLIES, SCORES, ReplyRow, compress_lines, kind_of
 from harness.content import Library
@@ -32,26 +34,6 @@ from harness.offensive import hides_texts
 from harness.row_files import jsonl_lines, write_atomic
 from harness.runs import Prepared, RunProtocol, RunResult
 from harness.store import Store
-
-
-class SubmitterStatement(msgspec.Struct, frozen=True, kw_only=True):
-    """The statement of a submitter about a judge, and where the submission is written. `origin` says where recorded scores come from.
-
-    `name` is the name of its folder (default: made from the judge's name). `into` is a folder with `leaderboards/`. `replace` allows to
-    replace an earlier submission of the same judge.
-    """
-
-    name: str | None = None
-    title: str = ""
-    open_weights: Literal["yes", "no", "unknown"] = "unknown"
-    contact: str = ""
-    exposure: Literal["none", "possible", "trained", "unknown"] = "unknown"
-    exposure_note: str = ""
-    families: tuple[str, ...] = ()
-    origin: str = ""
-    into: Path | None = None
-    replace: bool = False
-    part: bool = False  # a run of some languages, or with --limit, may be submitted as what it is
 
 
 class WrittenSubmission(msgspec.Struct, frozen=True):
@@ -141,7 +123,7 @@ def record(
     folders = {}
     for judge, variant in chosen:
         identity, several = identity_of(judge, variant), names.count(judge) > 1
-        statement = msgspec.structs.replace(
+        statement = replace(
             about,
             name=about.name if about.name is not None else slug(f"{identity.name}-{variant}" if several else identity.name) or None,
             title=about.title or (f"{judge}, {variant}" if several else ""),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,6 @@ from harness.errors import UsageError
 from harness.text import terminal_safe
 
 if TYPE_CHECKING:
-    from harness.cli.command import Command
     from harness.correction.certify import JudgedRun
     from harness.exchange.labels.options import Role, TableOptions
     from harness.exchange.one_table.read_table import OneTable
@@ -38,12 +36,6 @@ def check_figure(path: Path | None) -> None:
         from harness.render.figures import form_of
 
         form_of(path)
-
-
-def given_fields(arguments: Command, options: Any, **flags: str) -> dict[str, Any]:
-    """The fields of an options class that flags give: those of a field's name, or of the name in `flags`. Others keep their default."""
-    values = {field: getattr(arguments, flags.get(field, field), None) for field in signature(options).parameters}
-    return {field: tuple(value) if isinstance(value, list) else value for field, value in values.items() if value is not None}
 
 
 def opened_source(arguments: Any) -> sources.OpenedSource:

@@ -14,7 +14,8 @@ from harness.boards.board_standings import standings
 from harness.boards.card import CARD, read_card
 from harness.boards.examined_submission import examine
 from harness.boards.expected import Baselines, expected_calls
-from harness.boards.submit import SubmitterStatement, WrittenSubmission, submit
+from harness.boards.options import SubmitterStatement
+from harness.boards.submit import WrittenSubmission, submit
 from harness.cli.commands.find_out import ShowAtlas
 from harness.cli.data import fetch_sets
 from harness.content import Library

@@ -6,6 +6,7 @@ import os
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +22,11 @@ from harness.boards.recorded import RECORDED
 from harness.boards.sealed import open_labels
 from harness.boards.sealed import rotate as rotate_labels
 from harness.boards.sealed import seal as seal_labels
-from harness.boards.submit import SubmitterStatement, WrittenSubmission
+from harness.boards.submit import WrittenSubmission
 from harness.boards.submit import record as record_scores
 from harness.boards.submit import submit as submit_run
 from harness.boards.verify import LEVEL, Verification
 from harness.boards.verify import verify as verify_submission
-from harness.cli.arguments import given_fields
 from harness.cli.commands.leaderboards import (
     BoardBuild,
     BoardCheck,
@@ -201,13 +201,12 @@ def build(arguments: BoardBuild) -> int:
 def submit(arguments: Submit) -> int:
     name, out = run_place(arguments.run, arguments.out)
     run = reopen(name, out)
-    checkout = None if arguments.into else other_checkout()
+    checkout = None if arguments.about.into else other_checkout()
     if checkout is not None and not (checkout / "leaderboards" / arguments.board / "board.toml").is_file():
         raise UsageError(
             f"the checkout {checkout} has no board '{arguments.board}'; call this in a checkout that has it, or name one with --into DIR"
         )
-    into = arguments.into or checkout
-    about = SubmitterStatement(**given_fields(arguments, SubmitterStatement) | {"into": into})
+    about = replace(arguments.about, into=arguments.about.into or checkout, part=arguments.part)
     written = submit_run(run, out, arguments.board, about, arguments.judge)
     if arguments.json:
         return _print_written(written)
@@ -218,7 +217,7 @@ def submit(arguments: Submit) -> int:
 
 
 def record(arguments: BoardRecord) -> int:
-    about = SubmitterStatement(**given_fields(arguments, SubmitterStatement))
+    about = replace(arguments.about, origin=arguments.origin)
     written = record_scores(arguments.board, about, arguments.judge, data=arguments.data, content=arguments.content)
     if arguments.json:
         return _print_written(written)

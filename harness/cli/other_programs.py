@@ -5,20 +5,17 @@ from __future__ import annotations
 import re
 import sys
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from harness import sources
 from harness.annotate import labelcheck
-from harness.cli.arguments import given_fields, opened_source
+from harness.cli.arguments import opened_source
 from harness.cli.commands.other_programs import ExportHub, ExportInspectScores, ExportPromptfooJudge, ImportScores
 from harness.cli.output import ended, print_refusals, refusals_of
 from harness.content import Library
 from harness.errors import JUDGE, UsageError
-from harness.exchange.labels.mapping import parse_pairs, parse_scales
-from harness.exchange.scores.import_options import ScoreImportOptions, check_scales, parse_map, with_mapping_file
 from harness.exchange.scores.score_import import ScoreImportSummary, import_scores
 from harness.measure.options import MeasureOptions
 from harness.offensive import refuse_in_repository
@@ -33,43 +30,22 @@ if TYPE_CHECKING:
 
 
 def import_(arguments: ImportScores) -> int:
-    imported = import_scores(arguments.files, arguments.to, _read_options(arguments), Library(*arguments.content))
+    imported = import_scores(arguments.files, arguments.to, arguments.options, Library(*arguments.content))
     for judge in imported.unreadable:  # first of all: no verdict may rest on it
         print(terminal_safe(str(judge)), file=sys.stderr)
-    _print_summary(imported)
-    code = ended(imported, partial(_collect_facts, imported) if arguments.json else None)
-    return JUDGE if imported.unreadable else code
-
-
-def _read_options(arguments: ImportScores) -> ScoreImportOptions:
-    files = [text for text in arguments.map if text.endswith(".toml")]
-    meaning: dict[str, Any] = {
-        "scales": parse_scales(arguments.scale),
-        "categories": parse_map([text for text in arguments.map if text not in files]),
-        "rename": parse_pairs(arguments.rename, "--rename"),
-        "texts": parse_pairs(arguments.text, "--text"),
-    }
-    options = ScoreImportOptions(**given_fields(arguments, ScoreImportOptions) | meaning)
-    for text in files:
-        options = with_mapping_file(options, Path(text))
-    check_scales(options.scales)
-    return options
-
-
-def _print_summary(imported: ScoreImportSummary) -> None:
-    """Print to stderr what was refused, what readers must know, and how much was imported."""
     print_refusals(imported.refused, imported.notes)
     failures = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in imported.failures.items())
     judgments = counted(imported.judgments, "judgment") + (f" ({failures})" if failures else "")
-    misfit = any(judge.misfit for judge in imported.unreadable)
     summary = f"{imported.kind}: {judgments} and {counted(imported.labels, 'label')} of {counted(imported.items, 'item')}"
     ending = " imported" if imported.written else " could be imported" if imported.refused else "; nothing was written"
-    if misfit and not imported.written:
+    if any(judge.misfit for judge in imported.unreadable) and not imported.written:
         ending += "; say what the values mean, or pass --allow-refused to import them as failures"
     elif imported.unreadable and imported.written:
         ending += f"; {imported.folder} holds them as failures, on which no verdict can rest"
     refused = f"; {refusals_of(imported, imported.judgments + imported.labels)}" if imported.refused else ""
     print(terminal_safe(f"{summary}{ending}{refused}"), file=sys.stderr)
+    code = ended(imported, partial(_collect_facts, imported) if arguments.json else None)
+    return JUDGE if imported.unreadable else code
 
 
 def _collect_facts(imported: ScoreImportSummary) -> dict[str, Any]:
@@ -108,7 +84,6 @@ def _read_variable(header: str, text: str) -> str:
 
 
 def inspect_scores(arguments: ExportInspectScores) -> int:
-    from harness.exchange.scores.exports import ScoreChoice
     from harness.exchange.scores.exports import inspect_scores as score_lines
     from harness.row_files import write_atomic
 
@@ -117,11 +92,10 @@ def inspect_scores(arguments: ExportInspectScores) -> int:
     source = opened_source(arguments)
     refuse_in_repository(arguments.to, source.recording.data.about)
     signatures = sources.gated_source(source.run or source.recording.data, None, arguments.out).signatures
-    choice = ScoreChoice(**given_fields(arguments, ScoreChoice))
     lines = list(
         score_lines(
             source.recording.judgments,
-            choice,
+            arguments.choice,
             lambda judge: signatures.get(judge) or signatures[""],
             source.recording.data.by_id,
             _open_reasons(source.run) if source.run else None,
@@ -146,7 +120,15 @@ def hub(arguments: ExportHub) -> int:
     from harness.render.terminal import working
 
     with working("writing tables"):
-        data, judgments, notes, run = _open_published(arguments)
+        data: Dataset
+        judgments: Judgments | None
+        if sources.is_data_folder(arguments.source):  # it can be published without judgments too
+            data, run = sources.load(arguments.source, card=arguments.card), None
+            judgments, notes = data.judgments, data.about.notes
+        else:
+            source = opened_source(arguments)
+            data, judgments, run = source.recording.data, source.recording.judgments, source.run
+            notes = source.recording.notes
         tables = hub_tables(data, judgments, _open_reasons(run) if run else None)
         agreement = labelcheck.label_cells(data, MeasureOptions(by=labelcheck.BY)) if len(data.labels) else ()
         signatures = sources.gated_source(run, None, arguments.out).signatures if run else {}
@@ -157,12 +139,3 @@ def hub(arguments: ExportHub) -> int:
         print(terminal_safe(line), file=sys.stderr)
     print(terminal_safe(str(arguments.to)))
     return 0
-
-
-def _open_published(arguments: Any) -> tuple[Dataset, Judgments | None, tuple[str, ...], RunResult | None]:
-    """The data, the judgments if there are any, what readers must know, and the run that they come from."""
-    if sources.is_data_folder(arguments.source):  # it can be published without judgments too
-        data = sources.load(arguments.source, card=arguments.card)
-        return data, data.judgments, data.about.notes, None
-    source = opened_source(arguments)
-    return source.recording.data, source.recording.judgments, source.recording.notes, source.run

@@ -196,8 +196,8 @@ CHANGES = {
                 "    top_ps: Annotated": '    min_ps: Annotated[tuple[float | None, ...], Reads(top_ps), Flag("--min-p")] = (None,)\n'
                 '    """least share"""\n    top_ps: Annotated',
             },
-            "cli/commands/other_programs.py": {
-                "    top_p: ": '    min_p: TopP | None = None\n    """least share"""\n    top_p: ',
+            "exchange/scores/options.py": {
+                "    top_p: ": '    min_p: Annotated[TopP | None, Flag()] = None\n    """least share"""\n    top_p: ',
             },
         },
         given=("gate.toml", '[[rule]]\nmetric = "problematic_content"\nmin_items = 5\n'),

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Annotated
 
 from harness.asking import Speed
-from harness.boards.options import VerifyOptions
+from harness.boards.options import SubmitterStatement, VerifyOptions
 from harness.cli.command import command
 from harness.cli.commands.shared import (
-    AboutFlags,
     BoardDataFlags,
     ContentFlags,
     JsonFlags,
@@ -18,7 +17,6 @@ from harness.cli.commands.shared import (
     OpenedFlags,
     OutFlags,
     RecipientsFlags,
-    SubmissionFlags,
 )
 from harness.options import Flag
 
@@ -69,15 +67,8 @@ class BoardCheck(JsonFlags, OpenedFlags):
     """check only the commits since BASE (e.g. origin/main), which may add submissions and nothing else"""
 
 
-class BoardRecordFolder(SubmissionFlags, group="what to write, and where"):
-    """Flags of `harness board record`."""
-
-    judge: Annotated[tuple[str, ...], Flag(metavar="NAME")] = ()
-    """only this judge of the judgments; repeatable"""
-
-
 @command("boards:record", first="origin judge name into replace data title")
-class BoardRecord(JsonFlags, ContentFlags, AboutFlags, BoardDataFlags, BoardRecordFolder):
+class BoardRecord(JsonFlags, ContentFlags, BoardDataFlags):
     """Flags of `harness board record`.
 
     harness board record pariksha --data pariksha --origin MIT
@@ -88,6 +79,9 @@ class BoardRecord(JsonFlags, ContentFlags, AboutFlags, BoardDataFlags, BoardReco
     """a board that judges a data folder and asks every question once"""
     origin: Annotated[str, Flag(metavar="TEXT")]
     """where the scores come from, and under which licence; will be published"""
+    judge: Annotated[tuple[str, ...], Flag(metavar="NAME")] = ()
+    """only this judge of the judgments; repeatable"""
+    about: SubmitterStatement = field(default_factory=SubmitterStatement)
 
 
 @command("boards:verify", first="share seed base_url headers out max_cost yes data json")
@@ -150,17 +144,8 @@ class BoardRotate(ContentFlags, RecipientsFlags, KeyFlags):
     """the board"""
 
 
-class SubmitFolder(SubmissionFlags, group="what to submit, and where to write it"):
-    """Flags of `harness submit`."""
-
-    judge: Annotated[tuple[str, ...], Flag(metavar="NAME")] = ()
-    """only this judge of the run; repeatable"""
-    part: bool = False
-    """a run of some languages or with --limit: submit it as a part, which says so"""
-
-
 @command("boards:submit", first="board judge name into replace part out title contact")
-class Submit(JsonFlags, AboutFlags, OutFlags, SubmitFolder):
+class Submit(JsonFlags, OutFlags):
     """Flags of `harness submit`.
 
     harness submit first --board controls
@@ -171,3 +156,8 @@ class Submit(JsonFlags, AboutFlags, OutFlags, SubmitFolder):
     """a run's name, the beginning of one, or its folder"""
     board: Annotated[str, Flag(metavar="NAME")]
     """the board whose protocol the run follows"""
+    judge: Annotated[tuple[str, ...], Flag(metavar="NAME")] = ()
+    """only this judge of the run; repeatable"""
+    part: bool = False
+    """a run of some languages or with --limit: submit it as a part, which says so"""
+    about: SubmitterStatement = field(default_factory=SubmitterStatement)

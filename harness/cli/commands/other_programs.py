@@ -8,70 +8,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from harness.cli.command import Command, command
-from harness.cli.commands.shared import AllowRefusedFlags, CardFlags, ContentFlags, FolderFlags, JsonFlags, OutFlags
-from harness.exchange.scores.formats import SCORE_KINDS
-from harness.options import Flag, Names, OneOf, ReadsEach, Temperature, TopP, body_field, header
-
-
-class ImportScoresReading(Command, group="how to read them"):
-    """Flags of `harness import`."""
-
-    kind: Annotated[Annotated[str, OneOf(SCORE_KINDS)] | None, Flag("--from")] = None
-    """the kind of file, if it cannot be detected"""
-    preset: Annotated[str | None, Flag(metavar="NAME", setting=True)] = None
-    """field names of score records: mlflow, deepeval, langfuse, langsmith, phoenix, openai-evals, fastchat, table, ..."""
-    wide_metrics: Annotated[Names | None, Flag(metavar="COLUMNS")] = None
-    """columns of a table with the scores on one metric each"""
-    filter: Annotated[str | None, Flag(metavar="NAME", setting=True)] = None
-    """lm-eval: the filter whose samples are read"""
-    label_from: Annotated[str | None, Flag(metavar="FIELD", setting=True)] = None
-    """lm-eval: the field of a document that holds people's label, e.g. doc.label"""
-    take_values: Annotated[bool, Flag(setting=True)] = False
-    """take the program's own scores, also where the file keeps the judge's raw reply"""
-
-
-class ImportScoresColumns(Command, group="what was scored, and by whom (--map FILE.toml can hold all of this)"):
-    """Flags of `harness import`."""
-
-    item_from: Annotated[str | None, Flag(metavar="FIELDS")] = None
-    """the field that holds the item's id, e.g. vars.item_id; or several that make it, e.g. question_id,model,turn"""
-    id_pattern: Annotated[str | None, Flag(metavar="REGEX", setting=True)] = None
-    """parts of the id: (?P<item>.+):(?P<metric>.+); also language, judge and repeat"""
-    language_from: Annotated[str | None, Flag(metavar="FIELD", setting=True)] = None
-    """the field that holds the language, e.g. metadata.language"""
-    language: Annotated[str | None, Flag(metavar="TAG")] = None
-    """the language of all items"""
-    task: Annotated[str | None, Flag(metavar="NAME")] = None
-    """the task of all items (default: imported)"""
-    metric: Annotated[str | None, Flag(metavar="NAME")] = None
-    """the metric of scores that name none"""
-    judge: Annotated[str | None, Flag(metavar="NAME")] = None
-    """the judge's name, if the file has none or another one is wanted"""
-    text: Annotated[tuple[str, ...], Flag(metavar="NAME=FIELD")] = ()
-    """a field that becomes a text of the items"""
-    group: Annotated[str | None, Flag(metavar="FIELD")] = None
-    """the field that names what items share"""
-    system: Annotated[str | None, Flag(metavar="FIELD")] = None
-    """the field that names the system that wrote the texts"""
-    items: Annotated[str | None, Flag(metavar="FILE|DIR|bundled")] = None
-    """where the items are (default: in the files, or in --to)"""
-
-
-class ImportScoresScores(Command, group="what the scores mean; a scale is never guessed"):
-    """Flags of `harness import`."""
-
-    scale: Annotated[tuple[str, ...], Flag(metavar="METRIC=SCALE")] = ()
-    """e.g. fluency=0,1,2:best=2 or fluency=0..1:best=1"""
-    map: Annotated[tuple[str, ...], Flag(metavar="[METRIC:]PAIRS|FILE")] = ()
-    """scores for words, such as C=1,P=0.5,I=0; or a mapping in TOML; flags take precedence"""
-    rename: Annotated[tuple[str, ...], Flag(metavar="OLD=NEW")] = ()
-    """another name for a metric"""
-    drop: Annotated[tuple[str, ...], Flag(metavar="METRIC")] = ()
-    """leave a metric out"""
+from harness.cli.commands.shared import CardFlags, ContentFlags, JsonFlags, OutFlags
+from harness.exchange.scores.options import ScoreChoice, ScoreImportOptions
+from harness.options import Flag, Names, ReadsEach, Temperature, body_field, header
 
 
 @command("other_programs:import_", first="to append kind preset item_from language metric judge text scale map json")
-class ImportScores(JsonFlags, ContentFlags, AllowRefusedFlags, FolderFlags, ImportScoresScores, ImportScoresColumns, ImportScoresReading):
+class ImportScores(JsonFlags, ContentFlags):
     """Flags of `harness import`.
 
     harness import results.json --to data/judged
@@ -82,8 +25,7 @@ class ImportScores(JsonFlags, ContentFlags, AllowRefusedFlags, FolderFlags, Impo
     """files of one kind, such as a batch's output and input"""
     to: Annotated[Path, Flag(metavar="DIR")]
     """the data folder to write or to add to"""
-    append: bool = False
-    """add to a folder that already has judgments"""
+    options: ScoreImportOptions = field(default_factory=ScoreImportOptions)
 
 
 class ExportPromptfooJudgeQuestion(Command, group="what is asked"):
@@ -138,16 +80,7 @@ class ExportInspectScores(OutFlags, CardFlags):
     """a data folder with judgments, a run's folder, or the name of a run in --out"""
     to: Annotated[Path, Flag(metavar="FILE.jsonl")]
     """the file to write; item ids are Inspect's sample ids"""
-    judge: Annotated[str | None, Flag(metavar="NAME")] = None
-    """the judge, if there are several"""
-    metric: Annotated[str | None, Flag(metavar="NAME")] = None
-    """the metric, if there are several"""
-    variant: Annotated[str | None, Flag(metavar="NAME")] = None
-    """the variant, if there are several"""
-    temperature: Annotated[Temperature | None, Flag(metavar="T")] = None
-    """the temperature, if there are several"""
-    top_p: Annotated[TopP | None, Flag(metavar="P")] = None
-    """the top-p, if there are several"""
+    choice: ScoreChoice = field(default_factory=ScoreChoice)
 
 
 @command("other_programs:hub")

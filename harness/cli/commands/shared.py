@@ -8,8 +8,7 @@ from typing import Annotated, Literal
 
 from harness.asking import Addresses, Speed
 from harness.cli.command import FORM, Command
-from harness.exchange.labels.options import DataNames, PseudonymOptions
-from harness.options import CalendarDay, ContentFolders, Flag, Names, PositiveNumber
+from harness.options import CalendarDay, ContentFolders, Flag, PositiveNumber
 
 
 class BoardDataFlags(Command):
@@ -38,13 +37,6 @@ class HomeFlags(Command):
 
     to: Annotated[Path | None, Flag(metavar="DIR")] = None
     """the folder for data folders (default: in the user's folder for data)"""
-
-
-class AllowRefusedFlags(Command, group="how to read it"):
-    """Flags of several commands: allow refused."""
-
-    allow_refused: bool = False
-    """import the other rows where some are refused (default: then nothing is written); refused.jsonl holds the refused rows"""
 
 
 class ShowTextsFlags(Command, group="before asking", recorded=False):
@@ -91,34 +83,6 @@ class JudgedFlags(OutFlags):
 
     source: Annotated[str, Flag("RUN_OR_DIR")] = field(kw_only=False)
     """a data folder with judgments, a run's folder, or the name of a run in --out"""
-
-
-class SubmissionFlags(Command, group="the submission's folder"):
-    """Flags of several commands: submission."""
-
-    name: Annotated[str | None, Flag(metavar="DIRNAME")] = None
-    """name of the submission's folder (default: from the judge's name)"""
-    into: Annotated[Path | None, Flag(metavar="DIR")] = None
-    """the checkout that holds leaderboards/ (default: the one in use)"""
-    replace: bool = False
-    """replace an earlier submission of the same judge"""
-
-
-class AboutFlags(Command, group="about the judge, for the tables"):
-    """Flags of several commands: about."""
-
-    title: Annotated[str, Flag(metavar="TEXT")] = ""
-    """the judge's title in tables (default: its name)"""
-    contact: Annotated[str, Flag(metavar="TEXT")] = ""
-    """whom to ask about the submission; will be published"""
-    open_weights: Literal["yes", "no", "unknown"] = "unknown"
-    """whether its weights are available"""
-    exposure: Literal["none", "possible", "trained", "unknown"] = "unknown"
-    """whether the judge may have seen the board's data in training"""
-    exposure_note: Annotated[str, Flag(metavar="TEXT")] = ""
-    """what is known about the exposure"""
-    families: Annotated[Names, Flag(metavar="NAMES")] = ()
-    """model families that the judge shares with the systems whose texts it judges"""
 
 
 class OpenedFlags(ContentFlags, BoardDataFlags):
@@ -176,7 +140,3 @@ class DayFlags(Command):
     """the folder of the watch"""
     date: Annotated[CalendarDay | None, Flag(metavar="DATE")] = None
     """the day, such as 2026-05-31 (default: today, UTC)"""
-
-
-class FolderFlags(PseudonymOptions, DataNames, Command, group=DataNames.heading):
-    """Flags of several commands: folder."""

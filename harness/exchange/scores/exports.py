@@ -23,7 +23,8 @@ from harness.data.folders import data_toml, write_folder
 from harness.data.judgments import Judgments
 from harness.errors import UsageError
 from harness.exchange.scores.external_scores import METADATA_KEY, Reasons, metadata_of_item
-from harness.model import CONDITION, Item, Sampling
+from harness.exchange.scores.options import ScoreChoice
+from harness.model import CONDITION, Item
 from harness.offensive import refuse_in_repository
 from harness.row_files import escape_controls, to_json, to_parquet
 
@@ -140,14 +141,6 @@ def _convert_cell(value: Any, kind: str) -> Any:
 _CHOSEN = ("judge", "metric", *CONDITION[1:])
 _ABOUT = ("metric", "judge", "variant", "temperature", "score", "failure")
 _UNSCORED = "grader_failed"  # as Inspect names a judge's reply without a score
-
-
-class ScoreChoice(Sampling, frozen=True, kw_only=True):
-    """The judgments that are exported; None where there is only one to choose."""
-
-    judge: str | None = None
-    metric: str | None = None
-    variant: str | None = None
 
 
 def inspect_scores(

@@ -43,7 +43,8 @@ from harness.exchange.scores.external_scores import (
     repeat_number,
 )
 from harness.exchange.scores.formats import OTHERS, SCORE_KINDS, reader_of
-from harness.exchange.scores.import_options import ScoreImportOptions, id_pattern
+from harness.exchange.scores.options import ScoreImportOptions
+from harness.exchange.scores.score_meaning import ScoreMeaning, id_pattern, read_meaning
 from harness.model import AnnotatorKind, Failure, Scale, Score
 from harness.offensive import without_quotations
 from harness.parse import (
@@ -104,18 +105,27 @@ def import_scores(
     StoreError when the folder cannot be written. Wrong scores raise nothing; they are refused.
     """
     options, library = options or ScoreImportOptions(), library or Library()
-    paths = [Path(file) for file in files]
-    reading = ReadOptions(options.filter, options.preset, options.names, options.label_from, options.wide_metrics, bool(options.item_from))
+    paths, meaning = [Path(file) for file in files], read_meaning(options)
+    wide = options.wide_metrics or ()
+    reading = ReadOptions(options.filter, meaning.preset, meaning.records, options.label_from, wide, bool(meaning.item_from))
     foreign = read_scores(paths, options.kind, reading)
     with locked_folder(to):  # of two imports at once, the second adds to what the first wrote
-        return _ScoreImport(paths, foreign, to, options, library).run()
+        return _ScoreImport(paths, foreign, to, options, meaning, library).run()
 
 
 class _ScoreImport:
     """One import, from foreign scores to the written folder."""
 
-    def __init__(self, paths: Sequence[Path], foreign: ExternalScores, to: Path, options: ScoreImportOptions, library: Library) -> None:
-        self.paths, self.foreign, self.folder, self.options, self.library = paths, foreign, to, options, library
+    def __init__(
+        self,
+        paths: Sequence[Path],
+        foreign: ExternalScores,
+        to: Path,
+        options: ScoreImportOptions,
+        meaning: ScoreMeaning,
+        library: Library,
+    ) -> None:
+        self.paths, self.foreign, self.folder, self.options, self.meaning, self.library = paths, foreign, to, options, meaning, library
         # The items of the folder before the import. Raises UsageError for a file, and for judgments without `append`.
         if to.exists() and not to.is_dir():
             raise UsageError(f"--to {to} is a file; name a folder")
@@ -130,17 +140,17 @@ class _ScoreImport:
                     f"{to} holds {', '.join(tables)} as Parquet, which cannot be added to; import into another folder with --items {to}"
                 )
             self.before = items_of_folder(to, library) if find_table(to, "items") else GivenItems({})
-        mapping = LabelMapping(language=options.language, task=options.task or _TASK)
+        mapping = LabelMapping(language=meaning.language, task=meaning.task or _TASK)
         items = read_given_items(options.items, mapping, library) if options.items else GivenItems({})
         item_rows = {**self.before.rows, **items.rows}
-        self.pattern = id_pattern(options.id_pattern)
+        self.pattern = id_pattern(meaning.id_pattern)
         self.plan = self._plan()
         self.scores = self._name_scores()
         self.rubrics = rubric_scales(library)
         # The scale of every metric. Raises UsageError once for all that are missing: a scale is never guessed.
-        scales = {**self.rubrics, **items.scales, **self.before.scales, **options.scales}
+        scales = {**self.rubrics, **items.scales, **self.before.scales, **meaning.scales}
         metrics = dict.fromkeys(str(score.metric) for score in self.scores if not score.unlabelled)
-        for name in self.options.scales:
+        for name in self.meaning.scales:
             if name not in metrics:
                 raise UsageError(f"--scale {name}: the files have no such metric; choose from: {', '.join(metrics)}")
         missing = [name for name in metrics if name not in scales]
@@ -154,14 +164,14 @@ class _ScoreImport:
         self.scales = {name: scales[name] for name in metrics}
         self.vocabulary: Vocabulary = vocabulary_of(library)
         self.origin = items.about
-        self.rows = ItemRows(item_rows, msgspec.structs.replace(mapping, task=options.task), library, closed=bool(item_rows))
+        self.rows = ItemRows(item_rows, msgspec.structs.replace(mapping, task=meaning.task), library, closed=bool(item_rows))
         # The task of every item of which the scores state one task only: `{item id: task}`.
         tasks_by_item: defaultdict[str, set[str]] = defaultdict(set)
         for score in self.scores:
             if score.task is not None:
                 tasks_by_item[str(score.item)].add(score.task)
         self.stated = {item: task for item, (task, *conflicting) in tasks_by_item.items() if not conflicting}
-        if not item_rows and self.options.language is None and not any(self._find_language(score) for score in self.scores):
+        if not item_rows and self.meaning.language is None and not any(self._find_language(score) for score in self.scores):
             fields = sorted({name for score in self.scores for name in score.fields})
             raise UsageError(
                 f"the language of the items is unknown; give --language TAG for all, --language-from FIELD ({', '.join(fields[:20])}), "
@@ -182,21 +192,21 @@ class _ScoreImport:
 
     def _plan(self) -> ColumnPlan:
         """Fields of the record that become texts and keys of new items."""
-        options, fields = self.options, {name for score in self.foreign.scores for name in score.fields}
-        column_flags = {"--group": options.group, "--system": options.system, "--language-from": options.language_from}
-        for flag, name in (column_flags | {f"--text {field}=": name for field, name in options.texts.items()}).items():
+        meaning, fields = self.meaning, {name for score in self.foreign.scores for name in score.fields}
+        column_flags = {"--group": meaning.group, "--system": meaning.system, "--language-from": meaning.language_from}
+        for flag, name in (column_flags | {f"--text {field}=": name for field, name in meaning.texts.items()}).items():
             if name and name not in fields:
                 raise UsageError(f"{flag} {name}: no record has such a field; choose from: {', '.join(sorted(fields)[:40])}")
-        columns = {"language": _LANGUAGE, "task": _TASK_CELL, "group": options.group or self.foreign.group, "system": options.system}
+        columns = {"language": _LANGUAGE, "task": _TASK_CELL, "group": meaning.group or self.foreign.group, "system": meaning.system}
         texts = {field: name for field, name in self.foreign.texts.items() if name in fields}
-        return ColumnPlan({role: name for role, name in columns.items() if name}, (), texts | dict(options.texts), {})
+        return ColumnPlan({role: name for role, name in columns.items() if name}, (), texts | dict(meaning.texts), {})
 
     def _name_scores(self) -> list[ExternalScore]:
         """The scores with the names that options give: item, metric, judge; without those of dropped metrics."""
         scores = [self._name_score(score, item) for score, item in zip(self.foreign.scores, self._list_item_ids(), strict=True)]
         if missing := [score for score in scores if score.metric is None and not score.unlabelled]:
             raise UsageError(f"{missing[0].place}: the metric is unknown; give --metric NAME, or a pattern for ids with (?P<metric>...)")
-        counted = [score for score in scores if score.unlabelled or score.metric not in self.options.drop]
+        counted = [score for score in scores if score.unlabelled or score.metric not in self.meaning.drop]
         if all(score.unlabelled for score in counted):
             if dropped := sorted({str(score.metric) for score in scores if not score.unlabelled}):
                 raise UsageError(f"every metric is left out by --drop: {', '.join(dropped)}")
@@ -209,7 +219,7 @@ class _ScoreImport:
 
     def _list_item_ids(self) -> list[Any]:
         """The ids of the items: those of the format, or of the fields that the user names."""
-        scores, id_fields = self.foreign.scores, self.options.item_from
+        scores, id_fields = self.foreign.scores, self.meaning.item_from
         if not id_fields:
             return [score.item for score in scores]
         fields = {name for score in scores for name in score.fields}
@@ -224,16 +234,16 @@ class _ScoreImport:
         )
 
     def _name_score(self, score: ExternalScore, item: Any) -> ExternalScore:
-        options = self.options
-        changes: dict[str, Any] = {"item": item, "metric": score.metric or options.metric}
+        meaning = self.meaning
+        changes: dict[str, Any] = {"item": item, "metric": score.metric or meaning.metric}
         if self.pattern is not None and not is_blank(item):
             changes |= self._split_id(str(item), score)
-        if options.judge and score.human and score.who == options.judge:  # named among the people
+        if meaning.judge and score.human and score.who == meaning.judge:  # named among the people
             changes["human"] = False
-        elif options.judge and not score.human:
-            changes["who"] = options.judge
+        elif meaning.judge and not score.human:
+            changes["who"] = meaning.judge
         metric = changes["metric"]
-        changes["metric"] = options.rename.get(str(metric), metric)
+        changes["metric"] = meaning.rename.get(str(metric), metric)
         return msgspec.structs.replace(score, **changes)
 
     def _split_id(self, item: str, score: ExternalScore) -> dict[str, Any]:
@@ -263,7 +273,7 @@ class _ScoreImport:
     def _find_language(self, score: ExternalScore) -> str | None:
         """The language of a score's item: of the field that the user names, else of the usual field whose values are languages."""
         fields = score.fields
-        names = [self.options.language_from] if self.options.language_from else [_FROM_PATTERN, *_find_language_fields(fields)]
+        names = [self.meaning.language_from] if self.meaning.language_from else [_FROM_PATTERN, *_find_language_fields(fields)]
         texts = [str(fields[name]).strip() for name in names if not is_blank(fields.get(name))]
         language = next((tag for text in texts if (tag := language_named(text))), None)
         return language or (texts[0] if texts else None)
@@ -275,13 +285,13 @@ class _ScoreImport:
         for score in self.scores:
             try:
                 item = self.rows.known_id(id_text(score.item, "item id"))
-                cells = {**score.fields, _LANGUAGE: self._find_language(score)} if self.options.language is None else dict(score.fields)
+                cells = {**score.fields, _LANGUAGE: self._find_language(score)} if self.meaning.language is None else dict(score.fields)
                 cells[_TASK_CELL] = self.stated.get(item, _TASK)
                 plan = self.plan
                 if score.texts and item in self.stated:
                     text_cells = {name: f"\x00text.{name}" for name in score.texts}  # cells of the texts that a score of ours states
                     cells |= {text_cells[name]: text for name, text in score.texts.items()}
-                    plan = plan._replace(texts=text_cells | dict(self.options.texts))
+                    plan = plan._replace(texts=text_cells | dict(self.meaning.texts))
                 self.rows.require(item, Record(cells, 0, score.place, {}, ""), plan)
                 if score.unlabelled or (score.human and score.failure in (None, Failure.MISSING) and is_blank(score.value)):
                     self.items_only.append(item)
@@ -331,7 +341,7 @@ class _ScoreImport:
         metric = str(score.metric)
         if score.failure is not None:
             raise UnreadableScore(f"the person's score counts as {score.failure.value} in the other program")
-        value = read_value(score.value, self.scales[metric], self.options.categories_of(metric))
+        value = read_value(score.value, self.scales[metric], self.meaning.categories_of(metric))
         key = (item, self.pseudonyms.pseudonym_for(id_text(score.who, "annotator")), metric)
         if key in self.label_scores:
             if self.label_scores[key] == value:
@@ -364,7 +374,7 @@ class _ScoreImport:
     def _read_score(self, score: ExternalScore, scale: Scale) -> Reading:
         """A judge's score. A reply is read by the rule of the program that asked, or by our own parser; where the user maps words that the
         program gave, or takes its scores, and where the file keeps no reply, the program's own value counts."""
-        categories = self.options.categories_of(str(score.metric))
+        categories = self.meaning.categories_of(str(score.metric))
         if score.decision is not None and score.failure is None:
             reading = read_recorded_decision(score.decision, scale, {str(word): value for word, value in categories.items()})
             self.readings.add(score, reading, reading)

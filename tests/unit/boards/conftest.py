@@ -9,7 +9,8 @@ import pytest
 
 from harness.api import run
 from harness.boards.board import whole_board
-from harness.boards.submit import SubmitterStatement, submit
+from harness.boards.options import SubmitterStatement
+from harness.boards.submit import submit
 from harness.runs import Prepared, RunResult, RunSpec
 
 BOARD = """id = "mini"

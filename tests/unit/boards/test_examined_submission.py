@@ -12,7 +12,8 @@ from harness.api import run
 from harness.boards.card import read_card, write_card
 from harness.boards.examined_submission import examine, examine_all
 from harness.boards.expected import Baselines, ExpectedCalls, expected_calls
-from harness.boards.submit import SubmitterStatement, submit
+from harness.boards.options import SubmitterStatement
+from harness.boards.submit import submit
 from harness.data.judgments import Judgments
 from harness.model import JudgeIdentity
 from harness.runs import Prepared, RunResult, RunSpec, hex_ids

@@ -13,9 +13,9 @@ from harness.boards.board_standings import standings
 from harness.boards.card import CARD, read_card, write_card
 from harness.boards.examined_submission import ScoredSubmission, examine
 from harness.boards.expected import Baselines, expected_calls
-from harness.boards.options import VerifyOptions
+from harness.boards.options import SubmitterStatement, VerifyOptions
 from harness.boards.submission_files import ReplyRow
-from harness.boards.submit import SubmitterStatement, _refuse_quotations, submit
+from harness.boards.submit import _refuse_quotations, submit
 from harness.boards.verify import verify
 from harness.data.columns import CodedColumn
 from harness.data.judgments import Judgments

@@ -16,9 +16,9 @@ from harness.asking import Settings
 from harness.boards.board import open_board, whole_board
 from harness.boards.card import read_card, write_card
 from harness.boards.checked_boards import check_boards
-from harness.boards.options import VerifyOptions
+from harness.boards.options import SubmitterStatement, VerifyOptions
 from harness.boards.submission_files import SCORES
-from harness.boards.submit import SubmitterStatement, record
+from harness.boards.submit import record
 from harness.boards.verify import verify
 from harness.content import Library
 from harness.data import load_folder

@@ -10,8 +10,8 @@ import pytest
 
 from harness.asking import Settings
 from harness.boards.card import read_card
-from harness.boards.options import VerifyOptions
-from harness.boards.submit import SubmitterStatement, submit
+from harness.boards.options import SubmitterStatement, VerifyOptions
+from harness.boards.submit import submit
 from harness.boards.verify import MIN_CALLS, DifferingAnswer, draw_calls, verify
 from harness.errors import ContentError, UsageError
 from harness.measure.retest import retest_outcomes

@@ -15,9 +15,8 @@ import pytest
 
 from harness.content import Library
 from harness.errors import HarnessError
-from harness.exchange.labels.mapping import parse_scales
 from harness.exchange.scores.external_scores import ReadOptions
-from harness.exchange.scores.import_options import ScoreImportOptions
+from harness.exchange.scores.options import ScoreImportOptions
 from harness.exchange.scores.score_import import import_scores, read_scores
 from harness.row_files import open_archive
 
@@ -124,8 +123,8 @@ def metrics_of(path: Path) -> tuple[str, ...]:
 
 def imported(path: Path, to: Path, metrics: tuple[str, ...] = ("calibrated_judge", "fluency", "politeness", "model_graded_qa")) -> None:
     options = ScoreImportOptions(
-        scales=parse_scales([f"{metric}=0,1,2:best=2" for metric in metrics]),
-        categories={"*": {"C": 1, "I": 0}},
+        scale=tuple(f"{metric}=0,1,2:best=2" for metric in metrics),
+        map=("C=1,I=0",),
         language="en",
         judge="openai/m",
         metric="fluency",

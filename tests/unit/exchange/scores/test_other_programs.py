@@ -12,8 +12,7 @@ import pandas as pd
 import pytest
 
 from harness.errors import ContentError
-from harness.exchange.labels.mapping import parse_scales
-from harness.exchange.scores.import_options import ScoreImportOptions
+from harness.exchange.scores.options import ScoreImportOptions
 from harness.exchange.scores.score_import import ScoreImportSummary, import_scores
 from harness.row_files import open_archive
 
@@ -29,8 +28,8 @@ def imported(tmp_path: Path) -> Imported:
         for name, content in files.items():
             lines = content if name.endswith(".jsonl") else [content]
             (tmp_path / name).write_text("\n".join(map(json.dumps, lines)), "utf-8")
-        scales = parse_scales([options.pop("scale", "fluency=0,1,2:best=2")])
-        chosen = ScoreImportOptions(scales=scales, language="en", keep_annotators=True, **options)
+        scale = (options.pop("scale", "fluency=0,1,2:best=2"),)
+        chosen = ScoreImportOptions(scale=scale, language="en", keep_annotators=True, **options)
         return import_scores([tmp_path / name for name in files], tmp_path / "data", chosen)
 
     return run
@@ -146,8 +145,8 @@ def test_scores_of_inspect_that_a_program_computed_are_no_judgments(imported: Im
 def test_a_log_with_every_kind_of_scorer(tmp_path: Path) -> None:
     """Inspect wrote the log: text comparisons are no judgments, and a judge has one name, whoever replied."""
     models = {"model_graded_qa": "mockllm/a", "model_graded_fact": "mockllm/role", "model_graded_qa1": "mockllm/b+mockllm/c"}
-    scales = parse_scales([f"{metric}=0,1:best=1" for metric in models])
-    chosen = ScoreImportOptions(scales=scales, categories={"*": {"C": 1, "I": 0}}, language="en", drop=("length", "near_match"))
+    scales = tuple(f"{metric}=0,1:best=1" for metric in models)
+    chosen = ScoreImportOptions(scale=scales, map=("C=1,I=0",), language="en", drop=("length", "near_match"))
     summary = import_scores([FILES / "inspect-scorers.json"], tmp_path / "data", chosen)
     found = {(row["item_id"], row["judge"], row["metric"], row["score"]) for row in rows(summary, "judgments")}
     assert found == {(item, judge, metric, score) for item, score in (("q0", 1), ("q1", 0)) for metric, judge in models.items()}
@@ -173,9 +172,9 @@ def test_a_person_who_edited_a_text_comparison_leaves_a_label_only(imported: Imp
 @pytest.mark.parametrize("name", ["langfuse-trace.json", "langfuse-scores-v3.json"])
 def test_langfuse_models_with_numbers_words_and_truth_values(name: str, tmp_path: Path) -> None:
     """A trace with its scores, and the scores of the API of today; a person's word counts, not Langfuse's number for it."""
-    scales = parse_scales(["fluency=0,1,2:best=2", "polite=0,1:best=1", "tone=0,1:best=1"])
-    categories: dict[str, Any] = {"polite": {"True": 1, "False": 0}, "tone": {"warm": 1, "cold": 0}}
-    chosen = ScoreImportOptions(scales=scales, categories=categories, judge="openai/m", language="en", keep_annotators=True)
+    scales = ("fluency=0,1,2:best=2", "polite=0,1:best=1", "tone=0,1:best=1")
+    words = ("polite:True=1,False=0", "tone:warm=1,cold=0")
+    chosen = ScoreImportOptions(scale=scales, map=words, judge="openai/m", language="en", keep_annotators=True)
     summary = import_scores([FILES / name], tmp_path / "data", chosen)
     assert summary.refused == ()
     assert [(row["judge"], row["score"]) for row in rows(summary, "judgments")] == [("openai/m", 2)]
@@ -186,7 +185,7 @@ def test_langfuse_models_with_numbers_words_and_truth_values(name: str, tmp_path
 
 def test_the_table_of_an_mlflow_evaluation_saved_by_columns(tmp_path: Path) -> None:
     chosen = ScoreImportOptions(
-        scales=parse_scales(["fluency=0,1,2:best=2"]), language="en", drop=("polite", "length", "expected_response"), keep_annotators=True
+        scale=("fluency=0,1,2:best=2",), language="en", drop=("polite", "length", "expected_response"), keep_annotators=True
     )
     summary = import_scores([FILES / "mlflow-result-df.json"], tmp_path / "data", chosen)
     assert [(row["judge"], row["score"]) for row in rows(summary, "judgments")] == [("openai:/gpt-4o", 2)] * 2
@@ -208,7 +207,7 @@ def test_the_table_of_an_mlflow_evaluation_saved_as_a_table(tmp_path: Path, name
     columns = json.loads((FILES / "mlflow-result-df.json").read_text("utf-8"))
     save(pd.DataFrame({column: list(cells.values()) for column, cells in columns.items()}), tmp_path / name)
     chosen = ScoreImportOptions(
-        scales=parse_scales(["fluency=0,1,2:best=2"]), language="en", drop=("polite", "length", "expected_response"), keep_annotators=True
+        scale=("fluency=0,1,2:best=2",), language="en", drop=("polite", "length", "expected_response"), keep_annotators=True
     )
     summary = import_scores([tmp_path / name], tmp_path / "data", chosen)
     assert [(row["judge"], row["score"], row["justification"]) for row in rows(summary, "judgments")] == [
@@ -223,7 +222,7 @@ def test_a_text_that_looks_like_a_list_stays_a_text(tmp_path: Path) -> None:
     frame = pd.DataFrame({"item_id": ["a"], "output": [text], "metric": ["fluency"], "score": [2], "judge": ["m"]})
     frame.to_csv(tmp_path / "scores.csv", index=False)
     summary = import_scores(
-        [tmp_path / "scores.csv"], tmp_path / "data", ScoreImportOptions(scales=parse_scales(["fluency=0,1,2:best=2"]), language="en")
+        [tmp_path / "scores.csv"], tmp_path / "data", ScoreImportOptions(scale=("fluency=0,1,2:best=2",), language="en")
     )
     assert [row["output"] for row in rows(summary, "items")] == [text]
 

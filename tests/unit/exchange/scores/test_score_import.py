@@ -14,8 +14,7 @@ import harness
 from harness.content import Library
 from harness.data import load_folder
 from harness.errors import ContentError, UsageError
-from harness.exchange.labels.mapping import parse_scales
-from harness.exchange.scores.import_options import ScoreImportOptions, parse_map
+from harness.exchange.scores.options import ScoreImportOptions
 from harness.exchange.scores.score_import import ScoreImportSummary, import_scores
 from harness.row_files import open_archive
 from tests.conftest import write_rows
@@ -31,7 +30,7 @@ def imported(tmp_path: Path) -> Callable[..., ScoreImportSummary]:
     def run(*files: str | Path, scales: tuple[str, ...] = (FLUENCY,), map: tuple[str, ...] = (), **options: Any) -> ScoreImportSummary:
         paths = [FILES / file if isinstance(file, str) else file for file in files]
         settings = {"salt_file": tmp_path / "salt", "keep_annotators": True} | options
-        chosen = ScoreImportOptions(scales=parse_scales(scales), categories=parse_map(map), **settings)
+        chosen = ScoreImportOptions(scale=tuple(scales), map=tuple(map), **settings)
         return import_scores(paths, tmp_path / "data", chosen)
 
     return run

@@ -1,4 +1,4 @@
-"""The user's description of files with scores: in flags, or in a mapping file with the same names."""
+"""The meaning of files with scores, as options and mapping files with the same names say it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import msgspec
 from harness.content.problems import scale_complaints
 from harness.content.specs import read_spec
 from harness.errors import UsageError
-from harness.exchange.labels.mapping import parse_categories
+from harness.exchange.labels.mapping import parse_categories, parse_pairs, parse_scales
+from harness.exchange.scores.options import ScoreImportOptions
 from harness.model import Scale, Score
 from harness.patterns import Pattern
 
@@ -31,6 +32,7 @@ class ScoreMeaning(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         categories: `{metric: {word: score}}`; `*` for every metric.
         rename, drop: metrics.
         texts: fields that become texts of new items.
+        records: the field names of score records, under `[records]` of a mapping file.
     """
 
     item_from: str | None = None
@@ -48,53 +50,34 @@ class ScoreMeaning(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rename: dict[str, str] = {}
     drop: tuple[str, ...] = ()
     texts: dict[str, str] = {}
-
-
-class ScoreImportOptions(ScoreMeaning, frozen=True, forbid_unknown_fields=True):
-    """Options to read files with scores, and where items come from. Each field is the flag of the same name.
-
-    Attributes:
-        kind: one of `SCORE_KINDS`; without it the content decides.
-        items: a data folder, or a table, that has the items.
-        names: the field names of score records.
-        wide_metrics: columns of a table that hold the scores of one metric each.
-        filter: one of the filters of lm-eval.
-        label_from: the field of lm-eval's documents that holds people's label.
-        take_values: whether to take the program's own scores where the file keeps raw replies too.
-    """
-
-    kind: str | None = None
-    items: str | None = None
-    names: dict[str, Any] = {}
-    wide_metrics: tuple[str, ...] = ()
-    filter: str | None = None
-    label_from: str | None = None
-    take_values: bool = False
-    append: bool = False
-    allow_refused: bool = False
-    keep_annotators: bool = False
-    salt_file: Path | None = None
-    id: str | None = None
-    title: str | None = None
+    records: dict[str, Any] = {}
 
     def categories_of(self, metric: str) -> Mapping[str, Score]:
         """The words that stand for scores of a metric."""
         return {**self.categories.get(ALL_METRICS, {}), **self.categories.get(metric, {})}
 
 
-class ScoreMappingFile(ScoreMeaning, frozen=True, forbid_unknown_fields=True):
-    """A mapping file: what the flags say, and the field names of score records under `[records]`."""
+def read_meaning(options: ScoreImportOptions) -> ScoreMeaning:
+    """Return what options say of scores, and where they say nothing what their mapping files do; tables are joined key by key.
 
-    records: dict[str, Any] = {}
-
-
-def with_mapping_file(options: ScoreImportOptions, path: Path) -> ScoreImportOptions:
-    """The options of a file, where the flags say nothing; tables are joined key by key. Raises ContentError for another file."""
-    written = msgspec.structs.asdict(read_spec(path, ScoreMappingFile))
-    written["names"] = written.pop("records")
-    stated = {name: value for name, value in msgspec.structs.asdict(options).items() if value not in (None, (), {}, False)}
-    joined = {name: {**written[name], **value} if isinstance(value, dict) and name in written else value for name, value in stated.items()}
-    return ScoreImportOptions(**(written | joined))
+    Raises UsageError for a text that cannot be read or a scale that cannot be, ContentError for a file.
+    """
+    files = [text for text in options.map if text.endswith(".toml")]
+    read: dict[str, Any] = {
+        "scales": parse_scales(options.scale),
+        "categories": parse_map([text for text in options.map if text not in files]),
+        "rename": parse_pairs(options.rename, "--rename"),
+        "texts": parse_pairs(options.text, "--text"),
+    }
+    said = {name: getattr(options, name) for name in ScoreMeaning.__struct_fields__ if hasattr(options, name)} | read
+    for text in files:
+        written = msgspec.structs.asdict(read_spec(Path(text), ScoreMeaning))
+        stated = {name: value for name, value in said.items() if value not in (None, (), {})}
+        said = written | {name: {**written[name], **value} if isinstance(value, dict) else value for name, value in stated.items()}
+    for name, scale in said["scales"].items():
+        for problem, _ in scale_complaints(scale, needs_best=False):
+            raise UsageError(f"the scale of '{name}': {problem}")
+    return ScoreMeaning(**said)
 
 
 def parse_map(texts: Iterable[str]) -> dict[str, dict[str, Score]]:
@@ -114,13 +97,6 @@ def parse_map(texts: Iterable[str]) -> dict[str, dict[str, Score]]:
         raise UsageError(
             f"--map needs WORD=SCORE pairs such as C=1,P=0.5,I=0, or the name of a TOML file; got '{' '.join(texts)}'"
         ) from None
-
-
-def check_scales(scales: Mapping[str, Scale]) -> None:
-    """Raise UsageError for a scale that cannot be."""
-    for name, scale in scales.items():
-        for problem, _ in scale_complaints(scale, needs_best=False):
-            raise UsageError(f"the scale of '{name}': {problem}")
 
 
 def id_pattern(text: str | None) -> Pattern | None:
