@@ -12,14 +12,14 @@ from harness.boards.card import JudgeCard
 from harness.content.problems import key_line
 from harness.content.specs import Board, DatasetCard, LabelMapping, Pack, Rubric, Task, read_spec
 from harness.errors import ContentError
-from harness.exchange.scores.score_meaning import ScoreMappingFile
+from harness.exchange.scores.score_meaning import ScoreMeaning
 from harness.exchange.scores.score_records import RecordNames
 from harness.gate.policy import Policy
 from harness.judges import Panel
 from harness.prompts.custom_prompt import OwnPrompt
 from harness.runs.prices import Price
 
-KINDS = (Board, DatasetCard, JudgeCard, LabelMapping, OwnPrompt, Pack, Panel, Policy, Price, RecordNames, Rubric, ScoreMappingFile, Task)
+KINDS = (Board, DatasetCard, JudgeCard, LabelMapping, OwnPrompt, Pack, Panel, Policy, Price, RecordNames, Rubric, ScoreMeaning, Task)
 SCALE = 'kind = "ordinal"\nclasses = [0, 1]\n'
 TOP = "at the top of the file, above the first [table]"
 CASES = {
