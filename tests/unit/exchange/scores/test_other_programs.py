@@ -165,7 +165,7 @@ def test_a_dated_reply_is_of_the_model_that_has_the_role(imported: Imported) -> 
 
 def test_a_person_who_edited_a_text_comparison_leaves_a_label_only(imported: Imported) -> None:
     edit = {"value": 2, "provenance": {"author": "anna"}}
-    summary = imported({"log.json": inspect_log({"match": {"value": 2, "history": [{"value": 1}, edit]}})}, rename={"match": "fluency"})
+    summary = imported({"log.json": inspect_log({"match": {"value": 2, "history": [{"value": 1}, edit]}})}, rename=("match=fluency",))
     assert (summary.judgments, summary.labels) == (0, 1)
 
 

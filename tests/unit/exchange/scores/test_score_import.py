@@ -319,7 +319,7 @@ def test_scores_join_a_folder_that_has_items_and_labels(imported: Callable[..., 
     write_rows(folder / "labels.jsonl", [{"item_id": "ja-1", "annotator_id": "p", "metric": "fluency", "score": 2}])
     (folder / "data.toml").write_text('id = "mine"\n[metrics.fluency]\nkind = "ordinal"\nclasses = [0, 1, 2]\nbest = 2\n', "utf-8")
     labels = (folder / "labels.jsonl").read_bytes()
-    chosen: dict[str, Any] = {"scales": (), "drop": ("fluency [GEval]",), "rename": {"Calibrated fluency": "fluency"}}
+    chosen: dict[str, Any] = {"scales": (), "drop": ("fluency [GEval]",), "rename": ("Calibrated fluency=fluency",)}
     before = sorted(folder.iterdir())
     assert not imported("deepeval-test-run.json", **chosen).written and sorted(folder.iterdir()) == before
     summary = imported("deepeval-test-run.json", **chosen, allow_refused=True)
