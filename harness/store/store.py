@@ -18,7 +18,7 @@ from isal import isal_zlib
 from harness.errors import StoreError
 from harness.model import Call, JudgeIdentity, Reply
 from harness.row_files import make_folder
-from harness.store import opening, schema
+from harness.store import opening
 from harness.store.opening import checksum, connect_to_write, explaining_errors, transaction
 
 # The log may have 4,000 pages before a commit moves it (`opening.set_up_to_write`). A short attempt needs 2.5 pages in a new store, and 4.6
@@ -108,7 +108,7 @@ class Store:
             resources.callback(opening.lock_folder(folder).release)
             db = opening.connect_to_write(path)
             resources.callback(db.close)
-            schema.create(db, folder)
+            opening.create(db, folder)
             opening.set_up_to_write(db)
             opening.write_holder(db)
             checkpoints = Checkpoints(path)
@@ -122,7 +122,7 @@ class Store:
         with explaining_errors(path), ExitStack() as resources:
             db = opening.connect_to_read(path)
             resources.callback(db.close)
-            schema.check_version(db, folder)
+            opening.check_version(db, folder)
             opening.set_up_to_read(db)
             return cls(folder, db, resources.pop_all())
 

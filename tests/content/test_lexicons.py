@@ -12,7 +12,7 @@ import pytest
 import harness
 from harness.content import Library
 from harness.content.specs import Lexicon
-from harness.studies.chiang_lee.altered_texts import IDENTICAL, alter_texts
+from harness.studies.chiang_lee.commands import IDENTICAL, alter_texts
 
 LIBRARY = Library()
 ENGINE = Path(harness.__file__).parent

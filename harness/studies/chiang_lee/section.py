@@ -7,28 +7,111 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
 import numpy as np
 
+from harness.content.tags import english_name
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.measure.condition_rows import Row, new_row, put_difference, put_mean, put_number, put_share, rows_by_level, with_q
 from harness.measure.options import Drawing, MeasureOptions
 from harness.model import CONDITION, Failure, Scale
-from harness.reports.sections.section import BY_TASK, JudgmentsWithItems, Section, SectionInput, SectionNumbers, SectionTable, mean_of
+from harness.render.verdicts import Side, plainest_first, side_of
+from harness.reports.answer.parts import Card
+from harness.reports.answer.words import condition_words
+from harness.reports.sections.section import (
+    BY_TASK,
+    JudgmentsWithItems,
+    Opening,
+    OpeningNumber,
+    Section,
+    SectionInput,
+    SectionNumbers,
+    SectionTable,
+    mean_of,
+)
 from harness.reports.tables.columns import COEFFICIENT, COUNT, COUNT_OR_BLANK, PROBABILITY, SHARE, TEXT, Column
 from harness.reports.tables.columns import Row as ReadRow
+from harness.reports.tables.numbers import coefficient, counted
+from harness.reports.tables.titles import metric_words
 from harness.stats import count_classes, estimate, intervals, kendall_tau, paired_difference, pearson, tabulate
 from harness.stats.agreement.alpha import alpha_of_humans
 from harness.stats.agreement.continuous import score_correlation
-from harness.stats.core.arrays import Estimate, Floats, Ints, Kind
+from harness.stats.core.arrays import Floats, Ints, Kind
 from harness.stats.core.functions_of_sums import Estimated
 from harness.stats.intervals.intervals import no_interval, welch_test
-from harness.studies.chiang_lee.opening import open_page
 from harness.studies.chiang_lee.study import STUDY
+
+_ALPHA = 0.05
+_MOST_NUMBERS = 8  # that a page opens with
+_OF_ALTERED_TEXTS = "meaning_preserved"  # the metric that only pairs of an original and its altered text have
+
+
+def open_page(section: SectionNumbers) -> Opening | None:
+    """Return the question, and cards on agreement and on differences between systems; None without rows."""
+    rows: Sequence[ReadRow] = section.get("rows", ())
+    if not rows:
+        return None
+    judges = list(dict.fromkeys(row["judge"] for row in rows))
+    people = any(row["r"] is not None for row in rows)
+    who = judges[0] if len(judges) == 1 else f"each of {len(judges)} judges"
+    altered = any(row["metric"] == _OF_ALTERED_TEXTS for row in rows)
+    as_what = "texts as people do" if people else f"a text the same each time{', and altered texts lower' if altered else ''}"
+    question = f"Does {who} rate {as_what}?"
+    languages = list(dict.fromkeys(row["language"] for row in rows))
+    plainest = plainest_first(map(_side, rows))[0]
+    plainest_rows = [row for row in rows if _side(row) == plainest]
+    conditions = {_side(row) for row in rows}
+    condition = f"{judges[0]}, {condition_words(plainest_rows[0], rows) or 'one condition'}"
+    facts = (
+        f"{counted(max(row['texts'] for row in rows), 'text')} a question · {', '.join(map(english_name, languages))} · "
+        f"{counted(len(conditions), 'condition')}; the cards are of the plainest: {condition}"
+    )
+    differences = [row for row in section.get("differences", ()) if _side(row) == plainest]
+    cards = (*_ratings(plainest_rows), *_differences(differences, altered))
+    # The correlation with people of each language and metric; without people, how far samples of a question agree.
+    with_people = any(row["r"] is not None for row in plainest_rows)
+    name, what = ("r", "r with people") if with_people else ("alpha_ordinal", "α of its samples")
+    numbers = []
+    for row in [row for row in plainest_rows if row[name] is not None][:_MOST_NUMBERS]:
+        about = f"{english_name(row['language'])} · {metric_words(row['metric'])}: {what}"
+        numbers.append(OpeningNumber(about, row[name], None, coefficient(row[name]), (-1.0, 1.0), ("−1", "0: chance", "1: perfect")))
+    return Opening(question, facts, cards, "Verdicts", tuple(numbers))
+
+
+def _side(row: ReadRow) -> Side:
+    return side_of({**row, "source": None})
+
+
+def _ratings(rows: Sequence[ReadRow]) -> Iterator[Card]:
+    metrics = ", ".join(metric_words(metric) for metric in dict.fromkeys(row["metric"] for row in rows))
+    for name, heading, kind in (
+        ("r", "With people", "Its mean scores correlate with people's by r"),
+        ("alpha_ordinal", "With itself", "Several samples of the same question agree by α"),
+    ):
+        if values := sorted(row[name] for row in rows if row[name] is not None):
+            ends = " to ".join(dict.fromkeys(map(coefficient, (values[0], values[-1]))))
+            text = f"{kind} {ends} ({metrics}); 1 is perfect, 0 is chance. These are observations, not tests."
+            yield Card("open", heading, text)
+
+
+def _differences(differences: Sequence[ReadRow], altered: bool) -> Iterator[Card]:
+    """Between systems, or between the versions of a text, which stand in the data as systems."""
+    heading, what, unit = ("Altered texts", "versions", "texts") if altered else ("Between systems", "systems", "prompts")
+    tested = [row for row in differences if row["paired_q"] is not None]
+    significant = [row for row in tested if row["paired_q"] <= _ALPHA]
+    if tested:
+        sentence = (
+            f"Of {counted(len(tested), 'difference')} between {what}' means within {unit} {len(significant)} are shown after correction"
+        )
+        yield Card("good" if significant else "open", heading, f"{sentence}.")
+    elif differences:
+        has = "in both versions" if altered else "with texts of both systems"
+        yield Card("open", heading, f"Unknown: too few texts. A test needs 8 {unit} {has}; ask about more of them.")
+
 
 LEVELS = (("language", "task", "metric"),)
 HUMAN = "human"
@@ -93,9 +176,13 @@ def chiang_lee(data: Dataset, judgments: Judgments, options: MeasureOptions) -> 
     `systems` adds the system, `differences` a pair of systems: each with the system of that name `human`, or all pairs without one.
     `orders` are the systems from the best to the worst by the judge's mean, by people's, and by each persistent annotator's.
     """
-    cells, equal = list(_cells(data, judgments)), _equal_pairs(data)
+    cells = list(_cells(data, judgments))
     if not cells:
         return None
+    texts = ((number, item.fields) for number, item in enumerate(data.items))
+    equal = frozenset(
+        number for number, text in texts if "original" in text and str(text["original"]).strip() == str(text.get("output", "")).strip()
+    )
     tables: dict[str, list[Row]] = {
         "rows": [_agreement_row(key, ratings, failures, equal, options.drawing) for key, ratings, failures in cells],
         "systems": [row for key, ratings, _ in cells for row in _system_rows(key, ratings)],
@@ -111,11 +198,18 @@ def _cells(data: Dataset, judgments: Judgments) -> Iterator[tuple[Row, _Ratings,
     """Yield every metric with numbers under every condition: its key, its scores, and the failure (or None) of each answer."""
     judgments = judgments.clean
     is_unnamed, is_forward = judgments.shown_source.codes < 0, judgments.order.recode({"swapped": 0}) < 0
-    numeric = {name: 0 for name in judgments.metric.used if _is_numeric(data.scales[name])}
+    scales = {name: data.scales[name] for name in judgments.metric.used}
+    numeric = {
+        name: 0 for name, scale in scales.items() if scale.kind != "nominal" and all(isinstance(score, int) for score in scale.classes)
+    }
     judgments, item_at, _, columns = JudgmentsWithItems.select(
         data, judgments, is_unnamed & is_forward & (judgments.metric.recode(numeric) == 0)
     )
-    group, people = data.clusters.codes.astype(np.int64), _labels(data)
+    group = data.clusters.codes.astype(np.int64)
+    people: dict[str, dict[int, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))  # by metric, position and annotator
+    for label in data.labels:
+        if not isinstance(label.score, str):
+            people[label.metric][data.positions[label.item_id]][label.annotator_id] = float(label.score)
     systems = {position: str(item.system) for position, item in enumerate(data.items) if item.system}
     for key, rows in rows_by_level(columns, LEVELS):
         cell = judgments.take(rows)
@@ -129,27 +223,6 @@ def _cells(data: Dataset, judgments: Judgments) -> Iterator[tuple[Row, _Ratings,
         yield key, _Ratings(data.scales[key["metric"]], samples, labels, persistent, systems, group), list(cell.failure)
 
 
-def _is_numeric(scale: Scale) -> bool:
-    return scale.kind != "nominal" and all(isinstance(score, int) for score in scale.classes)
-
-
-def _labels(data: Dataset) -> dict[str, dict[int, dict[str, float]]]:
-    """Return `{metric: {position of an item: {annotator: score}}}` of labels with numbers."""
-    scores: dict[str, dict[int, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
-    for label in data.labels:
-        if not isinstance(label.score, str):
-            scores[label.metric][data.positions[label.item_id]][label.annotator_id] = float(label.score)
-    return scores
-
-
-def _equal_pairs(data: Dataset) -> frozenset[int]:
-    """Return the positions of items whose text is the same as the original."""
-    texts = ((number, item.fields) for number, item in enumerate(data.items))
-    return frozenset(
-        position for position, text in texts if "original" in text and str(text["original"]).strip() == str(text.get("output", "")).strip()
-    )
-
-
 def _agreement_row(key: Row, ratings: _Ratings, failures: Sequence[str | None], equal: frozenset[int], drawing: Drawing) -> Row:
     row = new_row(key, n=len(failures), texts=len(ratings.samples), unreadable=sum(failure is not None for failure in failures))
     put_number(row, "refused", sum(failure == str(Failure.REFUSED) for failure in failures) / len(failures))
@@ -160,21 +233,18 @@ def _agreement_row(key: Row, ratings: _Ratings, failures: Sequence[str | None], 
             put_number(row, f"{prefix}alpha_{kind}", alpha.value, alpha.interval, why=alpha.reason or why)
         exact = np.array([float(len(set(by_rater.values())) == 1) for by_rater in several.values()])
         put_share(row, f"{prefix}exact", exact, ratings.group[list(several)] if several else np.empty(0, np.int64), drawing, why)
-    _put_correlations(row, ratings)
+    # Pearson's r and Kendall's tau-b of the texts' means and people's over all texts, and the mean tau-b within prompts.
+    judge_means, people_means, groups = ratings.both_means(sorted(ratings.samples))
+    correlation = pearson(judge_means, people_means) if len(judge_means) > 1 else None
+    put_number(row, "r", correlation.value if correlation else math.nan, why=(correlation.reason if correlation else None) or _FEW_TEXTS)
+    _put_tau(row, judge_means, people_means, groups)
+    prompts = [group for group in np.unique(groups).tolist() if (groups == group).sum() > 1]
+    taus = np.array([kendall_tau(judge_means[groups == group], people_means[groups == group]).value for group in prompts])
+    put_mean(row, "tau_in_prompt", taus, np.array(prompts, np.int64), (-1.0, 1.0), "no prompt has two texts with labels that differ")
     same = [item for item in ratings.samples if item in equal]
     row["identical"] = len(same)
     put_number(row, "identical_mean", mean_of(ratings.means(ratings.samples, same).tolist()), why="no pair has the same text twice")
     return row
-
-
-def _put_correlations(row: Row, ratings: _Ratings) -> None:
-    """Put Pearson's r of the texts' means and people's over all texts, and the mean over prompts of Kendall's tau-b within the prompt."""
-    judge_means, people_means, groups = ratings.both_means(sorted(ratings.samples))
-    _put_correlation(row, "r", pearson, judge_means, people_means)
-    _put_tau(row, judge_means, people_means, groups)
-    several = [group for group in np.unique(groups).tolist() if (groups == group).sum() > 1]
-    taus = np.array([kendall_tau(judge_means[groups == group], people_means[groups == group]).value for group in several])
-    put_mean(row, "tau_in_prompt", taus, np.array(several, np.int64), (-1.0, 1.0), "no prompt has two texts with labels that differ")
 
 
 def _put_tau(row: Row, judge_means: Floats, people_means: Floats, groups: Ints) -> None:
@@ -182,13 +252,6 @@ def _put_tau(row: Row, judge_means: Floats, people_means: Floats, groups: Ints) 
     tau = score_correlation("kendall", judge_means, people_means, groups)
     put_number(row, "tau", tau.value if len(judge_means) > 1 else math.nan, tau.interval, why=_FEW_TEXTS if tau.n < 2 else tau.reason)
     put_number(row, "tau_p", tau.p, why=tau.interval.reason)
-
-
-def _put_correlation(
-    row: Row, name: str, statistic: Callable[[Floats, Floats], Estimate], judge_means: Floats, people_means: Floats
-) -> None:
-    correlation = statistic(judge_means, people_means) if len(judge_means) > 1 else None
-    put_number(row, name, correlation.value if correlation else math.nan, why=(correlation.reason if correlation else None) or _FEW_TEXTS)
 
 
 def _alpha(scores: Scores, ratings: _Ratings, kind: Kind, drawing: Drawing) -> Estimated:

@@ -12,24 +12,123 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from importlib.metadata import version
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
 
 from harness.content.tags import choose_from
 from harness.data.dataset import Dataset
-from harness.errors import UsageError
+from harness.errors import ContentError, UsageError
 from harness.measure.condition_rows import Row
 from harness.model import Item
-from harness.row_files import find_table
+from harness.row_files import find_table, json_rows, read_rows
 from harness.signature import StudySignature
 from harness.stats.agreement.concordance import tau_b_left_out
 from harness.stats.core.arrays import Floats
 from harness.stats.core.functions_of_sums import left_out_interval, of_group_sums, sums_by_group
 from harness.stats.intervals.intervals import Interval, no_interval
 from harness.stats.intervals.trend import Line, fit_line
-from harness.studies.self_preference.own_comparisons import QUESTION_METRICS, OwnComparison, read_own_comparisons
+
+Question = Literal["recognition", "preference"]
+QUESTION_METRICS: dict[str, Question] = {"self_recognition": "recognition", "self_preference": "preference"}
+_FIRST, _SECOND = "1", "2"  # the label of the output that is shown first, and of the one that is shown second
+
+
+class OwnComparison(msgspec.Struct, frozen=True):
+    """One judge, its own output and another one: which of the two it wrote, or which of the two it prefers."""
+
+    judge: str
+    language: str
+    dataset: str
+    group: str
+    own: str
+    other: str
+    question: Question
+    confidence: float  # the probability, in [0, 1], that the judge gives to its own output, a mean over both orders
+    chose_own_first: bool | None = None  # whether it chose its own output when that stood first; None where this is not recorded
+    chose_own_second: bool | None = None
+
+
+class _Row(msgspec.Struct):
+    """The keys of a row of a judgment file that compares two outputs; other rows have no `other_item_id`."""
+
+    item_id: str
+    judge: str
+    metric: str
+    score: float | str | None = None  # words are scores of other metrics
+    other_item_id: str | None = None
+    forward: str | int | None = None
+    backward: str | int | None = None
+
+
+def read_own_comparisons(path: Path, items: Mapping[str, Item]) -> Iterator[OwnComparison]:
+    """Yield the comparisons in a judgment file. `item_id` is the judge's own output, `other_item_id` the other one, `score` the confidence.
+
+    `forward` and `backward` are the labels that were chosen, 1 or 2, with the own output first and second. Rows of other metrics and rows
+    without `other_item_id` are passed over.
+
+    Raises:
+        ContentError: with `file:line`, for an item that does not exist or has no system, two items of different source texts, one
+            system compared with itself, a confidence outside 0 to 1 and a label other than 1 and 2.
+    """
+    for line, row in _rows(path):
+        question = QUESTION_METRICS.get(row.metric)
+        if question is None or row.other_item_id is None or row.score is None:
+            continue
+        try:
+            own_output, other_output = (_item(name, items) for name in (row.item_id, str(row.other_item_id)))
+            both = f"'{own_output.item_id}' and '{other_output.item_id}'"
+            if own_output.group != other_output.group:
+                raise ValueError(f"{both} are outputs of different source texts; a comparison needs one source text")
+            if own_output.system == other_output.system:
+                raise ValueError(f"{both} are both by '{own_output.system}'; a comparison needs two systems")
+            if not isinstance(row.score, float) or not 0 <= row.score <= 1:
+                raise ValueError(f"the score of '{row.metric}' is {row.score!r}; it should be a probability from 0 to 1")
+            dataset = own_output.fields.get("dataset")  # the part of the data that an item belongs to
+            yield OwnComparison(
+                judge=row.judge,
+                language=own_output.language,
+                dataset="" if dataset is None else str(dataset),
+                group=own_output.group,
+                own=str(own_output.system),
+                other=str(other_output.system),
+                question=question,
+                confidence=float(row.score),
+                chose_own_first=_chose(row.forward, _FIRST),
+                chose_own_second=_chose(row.backward, _SECOND),
+            )
+        except ValueError as err:
+            raise ContentError(str(err), path, line) from None
+
+
+def _rows(path: Path) -> Iterator[tuple[int, _Row]]:
+    if path.suffix != ".parquet":
+        yield from json_rows(path, _Row, "a judgment")
+        return
+    for line, row in read_rows(path):
+        try:
+            yield line, msgspec.convert(row, _Row)
+        except msgspec.ValidationError as err:
+            raise ContentError(f"not a judgment ({err})", path, line) from None
+
+
+def _item(name: str, items: Mapping[str, Item]) -> Item:
+    item = items.get(name)
+    if item is None:
+        raise ValueError(f"no item '{name}' among the items")
+    if not item.system:
+        raise ValueError(f"item '{name}' has no system; a comparison needs the system that wrote each output")
+    return item
+
+
+def _chose(label: str | int | None, own_label: str) -> bool | None:
+    if label is None:
+        return None
+    if str(label) not in (_FIRST, _SECOND):
+        raise ValueError(f"the chosen label is {label!r}; it should be 1 (the first output) or 2 (the second)")
+    return str(label) == own_label
+
 
 ALL_SOURCES = "*"
 QUESTIONS = ("recognition", "preference")
@@ -142,15 +241,32 @@ def analyse_self_preference(
 
     Intervals are over source texts (cluster jackknife with Student's t); undefined with fewer than 8.
     """
-    parts = _by_part(comparisons)
+    by_part: dict[Part, list[OwnComparison]] = defaultdict(list)
+    for comparison in comparisons:
+        by_part[comparison.judge, comparison.language, comparison.dataset].append(comparison)
+    parts = dict(sorted(by_part.items()))
     systems = {**systems, **{judge: rows[0].own for (judge, _, _), rows in parts.items()}}
     recognition = [(r.judge, r.language, r.dataset, r.group, r.confidence) for r in comparisons if r.question == "recognition"]
     line, points = fitted_points(recognition, [row for row in comparisons if row.question == "preference"], seed)
+    judge_of = {system: judge for judge, system in systems.items()}
+    preferences: dict[tuple[str, str], dict[tuple[str, str], dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
+    for (judge, language, dataset), rows in parts.items():
+        for row in rows:
+            if row.question == "preference" and row.other in judge_of:
+                preferences[language, dataset][judge, judge_of[row.other]][row.group] = row.confidence
+    mutual = []
+    for (language, dataset), by_pair in preferences.items():
+        for judge_a, judge_b in combinations(sorted({judge for pair in by_pair for judge in pair}), 2):
+            first, second = by_pair.get((judge_a, judge_b), {}), by_pair.get((judge_b, judge_a), {})
+            sums = {group: first[group] + second[group] for group in first if group in second}
+            if sums:
+                key = {"judges": (judge_a, judge_b), "language": language, "dataset": dataset}
+                mutual.append(_row(key, "total", mean_by_group(list(sums.values()), list(sums), (0.0, 2.0)), {"n": len(sums)}))
     return SelfPreference(
         [score for part, rows in parts.items() for score in _scores(part, rows)],
         [tau for part, rows in parts.items() for tau in _taus(part, rows)],
         _individual(list(individual), systems, limits),
-        _mutual(parts, systems),
+        mutual,
         points,
         line,
     )
@@ -186,13 +302,6 @@ def _ends(interval: Interval | None) -> tuple[float, float] | None:
     return None if interval is None or interval.reason else (interval.lo, interval.hi)
 
 
-def _by_part(comparisons: Iterable[OwnComparison]) -> dict[Part, list[OwnComparison]]:
-    parts: dict[Part, list[OwnComparison]] = defaultdict(list)
-    for row in comparisons:
-        parts[row.judge, row.language, row.dataset].append(row)
-    return dict(sorted(parts.items()))
-
-
 def _by_source(rows: Sequence[OwnComparison]) -> dict[str, list[OwnComparison]]:
     """Return the rows of all sources together, then those of each source."""
     sources = sorted({row.other for row in rows})
@@ -206,22 +315,22 @@ def _scores(part: Part, rows: Sequence[OwnComparison]) -> Iterator[Row]:
             if answers:
                 key = {**_keys(part), "source": source, "question": question}
                 estimate = mean_by_group([row.confidence for row in answers], [row.group for row in answers], _SHARE)
-                yield _row(key, "confidence", estimate, {"n": len(answers), **_choices(answers)})
+                choices = [
+                    (row.chose_own_first, row.chose_own_second)
+                    for row in answers
+                    if None not in (row.chose_own_first, row.chose_own_second)
+                ]
+                counts = {
+                    "correct": choices.count((True, True)),
+                    "incorrect": choices.count((False, False)),
+                    "ambiguous": sum(a != b for a, b in choices),
+                }
+                shares = {name: count / len(choices) if choices else None for name, count in counts.items()}
+                yield _row(key, "confidence", estimate, {"n": len(answers), **shares})
 
 
 def _keys(part: Iterable[str]) -> Row:
     return dict(zip(("judge", "language", "dataset"), part, strict=True))
-
-
-def _choices(rows: Sequence[OwnComparison]) -> dict[str, float | None]:
-    """Return shares of pairs: own output in both orders, the other one in both orders, the choice changes with the order."""
-    choices = [(row.chose_own_first, row.chose_own_second) for row in rows if None not in (row.chose_own_first, row.chose_own_second)]
-    counts = {
-        "correct": choices.count((True, True)),
-        "incorrect": choices.count((False, False)),
-        "ambiguous": sum(a != b for a, b in choices),
-    }
-    return {name: count / len(choices) if choices else None for name, count in counts.items()}
 
 
 def _taus(part: Part, rows: Sequence[OwnComparison]) -> Iterator[Row]:
@@ -263,24 +372,6 @@ def _share(own_scores: Mapping[str, float], other_scores: Mapping[str, float]) -
         if group in other_scores and own_scores[group] + other_scores[group] > 0
     }
     return mean_by_group(list(shares.values()), list(shares), _SHARE) if shares else (None, None)
-
-
-def _mutual(parts: Mapping[Part, Sequence[OwnComparison]], system_of: Mapping[str, str]) -> list[Row]:
-    judge_of = {system: judge for judge, system in system_of.items()}
-    preferences: dict[tuple[str, str], dict[tuple[str, str], dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
-    for (judge, language, dataset), rows in parts.items():
-        for row in rows:
-            if row.question == "preference" and row.other in judge_of:
-                preferences[language, dataset][judge, judge_of[row.other]][row.group] = row.confidence
-    mutual = []
-    for (language, dataset), by_pair in preferences.items():
-        for judge_a, judge_b in combinations(sorted({judge for pair in by_pair for judge in pair}), 2):
-            first, second = by_pair.get((judge_a, judge_b), {}), by_pair.get((judge_b, judge_a), {})
-            sums = {group: first[group] + second[group] for group in first if group in second}
-            if sums:
-                key = {"judges": (judge_a, judge_b), "language": language, "dataset": dataset}
-                mutual.append(_row(key, "total", mean_by_group(list(sums.values()), list(sums), (0.0, 2.0)), {"n": len(sums)}))
-    return mutual
 
 
 def fitted_points(

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from harness.render.figures import SectionFigure, style
-from harness.render.figures.style import Drawn, FigureOptions, Legend, Row, Section
+from harness.render.figures.style import Drawn, FigureOptions, Legend, Section
 from harness.reports.tables.numbers import coefficient
 from harness.text import terminal_safe
 
@@ -30,7 +27,13 @@ def draw_own_preference(section: Section, signature: str, options: FigureOptions
         figure = new_figure(figsize=(options.width, height), layout="constrained")
         grid = style.panels_of(figure, len(panels), across)
         for panel, (name, key, points, line) in zip(grid, panels, strict=True):
-            _draw_points(panel, points, key, judges)
+            panel.axhline(0.5, color=style.INK, linewidth=0.4, zorder=1)
+            panel.axvline(0.5, color=style.INK, linewidth=0.4, zorder=1)
+            for number, judge in enumerate(judges):
+                judge_points = [point for point in points if point["judge"] == judge]
+                colour, marker = style.colour_and_marker(number)
+                x, y = ([point[name] for point in judge_points] for name in (key, "preference"))
+                panel.plot(x, y, color=colour, marker=marker, markersize=4, linewidth=0, label=terminal_safe(judge))
             title = options.shown_name("metric", name)
             if line is not None and line["slope"] is not None:
                 ends = [min(point[key] for point in points), max(point[key] for point in points)]
@@ -43,16 +46,6 @@ def draw_own_preference(section: Section, signature: str, options: FigureOptions
             style.remove_frame(panel)
         title = "Preference and recognition of own texts"
         return style.finish_with_legend(figure, grid[0], title, _CAPTION, signature, options, Legend(columns=2))
-
-
-def _draw_points(panel: Any, points: Sequence[Row], key: str, judges: Sequence[str]) -> None:
-    panel.axhline(0.5, color=style.INK, linewidth=0.4, zorder=1)
-    panel.axvline(0.5, color=style.INK, linewidth=0.4, zorder=1)
-    for number, judge in enumerate(judges):
-        judge_points = [point for point in points if point["judge"] == judge]
-        colour, marker = style.colour_and_marker(number)
-        x, y = ([point[name] for point in judge_points] for name in (key, "preference"))
-        panel.plot(x, y, color=colour, marker=marker, markersize=4, linewidth=0, label=terminal_safe(judge))
 
 
 def _has_points(section: Section) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -13,19 +13,75 @@ from harness.data.judgments import Judgments
 from harness.measure.condition_rows import Row, new_row, put_share
 from harness.measure.judged_table import KEYS
 from harness.measure.options import POOLED, MeasureOptions
-from harness.model import Item, JudgeCondition
-from harness.reports.sections.section import Section, SectionInput, SectionNumbers, SectionTable, rows_across
+from harness.model import Item
+from harness.reports.answer.parts import Card
+from harness.reports.answer.words import condition_words
+from harness.reports.sections.section import Opening, OpeningNumber, Section, SectionInput, SectionNumbers, SectionTable, rows_across
 from harness.reports.tables.columns import COEFFICIENT, COUNT, POINTS, PROBABILITY, SHARE, TEXT, Column
 from harness.reports.tables.columns import Row as ReadRow
-from harness.reports.tables.numbers import coefficient
+from harness.reports.tables.numbers import coefficient, counted, percent
 from harness.reports.tables.titles import metric_words
-from harness.studies.self_preference.analysis import ALL_SOURCES, analyse_self_preference, fitted_points, line_json, pair_rows
-from harness.studies.self_preference.differences import language_differences, perturbation_differences, tuning_differences
-from harness.studies.self_preference.opening import open_page
-from harness.studies.self_preference.own_answers import ControlAnswer, OwnAnswers, own_answers
-from harness.studies.self_preference.own_comparisons import OwnComparison
+from harness.studies.self_preference.analysis import (
+    ALL_SOURCES,
+    OwnComparison,
+    analyse_self_preference,
+    fitted_points,
+    line_json,
+    pair_rows,
+)
+from harness.studies.self_preference.own_answers import (
+    ControlAnswer,
+    OwnAnswers,
+    language_differences,
+    own_answers,
+    perturbation_differences,
+    tuning_differences,
+)
 from harness.studies.self_preference.study import STUDY, own_system, systems_of
 from harness.text import terminal_safe
+
+_FEW_ROWS = 4  # that have a card each
+_NEITHER = 0.5
+
+
+def open_page(section: SectionNumbers) -> Opening | None:
+    """Return the question, and a card for each judge and condition; None without a row about all systems."""
+    rows = [row for row in section.get("rows", ()) if row["source"] == ALL_SOURCES]
+    if not rows:
+        return None
+    judges = list(dict.fromkeys(row["judge"] for row in rows))
+    question = f"Does {judges[0]} prefer its own texts?" if len(judges) == 1 else f"Do {len(judges)} judges prefer their own texts?"
+    languages = {row["language"] for row in rows} - {POOLED}
+    pooled_rows = [row for row in rows if row["language"] == POOLED] or rows
+    pairs = max(row["n"] for row in pooled_rows)
+    facts = f"{counted(pairs, 'pair')} of texts in {counted(len(languages), 'language')}"
+    scale = ("the other text", "neither", "its own text")
+    numbers = [  # the confidence that goes to a judge's own texts, as the better ones and as those that it wrote
+        OpeningNumber(f"{row['judge']}: {what}", row[name], row[f"{name}_ci"], percent(row[name], row[f"{name}_ci"]), scale=scale)
+        for row in pooled_rows[:_FEW_ROWS]
+        for what, name in (("its own text is better", "preference"), ("it wrote this text", "recognition"))
+        if row[name] is not None
+    ]
+    return Opening(question, facts, tuple(_own_texts(pooled_rows)), "Control questions", tuple(numbers))
+
+
+def _own_texts(rows: Sequence[ReadRow]) -> Iterator[Card]:
+    for row in rows[:_FEW_ROWS]:
+        interval = row["preference_ci"]
+        prefers = interval is not None and interval[0] > _NEITHER
+        same = [other for other in rows if other["judge"] == row["judge"]]
+        condition = f" ({condition_words(row, same)})" if len(same) > 1 else ""
+        better, written = percent(row["preference"], interval), percent(row["recognition"], row["recognition_ci"])
+        over = f"{'Over' if interval else 'Too few independent texts to test: over'} {counted(row['n'], 'pair')}"
+        yield Card(
+            "bad" if prefers else "open",
+            f"{'' if prefers else 'Unknown whether '}{row['judge']}{condition} prefers its own texts",
+            f"{over} its own text gets {better} of the confidence as the better one, and {written} as the one that it wrote; "
+            f"{percent(_NEITHER)} favours neither.",
+        )
+    if len(rows) > _FEW_ROWS:
+        yield Card("open", f"{len(rows) - _FEW_ROWS} further conditions", "They stand below, under Self-preference.")
+
 
 NOTE = (
     "Questions about a judge's own output and another one of the same source text (Panickssery et al. 2024). recognition, preference: the "
@@ -76,14 +132,18 @@ def self_preference_section(
         for row in pair_rows(_analysed(answers.comparisons.get(source, []), answers, options))
         if row["source"] == ALL_SOURCES
     ]
-    before = {str(new): str(old) for new, old in _tuned_conditions(answers, tuned)}
+    # Each condition of a tuned judge, and the same condition of the judge before.
+    conditions = answers.conditions.values()
+    tuned_ones = [condition for condition in conditions if condition.judge in tuned]
+    pairs = [(condition, condition._replace(judge=tuned[condition.judge])) for condition in tuned_ones]
+    before = {str(new): str(old) for new, old in pairs if old in set(conditions)}
     return {
         "title": "Self-preference",
         "note": NOTE,
         "rows": [_row(row, answers) for part in (by_language, overall) for row in pair_rows(part)],
         "labels": labels,
         "individual": [_row(row, answers) for part in (by_language, overall) for row in part["individual"]],
-        "controls": list(_control_rows(answers, options)),
+        "controls": _control_rows(answers, options),
         "languages": [_row(row, answers) for row in language_differences(unnamed, data)],
         "tuned": [_row(row, answers) for row in tuning_differences(unnamed, before)],
         "perturbed": [_row(row, answers) for row in _perturbed_rows(unnamed, answers)],
@@ -147,19 +207,8 @@ def _row(row: Mapping[str, Any], answers: OwnAnswers) -> Row:
     return numbers
 
 
-def _tuned_conditions(answers: OwnAnswers, tuned: Mapping[str, str]) -> list[tuple[JudgeCondition, JudgeCondition]]:
-    """Return each condition of a tuned judge, and the same condition of the judge before."""
-    conditions = set(answers.conditions.values())
-    pairs = [
-        (condition, condition._replace(judge=tuned[condition.judge]))
-        for condition in answers.conditions.values()
-        if condition.judge in tuned
-    ]
-    return [(new, old) for new, old in pairs if old in conditions]
-
-
 def _control_rows(answers: OwnAnswers, options: MeasureOptions) -> list[Row]:
-    """Return accuracy and confidence by judge, control question and language, and over all languages."""
+    """Return the control questions by judge, metric and language, and over all languages where there are several."""
     cells: dict[tuple[str, str, str], list[ControlAnswer]] = {}
     for answer in answers.controls:
         for language in (answer.language, POOLED):

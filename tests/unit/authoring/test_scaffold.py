@@ -15,7 +15,7 @@ from harness.authoring.scaffold import PLACEHOLDER, new_language, new_rubric, ne
 from harness.content.library import Library
 from harness.content.specs import Lexicon
 from harness.errors import StoreError, UsageError
-from harness.studies.self_preference.asked_pairs import SINGLE_METRICS
+from harness.studies.self_preference.study import SINGLE_METRICS
 
 MakeLibrary = Callable[..., Library]
 Edit = Callable[[Path, str, str], None]

@@ -9,8 +9,7 @@ import pytest
 
 from harness.errors import ContentError
 from harness.model import Item
-from harness.studies.self_preference.analysis import analyse_self_preference
-from harness.studies.self_preference.own_comparisons import OwnComparison, read_own_comparisons
+from harness.studies.self_preference.analysis import OwnComparison, analyse_self_preference, read_own_comparisons
 
 ITEMS = {
     name: Item(name, "cs", "summarize", group=group, system=system)
@@ -90,7 +89,7 @@ def test_a_row_that_compares_nothing_is_named_with_its_line(tmp_path: Path, row:
 def test_an_undefined_tau_is_null_with_its_reason_and_shown_as_a_dash() -> None:
     from rich.console import Console
 
-    from harness.studies.self_preference.terminal import render_self_preference
+    from harness.studies.self_preference.commands import render_self_preference
 
     rows = compared("a", "b", "preference", [0.9, 0.7] * 5) + compared("a", "b", "recognition", [0.5] * 10)
     found = analyse_self_preference(rows)

@@ -11,8 +11,7 @@ from harness.errors import UsageError
 from harness.model import Item
 from harness.runs import RunSpec
 from harness.runs.preparation import Prepared, prepare
-from harness.studies.self_preference.asked_pairs import first_pairs, refused_controls
-from harness.studies.self_preference.study import STUDY
+from harness.studies.self_preference.study import STUDY, first_pairs, refused_controls
 from tests.conftest import write_rows
 
 LIBRARY = Library()

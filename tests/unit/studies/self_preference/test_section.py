@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.studies.self_preference.opening import open_page
+from harness.studies.self_preference.section import open_page
 
 
 def row(judge: str, preference: float, interval: list[float] | None, **changed: Any) -> dict[str, Any]:
