@@ -15,7 +15,7 @@ from harness.content.specs import read_spec
 from harness.errors import ContentError
 from harness.model import JudgeIdentity
 from harness.row_files import to_toml, write_atomic
-from harness.text import looks_like_formula
+from harness.text import looks_like_formula, without_log_commands
 
 CARD = "judge.toml"
 MAX_NAME = 120  # characters of a name, title, family or setting
@@ -189,11 +189,13 @@ def name_complaints(text: str, limit: int = MAX_NAME) -> Iterator[str]:
 
 
 def text_complaints(text: str, limit: int) -> Iterator[str]:
-    """List the reasons why a text cannot be shown: its length, or characters that are invisible or reorder others."""
+    """List the reasons why a text cannot be shown: its length, invisible characters or such that reorder others, commands to a workflow."""
     if len(text) > limit:
         yield f"{len(text)} characters; the limit is {limit}"
     if hidden := next((c for c in text if c in _INVISIBLE or unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")), None):
         yield f"'{quote(text)}' contains the invisible character U+{ord(hidden):04X}; remove it"
+    if without_log_commands(text) != text:
+        yield f"'{quote(text)}' would be a command to a workflow in the log of a check; write it without '::' at its beginning and '##['"
 
 
 def active_complaints(text: str) -> Iterator[str]:

@@ -90,7 +90,8 @@ MAX_ATTEMPTS = 8
 FIRST_ATTEMPTS = 5  # if nothing was answered yet: then the address or the endpoint is more likely wrong than busy
 MAX_REFUSALS = 5  # by the endpoint, one after the other, for reasons that are not the item's: then the judge is stopped
 _FIRST_WAIT_SECONDS = 0.5
-_LONGEST_WAIT_SECONDS = 60.0
+_LONGEST_BACKOFF_SECONDS = 60.0
+TOLD_WAIT_SECONDS = 30.0  # of a wait that an endpoint asks for: from here on it is told in words
 _LONGEST_CALL_SECONDS = 1800.0
 _LOSSES = 10  # one after the other, without a reply between them
 _FIRST_PROBE_SECONDS = 0.5
@@ -103,7 +104,38 @@ def backoff(attempt: int) -> float:
 
     Brooker (2015), Exponential backoff and jitter: a random wait between 0 and the limit spreads the waiting clients best.
     """
-    return random.uniform(0, min(_LONGEST_WAIT_SECONDS, _FIRST_WAIT_SECONDS * 2 ** min(attempt, 20)))
+    return random.uniform(0, min(_LONGEST_BACKOFF_SECONDS, _FIRST_WAIT_SECONDS * 2 ** min(attempt, 20)))
+
+
+def span_in_words(seconds: float) -> str:
+    """Return a span of time in the largest unit that it holds twice.
+
+    >>> span_in_words(45), span_in_words(3000), span_in_words(31536000)
+    ('45 seconds', '50 minutes', '365 days')
+    """
+    units = (("days", 86400), ("hours", 3600), ("minutes", 60), ("seconds", 1))
+    unit, size = next(((unit, size) for unit, size in units if seconds >= 2 * size), units[-1])
+    return f"{round(seconds / size):,} {unit}"
+
+
+def note_on_wait(reason: str, seconds: float) -> str:
+    """Return a note on a wait that an endpoint asks for, with the way to end it; empty for a short one."""
+    if seconds < TOLD_WAIT_SECONDS:
+        return ""
+    return (
+        f"{reason}. It asks to wait {span_in_words(min(seconds, LONGEST_WAIT_SECONDS))}, and this command waits. Ctrl-C stops it, and "
+        "--max-minutes limits it; the same command goes on later"
+    )
+
+
+def refused_wait(judge: str, reason: str, seconds: float | None) -> JudgeError | None:
+    """Return the error of a judge whose endpoint asks for more than the longest wait; None if it asks for less, or for none."""
+    if seconds is None or seconds <= LONGEST_WAIT_SECONDS:
+        return None
+    return JudgeError(
+        f"{judge}: {reason}. It asks to wait {span_in_words(seconds)}, and a command waits at most {span_in_words(LONGEST_WAIT_SECONDS)} "
+        "at a time: run the same command again after that. All answers so far are kept"
+    )
 
 
 class RetryPolicy:
@@ -179,6 +211,7 @@ class Polling:
         self._progress = progress
         self._watch = watch
         self._answered = False
+        self._wait_told = False
 
     async def until_answered(self, request: Callable[[], Awaitable[T]]) -> T:
         """Repeat a request until it is answered. Raises JudgeError when there is no answer for long, OutOfTime when the time is over."""
@@ -193,9 +226,14 @@ class Polling:
                         f"{self._judge}: {err} ({attempts} times). Is the endpoint up, and is the base URL right? "
                         "Submitted batches are recorded, and the same command goes on with them"
                     ) from None
+                if refused := refused_wait(self._judge, str(err), err.retry_after):
+                    raise refused from None
                 self._progress.waiting_for = str(err)
+                if (note := note_on_wait(str(err), err.retry_after or 0.0)) and not self._wait_told:
+                    self._wait_told = True
+                    self._progress.notes.append(note)
                 self._watch()
-                await self.wait(backoff(attempts) if err.retry_after is None else min(err.retry_after, LONGEST_WAIT_SECONDS))
+                await self.wait(backoff(attempts) if err.retry_after is None else err.retry_after)
             else:
                 self._answered = True
                 self._progress.waiting_for = ""

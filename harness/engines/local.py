@@ -15,11 +15,22 @@ from typing import Any
 
 from harness.asking import Settings
 from harness.engines.concurrent import run_together
-from harness.engines.limits import FIRST_ATTEMPTS, MAX_ATTEMPTS, MAX_REFUSALS, Budget, CircuitBreaker, RetryPolicy, backoff, budget_of
+from harness.engines.limits import (
+    FIRST_ATTEMPTS,
+    MAX_ATTEMPTS,
+    MAX_REFUSALS,
+    Budget,
+    CircuitBreaker,
+    RetryPolicy,
+    backoff,
+    budget_of,
+    note_on_wait,
+    refused_wait,
+)
 from harness.engines.work import JudgeWork, Outcome, Progress, charged, for_judge
 from harness.errors import EndpointRefusal, FatalReply, JudgeError
 from harness.judges.base import NoReply, UnexplainedRefusal, rate_limit_status_of
-from harness.judges.rate_limits import LONGEST_WAIT_SECONDS, RateLimitStatus
+from harness.judges.rate_limits import RateLimitStatus
 from harness.model import Call, JudgeIdentity, Reply
 from harness.store import Attempt, Store
 
@@ -142,8 +153,12 @@ class RateLimiter:
 
     def release(
         self, permit: Permit, *, seconds: float | None = None, used_tokens: int | None = None, status: RateLimitStatus | None = None
-    ) -> None:
-        """Give a permit back, with what is known of its attempt: the seconds to its reply, its tokens, the rate limit status after it."""
+    ) -> float:
+        """Give a permit back, with what is known of its attempt: the seconds to its reply, its tokens, the rate limit status after it.
+
+        Return the seconds until a limit that is used up is renewed; 0 without one.
+        """
+        wait = 0.0
         self.in_flight -= 1
         if seconds is not None:
             self.concurrency.record(seconds, full=permit.full)
@@ -153,10 +168,13 @@ class RateLimiter:
             # Pause until a rate limit that is used up is renewed. Its wait counts from the report, so each report pauses once.
             self._last_status = status
             if status.requests is not None and status.requests < 1:
-                self.pause(status.requests_reset_in)
+                wait = status.requests_reset_in
             if status.tokens is not None and status.tokens < permit.tokens:
-                self.pause(status.tokens_reset_in)
+                wait = max(wait, status.tokens_reset_in)
+            if wait:
+                self.pause(wait)
         self._serve()
+        return wait
 
     def pause(self, seconds: float) -> None:
         """Let nothing out for that time."""
@@ -343,6 +361,7 @@ class CallSession:
         self._call_ended: asyncio.Event = asyncio.Event()
         self._ended: asyncio.Event = asyncio.Event()
         self.failure: JudgeError | None = None
+        self._wait_told = False
 
     def outcome(self, *, interrupted: bool) -> Outcome:
         return Outcome(self._progress, interrupted, self._last_loss, self._budget.exhausted)
@@ -445,9 +464,14 @@ class CallSession:
                 await self._writer.write(call, None, str(err))
                 if err.busy:
                     self._rate_limiter.concurrency.reduce(permit.generation)
-                if err.retry_after is not None:
-                    self._rate_limiter.pause(min(err.retry_after, LONGEST_WAIT_SECONDS))
-                self._rate_limiter.release(permit, status=rate_limit_status_of(self._judge))
+                if refused := refused_wait(self._judge.identity.name, str(err), err.retry_after):
+                    self._stop(refused)
+                elif err.retry_after is not None:
+                    self._rate_limiter.pause(err.retry_after)
+                renewed_in = self._rate_limiter.release(permit, status=rate_limit_status_of(self._judge))
+                if refused:
+                    return None
+                self._tell_wait(str(err), max(renewed_in, err.retry_after or 0.0))
                 if not await self._wait_after(err, policy):
                     return None
             except EndpointRefusal as err:
@@ -492,7 +516,15 @@ class CallSession:
         self._refusals = 0
         self._progress.waiting_for = ""
         used_tokens = reply.usage.prompt_tokens + reply.usage.completion_tokens
-        self._rate_limiter.release(permit, seconds=seconds, used_tokens=used_tokens or None, status=rate_limit_status_of(self._judge))
+        status = rate_limit_status_of(self._judge)
+        renewed_in = self._rate_limiter.release(permit, seconds=seconds, used_tokens=used_tokens or None, status=status)
+        self._tell_wait(f"{self._judge.identity.name} reports that its limit is used up", renewed_in)
+
+    def _tell_wait(self, reason: str, seconds: float) -> None:
+        """Tell a long wait that the endpoint asks for, once."""
+        if not self._wait_told and (note := note_on_wait(reason, seconds)):
+            self._wait_told = True
+            self.note(note)
 
     async def _is_about_text(self, err: UnexplainedRefusal, *, again: bool) -> bool:
         """Return True if a refusal without a known reason is about the text of its call.

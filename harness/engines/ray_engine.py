@@ -162,6 +162,7 @@ class _JudgeProgress:
         progress.retries = sum(progress_part.retries for progress_part in parts)
         progress.reasked = sum(progress_part.reasked for progress_part in parts)
         progress.most_in_flight = sum(progress_part.most_in_flight for progress_part in parts)
+        progress.notes += [note for note in dict.fromkeys(status.progress.notes) if note not in progress.notes]
         progress.waiting_for = next((progress_part.waiting_for for progress_part in parts if progress_part.waiting_for), "")
         self.last_loss = status.last_loss or self.last_loss
 

@@ -107,7 +107,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def wait_in_text(text: str) -> float | None:
-    """Return the wait in seconds that the text of a refusal asks for, at most an hour; None if it names none.
+    """Return the wait in seconds that the text of a refusal asks for; None if it names none. As with `retry_after` it may be long.
 
     >>> [wait_in_text(text) for text in ("Please retry in 1.2s.", "try again in 7m12s", "retryDelay: 35s", "Retry later")]
     [1.2, 432.0, 35.0, None]
@@ -116,5 +116,4 @@ def wait_in_text(text: str) -> float | None:
     if match is None:
         return None
     parts = _SPAN_PART.findall(match[1] or match[2])
-    seconds = sum(float(number[:_MOST_DIGITS]) * (_SECONDS["ms"] if unit in ("ms", "milli") else _SECONDS[unit]) for number, unit in parts)
-    return min(seconds, LONGEST_WAIT_SECONDS)
+    return sum(float(number[:_MOST_DIGITS]) * (_SECONDS["ms"] if unit in ("ms", "milli") else _SECONDS[unit]) for number, unit in parts)

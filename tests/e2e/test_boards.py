@@ -364,6 +364,8 @@ def test_a_folder_of_a_name_that_leads_elsewhere_is_refused(
         ("--title", "<script>alert(1)</script>", "which is markup"),
         ("--title", "[x](javascript:alert(1))", "which is markup"),
         ("--title", "a|b", "which is markup"),
+        ("--title", "::add-mask::x", "a command to a workflow"),
+        ("--contact", "::error::x", "a command to a workflow"),
         ("--title", "good\x1b[31m", "the invisible character U+001B"),
         ("--title", "a\u202eb", "the invisible character U+202E"),
         ("--title", "x" * 121, "121 characters; the limit is 120"),
@@ -371,7 +373,7 @@ def test_a_folder_of_a_name_that_leads_elsewhere_is_refused(
         ("--families", "ok,<b>", "which is markup"),
         ("--exposure-note", "n" * 501, "the limit is 500"),
     ],
-    ids=["script", "link", "cell", "escape", "bidi", "long", "zero width", "family", "note"],
+    ids=["script", "link", "cell", "mask", "error", "escape", "bidi", "long", "zero width", "family", "note"],
 )
 def test_markup_and_hidden_characters_are_refused_in_what_tables_show(
     make: Callable[..., str], submit: Callable[..., Any], flag: str, text: str, words: str, refused: Refused, content: Path

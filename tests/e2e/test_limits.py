@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from email.utils import formatdate
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,7 @@ def used_up(answer: Any, reset: str) -> Any:
 
 WAITS: dict[str, tuple[Callable[[Any], Any], tuple[str, ...]]] = {
     "Retry-After": (lambda e: e.error(429, "Slow down", retry_after="3000"), ()),
-    "a date": (lambda e: e.error(503, "Slow down", retry_after="Wed, 21 Oct 2099 07:28:00 GMT"), ()),
+    "a date": (lambda e: e.error(503, "Slow down", retry_after=formatdate(time.time() + 3000, usegmt=True)), ()),
     "a reset": (lambda e: used_up(e.saying({"score": 1}), "50m0s"), ()),
     "a reset of a thousand years": (lambda e: used_up(e.saying({"score": 1}), "9" * 11), ()),
     "a time since 1970": (lambda e: used_up(e.saying({"score": 1}), str(int(time.time()) + 3000)), ()),
@@ -80,6 +81,24 @@ def test_minutes_end_every_wait(ask: Cli, endpoint: Any, name: str, monkeypatch:
     assert len(endpoint.requests) == (2 if name == "back-off" else 1)  # a back-off holds its own call only
     endpoint.script = endpoint.good
     assert ask().code == 0
+
+
+@pytest.mark.parametrize("wait", ["31536000", "Wed, 21 Oct 2099 07:28:00 GMT"], ids=["a year", "a date"])
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_wait_that_nobody_would_wait_for_ends_the_run_with_the_words_of_the_endpoint(
+    ask: Cli, endpoint: Any, status: int, wait: str, refused: Callable[..., None]
+) -> None:
+    endpoint.script = lambda request: endpoint.error(status, "Come back later", retry_after=wait)
+    refused(ask("--concurrency", "1"), 4, "Come back later", "asks to wait", "days", "run the same command again after that")
+    assert len(endpoint.requests) == 1
+    endpoint.script = endpoint.good
+    assert ask().code == 0
+
+
+def test_a_long_wait_is_told_on_standard_error(ask: Cli, endpoint: Any) -> None:
+    endpoint.script = lambda request: endpoint.error(429, "Slow down", retry_after="3000")
+    ended = ask("--max-minutes", "0.02", "--concurrency", "1")
+    assert ended.err.count("Slow down. It asks to wait 50 minutes, and this command waits. Ctrl-C stops it") == 1
 
 
 def test_a_time_since_1970_that_is_over_holds_nothing(ask: Cli, endpoint: Any) -> None:

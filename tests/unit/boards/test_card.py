@@ -93,6 +93,12 @@ def test_what_can_stand_in_a_card_is_not_complained_about() -> None:
         ({"contact": "me <script"}, "contact", "which is markup"),
         ({"contact": "me &lt;script"}, "contact", "which is markup"),
         ({"contact": "[me](https://x.example)"}, "contact", "which is markup"),
+        ({"title": "::error::x"}, "title", "a command to a workflow"),
+        ({"title": " ::stop-commands::x"}, "title", "a command to a workflow"),
+        ({"contact": "::add-mask::x"}, "contact", "a command to a workflow"),
+        ({"contact": "me ##[error]x"}, "contact", "a command to a workflow"),
+        ({"families": ("::warning::x",)}, "families", "a command to a workflow"),
+        ({"settings": {"x": "::debug::x"}}, "settings", "a command to a workflow"),
         ({"exposure_note": "-2+3"}, "exposure_note", "begins like a formula"),
         ({"exposure_note": "\x00"}, "exposure_note", "U+0000"),
         ({"families": ("a", "`b`")}, "families", "contains '`'"),
@@ -109,7 +115,9 @@ def test_what_cannot_stand_in_a_card_is_named_with_its_key(fields: dict[str, Any
     assert complained == key and words in message
 
 
-@pytest.mark.parametrize("contact", ["Ana Li <ana@example.org>", "https://example.org/a?b=1&c=2", "R&D; ask 5 < 6", "the metadata: none"])
+@pytest.mark.parametrize(
+    "contact", ["Ana Li <ana@example.org>", "https://example.org/a?b=1&c=2", "R&D; ask 5 < 6", "the metadata: none", "a::b, C++ std::sort"]
+)
 def test_a_contact_can_be_written_as_people_write_it(contact: str) -> None:
     assert not list(card_complaints(changed(contact=contact)))
 

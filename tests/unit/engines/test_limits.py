@@ -168,8 +168,18 @@ def test_as_long_is_waited_as_the_provider_asks(monkeypatch: pytest.MonkeyPatch)
         assert progress.waiting_for == "slow down"
 
     monkeypatch.setattr(polling, "wait", wait)
-    asyncio.run(polling.until_answered(asker(NoReply("slow down", 7.5), NoReply("slow down", 1e9), "yes")))
+    asyncio.run(polling.until_answered(asker(NoReply("slow down", 7.5), NoReply("slow down", 3600.0), "yes")))
     assert waits == [7.5, module.LONGEST_WAIT_SECONDS]
+    assert progress.notes == [
+        "slow down. It asks to wait 60 minutes, and this command waits. Ctrl-C stops it, and --max-minutes limits it; the same command "
+        "goes on later"
+    ]
+
+
+def test_a_provider_that_asks_for_more_than_the_longest_wait_is_not_waited_for() -> None:
+    polling, _ = patient()
+    with pytest.raises(JudgeError, match=r"slow down\. It asks to wait 11,574 days, and a command waits at most 60 minutes at a time"):
+        asyncio.run(polling.until_answered(asker(NoReply("slow down", 1e9), "yes")))
 
 
 def test_a_rest_ends_when_the_minutes_are_over() -> None:

@@ -19,7 +19,7 @@ from harness.engines import JudgeWork
 from harness.engines import local as engine
 from harness.engines.local import FIRST_LIMIT, MOST_IN_FLIGHT, AdaptiveConcurrency, Permit, RateLimiter, ask_all
 from harness.errors import JudgeError
-from harness.judges.base import UnexplainedRefusal
+from harness.judges.base import NoReply, UnexplainedRefusal
 from harness.judges.rate_limits import RateLimitStatus
 from harness.model import Call, JudgeIdentity, Reply
 from harness.store import Store
@@ -357,3 +357,74 @@ def test_who_gives_up_waiting_takes_no_permit(on_a_clock: Callable[..., Any]) ->
         return limiter.in_flight
 
     assert on_a_clock(main) == 1
+
+
+class Limiter:
+    """A judge whose endpoint is busy at first and asks for a wait."""
+
+    identity = JudgeIdentity("openai", "m")
+    concurrency = 1
+    endpoint = None
+
+    def __init__(self, wait: float, refusals: int = 1) -> None:
+        self.asked = 0
+        self._wait = wait
+        self._refusals = refusals
+
+    async def start(self, calls: object) -> None: ...
+
+    async def stop(self) -> None: ...
+
+    async def answer(self, call: Call) -> Reply:
+        self.asked += 1
+        if self.asked <= self._refusals:
+            raise NoReply("host.example answered 429: Slow down, please", self._wait, busy=True)
+        return REPLY
+
+
+def test_a_judge_that_asks_for_longer_than_the_longest_wait_is_given_up_with_the_reason(
+    tmp_path: Path, make_work: Callable[..., JudgeWork]
+) -> None:
+    judge = Limiter(365 * 86400.0)
+    with Store.writing(tmp_path) as store:
+        with pytest.raises(JudgeError) as raised:
+            ask_all([replace(make_work(*"abc"), judge=judge)], store, Settings())
+        assert list(store.last_attempts("abc")) == [None] * 3
+    assert judge.asked == 1
+    assert str(raised.value) == (
+        "openai/m: host.example answered 429: Slow down, please. It asks to wait 365 days, and a command waits at most 60 minutes at a "
+        "time: run the same command again after that. All answers so far are kept"
+    )
+
+
+def test_a_long_wait_is_told_once_with_the_words_of_the_endpoint_and_how_to_stop(
+    tmp_path: Path, make_work: Callable[..., JudgeWork], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine.RateLimiter, "pause", lambda self, seconds: None)
+    notes: list[str] = []
+    with Store.writing(tmp_path) as store:
+        judge = Limiter(3000.0, refusals=3)
+        ask_all([replace(make_work("a", "b"), judge=judge)], store, Settings(), lambda work, progress: notes.extend(progress.notes))
+        assert list(store.replies("ab")) == [REPLY, REPLY]
+    [note] = set(notes)
+    assert note == (
+        "host.example answered 429: Slow down, please. It asks to wait 50 minutes, and this command waits. Ctrl-C stops it, and "
+        "--max-minutes limits it; the same command goes on later"
+    )
+    quiet: list[str] = []
+    with Store.writing(tmp_path / "short") as store:
+        ask_all([replace(make_work("a"), judge=Limiter(2.0))], store, Settings(), lambda work, progress: quiet.extend(progress.notes))
+    assert quiet == []
+
+
+def test_a_limit_that_is_used_up_is_told_like_any_other_wait(
+    tmp_path: Path, make_work: Callable[..., JudgeWork], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine.RateLimiter, "pause", lambda self, seconds: None)
+    judge: Any = Limiter(0.0, refusals=0)
+    judge.rate_limit_status = RateLimitStatus(0, None, 1800.0)
+    notes: list[str] = []
+    with Store.writing(tmp_path) as store:
+        ask_all([replace(make_work("a", "b"), judge=judge)], store, Settings(), lambda work, progress: notes.extend(progress.notes))
+    [note] = set(notes)
+    assert "openai/m reports that its limit is used up. It asks to wait 30 minutes, and this command waits. Ctrl-C stops it" in note

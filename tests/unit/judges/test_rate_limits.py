@@ -14,6 +14,7 @@ from harness.judges.rate_limits import (
     read_span,
     retry_after,
     seconds_to_wait,
+    wait_in_text,
 )
 
 
@@ -105,3 +106,8 @@ def test_values_that_no_header_has_are_not_read(value: str) -> None:
     )
     said = dict.fromkeys(names, value)
     assert retry_after(said) is None and read_rate_limit_status(said) is None
+
+
+def test_a_wait_in_words_is_as_long_as_it_says() -> None:
+    """Who is asked to wait for a day gives up, instead of trying again every hour."""
+    assert wait_in_text("Please try again in 24h0m0s.") == 86400.0
