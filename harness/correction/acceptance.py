@@ -11,11 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.content.specs import DatasetCard
-from harness.correction.cell_results import CellResults, KeyedRow, UnreadCells, refuse_unless_random, refuse_unread
+from harness.correction.cell_results import CellResults, KeyedRow, UnreadCells, copied_sentences, refuse_unless_random, refuse_unread
 from harness.correction.options import AcceptOptions
-from harness.decide.options import DecisionOptions
 from harness.decide.sentences import unread_words
-from harness.decide.verdicts import tests_of_tables
 from harness.errors import UsageError
 from harness.measure.answer_counts import total_answers
 from harness.measure.cells import number, sort_key
@@ -78,7 +76,7 @@ class AcceptedFrom(KeyedRow, frozen=True, kw_only=True):
 
 
 class Acceptances(CellResults, frozen=True):
-    """Thresholds of cells; `unread` are cells without one, because most answers cannot be read."""
+    """Thresholds of cells; `unread` are cells without one, because most answers cannot be read; `copied` as in `copied_sentences`."""
 
     signature: str
     alpha: float
@@ -86,6 +84,7 @@ class Acceptances(CellResults, frozen=True):
     thresholds: tuple[AcceptedFrom, ...]
     notes: tuple[str, ...]
     unread: tuple[UnreadCells, ...] = ()
+    copied: tuple[str, ...] = ()
     schema_version: int = 1
 
 
@@ -104,13 +103,9 @@ def accept(sources: Sequence[Recording], compare: MeasureOptions, options: Accep
     if not cells:
         raise UsageError("nothing to accept: no judge has scores on a metric that people labelled")
     thresholds = sorted((accepted_from(cell, compare, options) for cell in cells), key=lambda threshold: sort_key(threshold.key))
-    copies = (
-        f"{test.key['judge']} in {test.key['language']}/{test.key['metric']}: {test.copied.doubt}."
-        for test in tests_of_tables(aligned, DecisionOptions())
-        if test.copied
-    )
-    notes = (*copies, *aligned.notes, *_left_out_notes(thresholds), GUARANTEE, *dict.fromkeys(filter(None, assumed)))
-    return Acceptances(aligned.signed(use=str(options)), options.alpha_risk, options.delta, tuple(thresholds), notes, unread)
+    notes = (*aligned.notes, *_left_out_notes(thresholds), GUARANTEE, *dict.fromkeys(filter(None, assumed)))
+    copied = copied_sentences(aligned)
+    return Acceptances(aligned.signed(use=str(options)), options.alpha_risk, options.delta, tuple(thresholds), notes, unread, copied)
 
 
 def assumption(about: DatasetCard, options: AcceptOptions, what: str) -> str | None:

@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.correction.cell_results import UnreadCells, choose_condition, refuse_unread, split_unread
+from harness.correction.cell_results import UnreadCells, choose_condition, copied_sentences, refuse_unread, split_unread
 from harness.correction.label_sets import LabelSets, SetMaker
 from harness.correction.options import CalibrateOptions
 from harness.correction.score_maps import METHODS, Curve, LearntMap, MapInput, cross_fitted, map_inputs
@@ -117,10 +117,11 @@ class Calibrated(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
     unread: tuple[UnreadCells, ...] = ()
+    copied: tuple[str, ...] = ()
     schema_version: int = 1
 
     def as_json(self) -> dict[str, Any]:
-        """Return one object for programs: `{schema_version, signature, sampling, level, promise, metrics, warnings, notes, unread}`."""
+        """Return one object: `{schema_version, signature, sampling, level, promise, metrics, warnings, notes, unread, copied}`."""
         fields: dict[str, Any] = msgspec.to_builtins(self)
         for metric in fields["metrics"]:
             metric |= metric.pop("key")
@@ -144,8 +145,8 @@ def calibrate(source: Recording, compare: MeasureOptions, options: CalibrateOpti
     few = any(cell.advice == "too few groups" for metric in metrics for cell in metric.cells)
     warnings = (*_left_out_notes(inputs), *([] if sampling == "random" else [NOT_DECLARED]))
     notes = (*aligned.notes, *([FEW_GROUPS] if few else []), GAIN_RULE, NO_TAU)
-    signature = aligned.signed(use=str(options))
-    return Calibrated(signature, sampling, options.sets.level, options.sets.promise, tuple(metrics), warnings, notes, unread)
+    signature, copied = aligned.signed(use=str(options)), copied_sentences(aligned)
+    return Calibrated(signature, sampling, options.sets.level, options.sets.promise, tuple(metrics), warnings, notes, unread, copied)
 
 
 def _left_out_notes(inputs: Sequence[MapInput]) -> Iterator[str]:

@@ -12,11 +12,13 @@ from harness.content.specs import DatasetCard
 from harness.content.tags import choose_from
 from harness.data.columns import CodedColumn, combination_ids, first_rows, rows_by_number
 from harness.data.judgments import NO_VARIANT, Judgments
+from harness.decide.options import DecisionOptions
 from harness.decide.sentences import REPAIR, unread_sentence, unread_words
+from harness.decide.verdicts import tests_of_tables
 from harness.errors import JudgeError, UsageError
 from harness.judges import traits_of
 from harness.measure.answer_counts import AnswerCounts, total_answers
-from harness.measure.compare import Recording
+from harness.measure.compare import JudgedTables, Recording
 from harness.measure.item_table import ItemTable
 from harness.model import CONDITION, SIDE, JudgeCondition
 
@@ -111,6 +113,13 @@ def rows_with_value(rows: Judgments, name: str, value: Any) -> Judgments:
     """Return the rows whose column `name` has this value; None finds the rows without one."""
     column = getattr(rows, name)
     return rows.take(column.equals(value))
+
+
+def copied_sentences(aligned: JudgedTables) -> tuple[str, ...]:
+    """Return a sentence on each cell in which the judge's scores equal people's in every text: numbers of copies show nothing."""
+    tests = tests_of_tables(aligned, DecisionOptions())
+    where = "{judge} in {language}/{metric}"
+    return tuple(f"{where.format(**test.key)}: {test.copied.doubt}." for test in tests if test.copied)
 
 
 class UnreadCells(msgspec.Struct, frozen=True):

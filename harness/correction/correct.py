@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.content.tags import choose_from
-from harness.correction.cell_results import CellResults, UnreadCells, refuse_unless_random, refuse_unread, split_by
+from harness.correction.cell_results import CellResults, UnreadCells, copied_sentences, refuse_unless_random, refuse_unread, split_by
 from harness.correction.mean_estimates import ALL_LABELLED, Figure, MeanEstimates, Sample, mean_estimates, mean_sample, share_sample
 from harness.correction.options import CorrectOptions
 from harness.correction.with_others import AVERAGE, with_other_languages
@@ -79,6 +79,7 @@ class Corrected(CellResults, frozen=True):
     numbers: tuple[CorrectedNumber, ...]
     notes: tuple[str, ...]
     unread: tuple[UnreadCells, ...] = ()
+    copied: tuple[str, ...] = ()
     schema_version: int = 1
 
 
@@ -128,7 +129,8 @@ def correct(sources: Sequence[Recording], compare: MeasureOptions, options: Corr
         numbers = _add_borrowed(numbers, samples)
     numbers.sort(key=lambda number: (*sort_key(number.key), number.versus is not None, *sort_key({"class": number.share_of})))
     notes = (*aligned.notes, SHIFTED if options.prevalence_shift else BIAS_UNKNOWN, *([AVERAGE] if options.borrow else []))
-    return Corrected(aligned.signed(use=str(options)), "random", options.prevalence_shift, tuple(numbers), notes, unread)
+    copied = copied_sentences(aligned)
+    return Corrected(aligned.signed(use=str(options)), "random", options.prevalence_shift, tuple(numbers), notes, unread, copied)
 
 
 def _correct_cell(

@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.correction.cell_results import CellResults, KeyedRow
+from harness.correction.cell_results import CellResults, KeyedRow, copied_sentences
 from harness.correction.options import FOLDS, ProbabilityOptions
 from harness.correction.probability_rule import (
     CUTS,
@@ -196,6 +196,7 @@ class Probabilities(CellResults, frozen=True):
     languages: tuple[AcrossLanguages, ...]
     cuts: tuple[CommonCut, ...]
     notes: tuple[str, ...]
+    copied: tuple[str, ...] = ()
     schema_version: int = 1
 
 
@@ -209,7 +210,8 @@ def probabilities(
     cells, languages, cuts = (tuple(chain.from_iterable(rows)) for rows in zip(*parts, strict=True))
     unused = any(judged.design is not None for judged in aligned.tables)
     notes = (*aligned.notes, *([WEIGHTS_UNUSED] if unused and cells else ()))
-    return Probabilities(aligned.signed(use=str(options)), options.margin, options.alpha, cells, languages, cuts, notes)
+    copied = copied_sentences(aligned) if cells else ()
+    return Probabilities(aligned.signed(use=str(options)), options.margin, options.alpha, cells, languages, cuts, notes, copied)
 
 
 def probabilities_of_table(

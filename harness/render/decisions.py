@@ -26,7 +26,7 @@ from harness.decide.options import DecisionOptions
 from harness.measure.options import POOLED
 from harness.model import CONDITION, SIDE
 from harness.render.fitted_table import FittedTable
-from harness.render.terminal import dim_lines, legend_of, print_lines, table_heading
+from harness.render.terminal import dim_lines, doubt_lines, legend_of, print_lines, table_heading
 from harness.reports.answer.parts import CORRECTED, SIGNS, STYLES, state_of
 from harness.reports.tables.columns import COUNT, SHARE, TEXT, Column, Row, TableName, columns_in, interval_of_points, lenient_text
 from harness.reports.tables.numbers import UNDEFINED, counted, difference, percent, probability, rounded_up
@@ -219,7 +219,7 @@ def render_corrected(corrected: Corrected) -> RenderableType:
     names = [name for name in corrected.numbers[0].key if name not in ("language", "metric", *SIDE)]
     keys = (*varying_keys(rows, SIDE), "metric", *(name for name in names if any(row[name] is not None for row in rows)))
     keys = (*keys, *(["class"] if any(row["class"] is not None for row in rows) else []))
-    return Group(Text(first, style="bold"), _tables(rows, keys, TableName.CORRECTED, corrected.notes))
+    return Group(Text(first, style="bold"), *doubt_lines(corrected.copied), _tables(rows, keys, TableName.CORRECTED, corrected.notes))
 
 
 def _corrected_row(number: CorrectedNumber) -> dict[str, Any]:
@@ -236,7 +236,7 @@ def render_acceptance(acceptances: Acceptances) -> RenderableType:
     certified = sum(row["threshold"] is not None for row in rows)
     first = f"Answers of the judge can be accepted without a person for {certified} of {counted(len(rows), 'question')}."
     table = _tables(rows, (*varying_keys(rows, SIDE), "metric"), TableName.ACCEPTANCE, acceptances.notes)
-    return Group(Text(first, style="bold"), table)
+    return Group(Text(first, style="bold"), *doubt_lines(acceptances.copied), table)
 
 
 def render_calibrated(calibrated: Calibrated, *, all_numbers: bool = False) -> RenderableType:
@@ -254,7 +254,7 @@ def render_calibrated(calibrated: Calibrated, *, all_numbers: bool = False) -> R
         if helped
         else "Calibrating helps nowhere."
     )
-    parts: list[RenderableType] = [Text(first, style="bold")]
+    parts: list[RenderableType] = [Text(first, style="bold"), *doubt_lines(calibrated.copied)]
     legend: dict[str, None] = {}
     for metric in calibrated.metrics:
         [section] = shown_sections({CALIBRATED_SCORES.name: calibrated_section([metric])})
@@ -450,7 +450,7 @@ def render_probabilities(measured: Probabilities) -> RenderableType:
 
     numbers = probabilities_section(measured.cells, measured.languages, measured.cuts) or {}
     [shown] = shown_sections({PROBABILITIES.name: numbers})
-    parts: list[RenderableType] = [Text(terminal_safe(line)) for line in headline(numbers)]
+    parts: list[RenderableType] = [*(Text(terminal_safe(line)) for line in headline(numbers)), *doubt_lines(measured.copied)]
     further = shown.text.removeprefix("Is it as often right as it says?").strip()
     for line in headline(numbers):
         further = further.replace(line, "").strip()

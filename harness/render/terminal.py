@@ -32,7 +32,7 @@ from harness.render.verdicts import (
     side_text,
     two_people_sentence,
 )
-from harness.reports.answer.parts import Answer
+from harness.reports.answer.parts import SIGNS, Answer
 from harness.reports.answer.steps import LabelPages
 from harness.reports.tables.columns import Row, TableName, columns_in
 from harness.reports.tables.numbers import counted, difference, percent
@@ -87,6 +87,12 @@ def render_reviews(summary: ReviewSummary) -> RenderableType:
 
 
 _MOST_CLASSES = 11  # of a scale whose equal scores are agreement, such as 0 to 10; of more classes they say little
+
+
+def doubt_lines(sentences: Iterable[str]) -> Iterator[Text]:
+    """Yield the sentences that numbers have to be read with, as lines below the first one."""
+    for sentence in sentences:
+        yield Text(f"{SIGNS['open']} {terminal_safe(sentence)}")
 
 
 def dim_lines(lines: Iterable[str]) -> RenderableType:

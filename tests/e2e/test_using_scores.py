@@ -38,7 +38,7 @@ def read(cli: Cli, *arguments: str | Path) -> Any:
 
 def test_corrected_numbers_for_programs(cli: Cli, folder: Path) -> None:
     found = read(cli, "correct", folder, "--versus", "system=a")
-    assert found.keys() == {"schema_version", "signature", "sampling", "prevalence_shift", "notes", "numbers", "unread"}
+    assert found.keys() == {"schema_version", "signature", "sampling", "prevalence_shift", "notes", "numbers", "unread", "copied"}
     assert found["sampling"] == "random" and found["signature"].endswith("|use:correct shift=no share_freedom=0.5+2")
     assert all(number.keys() == NUMBER for number in found["numbers"])
     tone = [number for number in found["numbers"] if number["metric"] == "tone"]
@@ -73,7 +73,7 @@ def test_corrected_numbers_for_people(cli: Cli, folder: Path, tmp_path: Path) ->
 def test_acceptance_for_programs_and_people(cli: Cli, folder: Path) -> None:
     found = read(cli, "accept", folder)
     assert found["signature"].endswith(" variance=cr2 correlation=0.1 equal_groups=20"), "what nobody can choose but moves a threshold"
-    assert found.keys() == {"schema_version", "signature", "alpha", "delta", "notes", "thresholds", "unread"}
+    assert found.keys() == {"schema_version", "signature", "alpha", "delta", "notes", "thresholds", "unread", "copied"}
     assert all(threshold.keys() == THRESHOLD for threshold in found["thresholds"])
     [tone] = [threshold for threshold in found["thresholds"] if threshold["metric"] == "tone"]
     assert tone["confidence"] == "probability" and tone["agreement_lower"] >= 0.9 and 0 < tone["coverage"] <= 1

@@ -98,12 +98,16 @@ def test_who_knows_that_equal_scores_are_the_judges_says_so(copied: Callable[...
     assert cli("gate", folder, "--policy", tmp_path / "gate.toml").code == 0
 
 
-def test_accepting_the_answers_of_a_copy_says_so(copied: Callable[..., Path], cli: Callable[..., Any]) -> None:
+def test_numbers_of_a_copy_say_so_in_their_first_lines(copied: Callable[..., Path], cli: Callable[..., Any]) -> None:
     told = (
         "model/copy in ja/tone: its score is that of 'p1' in every one of 240 texts, so that it may be a copy, and agreement shows nothing."
     )
-    folder = copied(lambda row: row["annotator_id"] == "p1")
-    assert told in harness.accept(folder).notes and told in " ".join(cli("accept", folder).out.split())
+    folder = copied(lambda row: row["annotator_id"] == "p1", probs={"0": 0.1, "1": 0.2, "2": 0.7})
+    for command in ("accept", "correct", "calibrate", "probabilities"):
+        done = cli(command, folder)
+        assert done.code == 0 and f"○ {told}" in " ".join(done.out.split())[:1000], done.out + done.err
+        assert told in json.loads(cli(command, folder, "--json").out)["copied"]
+    assert told in harness.accept(folder).copied
 
 
 def test_what_is_shown_against_a_copy_stays(copied: Callable[..., Path]) -> None:
