@@ -17,10 +17,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from cyclopts import App, ArgumentCollection
+from cyclopts.utils import UNSET
 
 from harness.cli import main
-from harness.content import Library
+from harness.content import Library, specs
 from harness.judges import local as local_models
+from harness.prompts import templates
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED_DATA = ROOT.parent / "shared" / "data"
@@ -88,10 +91,41 @@ def _closed_world(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _content_is_parsed_once() -> Iterator[None]:
-    """The same TOML text is parsed once by all tests of a process: most of them read the same content."""
+def _worked_out_once() -> Iterator[None]:
+    """What most tests of a process ask for again is worked out once, and is the same each time.
+
+    The same TOML text is parsed, and looked through for wrong keys; the flags of a command are resolved; a kind of prompt is rendered.
+    """
+    checked: dict[tuple[int, type], tuple[Any, Any]] = {}  # with the content, so that its id stays its own
+    arguments: dict[tuple[int, str], tuple[App, ArgumentCollection]] = {}
+    prompts: dict[str, Any] = {}
+    wrong_key, assemble, render = specs.wrong_key, App.assemble_argument_collection, templates.render_template
+
+    def checked_once(content: Mapping[str, Any], kind: type) -> Any:
+        key = id(content), kind
+        if key not in checked:
+            checked[key] = content, wrong_key(content, kind)
+        return checked[key][1]
+
+    def assembled_once(app: App, **options: Any) -> ArgumentCollection:
+        key = id(app), str(options)
+        if key not in arguments:
+            arguments[key] = app, assemble(app, **options)
+        for argument in arguments[key][1]:  # as before the words of a command line were read into them
+            argument.tokens, argument._value = [], UNSET
+            argument._marked_converted = argument._mark_converted_override = False
+        return arguments[key][1]
+
+    def rendered_once(spec: Any) -> Any:
+        if spec.key not in prompts:
+            prompts[spec.key] = render(spec)
+        return prompts[spec.key]
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tomllib, "loads", cache(tomllib.loads))
+        patch.setattr(specs, "wrong_key", checked_once)
+        patch.setattr(App, "assemble_argument_collection", assembled_once)
+        patch.setattr(templates, "render_template", rendered_once)
         yield
 
 

@@ -11,6 +11,7 @@ import importlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, fields, replace
 from dataclasses import field as dataclass_field
+from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import (
@@ -171,6 +172,7 @@ def class_of(name: str) -> type[Command]:
     return cls
 
 
+@cache
 def fields_of(cls: type[Any]) -> tuple[CommandField, ...]:
     """Return the fields of a command, with those of the options that it holds in place of these.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Mapping, Sequence
+from functools import cache
 from types import UnionType
 from typing import Annotated, Any, Literal, NoReturn, Union, get_args, get_origin
 
@@ -78,7 +79,11 @@ def app_of(name: str, *, explained: bool = False) -> App:
     Args:
         explained: whether flags have their help, which is read from the source and takes time.
     """
-    cls = class_of(name)
+    return _app_of(class_of(name), name, explained)
+
+
+@cache
+def _app_of(cls: type[Command], name: str, explained: bool) -> App:
     fields = fields_of(cls)
 
     def build(*values: Any, **flags: Any) -> Command:

@@ -1,7 +1,8 @@
 """Verdicts on probabilities: how often a grid of nine languages has a wrong one, in unequal groups, against three people who differ.
 
-`python -m tests.worlds.test_probabilities [R]` prints the tables. A judge sees each text through noise, which groups share, and says how
-sure it is; people label the text with different strictness. What is true of a confidence is known from 300,000 texts of the same world.
+`python -m tests.worlds.test_probabilities [R]` prints the tables (refits are in test_refits.py). A judge sees each text through noise,
+which groups share, and says how sure it is; people label the text with different strictness. What is true of a confidence is known from
+300,000 texts of the same world.
 """
 
 from __future__ import annotations
@@ -17,10 +18,9 @@ import pytest
 from numpy.random import Generator
 
 from harness.correction.options import ProbabilityOptions
-from harness.correction.probability_rule import DO_NOT_HOLD, HOLD, REFITTED, ProbabilityTests, decide_probabilities
-from harness.stats import group_folds
+from harness.correction.probability_rule import DO_NOT_HOLD, HOLD, ProbabilityTests, decide_probabilities
 from harness.stats.core.arrays import Floats, Ints
-from harness.stats.estimation.probability_tests import calibration_tests, refit
+from harness.stats.estimation.probability_tests import calibration_tests
 from tests.worlds.rows import Row, table
 from tests.worlds.worlds import HIT, group_sizes
 
@@ -130,42 +130,23 @@ def logit(p: Floats) -> Floats:
     return np.asarray(np.log(p / (1 - p)))
 
 
-Says = Callable[[TwoClasses, Answers, Generator], Floats]
-"""What a judge says of its answers, with the generator of chance."""
+Says = Callable[[TwoClasses, Answers], Floats]
+"""How sure a judge says that it is of each of its answers."""
 
 
 def shifted(gap: float) -> Says:
     """A judge whose mean confidence is `gap` above what is right, at all leanings."""
-    return lambda world, found, _: 1 / (1 + np.exp(-logit(calibrated(world, found.lean)) - moved_by(world, gap)))
+    return lambda world, found: 1 / (1 + np.exp(-logit(calibrated(world, found.lean)) - moved_by(world, gap)))
 
 
-def shuffled(world: TwoClasses, found: Answers, rng: Generator) -> Floats:
-    """Confidences that have nothing to do with the answer, and are too high."""
-    return np.asarray(1 - 0.5 * (1 - rng.permutation(calibrated(world, found.lean))))
-
-
-def stretched(world: TwoClasses, found: Answers, _: Generator) -> Floats:
-    """Log-odds twice as far from even as they should be: a map helps."""
-    return np.asarray(1 / (1 + np.exp(-2 * logit(calibrated(world, found.lean)))))
-
-
-def tests_of(world: TwoClasses, says: Says, rng: Generator, *, with_refit: bool) -> ProbabilityTests:
-    """Draw one language, and test it as `harness probabilities` does."""
-    found = world.draw(rng)
-    confidence = says(world, found, rng)
-    sides = [calibration_tests(confidence, right, found.group, MARGIN) for right in (found.right, found.person)]
-    fitted = None
-    if with_refit:
-        try:
-            fitted = refit(confidence, found.right, found.group, group_folds(found.group, 5), MARGIN)
-        except ValueError:  # no finite map
-            fitted = None
-    return ProbabilityTests(sides[0], sides[1], fitted)
-
-
-def verdicts(world: TwoClasses, says: Says, rng: Generator, *, cells: int = LANGUAGES, with_refit: bool = False) -> list[str]:
-    """Draw a grid of languages, and return the verdict of each."""
-    tests = [tests_of(world, says, rng, with_refit=with_refit) for _ in range(cells)]
+def verdicts(world: TwoClasses, says: Says, rng: Generator, cells: int = LANGUAGES) -> list[str]:
+    """Draw a grid of languages, and return the verdict of each, without refits."""
+    tests = []
+    for _ in range(cells):
+        found = world.draw(rng)
+        confidence = says(world, found)
+        sides = [calibration_tests(confidence, right, found.group, MARGIN) for right in (found.right, found.person)]
+        tests.append(ProbabilityTests(sides[0], sides[1], None))
     return [decided.verdict for decided in decide_probabilities(tests, ALPHA)]
 
 
@@ -173,8 +154,6 @@ PROMISES: dict[str, tuple[Says, str, dict[str, str]]] = {  # what is said, the w
     "five points too sure: any *hold*": (shifted(MARGIN), HOLD, {"200 single texts": "0.0", "80 unequal groups": "0.0"}),
     "five points too timid: any *hold*": (shifted(-MARGIN), HOLD, {"200 single texts": "0.0", "80 unequal groups": "0.0"}),
     "calibrated: any *do not hold*": (shifted(0.0), DO_NOT_HOLD, {"200 single texts": "0.3", "80 unequal groups": "0.3"}),
-    "says nothing: any *hold after refit*": (shuffled, REFITTED, {"200 single texts": "0.0", "80 unequal groups": "0.0"}),
-    "calibrated: any *hold after refit*": (shifted(0.0), REFITTED, {"200 single texts": "0.0", "80 unequal groups": "0.0"}),
 }
 
 
@@ -185,23 +164,20 @@ def rows_of(promise: str, r: int) -> Iterator[Row]:
         if "five points" in promise and np.isinf(moved_by(world, MARGIN if "sure" in promise else -MARGIN)):
             continue
         rng = np.random.default_rng([71, list(PROMISES).index(promise), number])
-        with_refit = wrong == REFITTED
-        false = sum(wrong in verdicts(world, says, rng, with_refit=with_refit) for _ in range(r))
+        false = sum(wrong in verdicts(world, says, rng) for _ in range(r))
         yield Row(f"{promise}, {name}", before.get(name, "–"), false, r, 100 * ALPHA, False)
 
 
 def power(r: int) -> Iterator[str]:
-    """Yield how many languages of a grid get the right verdict of a calibrated judge, and of one whose log-odds are twice too far."""
-    yield "| world | calibrated: mean confidence, % | *hold*, nine languages, % | one, % | too extreme: *hold after refit*, one, % |"
-    yield "| --- | --- | --- | --- | --- |"
+    """Yield how many languages of a grid with a calibrated judge get *hold*, and how many that are tested alone."""
+    yield "| a calibrated judge | mean confidence, % | *hold*, of nine languages, % | of one, % |"
+    yield "| --- | --- | --- | --- |"
     for number, (name, world) in enumerate(WORLDS.items()):
         rng = np.random.default_rng([72, number])
         lean = world.draw(rng, max(1, round(20_000 / world.size))).lean
         nine = np.mean([verdicts(world, shifted(0.0), rng).count(HOLD) for _ in range(r)]) / LANGUAGES
-        one = np.mean([verdicts(world, shifted(0.0), rng, cells=1) == [HOLD] for _ in range(4 * r)])
-        helped = np.mean([verdicts(world, stretched, rng, cells=1, with_refit=True) == [REFITTED] for _ in range(2 * r)])
-        numbers = (calibrated(world, lean).mean(), nine, one, helped)
-        yield f"| {name} | " + " | ".join(f"{100 * value:.0f}" for value in numbers) + " |"
+        one = np.mean([verdicts(world, shifted(0.0), rng, 1) == [HOLD] for _ in range(4 * r)])
+        yield f"| {name} | " + " | ".join(f"{100 * value:.0f}" for value in (calibrated(world, lean).mean(), nine, one)) + " |"
 
 
 @pytest.mark.slow
@@ -215,7 +191,7 @@ def test_a_wrong_verdict_on_probabilities_is_rare(promise: str) -> None:
 def test_a_calibrated_judge_that_is_nearly_always_right_is_shown_to_be_one() -> None:
     world = WORLDS["400 single texts, the judge is nearly always right"]
     rng = np.random.default_rng(73)
-    assert np.mean([verdicts(world, shifted(0.0), rng, cells=1) == [HOLD] for _ in range(20)]) > 0.7
+    assert np.mean([verdicts(world, shifted(0.0), rng, 1) == [HOLD] for _ in range(20)]) > 0.7
 
 
 def main() -> None:
