@@ -152,6 +152,7 @@ class Lexicon(_Spec, frozen=True):
     extremes: tuple[Text, ...] = ()  # words for the highest and the lowest score, such as "maximum"
     other_numbers: tuple[Text, ...] = ()  # words for numbers that are no score, such as "confidence" and "errors"
     counted: tuple[Text, ...] = ()  # words for what a number before them counts, such as "sentences" in "2 sentences"
+    counted_kinds: tuple[Text, ...] = ()  # words between a number and what it counts, such as "grammatical" in "2 grammatical errors"
     minus: tuple[Text, ...] = ()  # words for a minus sign before a number
     numbered: tuple[Text, ...] = ()  # words that a number or letter follows which names a text, such as "story 2"
     refusals: tuple[Text, ...] = ()  # how a refusal begins; `~` stands for each of `refused_actions`

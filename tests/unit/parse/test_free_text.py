@@ -209,6 +209,17 @@ def test_a_dash_is_no_sign(text: str) -> None:
         "有2个句子。",
         "2 предложения.",
         "2개의 문장이 있습니다.",
+        "2 grammatical errors",
+        "The text has 2 minor spelling mistakes.",
+        "2 schwere Grammatikfehler",
+        "Text má 2 drobné gramatické chyby.",
+        "Il y a 2 petites erreurs.",
+        "2 грамматические ошибки",
+        "2个语法错误",
+        "文法的な誤りが2つあります。",
+        "2개의 문법 오류",
+        "2 dil bilgisi hatası",
+        "2 nyelvtani hiba",
     ],
 )
 def test_what_a_number_counts_makes_it_no_score(text: str) -> None:
@@ -223,7 +234,18 @@ def test_a_count_is_no_rival_of_the_score(text: str) -> None:
     assert (reading.score, reading.further_numbers) == (1, "2")
 
 
-@pytest.mark.parametrize("text", ["2 points", "2 because sentences are fine", "I give 2.", "Rating: 2 words are missing", "**2** words"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2 points",
+        "2 because sentences are fine",
+        "I give 2.",
+        "Rating: 2 words are missing",
+        "**2** words",
+        "2 minor",
+        "I give 2, minor errors",
+    ],
+)
 def test_a_score_beside_other_words_stays_one(text: str) -> None:
     assert read_text(text, TWO, WORDS).score == 2
 
