@@ -1,7 +1,8 @@
 """Verdicts on released scores (a mode or mean of several people, without their single scores), and on errors that people marked.
 
-`python -m tests.worlds.test_released_scores [R]` prints the table. Grids of five languages go through `harness.from_frames` to the
-verdicts. Released scores are made of three people of different strictness; errors are marked by two people who overlook some of them.
+`python -m tests.worlds.test_released_scores [R [WORDS]]` prints the table, or its rows that begin with some words. Grids of five languages
+go through `harness.from_frames` to the verdicts. Released scores are made of three people of different strictness; errors are marked by two
+people who overlook some of them.
 """
 
 from __future__ import annotations
@@ -254,6 +255,8 @@ def test_released_scores_alone_never_say_use(label: Callable[..., Floats]) -> No
 
 if __name__ == "__main__":
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 400
-    print(table(row(name, count) for name in WORLDS), flush=True)
-    print()
-    print("\n".join(power_rows(max(1, count // 10))))
+    words = sys.argv[2] if len(sys.argv) > 2 else ""
+    print(table(row(name, count) for name in WORLDS if name.startswith(words)), flush=True)
+    if not words:
+        print()
+        print("\n".join(power_rows(max(1, count // 10))))
