@@ -141,9 +141,9 @@ bench: setup
 # How often verdicts, plans and intervals are wrong in made worlds: the tables of docs/error-rates.md and docs/improve.md.
 simulations: setup
 	$(BIN)/python -m tests.unit.decide.test_simulations
-	$(BIN)/python -m tests.unit.stats.selection.test_selection_simulations
+	$(BIN)/python -m tests.unit.stats.estimation.test_selection_simulations
 	$(BIN)/python -m tests.unit.improvement.test_calibrated_simulations
-	$(BIN)/python -m tests.unit.stats.selection.test_cascade_simulations
+	$(BIN)/python -m tests.unit.stats.estimation.test_cascade_simulations
 	$(BIN)/python -m tests.unit.stats.intervals.test_regression_simulations
 	$(BIN)/python -m tests.unit.correction.test_probability_simulations
 	$(BIN)/python -m tests.worlds.test_correct_intervals

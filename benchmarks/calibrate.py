@@ -12,11 +12,10 @@ import time
 import numpy as np
 
 from harness.correction.calibrate import calibrate_metric
-from harness.correction.certified_map import CertifiedMap, apply_map
+from harness.correction.certified_cell import CertifiedMap, apply_map
 from harness.correction.options import CalibrateOptions
 from harness.correction.score_maps import map_inputs
-from harness.measure.answer_counts import AnswerCounts
-from harness.measure.item_table import ItemTable
+from harness.measure.item_table import AnswerCounts, ItemTable
 from harness.measure.label_counts import Classes, LabelCounts
 
 LANGUAGES, METRICS, TEXTS, LABELS, CLASSES = 15, 9, 3704, 2, 5

@@ -21,7 +21,7 @@ from phases import SCRIPT, environment
 from scipy import stats
 
 from harness.stats import kendall_tau, krippendorff_alpha_interval, pearson, spearman
-from harness.stats.agreement.continuous import segment_correlations
+from harness.stats.agreement.correlation import segment_correlations
 from harness.stats.agreement.variance_components import mean_of_items, one_way_features, single_of_sums
 
 CELLS, ITEMS, RATERS, SYSTEMS = 135, 2470, 3, 10

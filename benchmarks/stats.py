@@ -17,7 +17,7 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import fleiss_kappa as fleiss_of_statsmodels
 
 from harness.stats import cell_statistics, count_classes, count_long, estimate, fleiss_kappa, intervals, tabulate
-from harness.stats.agreement.coefficients import fleiss
+from harness.stats.agreement.agreement import fleiss
 
 CELLS, ITEMS, RATERS, CLASSES, RESAMPLES = 135, 2470, 3, 3, 1000
 TEXT = 3  # items of a text, where there are clusters

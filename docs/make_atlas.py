@@ -14,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from harness.judge_atlas.atlas_file import FILE, read_atlas
+from harness.judge_atlas.atlas import FILE, read_atlas
 from harness.reports.atlas_answer import QUALITIES, LanguageRow, QualitySquare, atlas_matrix, wrong_use_words
 
 ROOT = Path(__file__).parent.parent

@@ -18,8 +18,16 @@ from typing import Any
 
 import numpy as np
 
-from harness.correction.mean_estimates import Figure, MeanEstimates, Sample, mean_estimates
-from harness.correction.with_others import MIN_LANGUAGES, judge_errors, mean_or_share, with_other_languages
+from harness.correction.mean_estimates import (
+    MIN_LANGUAGES,
+    Figure,
+    MeanEstimates,
+    Sample,
+    judge_errors,
+    mean_estimates,
+    mean_or_share,
+    with_other_languages,
+)
 from harness.errors import HarnessError, UsageError
 from harness.measure.compare import align
 from harness.measure.item_table import ItemTable, item_tables

@@ -45,7 +45,7 @@ _PUBLIC = {
     "cascade_certificate": "harness.correction.cascade_certificate",
     "certificate": "harness.correction.certificate",
     "check_gate": "harness.api",
-    "GateOptions": "harness.gate.options",
+    "GateOptions": "harness.gate.policy",
     "check_watch": "harness.api",
     "labels_check": "harness.api",
     "LabelCheckOptions": "harness.annotate.options",

@@ -36,10 +36,9 @@ from harness.decide.options import DecisionOptions
 from harness.errors import MissingData, UsageError
 from harness.exchange.labels.options import TableOptions
 from harness.gate.check import GateResult, gate
-from harness.gate.options import GateOptions
-from harness.gate.policy import Policy, load_policy
+from harness.gate.policy import GateOptions, Policy, load_policy
 from harness.improvement.asking import Asking, PlannedImprovement, planned
-from harness.improvement.calibrated_candidates import CalibratedCandidates
+from harness.improvement.candidates import CalibratedCandidates
 from harness.improvement.explain import Explained
 from harness.improvement.explain import explain as explain_errors
 from harness.improvement.improve import Improved, divided, starting_point
@@ -80,7 +79,7 @@ from harness.text import as_names
 if TYPE_CHECKING:  # read on use
     import pandas as pd
 
-    from harness.judge_atlas.atlas_file import Atlas
+    from harness.judge_atlas.atlas import Atlas
     from harness.watch.watch_check import WatchCheck
 
 
@@ -234,7 +233,7 @@ def atlas() -> pd.DataFrame:
     import pandas as pd
 
     from harness.content.library import bundled_root
-    from harness.judge_atlas.atlas_file import FILE, read_atlas
+    from harness.judge_atlas.atlas import FILE, read_atlas
 
     return pd.DataFrame(list(read_atlas(bundled_root() / FILE).flat()))
 
@@ -258,10 +257,10 @@ def build_atlas(earlier: Atlas | None = None, watch: Callable[[str], object] = l
     from harness.boards.recorded import RECORDED
     from harness.content.library import bundled_root
     from harness.data.asked_data import quality_of
-    from harness.judge_atlas.atlas_file import AtlasRow
+    from harness.judge_atlas.atlas import AtlasRow
     from harness.judge_atlas.atlas_rows import JUDGES, ComparedSet, joined, rankings_of_set, read_judges, rows_of_set
     from harness.measure.compare import align
-    from harness.measure.rankings.by_language import language_rankings
+    from harness.measure.language_rankings import language_rankings
     from harness.model import BY_PEOPLE
     from harness.published.listing import cards_in, listed
 

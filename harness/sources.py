@@ -20,7 +20,7 @@ from harness.exchange.labels.options import Role, TableOptions
 from harness.exchange.labels.read import KIND_BY_SUFFIX
 from harness.exchange.one_table.read_table import OneTable, is_table_file, read_one_table
 from harness.judges.panel import Panel, is_panel_file, split_panels
-from harness.measure import options, panels
+from harness.measure import options
 from harness.measure.compare import Recording
 from harness.measure.options import JudgeSelection, MeasureOptions
 from harness.options import part_of
@@ -109,10 +109,10 @@ def _open_source(source: Source, card: str | None, out: Path) -> OpenedSource:
     if isinstance(source, Dataset):
         return OpenedSource(_recorded(source, source.id))
     if not isinstance(source, (str, Path)):
-        from harness.measure import recorded_run
+        from harness.measure import recordings
 
         source.refuse_unanswered()
-        recording = recorded_run.recording(
+        recording = recordings.recording(
             source.judgments, source.prepared.data, source.prepared.training, source.name, source.protocol.judges.panels
         )
         return OpenedSource(msgspec.structs.replace(recording, notes=tuple(_notes(source))), source)
@@ -181,9 +181,8 @@ def unreviewed_instructions(result: RunResult) -> list[str]:
 
 def gated_source(source: Source, card: str | None, out: Path) -> GatedSource:
     """Return a source with the signature and the rule that its numbers have. Raises as `api.check_gate`."""
-    from harness.gate.numbers import GatedSource
-    from harness.gate.unanswered import unanswered_calls
-    from harness.measure import recorded_run
+    from harness.gate.numbers import GatedSource, unanswered_calls
+    from harness.measure import recordings
 
     opened = _open_source(source, card, out)
     if opened.run is None:
@@ -192,7 +191,7 @@ def gated_source(source: Source, card: str | None, out: Path) -> GatedSource:
         signature = f"data:{data.about.id}@{data.about.version}+{data.sha256[:12]}|judgments:{answers}"
         return GatedSource(opened.recording, MeasureOptions(), {"": signature})
     protocol = opened.run.protocol
-    signatures = {judge: str(signature) for judge, signature in recorded_run.signatures(protocol, opened.run.judgments).items()}
+    signatures = {judge: str(signature) for judge, signature in recordings.signatures(protocol, opened.run.judgments).items()}
     rule = options.of_rule(protocol.rule.majority, protocol.rule.annotators)
     return GatedSource(opened.recording, rule, signatures, unanswered_calls(opened.run))
 
@@ -243,11 +242,13 @@ def with_panels(
 
 
 def _with_panel(opened: Sequence[OpenedSource], name: str, panel: Panel, metrics: Collection[str] | None) -> list[OpenedSource]:
+    from harness.measure import recordings
+
     sources_with_panel, errors = [], []
     for source in opened:
         recording = source.recording
         try:
-            judgments = panels.with_panel(recording.judgments, name, panel, recording.data.scales, metrics)
+            judgments = recordings.with_panel(recording.judgments, name, panel, recording.data.scales, metrics)
         except UsageError as err:
             errors.append(err)
             sources_with_panel.append(source)

@@ -22,11 +22,10 @@ from harness.errors import UsageError
 from harness.measure.cells import bounds, named_shares, number, reasons, sort_key
 from harness.measure.compare import CI_METHOD, matching, of_metrics, only_where, refuse_median_of_names
 from harness.measure.judged_table import factorise, item_key
-from harness.measure.label_counts import Classes, LabelCounts, count_labels
+from harness.measure.label_counts import Classes, ItemScores, LabelCounts, count_labels
+from harness.measure.label_counts import numbers as to_numbers
 from harness.measure.options import POOLED, Annotators, Drawing, MeasureOptions
 from harness.measure.score_cells import NO_SECOND, NOT_CLASSES, NOT_INTERVAL, people_statistics, second_ratings, source_texts
-from harness.measure.scores import ItemScores
-from harness.measure.scores import numbers as to_numbers
 from harness.model import Item
 from harness.options import RESAMPLES
 from harness.parse.language import MIN_LETTERS, identify_language, known_languages
@@ -44,8 +43,8 @@ from harness.stats import (
     tabulate,
     undefined_by_scale,
 )
-from harness.stats.agreement.continuous import score_correlation
 from harness.stats.agreement.correlation import NAMES as CORRELATIONS
+from harness.stats.agreement.correlation import score_correlation
 from harness.stats.agreement.variance_components import eta_squared
 from harness.stats.core.arrays import Floats, Ints
 from harness.text import short_repr

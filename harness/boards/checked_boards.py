@@ -18,8 +18,8 @@ from harness.content.canary import HOW_TO_MARK
 from harness.content.problems import Problem, key_pattern, line_of
 from harness.content.tags import suggest
 from harness.errors import MissingData, UsageError
-from harness.measure.answer_counts import AnswerCounts
 from harness.measure.cells import NAMES as STATISTICS
+from harness.measure.item_table import AnswerCounts
 from harness.runs import Prepared
 
 _MAX_TABLE_BYTES = 4 << 20

@@ -36,7 +36,7 @@ from harness.data.columns import CodedColumn
 from harness.data.judgments import Judgments, text_hash
 from harness.errors import ContentError, HarnessError, UsageError
 from harness.judges import traits_of
-from harness.measure.answer_counts import AnswerCounts, count_all_answers
+from harness.measure.item_table import AnswerCounts, count_all_answers
 from harness.model import Failure, Judgment, Reply
 from harness.runs import Prepared, RunAnswers, Spent, derive_judgments
 

@@ -28,7 +28,7 @@ from harness.content.tags import choose_from
 from harness.decide.sentences import unread_sentence, unread_words
 from harness.errors import ContentError, JudgeError, StoreError, UsageError
 from harness.judges import traits_of
-from harness.measure.answer_counts import count_all_answers
+from harness.measure.item_table import count_all_answers
 from harness.model import JudgeIdentity
 from harness.offensive import hides_texts
 from harness.row_files import jsonl_lines, write_atomic

@@ -1,7 +1,7 @@
 """Verify a submission, for `harness board verify`: ask some of its calls again, twice each, and compare the replies.
 
 A judge does not always answer the same, so it is compared with its own retest noise. A submission holds if it differs no more from the
-fresh replies than these differ from each other, by the exact test of `harness.stats.agreement.retest`.
+fresh replies than these differ from each other, by the exact test of `harness.stats.agreement.variance_components`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from harness.engines.work import with_ids
 from harness.errors import ContentError, IncompleteRun, UsageError
 from harness.judges import Judge, JudgeOptions, opening_name
 from harness.judges.base import Environment
-from harness.measure.retest import Outcome, Retest, retest_outcomes
+from harness.measure.summaries import Outcome, Retest, retest_outcomes
 from harness.model import Call, Reply
 from harness.runs import (
     PlannedCalls,

@@ -12,8 +12,7 @@ from harness.cli.commands.find_out import ShowAtlas
 from harness.cli.output import columns, fitting, hanging, in_lines, known_width, print_signed, step_lines
 from harness.cli.streams import print_json
 from harness.errors import UsageError
-from harness.judge_atlas.atlas_file import FILE, Atlas, AtlasRow, read_atlas
-from harness.judge_atlas.quality_answers import CORRECTED, USE, answers_by_quality, select, tag_of
+from harness.judge_atlas.atlas import CORRECTED, FILE, USE, Atlas, AtlasRow, answers_by_quality, read_atlas, select, tag_of
 from harness.reports.answer.parts import SIGNS, STYLES
 from harness.reports.atlas_answer import (
     ATLAS_SIGNS,
@@ -162,7 +161,7 @@ def _write_site(atlas: Atlas, arguments: ShowAtlas) -> int:
 def _build(arguments: ShowAtlas) -> int:
     from harness import api
     from harness.content.library import bundled_root
-    from harness.judge_atlas.atlas_file import atlas_bytes, parquet_bytes
+    from harness.judge_atlas.atlas import atlas_bytes, parquet_bytes
     from harness.row_files import write_together
 
     path: Path = arguments.to or bundled_root() / FILE

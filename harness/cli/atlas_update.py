@@ -24,7 +24,7 @@ from harness.content.specs import BoardData
 from harness.data.asked_data import quality_of
 from harness.data.folders import data_home, how_to_get
 from harness.errors import HarnessError, IncompleteRun, UsageError
-from harness.judge_atlas.atlas_file import FILE, Atlas, AtlasRow, read_atlas
+from harness.judge_atlas.atlas import FILE, Atlas, AtlasRow, read_atlas
 from harness.judge_atlas.atlas_rows import rows_of_set
 from harness.judges import traits_of
 from harness.offensive import refuse_in_repository

@@ -49,7 +49,7 @@ def gate(arguments: Gate) -> int:
 
 
 def new_policy(arguments: NewContent) -> int:
-    from harness.gate.suggest import suggested_policy
+    from harness.gate.check import suggested_policy
     from harness.row_files import write_atomic
 
     path = (arguments.into or Path()) / "gate.toml"
@@ -70,8 +70,7 @@ def init(arguments: WatchInit) -> int:
     from harness.correction import certificate
     from harness.render.gate_and_watch import print_plan
     from harness.watch.options import WatchOptions
-    from harness.watch.setting_up import WatchStart, refuse_unfit
-    from harness.watch.watching import begin, open_watch
+    from harness.watch.watching import WatchStart, begin, open_watch, refuse_unfit
 
     certified = certificate.load(arguments.certificate)
     source = opened_source(arguments)

@@ -125,9 +125,8 @@ def needed(arguments: CountLabelsNeeded) -> int:
 
 
 def plan(arguments: LabelsPlan) -> int:
-    from harness.correction import label_sample
 
-    sample = label_sample.draw_label_sample(opened_source(arguments).recording, arguments.options)
+    sample = labels_budget.draw_label_sample(opened_source(arguments).recording, arguments.options)
     write_atomic(arguments.to, to_jsonl(sample.items), private=True)
     for stratum in sample.strata:
         print(terminal_safe(f"{stratum.name}: {stratum.drawn} of {stratum.texts} texts"), file=sys.stderr)

@@ -93,8 +93,7 @@ _FROM_CERTIFICATE = ("judges", "variants", "temperatures", "top_ps", "repeats", 
 def _run_cascaded(arguments: Any, spec: RunSpec, settings: Settings) -> int:
     """Ask the judges of a certificate, each about what those before it left, and write who answers each text."""
     from harness.cli.dry_run import spending
-    from harness.correction.cascade_certificate import load
-    from harness.correction.cascade_run import refuse_changed, run_cascade, step_spec
+    from harness.correction.cascade_certificate import load, refuse_changed, run_cascade, step_spec
     from harness.render.improvement import print_cascaded
     from harness.render.progress import TerminalWatcher
 

@@ -173,7 +173,7 @@ def _extend(arguments: Any) -> int:
 def _check(arguments: Any) -> int:
     from harness import sources
     from harness.correction import certificate
-    from harness.correction.certificate_check import Probe, check_certificate
+    from harness.correction.extension import Probe, check_certificate
     from harness.render.decisions import print_check
     from harness.watch.watching import record_beside
 
@@ -270,7 +270,7 @@ def improve(arguments: Improve) -> int:
 
     options = arguments.options
     if arguments.labels:  # rounds of labels are compared in place of choosing by one
-        from harness.improvement.label_rounds import compare_rounds, read_round
+        from harness.improvement.improve import compare_rounds, read_round
         from harness.render.improvement import render_rounds
 
         source = opened_source(arguments).recording

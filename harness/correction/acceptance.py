@@ -15,10 +15,9 @@ from harness.correction.cell_results import CellResults, KeyedRow, UnreadCells, 
 from harness.correction.options import AcceptOptions
 from harness.decide.sentences import unread_words
 from harness.errors import UsageError
-from harness.measure.answer_counts import total_answers
 from harness.measure.cells import number, sort_key
 from harness.measure.compare import JudgedTables, Recording, align
-from harness.measure.item_table import ItemTable, item_tables
+from harness.measure.item_table import ItemTable, item_tables, total_answers
 from harness.measure.options import MeasureOptions
 from harness.model import CONDITION
 from harness.stats import Acceptance, acceptance_threshold

@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.correction.cell_results import UnreadCells, choose_condition, copied_sentences, refuse_unread, split_unread
-from harness.correction.label_sets import LabelSets, SetMaker
 from harness.correction.options import CalibrateOptions
-from harness.correction.score_maps import METHODS, Curve, LearntMap, MapInput, cross_fitted, map_inputs
+from harness.correction.score_maps import METHODS, Curve, LabelSets, LearntMap, MapInput, SetMaker, cross_fitted, map_inputs
 from harness.data.dataset import Dataset
 from harness.errors import UsageError
 from harness.measure.compare import Recording, align, judged_tables
@@ -29,7 +28,7 @@ from harness.model import JudgeCondition
 from harness.stats import group_folds, holm
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.estimation.map_quality import Gap, brier_losses, brier_parts, gain_test, gap_best_worst, mean_calibration_error
-from harness.stats.estimation.number_map import isotonic_points
+from harness.stats.estimation.score_maps import isotonic_points
 from harness.stats.intervals.cluster_mean import cluster_mean
 from harness.stats.intervals.intervals import MIN_GROUPS, t_quantile
 

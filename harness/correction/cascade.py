@@ -33,7 +33,7 @@ from harness.measure.options import MeasureOptions
 from harness.model import JudgeCondition
 from harness.runs import RunResult, estimate_text_usage, price_by_name, price_of
 from harness.stats.core.arrays import Floats, Ints
-from harness.stats.selection.cascade import Cascade, CascadePromise, Units, answered_by, joint_cascade, split_cascade, votes_so_far
+from harness.stats.estimation.acceptance import Cascade, CascadePromise, Units, answered_by, joint_cascade, split_cascade, votes_so_far
 
 Order = Literal["price", "named"]
 _ROUNDING = 1e-9

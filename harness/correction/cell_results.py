@@ -17,9 +17,8 @@ from harness.decide.sentences import REPAIR, unread_sentence, unread_words
 from harness.decide.verdicts import tests_of_tables
 from harness.errors import JudgeError, UsageError
 from harness.judges import traits_of
-from harness.measure.answer_counts import AnswerCounts, total_answers
 from harness.measure.compare import JudgedTables, Recording
-from harness.measure.item_table import ItemTable
+from harness.measure.item_table import AnswerCounts, ItemTable, total_answers
 from harness.model import CONDITION, SIDE, JudgeCondition
 
 

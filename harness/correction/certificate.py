@@ -12,18 +12,18 @@ docs/certificate.schema.json describes the file.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Self, TypeVar
 
 import msgspec
 import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.content.tags import choose_from
-from harness.correction.certificate_extension import CertifiedWatch, Extension
-from harness.correction.certificate_file import CHANGED, HASHES, ComparedBy, SealedFile, certificate_kind, read_certificate_file
 from harness.correction.certified_cell import (
     AGAIN,
     AcceptedScores,
@@ -39,8 +39,243 @@ from harness.correction.certified_cell import (
 from harness.correction.options import Confidence, Per
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import VerdictName
-from harness.errors import CertificateError, ContentError, StaleCertificate, UseForbidden
+from harness.errors import CertificateError, ContentError, StaleCertificate, UsageError, UseForbidden, unreadable
+from harness.measure.options import Annotators, MeasureOptions, Rule, Standardise
 from harness.model import CONDITION, JudgeCondition, JudgeIdentity, Sampling, Scale, Score
+from harness.row_files import refuse_other_schema
+
+MAX_BYTES = 16 * 1024 * 1024
+HASHES = "'harness prompt-hash RUN' prints the hashes of a run"
+CHANGED = "it was changed after it was written: its hash is not that of its content"
+
+
+class ComparedBy(msgspec.Struct, frozen=True):
+    """The options of the comparison that numbers were made with, so that they can be made again; None is the default."""
+
+    annotators: str | None
+    majority: Rule
+    where: dict[str, tuple[str, ...]]
+    standardise: Standardise
+
+    @classmethod
+    def of(cls, compare: MeasureOptions, **fields: Any) -> Self:
+        annotators = None if compare.annotators is None else str(compare.annotators)
+        where = {name: tuple(values) for name, values in sorted(compare.restrictions.items())}
+        return cls(annotators, compare.majority, where, compare.standardise, **fields)
+
+    def compare(self, judges: tuple[str, ...]) -> MeasureOptions:
+        """The same comparison of these judges."""
+        annotators = None if self.annotators is None else Annotators.parse(self.annotators)
+        return MeasureOptions(annotators=annotators, majority=self.majority, where=self.where, judges=judges, standardise=self.standardise)
+
+
+class SealedFile(msgspec.Struct, frozen=True, kw_only=True):
+    """The common part of the certificates of a judge and of a cascade.
+
+    Attributes:
+        schema_version: of the file's form.
+        harness: the version of the program that made it.
+        sha256: of everything else in it.
+    """
+
+    schema_version: int
+    harness: str
+    sha256: str = ""
+
+    def sealed(self) -> Self:
+        """Return the same with the hash of its content."""
+        return msgspec.structs.replace(self, sha256=self._content_hash())
+
+    @property
+    def is_sealed(self) -> bool:
+        """True if its hash is that of its content."""
+        return self.sha256 == self._content_hash()
+
+    def _content_hash(self) -> str:
+        bare = msgspec.structs.replace(self, sha256="")
+        return hashlib.sha256(msgspec.json.encode(bare, order="sorted")).hexdigest()
+
+
+Sealed = TypeVar("Sealed", bound=SealedFile)
+T = TypeVar("T")
+
+
+class _Head(msgspec.Struct):
+    kind: str = "judge"
+
+
+def certificate_kind(path: Path, again: str) -> str:
+    """Return `judge` or `cascade`, of which a file is the certificate. Raises ContentError if it cannot be read or is no JSON."""
+    return _decode(_read_bytes(path), _Head, path, again).kind
+
+
+def read_certificate_file(path: Path, form: type[Sealed], kind: str, version: int, again: str) -> Sealed:
+    """Return a certificate of this form from its file, whatever its hash (`is_sealed`).
+
+    Raises ContentError for a file that is none, of another kind or schema version, with a field twice, with other fields, or with values
+    that contradict each other; `again` says what to do.
+    """
+    raw = _read_bytes(path)
+    head = _decode(raw, _Head, path, again)
+    if head.kind != kind:
+        raise ContentError(f"the certificate of a {head.kind}, and the certificate of a {kind} is needed", path)
+    refuse_other_schema(raw, version, path, again)
+    certificate = _decode(raw, form, path, again)
+    try:
+        written = json.loads(raw, object_pairs_hook=_refuse_repeated_keys)
+    except (ValueError, RecursionError) as err:
+        raise ContentError(f"not a certificate: {err}; {again}", path) from None
+    for problem in _list_unknown_fields(written, json.loads(msgspec.json.encode(certificate))):
+        raise ContentError(f"not a certificate: {problem}; {again}", path)
+    return certificate
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        if not path.is_file() and path.exists():  # a pipe without a writer would never end
+            raise ContentError("not a file; name the file of a certificate", path)
+        with open(path, "rb") as file:
+            raw = file.read(MAX_BYTES + 1)
+    except OSError as err:
+        raise unreadable(err, path) from None
+    if len(raw) > MAX_BYTES:
+        raise ContentError(f"larger than {MAX_BYTES >> 20} MiB; this is no certificate", path)
+    return raw
+
+
+def _decode(raw: bytes, form: type[T], path: Path, again: str) -> T:
+    try:
+        return msgspec.json.decode(raw, type=form)
+    except (msgspec.ValidationError, UsageError) as err:
+        raise ContentError(f"not a certificate: {err}; {again}", path) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
+        raise ContentError(f"not a whole JSON file ({err}); copy the certificate again, or {again}", path) from None
+
+
+def _refuse_repeated_keys(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON. Raises ValueError for a key that stands twice, of which other programs may read the other value."""
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"'{next(name for name in names if names.count(name) > 1)}' stands twice in one object")
+    return fields
+
+
+def _list_unknown_fields(written: Any, understood: Any, path: str = "") -> Iterator[str]:
+    """Yield the fields that a file has beside those that are understood, and those that it lacks, in words."""
+    if isinstance(written, dict) and isinstance(understood, dict):
+        for name in sorted(written.keys() ^ understood.keys()):
+            yield f"'{path}{name}' is no field of it" if name in written else f"its field '{path}{name}' is absent"
+        for name in sorted(written.keys() & understood.keys()):
+            yield from _list_unknown_fields(written[name], understood[name], f"{path}{name}.")
+    elif isinstance(written, list) and isinstance(understood, list):
+        for index, (written_part, understood_part) in enumerate(zip(written, understood, strict=False)):
+            yield from _list_unknown_fields(written_part, understood_part, f"{path}{index}.")
+
+
+class ShownWithin(msgspec.Struct, frozen=True, kw_only=True):
+    """A mean difference that was tested against ±`margin`, all as shares: of the scale's range, or of texts.
+
+    `interval` is a simultaneous one over all that was tested; None, as `p`, where the groups are too few to tell. `p` is not corrected.
+    """
+
+    mean: float
+    interval: tuple[float, float] | None
+    margin: float
+    p: float | None
+
+
+class ExtendedWith(ComparedBy, frozen=True):
+    """The options that a probe was tested with: those of its comparison, and those of `harness.correction.extension.ExtendOptions`."""
+
+    by: tuple[str, ...]
+    from_language: str | None
+    margin: float
+    alpha: float
+
+
+class Extension(msgspec.Struct, frozen=True, kw_only=True):
+    """Other texts that a cell of the certificate was shown to serve too.
+
+    Attributes:
+        language, metric: of the texts.
+        from_language: of the certified cell whose numbers serve them.
+        where: what else is special about them, such as `{"system": "new"}`; empty if nothing.
+        data, sha256: id and hash of the labelled texts that showed it.
+        date: when it was shown.
+        labels, groups: how many texts were labelled, and independent groups of them.
+        residual: label minus corrected prediction; None on a scale without order.
+        agreement: agreement with people less the certified agreement.
+        q: p of both, corrected over the targets that were tested together.
+        options: what the probe was tested with, so that the extension can be made again.
+    """
+
+    language: str
+    metric: str
+    from_language: str
+    where: dict[str, str]
+    data: str
+    sha256: str
+    date: date
+    labels: int
+    groups: int
+    residual: ShownWithin | None
+    agreement: ShownWithin
+    q: float
+    options: ExtendedWith
+
+    @property
+    def name(self) -> str:
+        return f"{self.language}/{self.metric}"
+
+    @property
+    def target(self) -> tuple[str, str, str, tuple[tuple[str, str], ...]]:
+        """A key that is unique among the extensions of a certificate."""
+        return self.language, self.metric, self.from_language, tuple(sorted(self.where.items()))
+
+
+class EarlierWatch(msgspec.Struct, frozen=True, kw_only=True):
+    """A start of the watch that an alarm ended: from when until the restart, what was found, and the SHA-256 of its certificate."""
+
+    since: date
+    until: date
+    ended: str
+    certificate: str
+
+
+class CertifiedWatch(msgspec.Struct, frozen=True, kw_only=True):
+    """The watch that a certificate depends on.
+
+    Attributes:
+        since: the first day.
+        checked_to: the last day whose scores were checked.
+        max_age: for how many days after that the certificate holds.
+        ended: what the watch found, with the day; None as long as it found nothing.
+        recalibrated: the day on which the watch was started again with this certificate; None at its first start.
+        earlier: the starts before, each with the alarm that ended it.
+    """
+
+    since: date
+    checked_to: date
+    max_age: int
+    ended: str | None = None
+    recalibrated: date | None = None
+    earlier: tuple[EarlierWatch, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.max_age < 1 or self.checked_to < self.since:
+            raise ValueError("a watch has a maximal age of a day or more, and was not checked before it began")
+
+    def expired(self, today: date) -> str | None:
+        """Return why the certificate does not hold on this day; None if it does."""
+        if self.ended is not None:
+            return f"its watch found: {self.ended}"
+        if today < self.checked_to:
+            return f"today is {today}, and it was watched until {self.checked_to}, which is later: the clock is wrong, or one of the dates"
+        if today > self.checked_to + timedelta(days=self.max_age):
+            return f"it was watched until {self.checked_to}, more than {self.max_age} days ago; see 'harness watch add' and 'check'"
+        return None
+
 
 SCHEMA_VERSION = 5
 _ALLOWED: tuple[VerdictName, ...] = ("use", "use corrected")

@@ -13,9 +13,18 @@ from numpy.typing import NDArray
 
 from harness.content.tags import choose_from
 from harness.correction.cell_results import CellResults, UnreadCells, copied_sentences, refuse_unless_random, refuse_unread, split_by
-from harness.correction.mean_estimates import ALL_LABELLED, Figure, MeanEstimates, Sample, mean_estimates, mean_sample, share_sample
+from harness.correction.mean_estimates import (
+    ALL_LABELLED,
+    AVERAGE,
+    Figure,
+    MeanEstimates,
+    Sample,
+    mean_estimates,
+    mean_sample,
+    share_sample,
+    with_other_languages,
+)
 from harness.correction.options import CorrectOptions
-from harness.correction.with_others import AVERAGE, with_other_languages
 from harness.data.columns import CodedColumn
 from harness.errors import UsageError
 from harness.measure.cells import sort_key

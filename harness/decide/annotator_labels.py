@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.data.dataset import Dataset
-from harness.decide.verdict_parts import CopiedLabels
+from harness.decide.rule import CopiedLabels
 from harness.measure.cells import number
-from harness.measure.label_counts import Classes, LabelCounts
-from harness.measure.scores import numbers
+from harness.measure.label_counts import Classes, LabelCounts, numbers
 from harness.options import AltScoring
 from harness.stats.core.arrays import Floats, Ints
-from harness.stats.intervals.alternative_annotator import (
+from harness.stats.intervals.noninferiority import (
     AlternativeAnnotatorTest,
     AnnotatorRule,
     LabelledByAnnotators,

@@ -22,10 +22,10 @@ from harness.decide.rule import (
     Controls,
     Decision,
     DecisionInputs,
+    VerdictWords,
     has_enough,
 )
-from harness.decide.verdict_parts import VerdictWords
-from harness.measure.answer_counts import AnswerCounts
+from harness.measure.item_table import AnswerCounts
 from harness.model import BY_PEOPLE
 
 

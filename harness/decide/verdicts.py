@@ -20,34 +20,31 @@ from harness.decide.rule import (
     COPIES,
     NOBODY,
     UNREAD,
+    AgreementWithPeople,
+    BaselineSide,
+    BesideBaseline,
+    CellBounds,
     Controls,
+    CopiedLabels,
+    CorrectedP,
     Decision,
     DecisionInputs,
+    UncorrectedP,
+    VerdictWords,
     decide,
     has_enough,
     has_enough_for_a_constant,
     passes_controls,
 )
 from harness.decide.sentences import VerdictInWords
-from harness.decide.verdict_parts import (
-    AgreementWithPeople,
-    BaselineSide,
-    BesideBaseline,
-    CellBounds,
-    CopiedLabels,
-    CorrectedP,
-    UncorrectedP,
-    VerdictWords,
-)
-from harness.measure.answer_counts import AnswerCounts
 from harness.measure.cells import number, sort_key
 from harness.measure.compare import JudgedTables, Recording, align
-from harness.measure.further_people import with_further_people
+from harness.measure.item_table import AnswerCounts
 from harness.measure.options import MeasureOptions
+from harness.measure.recordings import with_further_people
 from harness.model import BY_PEOPLE, SIDE, Basis
 from harness.stats import benjamini_yekutieli, holm
-from harness.stats.core.arrays import Floats
-from harness.stats.core.many_cells import on_all_cores
+from harness.stats.core.arrays import Floats, on_all_cores
 from harness.stats.intervals.judge_tests import Bounds, lower_bounds, stacked, upper_bounds
 
 _CELLS_AT_ONCE = 64

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 
@@ -13,7 +14,7 @@ from harness.content.specs import read_spec
 from harness.content.tags import choose_from
 from harness.decide.options import DecisionOptions
 from harness.errors import ContentError, UsageError
-from harness.options import fields_named
+from harness.options import Flag, Options, fields_named
 from harness.signature import Signature
 
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
@@ -139,3 +140,15 @@ def _demands_nothing(rule: Rule) -> str:
     if rule.at_least > 1 and rule.statistic not in _UNBOUNDED:
         return f"at_least is {rule.at_least:g}, which no judge can reach: {rule.statistic} is at most 1; 80 % is 0.8"
     return ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateOptions(Options):
+    """Choose what a run is compared with, and what its published data mean."""
+
+    heading: ClassVar[str] = "flags"
+
+    baseline: Annotated[Any, Flag(metavar="RUN_OR_DIR")] = None
+    """an earlier run of the same items and labels, for max_drop"""
+    card: Annotated[str | None, Flag(metavar="NAME", setting=True)] = None
+    """dataset card of the published data in the folder; see 'harness data list'"""

@@ -29,14 +29,26 @@ from harness.data.judgments import Judgments
 from harness.decide.options import DecisionOptions
 from harness.engines.limits import budget_of
 from harness.errors import UsageError
-from harness.improvement.calibrated_candidates import CalibratedCandidates, calibrated
-from harness.improvement.candidates import AskedCandidate, default_candidates, named_metric, refuse_unfit
-from harness.improvement.halves import ChooseHalf, ConfirmHalf, refuse_second_use
+from harness.improvement.candidates import (
+    AskedCandidate,
+    CalibratedCandidates,
+    calibrated,
+    default_candidates,
+    named_metric,
+    refuse_unfit,
+)
 from harness.improvement.improve import Division, Improved, divided, improve, starting_point
 from harness.improvement.options import ImproveOptions
-from harness.improvement.questions import LabelledQuestions, labelled_questions, right_by_question
+from harness.improvement.questions import (
+    ChooseHalf,
+    ConfirmHalf,
+    LabelledQuestions,
+    labelled_questions,
+    refuse_second_use,
+    right_by_question,
+)
 from harness.judges.panel import is_panel_file, split_panels
-from harness.measure import recorded_run
+from harness.measure import recordings
 from harness.measure.compare import Recording, align, of_metrics, only_where
 from harness.measure.options import MeasureOptions, annotators_needed
 from harness.model import SAMPLING, JudgeCondition, Query, Variant, parse_variant
@@ -57,7 +69,7 @@ from harness.runs import (
     run,
 )
 from harness.stats.core.arrays import Floats
-from harness.stats.selection.choose_and_confirm import SHARES
+from harness.stats.estimation.choose_and_confirm import SHARES
 from harness.store import Store
 
 SAMPLED = 100
@@ -401,7 +413,7 @@ class AskedCandidates:
             first = results[0]
             judgments = Judgments.concatenate(parts)
             panels = {name: panel for result in results for name, panel in result.protocol.judges.panels.items()}
-            self._recordings[key] = recorded_run.recording(
+            self._recordings[key] = recordings.recording(
                 judgments, first.prepared.data, first.prepared.training, first.prepared.data.id, panels
             )
         return self._recordings[key]

@@ -14,23 +14,37 @@ import msgspec
 import numpy as np
 
 from harness.content.tags import choose_from
-from harness.correction.cell_results import UnreadCells, judge_words
+from harness.correction.cell_results import UnreadCells, judge_words, refuse_unread
 from harness.data.dataset import Dataset
+from harness.data.labels import Labels, checked_labels, read_label_rows
 from harness.decide.options import DecisionOptions
 from harness.decide.sentences import unread_sentence
 from harness.decide.verdicts import Verdict, verdicts_of_tables
 from harness.errors import JudgeError, UsageError
-from harness.improvement.calibrated_candidates import CalibratedCandidates, CalibrationSteps, is_calibrated
-from harness.improvement.halves import ChooseHalf, ConfirmedUse, ConfirmHalf, digests, earlier_uses, halves, refuse_second_use, remember
+from harness.improvement.candidates import CalibratedCandidates, CalibrationSteps, is_calibrated
 from harness.improvement.options import ImproveOptions
-from harness.improvement.questions import LabelledQuestions, readable_questions
+from harness.improvement.questions import (
+    ChooseHalf,
+    ConfirmedUse,
+    ConfirmHalf,
+    LabelledQuestions,
+    commonest_labels,
+    digests,
+    earlier_uses,
+    halves,
+    readable_questions,
+    recorded_candidates,
+    refuse_second_use,
+    remember,
+)
 from harness.measure.compare import Recording, align, judged_tables
 from harness.measure.item_table import ItemTable, item_tables
 from harness.measure.options import MeasureOptions
 from harness.model import Item, JudgeCondition, Score, plainness
 from harness.offensive import HIDDEN
+from harness.row_files import find_table
 from harness.stats.core.arrays import Floats
-from harness.stats.selection.choose_and_confirm import ConfirmedGain, Halving, confirm, halve, level_of_use, texts_to_confirm
+from harness.stats.estimation.choose_and_confirm import ConfirmedGain, Halving, confirm, halve, level_of_use, texts_to_confirm
 
 DISCORDANT = (0.13, 0.28)
 """Shares of texts on which exactly one of two settings is right, between which real settings mostly lie; for how many texts are needed."""
@@ -377,3 +391,106 @@ def verdicts_on(source: Recording, items: Collection[str], compare: MeasureOptio
     data = source.data.only(item for item in source.data.items if item.item_id in items)
     part = msgspec.structs.replace(source, data=data, judgments=source.judgments.for_items(data.by_id))
     return verdicts_of_tables(align([part], compare), compare, decision)
+
+
+_EXAMPLES = 10
+
+
+class LabelRound(NamedTuple):
+    """The labels of one round, from the file or folder `name`."""
+
+    name: str
+    labels: Labels
+
+
+class DifferingLabel(msgspec.Struct, frozen=True):
+    """A question whose commonest labels differ, with that of each round, in their order."""
+
+    language: str
+    metric: str
+    item_id: str
+    labels: tuple[Score | None, ...]
+
+
+class RoundsCompared(msgspec.Struct, frozen=True, kw_only=True):
+    """Candidates under each round of labels, on the questions that choose and have a commonest label in every round.
+
+    `agreement` (candidates, rounds) is the share of these questions on which a candidate gave the commonest label; of candidates that agree
+    equally the earlier wins. Candidates most of whose answers cannot be read are `unread` and no candidates; a language and metric
+    in which most answers of one cannot be read is left out for all. Of the `common` questions, `differing` have other labels; `examples`
+    are some of them.
+    """
+
+    rounds: tuple[str, ...]
+    candidates: tuple[JudgeCondition, ...]
+    agreement: tuple[tuple[float, ...], ...]
+    winners: tuple[JudgeCondition, ...]
+    questions: int
+    common: int
+    differing: int
+    examples: tuple[DifferingLabel, ...]
+    signature: str
+    unread: tuple[UnreadCells, ...] = ()
+    schema_version: int = 1
+
+    def as_json(self) -> dict[str, Any]:
+        """Return one object for programs."""
+        fields: dict[str, Any] = msgspec.structs.asdict(self)
+        for name in ("candidates", "winners"):
+            fields[name] = [condition._asdict() for condition in fields[name]]
+        return fields | {"unread": [cells.flat() for cells in self.unread]}
+
+
+def read_round(path: Path, data: Dataset) -> LabelRound:
+    """Read the labels of a file, or of a data folder, on the items of `data`.
+
+    Raises UsageError where there is none, ContentError with `file:line` for labels of other items or off their scale.
+    """
+    file = find_table(path, "labels") if path.is_dir() else path
+    if file is None or not file.is_file():
+        raise UsageError(f"--labels {path} is no label file (labels.jsonl) and no data folder with one")
+    return LabelRound(str(path), checked_labels(read_label_rows(file), file, data.scales, data.by_id, source=data.about.source))
+
+
+def compare_rounds(source: Recording, rounds: Sequence[LabelRound], compare: MeasureOptions, options: ImproveOptions) -> RoundsCompared:
+    """Find the candidate that agrees best with each of two or more rounds of labels; the half that confirms is not used.
+
+    Raises UsageError with fewer than two rounds or candidates, and without questions in common; JudgeError where most answers of all
+    candidates cannot be read.
+    """
+    if len(rounds) < 2:
+        raise UsageError("name two rounds of labels: --labels A --labels B")
+    sources = [
+        msgspec.structs.replace(source, data=msgspec.structs.replace(source.data, labels=label_round.labels)) for label_round in rounds
+    ]
+    answered = [recorded_candidates(recording, compare) for recording in sources]
+    candidates = answered[0][1].candidates
+    unread = refuse_unread(item_tables(align([source], compare).tables[0]), "no candidate is chosen by the answers")[1]
+    broken = [JudgeCondition.of(cells.key) for cells in unread if cells.of_all]
+    if any(answers.candidates != candidates for _, answers in answered):
+        raise UsageError("the rounds have labels on other metrics, so that they are not about the same candidates; use --where metric=NAME")
+    shared = set.intersection(*(set(questions.questions) for questions, _ in answered))
+    if not shared:
+        raise UsageError("no text has a commonest label in every round")
+    first = answered[0][0]
+    common = first.take(np.array([question in shared for question in first.questions], bool))
+    common = common.take(readable_questions(common, (cells for cells in unread if not cells.of_all)))
+    choosing = halves(common, options.share, options.seed)[0].texts
+    readable = [index for index, candidate in enumerate(candidates) if candidate not in broken]
+    agreement = np.array([answers.right(readable, choosing).mean(axis=0) for _, answers in answered]).T
+    candidates = tuple(candidates[index] for index in readable)
+    by_round = [commonest_labels(recording.data, compare) for recording in sources]
+    round_labels = {question: tuple(labels.get(question) for labels in by_round) for question in common.questions}
+    differing = [DifferingLabel(*question, labels) for question, labels in round_labels.items() if len(set(labels)) > 1]
+    return RoundsCompared(
+        rounds=tuple(label_round.name for label_round in rounds),
+        candidates=candidates,
+        agreement=tuple(tuple(row) for row in agreement.tolist()),
+        winners=tuple(candidates[index] for index in agreement.argmax(axis=0).tolist()),
+        questions=len(choosing),
+        common=len(common),
+        differing=len(differing),
+        examples=tuple(differing[:_EXAMPLES]),
+        signature="|".join(align([recording], compare).signature for recording in sources),
+        unread=unread,
+    )

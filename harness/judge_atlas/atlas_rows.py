@@ -11,11 +11,11 @@ import msgspec
 from harness.content.specs import Board, BoardCollection, DatasetCard, read_spec
 from harness.content.tags import english_name
 from harness.correction.probabilities import CellProbabilities
-from harness.decide.set_heterogeneity import gap_over_sets
+from harness.decide.further_measurements import gap_over_sets
 from harness.decide.verdicts import Verdict
-from harness.judge_atlas.atlas_file import AcrossSets, Atlas, AtlasJudge, AtlasRow, AtlasSet, BestOfLanguage, SetRanking
+from harness.judge_atlas.atlas import AcrossSets, Atlas, AtlasJudge, AtlasRow, AtlasSet, BestOfLanguage, SetRanking
 from harness.judges import traits_of
-from harness.measure.rankings.by_language import LanguageRanking
+from harness.measure.language_rankings import LanguageRanking
 from harness.model import BY_PEOPLE, CELL, JudgeCondition
 
 JUDGES = "catalog/judges.toml"

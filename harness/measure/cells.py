@@ -15,9 +15,8 @@ import numpy as np
 
 from harness.data.columns import CodedColumn, combination_ids, rows_by_number
 from harness.data.dataset import Dataset
-from harness.measure.design import LEAST_FOR_GAIN
 from harness.measure.judged_table import JudgedTable, factorise, item_key, majority_classes
-from harness.measure.label_counts import Classes
+from harness.measure.label_counts import LEAST_FOR_GAIN, Classes
 from harness.measure.options import MeasureOptions
 from harness.measure.score_cells import NAMES as SCORE_NAMES
 from harness.measure.score_cells import NOT_CLASSES, NOT_INTERVAL, ScoreCells, ScoredCell
@@ -42,11 +41,10 @@ from harness.stats import (
     tabulate_cells,
     undefined_by_scale,
 )
-from harness.stats.agreement.coefficients import f1_of_pairs
-from harness.stats.core.arrays import Estimate, Estimates, Floats, Ints
+from harness.stats.agreement.agreement import f1_of_pairs
+from harness.stats.core.arrays import MANY_CELLS, Estimate, Estimates, Floats, Ints
 from harness.stats.core.groups import relative_weights
-from harness.stats.core.many_cells import MANY_CELLS
-from harness.stats.estimation.sampling_plan import gain_over_simple_sample
+from harness.stats.estimation.labels_needed import gain_over_simple_sample
 from harness.stats.intervals.bootstrap import intervals_on_all_cores
 from harness.stats.intervals.paired import DifferenceToTest, difference_to_test, tested_differences
 

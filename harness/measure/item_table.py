@@ -6,25 +6,26 @@ Items without a label belong to it too: a judge's scores of them are what labels
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, ClassVar
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from harness.data.columns import CodedColumn
 from harness.data.dataset import Dataset
+from harness.data.judgments import Judgments
 from harness.errors import UsageError
 from harness.judges import traits_of
-from harness.measure.answer_counts import AnswerCounts, count_answers
-from harness.measure.design import STRATUM, stated_probabilities
 from harness.measure.judged_table import JudgedTable, means_by
-from harness.measure.label_counts import Classes, LabelCounts
-from harness.measure.scores import numbers
-from harness.model import Item, JudgeCondition
+from harness.measure.label_counts import STRATUM, Classes, LabelCounts, numbers, stated_probabilities
+from harness.model import LONGEST_EXCERPT, Item, JudgeCondition
 from harness.stats import aggregate_counts
 from harness.stats.core.arrays import Floats, Ints
+from harness.text import one_line
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,3 +220,58 @@ def _read_strata(data: Dataset) -> Ints | None:
         if not isinstance(value, (str, int)):
             raise UsageError(f"item '{item.item_id}' has no {STRATUM}, but other items have one; give every item its stratum, or none")
     return CodedColumn.from_values(stated).codes.astype(np.int64)
+
+
+class AnswerCounts(msgspec.Struct, frozen=True):
+    """Counts of a judge's answers, and of those that could not be read.
+
+    Attributes:
+        asked: answers of a cell, those that could not be read included.
+        unread: how many could not be read, by kind of failure.
+        example: one of the commonest kind: what stood where the score should be, else how the reply begins, at most 80 characters; None of
+            empty replies, and where neither was recorded.
+    """
+
+    asked: int
+    unread: dict[str, int]
+    example: str | None = None
+
+    @property
+    def mostly_unread(self) -> bool:
+        """True if more than half of the answers could not be read."""
+        return 2 * sum(self.unread.values()) > self.asked
+
+
+def count_answers(judgments: Judgments, total: int, unread: Ints) -> AnswerCounts:
+    """Return the counts of some judgments, `total` in number, of which the rows `unread` have no score."""
+    kinds = judgments.failure.take(unread)
+    counts = np.bincount(kinds.codes[kinds.codes >= 0], minlength=len(kinds.values)).tolist()
+    failures = {str(kind): count for kind, count in sorted(zip(kinds.values, counts, strict=True)) if count}
+    example = None
+    if failures:
+        commonest = max(failures, key=lambda kind: failures[kind])
+        rows = unread[kinds.equals(commonest)]
+        written = chain(judgments.raw_choice.take(rows), judgments.excerpt.take(rows))
+        example = next((str(value) for value in written if value is not None), None)
+    return AnswerCounts(total, failures, example and one_line(example)[:LONGEST_EXCERPT])
+
+
+def count_all_answers(judgments: Judgments) -> AnswerCounts:
+    """Return the counts of all of these judgments."""
+    return count_answers(judgments, len(judgments), np.flatnonzero(judgments.score.codes < 0))
+
+
+def total_answers(cells: Iterable[AnswerCounts]) -> AnswerCounts:
+    """Return the counts of several cells together, with the example of the cell that has the most unread answers.
+
+    >>> total_answers([AnswerCounts(3, {"refused": 1}), AnswerCounts(5, {"off_scale": 4, "refused": 1}, "9")])
+    AnswerCounts(asked=8, unread={'refused': 2, 'off_scale': 4}, example='9')
+    """
+    total, unread, examples = 0, dict[str, int](), list[tuple[int, str]]()
+    for cell in cells:
+        total += cell.asked
+        for kind, count in cell.unread.items():
+            unread[kind] = unread.get(kind, 0) + count
+        if cell.example is not None:
+            examples.append((sum(cell.unread.values()), cell.example))
+    return AnswerCounts(total, unread, max(examples, key=lambda example: example[0])[1] if examples else None)

@@ -30,10 +30,8 @@ from harness.data.columns import (
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.errors import UsageError
-from harness.measure.design import Design
-from harness.measure.label_counts import Classes, LabelCounts, classes_of, count_labels
+from harness.measure.label_counts import Classes, Design, LabelCounts, classes_of, count_labels, numbers
 from harness.measure.options import ALWAYS, POOLED, Drawing, Level, MeasureOptions, annotators_needed
-from harness.measure.scores import numbers
 from harness.model import CELL, CONDITION, Failure, JudgeCondition, Scale, plainness
 from harness.offensive import hides_texts, looks_like_text
 from harness.stats import LEVELS, agreement_level, commonest, item_credits

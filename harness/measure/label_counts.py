@@ -2,24 +2,206 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.data.columns import Codes
+from harness.data.columns import CodedColumn, Codes, combination_ids
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
+from harness.data.labels import Labels
 from harness.errors import UsageError
 from harness.measure.options import Annotators, Rule, Standardise
-from harness.measure.scores import ItemScores, item_scores
 from harness.model import Scale, Score
 from harness.stats import aggregate_counts, count_long, distinct_counts
 from harness.stats.agreement.describe import Direction
+from harness.stats.agreement.variance_components import SingleScoreError, standardised
 from harness.stats.core.arrays import Floats, Ints, Kind
+
+
+@dataclass(frozen=True)
+class ItemScores:
+    """One metric's labels as numbers, sorted by item, (labels,)."""
+
+    item: Ints  # an index into the items of the data
+    annotator: Ints  # a code
+    raw: Floats  # the score as given
+    value: Floats  # the score that correlations use: standardised within annotator where this was asked for, else the same
+    items: int  # of the data
+
+    @cached_property
+    def n(self) -> Ints:
+        """Labels of every item, (items,)."""
+        return np.bincount(self.item, minlength=self.items)
+
+    @cached_property
+    def raw_mean(self) -> Floats:
+        """The mean score of every item, (items,); NaN without labels."""
+        return self._mean(self.raw)
+
+    @cached_property
+    def mean(self) -> Floats:
+        """The mean of the scores that correlations use, (items,); NaN without labels."""
+        return self.raw_mean if self.value is self.raw else self._mean(self.value)
+
+    def _mean(self, values: Floats) -> Floats:
+        sums = np.bincount(self.item, values, minlength=self.items)
+        return np.asarray(np.round(np.where(self.n > 0, sums / np.maximum(self.n, 1), np.nan), 12), np.float64)  # equal means are equal
+
+    def sums(self, power: int, centre: float) -> Floats:
+        """Return the sum of (raw score - centre)^power of every item, (items,)."""
+        return np.asarray(np.bincount(self.item, (self.raw - centre) ** power, minlength=self.items), np.float64)
+
+    def of_items(self, items: Ints) -> ItemScores:
+        """Return the labels of some items, whose index is then their place in `items` (rising)."""
+        position = np.full(self.items, -1, np.int64)
+        position[items] = np.arange(len(items))
+        selected = position[self.item] >= 0
+        return ItemScores(position[self.item[selected]], self.annotator[selected], *self._both(selected), len(items))
+
+    def only(self, items: NDArray[np.bool_]) -> ItemScores:
+        """Return the labels of the items in a mask (items,); the others have none."""
+        mask = items[self.item]
+        return self if mask.all() else ItemScores(self.item[mask], self.annotator[mask], *self._both(mask), self.items)
+
+    def _both(self, rows: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+        raw = self.raw[rows]
+        return raw, raw if self.value is self.raw else self.value[rows]
+
+    def table(self) -> Floats:
+        """Return raw scores (items, annotators), NaN where missing; a second label of an annotator replaces the first."""
+        people, column = np.unique(self.annotator, return_inverse=True)
+        table = np.full((self.items, len(people)), np.nan)
+        table[self.item, column] = self.raw
+        return table
+
+
+def numbers(column: CodedColumn) -> Floats:
+    """Return the scores of a column as numbers, (rows,); NaN where there is none.
+
+    >>> numbers(CodedColumn.from_values([1, None, 0.5])).tolist()
+    [1.0, nan, 0.5]
+    """
+    values = np.array([*(float(v) if isinstance(v, (int, float)) else np.nan for v in column.values), np.nan])
+    return np.asarray(values[column.codes])
+
+
+def item_scores(data: Dataset, metric: str, standardise: Standardise = "none", labels: Labels | None = None) -> ItemScores:
+    """Return the labels of an interval metric as numbers.
+
+    With `standardise` "annotator", `value` is standardised within the annotator's labels of a language; that raises UsageError if
+    annotators cannot be followed from item to item, or have a single label. `labels` are those of the data by default.
+    """
+    all_labels = data.labels if labels is None else labels
+    rows = np.flatnonzero(all_labels.metric.equals(metric))
+    item = all_labels.item.take(rows).recode(data.positions).astype(np.int64)
+    rows, item = rows[item >= 0], item[item >= 0]
+    order = np.argsort(item, kind="stable")
+    rows, item = rows[order], item[order]
+    raw = numbers(all_labels.score.take(rows))
+    annotator = all_labels.annotator.take(rows)
+    value = raw if standardise == "none" else _standardise(data, metric, item, annotator, raw)
+    return ItemScores(item, annotator.codes.astype(np.int64), raw, value, len(data.items))
+
+
+def _standardise(data: Dataset, metric: str, item: Ints, annotator: CodedColumn, raw: Floats) -> Floats:
+    kind = data.about.annotators
+    if kind != "persistent":
+        raise UsageError(f"annotators are {kind}: nobody can be followed from item to item, so scores cannot be standardised within them")
+    language = CodedColumn.from_values(data_item.language for data_item in data.items).take(item)
+    who = combination_ids([language], annotator.codes)
+    try:
+        return standardised(raw, who)
+    except SingleScoreError as err:
+        name: Any = annotator.values[annotator.codes[np.flatnonzero(who == err.annotator)[0]]]
+        raise UsageError(
+            f"annotator '{name}' has a single label on '{metric}' in a language: standardising needs two or more of each annotator"
+        ) from None
+
+
+PROBABILITY, STRATUM = "inclusion_probability", "stratum"
+LEAST_FOR_GAIN = 20
+"""With fewer texts, the gain against a simple random sample cannot be estimated: strata are almost empty."""
+SIGNED = PROBABILITY.replace("_", "-")  # in signatures
+
+
+class Design(msgspec.Struct, frozen=True):
+    """The weight of each item of a data set, (items,), 1 / probability (NaN where none is stated), and the code of its stratum."""
+
+    weight: Floats
+    stratum: Ints
+
+
+def stated_probabilities(data: Dataset) -> Floats | None:
+    """Return the inclusion probability of every item, (items,), NaN where none is stated; None if no item states one.
+
+    Raises UsageError for one that is no number above 0 and at most 1.
+    """
+    stated = [item.fields.get(PROBABILITY) for item in data.items]
+    if all(value is None for value in stated):
+        return None
+    for item, value in zip(data.items, stated, strict=True):
+        if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= 1):
+            raise UsageError(f"{PROBABILITY} of item '{item.item_id}' is {value!r}; it should be a number above 0 and at most 1")
+    return np.array([np.nan if value is None else value for value in stated], np.float64)
+
+
+def design_of(data: Dataset, counted: Mapping[str, LabelCounts]) -> tuple[Design | None, tuple[str, ...]]:
+    """Return how the labelled items were drawn, and a note where stated probabilities cannot be used.
+
+    There is no design, and every text counts once, if no text states a probability, if all labelled texts have the same, if some have none,
+    or if the dataset card does not say that they are a random sample.
+    """
+    probability = stated_probabilities(data)
+    labelled = (
+        np.logical_or.reduce([labels.counts.sum(axis=1) > 0 for labels in counted.values()]) if counted else np.zeros(len(data.items), bool)
+    )
+    if probability is None or not labelled.any():
+        return None, ()
+    stated = probability[labelled]
+    if absent := int(np.isnan(stated).sum()):
+        if absent == len(stated):
+            return None, ()
+        return None, (
+            f"{absent:,} of {len(stated):,} labelled texts state no {PROBABILITY}, so every text counts once. Compare texts of one plan "
+            "alone (--where), or state the probability of every labelled text.",
+        )
+    if np.ptp(stated) <= 1e-12:
+        return None, ()
+    if data.about.sampling != "random":
+        return None, (f'Texts state an {PROBABILITY}, but data.toml does not say sampling = "random", so every text counts once.',)
+    strata = CodedColumn.from_values(str(item.fields.get(STRATUM, "")) for item in data.items)
+    return Design(1 / probability, strata.codes.astype(np.int64)), ()
+
+
+def design_notes(design: Design, counted: Mapping[str, LabelCounts], gains: Sequence[float | None]) -> Iterator[str]:
+    """Yield a sentence on what is weighted, one on what is not, and one on the gain (`Cell.sample_gain` of every cell)."""
+    labelled = np.logical_or.reduce([labels.counts.sum(axis=1) > 0 for labels in counted.values()])
+    low, high = 1 / design.weight[labelled].max(), 1 / design.weight[labelled].min()
+    yield (
+        f"Texts were drawn with probabilities from {low:.2g} to {high:.2g}: shares, means, agreement, coefficients, intervals and verdicts "
+        "weight each text by 1 / probability and describe all texts that it was drawn from."
+    )
+    if any(labels.scores is not None for labels in counted.values()):
+        yield (
+            "Of scores that are numbers, correlations over texts, errors and leniency weight each text too (Kendall's τ each pair, by the "
+            "product of its two weights). Means, reliability, comparisons within source texts and --versus count each text once."
+        )
+    defined = [gain for gain in gains if gain is not None]
+    if not defined:
+        yield f"No cell has {LEAST_FOR_GAIN} texts, from which the gain of such a sample can be estimated (--by metric pools cells)."
+    else:
+        span = f"{defined[0]:.2f}" if len(defined) == 1 else f"{min(defined):.2f} to {max(defined):.2f}"
+        yield (
+            f"Gain against a simple random sample of the same size: {span} (its variance of the judge's agreement, divided by that of this "
+            "sample; below 1, the unequal probabilities cost more than the strata gained)."
+        )
+
 
 MAX_VALUES = 64
 """An interval scale with more different scores than this is continuous: its scores are numbers and are not counted by class.

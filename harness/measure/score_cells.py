@@ -14,28 +14,28 @@ import numpy as np
 from harness.data.columns import combination_ids
 from harness.data.dataset import Dataset
 from harness.measure.judged_table import JudgedTable, item_key
-from harness.measure.label_counts import LabelCounts
+from harness.measure.label_counts import ItemScores, LabelCounts, item_scores, numbers
 from harness.measure.options import MeasureOptions
-from harness.measure.scores import ItemScores, item_scores, numbers
 from harness.model import CONDITION
-from harness.stats.agreement.alpha import alpha_features, alpha_of_sums
-from harness.stats.agreement.continuous import (
+from harness.stats.agreement.agreement import alpha_features, alpha_of_sums
+from harness.stats.agreement.concordance import joined_groups, tie_calibrated_accuracy
+from harness.stats.agreement.correlation import NAMES as CORRELATIONS
+from harness.stats.agreement.correlation import (
+    Correlation,
+    ErrorToTest,
     SegmentCorrelations,
-    joined_groups,
+    error_to_test,
     mean_of_segments,
     score_correlation,
     segment_correlations,
+    tested_errors,
 )
-from harness.stats.agreement.correlation import NAMES as CORRELATIONS
-from harness.stats.agreement.correlation import Correlation
 from harness.stats.agreement.describe import sd_of_sums
-from harness.stats.agreement.score_errors import ErrorToTest, error_to_test, tested_errors
-from harness.stats.agreement.tie_calibration import tie_calibrated_accuracy
 from harness.stats.agreement.variance_components import NO_PAIR, NOT_CROSSED, one_way_features, one_way_of_sums, two_way_icc
 from harness.stats.core.arrays import Estimate, Floats, Ints, as_index, undefined
-from harness.stats.core.functions_of_sums import Estimated, of_group_sums, sums_by_group
+from harness.stats.core.statistic import Estimated, of_group_sums, sums_by_group
 from harness.stats.intervals.intervals import no_interval
-from harness.stats.ranking.systems import soft_pairwise_accuracy
+from harness.stats.ranking import soft_pairwise_accuracy
 
 WITHIN: dict[str, Correlation] = {"pearson_within": "pearson", "kendall_tau_within": "kendall", "spearman_within": "spearman"}
 SECOND = ("human_second_pearson", "human_second_kendall_tau", "judge_second_pearson", "judge_second_kendall_tau")

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from harness.data.columns import combination_ids, rows_by_number
+from harness.data.columns import NO_VALUE, combination_ids, rows_by_number, rows_by_values
 from harness.measure.cells import BASELINE, Cell, bounds, number
 from harness.measure.compare import Recording, judged_tables
-from harness.measure.judged_table import means_by
+from harness.measure.judged_table import OUTCOMES, RIGHT, WRONG, JudgedTable, means_by
+from harness.measure.label_counts import numbers
 from harness.measure.options import MeasureOptions
-from harness.model import CONDITION, ConditionRow
-from harness.stats import Difference, paired_difference
+from harness.model import CONDITION, ConditionRow, Scale, Score
+from harness.stats import Difference, Retest, paired_difference, reliability_curve, retest
+from harness.stats.core.arrays import Floats, Ints
 
 OVERALL = ("language", *CONDITION)
 HYPOTHESIS = (
@@ -83,3 +86,148 @@ def _summarise(key: tuple[Any, ...], cells: Sequence[Cell], overall: Difference 
 def _pool_share(cells: Sequence[Cell], n_ref: int, share: Callable[[Cell], float | None]) -> float:
     """Return a share over all of the cells' references."""
     return sum((share(cell) or 0.0) * cell.n_ref for cell in cells) / n_ref if n_ref else 0.0
+
+
+_KEYS = ("metric", *CONDITION)
+_MOST_CLASSES = 7  # a scale with more classes has no confusion matrix that anybody could read
+_MOST_MEANS, _BINS = 9, 8  # different means that each have a point; otherwise bins of about equally many texts
+
+
+@dataclass(frozen=True)
+class MeanPoint:
+    """Judgments whose texts have about the same mean label: their number, that mean, and the scores' mean and quartiles."""
+
+    n: int
+    label: float
+    score: float
+    quartiles: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class ReliabilityPoint:
+    """Judgments of about the same confidence: their number, mean confidence, and the share that is right."""
+
+    n: int
+    confidence: float
+    right: float
+
+
+@dataclass(frozen=True)
+class LabelScorePairs:
+    """One cell."""
+
+    key: dict[str, Any]  # source and the keys of `CELL`; None where there is none
+    classes: tuple[Score, ...]  # from the worst to the best where the scale says which is best; empty where there are too many
+    counts: tuple[tuple[int, ...], ...]  # judgments by aggregate of the labels (rows) and by score (the last column: none was readable)
+    ends: tuple[float, float] | None  # of the scale as numbers; None on a scale without order
+    by_mean: tuple[MeanPoint, ...]  # scores along the annotators' mean, of all unchanged texts with two annotators
+    reliability: tuple[ReliabilityPoint, ...]  # empty without confidences
+
+
+def label_score_pairs(judged: JudgedTable, source: str | None = None) -> Iterator[LabelScorePairs]:
+    """Yield the pairs of every cell: of the rows that its agreement rests on, unreadable answers included; no cell without such a row.
+
+    `source` is the name of the recording where there are several.
+    """
+    means: dict[str, tuple[Floats, Ints]] = {}
+    for cell, rows in rows_by_values(judged.columns(("language", *_KEYS)), len(judged)):
+        counted, clean = rows[judged.counted[rows]], rows[judged.judgments.perturbation.codes[rows] == NO_VALUE]
+        if not len(counted):
+            continue
+        key = {"source": source, **cell}
+        metric = str(key["metric"])
+        if metric not in means:
+            # The annotators' mean of every item and their number, (items,); NaN without numbers.
+            labels, items = judged.data.labels, len(judged.data.items)
+            of_metric = labels.metric.equals(metric)
+            item = labels.item.take(of_metric).recode(judged.data.positions)
+            score = numbers(labels.score.take(of_metric))
+            is_number = ~np.isnan(score)
+            count = np.bincount(item[is_number], minlength=items)
+            with np.errstate(invalid="ignore"):
+                mean = np.bincount(item[is_number], score[is_number], minlength=items) / count
+            means[metric] = np.round(mean, 9), count
+        yield _build_pairs(judged, key, counted, _points_by_mean(judged, clean, *means[metric]))
+
+
+def best_is_first(scale: Scale) -> bool:
+    """Return True if the first class of a scale is the best one."""
+    return bool(scale.classes) and scale.best == scale.classes[0]
+
+
+def _build_pairs(judged: JudgedTable, key: dict[str, Any], rows: Ints, by_mean: tuple[MeanPoint, ...]) -> LabelScorePairs:
+    scale = judged.data.scales[str(key["metric"])]
+    classes = scale.classes if len(scale.classes) <= _MOST_CLASSES else ()
+    classes = classes[::-1] if best_is_first(scale) else classes
+    if scale.kind == "nominal" or any(isinstance(score, str) for score in scale.classes):
+        ends: tuple[float, float] | None = None
+    else:
+        values = [float(score) for score in scale.classes]
+        if scale.kind == "interval":
+            values = [end for end in (scale.min, scale.max) if end is not None]
+        ends = (min(values), max(values)) if len(values) > 1 else None
+    return LabelScorePairs(
+        key=key,
+        classes=classes,
+        counts=_count_confusion(judged, rows, classes) if classes else (),
+        ends=ends,
+        by_mean=by_mean if ends else (),
+        reliability=_reliability_points(judged, rows),
+    )
+
+
+def _count_confusion(judged: JudgedTable, rows: Ints, classes: tuple[Score, ...]) -> tuple[tuple[int, ...], ...]:
+    k, position = len(classes), {score: code for code, score in enumerate(classes)}
+    label = judged.reference.recode(position)[rows]
+    score = judged.judgments.score.recode(position)[rows]
+    score = np.where(score == NO_VALUE, k, score)
+    labelled = label != NO_VALUE
+    counts = np.bincount(label[labelled] * (k + 1) + score[labelled], minlength=k * (k + 1)).reshape(k, k + 1)
+    return tuple(map(tuple, counts.tolist()))
+
+
+def _points_by_mean(judged: JudgedTable, rows: Ints, mean: Floats, raters: Ints) -> tuple[MeanPoint, ...]:
+    item, score = judged.item[rows], numbers(judged.judgments.score.take(rows))
+    used = ~np.isnan(score) & (raters[item] > 1)
+    label, score = mean[item][used], score[used]
+    if not len(label):
+        return ()
+    different = np.unique(label)
+    edges = different if len(different) <= _MOST_MEANS else np.unique(np.quantile(label, np.arange(_BINS) / _BINS))
+    part = np.searchsorted(edges, label, side="right")
+    points = []
+    for in_part in (part == n for n in np.unique(part).tolist()):
+        low, high = np.quantile(score[in_part], (0.25, 0.75)).tolist()
+        points.append(MeanPoint(int(in_part.sum()), float(label[in_part].mean()), float(score[in_part].mean()), (low, high)))
+    return tuple(points)
+
+
+def _reliability_points(judged: JudgedTable, rows: Ints) -> tuple[ReliabilityPoint, ...]:
+    column = judged.judgments.confidence.take(rows)
+    confidence = np.array([*column.values, np.nan], np.float64)[column.codes]
+    right = judged.outcome.codes[rows] == OUTCOMES.index(RIGHT)
+    comparable = ~np.isnan(confidence) & (right | (judged.outcome.codes[rows] == OUTCOMES.index(WRONG)))
+    if not comparable.any():
+        return ()
+    curve = reliability_curve(confidence[comparable], right[comparable])
+    return tuple(ReliabilityPoint(*point) for point in zip(curve.n.tolist(), curve.confidence.tolist(), curve.share.tolist(), strict=True))
+
+
+__all__ = ["Outcome", "Retest", "retest_outcomes"]
+
+Outcome = Mapping[str, object]  # metric -> score, or the failure in its place
+
+
+def retest_outcomes(recorded: Sequence[Outcome], first: Sequence[Outcome], second: Sequence[Outcome]) -> Retest:
+    """Test recorded answers against two fresh ones, call by call. All three have the same metrics for each call."""
+    codes: dict[object, int] = {}
+    widest = max(map(len, recorded), default=0)
+
+    def coded(outcomes: Sequence[Outcome]) -> list[list[int]]:
+        rows = []
+        for outcome in outcomes:
+            answers = [codes.setdefault(outcome[metric], len(codes)) for metric in sorted(outcome)]
+            rows.append(answers + [-1] * (widest - len(answers)))
+        return rows
+
+    return retest(coded(recorded), coded(first), coded(second))

@@ -15,10 +15,9 @@ from harness.content.library import bundled_root
 from harness.content.tags import english_name
 from harness.decide.sentences import unread_words
 from harness.decide.verdicts import Verdict
-from harness.judge_atlas.atlas_file import FILE, Atlas, read_atlas
+from harness.judge_atlas.atlas import FILE, Atlas, read_atlas
 from harness.measure.options import POOLED
-from harness.measure.rankings.ranked import RankedJudge, Ranking
-from harness.measure.rankings.score_ranking import RANKED_BY_ORDER
+from harness.measure.score_ranking import RANKED_BY_ORDER, RankedJudge, Ranking
 from harness.render.verdicts import sides_of_verdicts
 from harness.reports.answer.build_answer import build_answer
 from harness.reports.answer.parts import Answer, Sentence, joined, plain_cards

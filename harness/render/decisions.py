@@ -14,12 +14,10 @@ from rich.text import Text
 from harness.content.tags import both_names, english_name
 from harness.correction.acceptance import Acceptances
 from harness.correction.calibrate import Calibrated
-from harness.correction.certificate import Certificate
-from harness.correction.certificate_check import CertificateCheck
-from harness.correction.certificate_extension import Extension
+from harness.correction.certificate import Certificate, Extension
 from harness.correction.certified_cell import CertifiedCell
 from harness.correction.correct import Corrected, CorrectedNumber
-from harness.correction.extension import ExtensionResult, ExtensionTarget
+from harness.correction.extension import CertificateCheck, ExtensionResult, ExtensionTarget
 from harness.correction.probabilities import Probabilities
 from harness.decide.more_labels import MORE_THAN
 from harness.decide.options import DecisionOptions

@@ -14,7 +14,7 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from harness.content.tags import english_name
-from harness.correction.certificate_extension import EarlierWatch
+from harness.correction.certificate import EarlierWatch
 from harness.data.judgments import NO_VARIANT
 from harness.errors import UsageError
 from harness.gate.check import BROKEN, OPEN, UNANSWERED, UNREAD, Check, GateResult
@@ -32,9 +32,8 @@ from harness.reports.tables.numbers import UNDEFINED, counted, difference, perce
 from harness.reports.tables.text_table import Heading, TextTable
 from harness.reports.tables.titles import metric_words
 from harness.text import one_line, terminal_safe, without_controls
-from harness.watch.daily_log import Day, SeenCell
 from harness.watch.watch_check import CellState, StreamState, WatchCheck
-from harness.watch.watch_plan import Quantity, Stream, WatchPlan
+from harness.watch.watch_plan import Day, Quantity, SeenCell, Stream, WatchPlan
 
 
 class JunitCase(NamedTuple):

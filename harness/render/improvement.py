@@ -13,12 +13,10 @@ from rich.text import Text
 
 from harness.content.tags import both_names, english_name
 from harness.correction.cascade import VOTES, WORDS, AcceptedCascade, AcceptedCascades
-from harness.correction.cascade_run import CascadedRun
+from harness.correction.cascade_certificate import CascadedRun
 from harness.decide.verdicts import Verdict
-from harness.improvement.explain import ErrorEffect, Explained, ExplainedErrors
-from harness.improvement.explain_pairs import PEOPLE, ExplainedPairs
-from harness.improvement.improve import Improved, ImprovedLanguage, candidate_words
-from harness.improvement.label_rounds import RoundsCompared
+from harness.improvement.explain import PEOPLE, ErrorEffect, Explained, ExplainedErrors, ExplainedPairs
+from harness.improvement.improve import Improved, ImprovedLanguage, RoundsCompared, candidate_words
 from harness.model import JudgeCondition
 from harness.render.fitted_table import plain_table
 from harness.render.terminal import dim_lines, table_heading

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from harness.content.tags import english_name
-from harness.correction.probability_rule import DO_NOT_HOLD, HOLD
+from harness.correction.probabilities import DO_NOT_HOLD, HOLD
 from harness.measure.options import POOLED
 from harness.model import Failure
 from harness.render.verdicts import Side, is_baseline, plainest_first, side_name, side_of

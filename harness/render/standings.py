@@ -16,8 +16,7 @@ from harness.boards.probes import Finding
 from harness.content.tags import both_names, english_name
 from harness.decide.verdicts import Verdict
 from harness.measure.options import POOLED
-from harness.measure.rankings.ranked import RankedJudge, Ranking
-from harness.measure.rankings.score_ranking import MIN_TEXTS, RANKED_BY_ORDER
+from harness.measure.score_ranking import MIN_TEXTS, RANKED_BY_ORDER, RankedJudge, Ranking
 from harness.render.board_answer import board_answer, board_facts, deciding_verdicts, is_toy, language_answer
 from harness.render.fitted_table import PIPE_WIDTH, FittedTable, gap_between
 from harness.render.terminal import print_whole, styled_answer, table_heading

@@ -9,14 +9,16 @@ from dataclasses import dataclass
 from typing import get_args
 
 from harness.content.specs import Quality
-from harness.judge_atlas.atlas_file import Atlas, AtlasRow, AtlasSet
-from harness.judge_atlas.quality_answers import (
+from harness.judge_atlas.atlas import (
     AGAINST,
     ALPHA,
     CORRECTED,
     NO_VERDICT,
     OPEN,
     USE,
+    Atlas,
+    AtlasRow,
+    AtlasSet,
     MetricAnswer,
     QualityAnswer,
     answers_by_quality,

@@ -21,7 +21,7 @@ from harness.judges import traits_of
 from harness.measure.cells import Cell
 from harness.measure.compare import CI_METHOD, compare
 from harness.measure.options import BY_METRIC, of_rule
-from harness.measure.recorded_run import recording, signatures
+from harness.measure.recordings import recording, signatures
 from harness.measure.summaries import LanguageSummary, pooled_differences, summaries
 from harness.model import CONDITION, ConditionRow, Failure, RealisedPerturbation, Score
 from harness.reports.answer.steps import LabelPages, label_pages

@@ -30,16 +30,36 @@ from typing import TYPE_CHECKING, Any
 from harness.stats.intervals.bootstrap import intervals  # now: it has the name of its package
 
 if TYPE_CHECKING:
-    from harness.stats.agreement.agreement import human_all_agree, human_loo, human_pa, judge_loo, pa, pa_failed_wrong, pa_pairwise
-    from harness.stats.agreement.alpha import krippendorff_alpha, krippendorff_alpha_interval
-    from harness.stats.agreement.coefficients import cohen_kappa, fleiss_kappa, gwet_ac, human_weighted_f1, weighted_f1
-    from harness.stats.agreement.concordance import tau_within
-    from harness.stats.agreement.continuous import mean_of_segments, score_correlation, segment_correlations
-    from harness.stats.agreement.correlation import kendall_tau, pearson, spearman
+    from harness.stats.agreement.agreement import (
+        cohen_kappa,
+        fleiss_kappa,
+        gwet_ac,
+        human_all_agree,
+        human_loo,
+        human_pa,
+        human_weighted_f1,
+        judge_loo,
+        krippendorff_alpha,
+        krippendorff_alpha_interval,
+        pa,
+        pa_failed_wrong,
+        pa_pairwise,
+        weighted_f1,
+    )
+    from harness.stats.agreement.concordance import tau_within, tie_calibrated_accuracy
+    from harness.stats.agreement.correlation import (
+        kendall_tau,
+        mean_of_segments,
+        pearson,
+        score_correlation,
+        segment_correlations,
+        spearman,
+    )
     from harness.stats.agreement.describe import (
         LEVELS,
         RARE,
         Distribution,
+        MarginTest,
         agreement_level,
         coverage,
         distribution_by_agreement,
@@ -47,28 +67,38 @@ if TYPE_CHECKING:
         distribution_of_labels,
         entropy_bits,
         leniency,
+        mcnemar,
         rarest_expected,
+        stuart_maxwell,
+        stuart_maxwell_of_table,
     )
-    from harness.stats.agreement.margins import MarginTest, mcnemar, stuart_maxwell, stuart_maxwell_of_table
-    from harness.stats.agreement.retest import Retest, retest
-    from harness.stats.agreement.tie_calibration import tie_calibrated_accuracy
     from harness.stats.agreement.variance_components import (
+        Retest,
         eta_squared,
         mixed_components,
         one_way_components,
         one_way_icc,
         reliability,
+        retest,
         standardised,
         two_way_components,
         two_way_icc,
     )
     from harness.stats.core.arrays import MISSING, Estimate, Estimates, ScaleError, ShapeError
     from harness.stats.core.catalogue import cell_statistics, human_statistics, judge_statistics, undefined_by_scale
-    from harness.stats.core.functions_of_sums import Estimated, bootstrap_from_sums
     from harness.stats.core.groups import bell_mccaffrey, effective_groups, group_cap
-    from harness.stats.core.rows import Rows, count_classes, count_long, distinct_counts, tabulate, tabulate_cells
-    from harness.stats.core.statistic import Statistic, estimate, item_credits
-    from harness.stats.core.tables import NO_MAJORITY, aggregate, aggregate_counts
+    from harness.stats.core.rows import (
+        NO_MAJORITY,
+        Rows,
+        aggregate,
+        aggregate_counts,
+        count_classes,
+        count_long,
+        distinct_counts,
+        tabulate,
+        tabulate_cells,
+    )
+    from harness.stats.core.statistic import Estimated, Statistic, bootstrap_from_sums, estimate, item_credits
     from harness.stats.estimation.acceptance import Acceptance, acceptance_threshold
     from harness.stats.estimation.calibration import (
         brier_score,
@@ -79,21 +109,20 @@ if TYPE_CHECKING:
         log_loss,
         reliability_curve,
     )
-    from harness.stats.estimation.labelled_summary import (
-        LabelledSpread,
-        LabelledSummary,
-        correct_with_summary,
-        prediction_powered_weighted,
-        summarise_labelled,
-    )
+    from harness.stats.estimation.labels_needed import items_for_wilson
     from harness.stats.estimation.misclassification import corrected_shares, rogan_gladen
     from harness.stats.estimation.prediction_powered import (
+        LabelledSpread,
+        LabelledSummary,
         combine_estimates,
+        correct_with_summary,
         enough_labels,
         prediction_powered_class_shares,
         prediction_powered_mean,
+        prediction_powered_weighted,
+        summarise_labelled,
     )
-    from harness.stats.estimation.sampling_plan import items_for_wilson
+    from harness.stats.estimation.shrinkage import MetaAnalysis, meta_analysis
     from harness.stats.intervals.intervals import TOO_FEW, Interval, clopper_pearson, mean_interval, proportion_interval, wilson
     from harness.stats.intervals.judge_tests import OneClass, judge_sums, judge_tests
     from harness.stats.intervals.multiplicity import benjamini_hochberg, benjamini_yekutieli, holm
@@ -106,210 +135,55 @@ if TYPE_CHECKING:
         paired_difference,
         superiority,
     )
-    from harness.stats.intervals.trend import logit_rise, page_falling, slope
-    from harness.stats.languages.agreement_by_language import RateComparison, compare_rates, parallel_consistency
-    from harness.stats.languages.differential_functioning import DifferentialFunctioning, differential_functioning
-    from harness.stats.languages.meta_analysis import MetaAnalysis, meta_analysis
-    from harness.stats.ranking.bradley_terry import BradleyTerry, bradley_terry
-    from harness.stats.ranking.ranks import Ranks, rank_judges
-    from harness.stats.ranking.systems import soft_pairwise_accuracy, system_correlation
+    from harness.stats.intervals.regression import logit_rise, page_falling, slope
+    from harness.stats.languages import (
+        DifferentialFunctioning,
+        RateComparison,
+        compare_rates,
+        differential_functioning,
+        parallel_consistency,
+    )
+    from harness.stats.ranking import BradleyTerry, Ranks, bradley_terry, rank_judges, soft_pairwise_accuracy, system_correlation
 
 _NAMES = {
     "agreement.agreement": (
-        "human_all_agree",
-        "human_loo",
-        "human_pa",
-        "judge_loo",
-        "pa",
-        "pa_failed_wrong",
-        "pa_pairwise",
+        "cohen_kappa fleiss_kappa gwet_ac human_all_agree human_loo human_pa human_weighted_f1 judge_loo "
+        "krippendorff_alpha krippendorff_alpha_interval pa pa_failed_wrong pa_pairwise weighted_f1"
     ),
-    "agreement.alpha": (
-        "krippendorff_alpha",
-        "krippendorff_alpha_interval",
-    ),
-    "agreement.coefficients": (
-        "cohen_kappa",
-        "fleiss_kappa",
-        "gwet_ac",
-        "human_weighted_f1",
-        "weighted_f1",
-    ),
-    "agreement.concordance": ("tau_within",),
-    "agreement.continuous": (
-        "mean_of_segments",
-        "score_correlation",
-        "segment_correlations",
-    ),
-    "agreement.correlation": (
-        "kendall_tau",
-        "pearson",
-        "spearman",
-    ),
+    "agreement.concordance": "tau_within tie_calibrated_accuracy",
+    "agreement.correlation": "kendall_tau mean_of_segments pearson score_correlation segment_correlations spearman",
     "agreement.describe": (
-        "LEVELS",
-        "RARE",
-        "Distribution",
-        "agreement_level",
-        "coverage",
-        "distribution_by_agreement",
-        "distribution_of_judge",
-        "distribution_of_labels",
-        "entropy_bits",
-        "leniency",
-        "rarest_expected",
+        "Distribution LEVELS MarginTest RARE agreement_level coverage distribution_by_agreement "
+        "distribution_of_judge distribution_of_labels entropy_bits leniency mcnemar rarest_expected "
+        "stuart_maxwell stuart_maxwell_of_table"
     ),
-    "agreement.margins": (
-        "MarginTest",
-        "mcnemar",
-        "stuart_maxwell",
-        "stuart_maxwell_of_table",
-    ),
-    "agreement.retest": (
-        "Retest",
-        "retest",
-    ),
-    "agreement.tie_calibration": ("tie_calibrated_accuracy",),
     "agreement.variance_components": (
-        "eta_squared",
-        "mixed_components",
-        "one_way_components",
-        "one_way_icc",
-        "reliability",
-        "standardised",
-        "two_way_components",
-        "two_way_icc",
+        "Retest eta_squared mixed_components one_way_components one_way_icc reliability retest standardised two_way_components two_way_icc"
     ),
-    "core.arrays": (
-        "MISSING",
-        "Estimate",
-        "Estimates",
-        "ScaleError",
-        "ShapeError",
-    ),
-    "core.catalogue": (
-        "cell_statistics",
-        "human_statistics",
-        "judge_statistics",
-        "undefined_by_scale",
-    ),
-    "core.functions_of_sums": (
-        "Estimated",
-        "bootstrap_from_sums",
-    ),
-    "core.groups": (
-        "bell_mccaffrey",
-        "effective_groups",
-        "group_cap",
-    ),
-    "core.rows": (
-        "Rows",
-        "count_classes",
-        "count_long",
-        "distinct_counts",
-        "tabulate",
-        "tabulate_cells",
-    ),
-    "core.statistic": (
-        "Statistic",
-        "estimate",
-        "item_credits",
-    ),
-    "core.tables": (
-        "NO_MAJORITY",
-        "aggregate",
-        "aggregate_counts",
-    ),
-    "estimation.acceptance": (
-        "Acceptance",
-        "acceptance_threshold",
-    ),
-    "estimation.calibration": (
-        "brier_score",
-        "calibration_error",
-        "cross_fitted",
-        "fit_platt",
-        "group_folds",
-        "log_loss",
-        "reliability_curve",
-    ),
-    "estimation.labelled_summary": (
-        "LabelledSpread",
-        "LabelledSummary",
-        "correct_with_summary",
-        "prediction_powered_weighted",
-        "summarise_labelled",
-    ),
-    "estimation.misclassification": (
-        "corrected_shares",
-        "rogan_gladen",
-    ),
+    "core.arrays": "Estimate Estimates MISSING ScaleError ShapeError",
+    "core.catalogue": "cell_statistics human_statistics judge_statistics undefined_by_scale",
+    "core.groups": "bell_mccaffrey effective_groups group_cap",
+    "core.rows": ("NO_MAJORITY Rows aggregate aggregate_counts count_classes count_long distinct_counts tabulate tabulate_cells"),
+    "core.statistic": "Estimated Statistic bootstrap_from_sums estimate item_credits",
+    "estimation.acceptance": "Acceptance acceptance_threshold",
+    "estimation.calibration": "brier_score calibration_error cross_fitted fit_platt group_folds log_loss reliability_curve",
+    "estimation.labels_needed": "items_for_wilson",
+    "estimation.misclassification": "corrected_shares rogan_gladen",
     "estimation.prediction_powered": (
-        "combine_estimates",
-        "enough_labels",
-        "prediction_powered_class_shares",
-        "prediction_powered_mean",
+        "LabelledSpread LabelledSummary combine_estimates correct_with_summary enough_labels "
+        "prediction_powered_class_shares prediction_powered_mean prediction_powered_weighted "
+        "summarise_labelled"
     ),
-    "estimation.sampling_plan": ("items_for_wilson",),
-    "intervals.intervals": (
-        "TOO_FEW",
-        "Interval",
-        "clopper_pearson",
-        "mean_interval",
-        "proportion_interval",
-        "wilson",
-    ),
-    "intervals.judge_tests": (
-        "OneClass",
-        "judge_sums",
-        "judge_tests",
-    ),
-    "intervals.multiplicity": (
-        "benjamini_hochberg",
-        "benjamini_yekutieli",
-        "holm",
-    ),
-    "intervals.paired": (
-        "Difference",
-        "best_on_other_folds",
-        "commonest",
-        "difference_from_best",
-        "hits",
-        "paired_difference",
-        "superiority",
-    ),
-    "intervals.trend": (
-        "logit_rise",
-        "page_falling",
-        "slope",
-    ),
-    "languages.agreement_by_language": (
-        "RateComparison",
-        "compare_rates",
-        "parallel_consistency",
-    ),
-    "languages.differential_functioning": (
-        "DifferentialFunctioning",
-        "differential_functioning",
-    ),
-    "languages.meta_analysis": (
-        "MetaAnalysis",
-        "meta_analysis",
-    ),
-    "ranking.bradley_terry": (
-        "BradleyTerry",
-        "bradley_terry",
-    ),
-    "ranking.ranks": (
-        "Ranks",
-        "rank_judges",
-    ),
-    "ranking.systems": (
-        "soft_pairwise_accuracy",
-        "system_correlation",
-    ),
+    "estimation.shrinkage": "MetaAnalysis meta_analysis",
+    "intervals.intervals": "Interval TOO_FEW clopper_pearson mean_interval proportion_interval wilson",
+    "intervals.judge_tests": "OneClass judge_sums judge_tests",
+    "intervals.multiplicity": "benjamini_hochberg benjamini_yekutieli holm",
+    "intervals.paired": "Difference best_on_other_folds commonest difference_from_best hits paired_difference superiority",
+    "intervals.regression": "logit_rise page_falling slope",
+    "languages": "DifferentialFunctioning RateComparison compare_rates differential_functioning parallel_consistency",
+    "ranking": "BradleyTerry Ranks bradley_terry rank_judges soft_pairwise_accuracy system_correlation",
 }
-_MODULES = {name: module for module, names in _NAMES.items() for name in names}
+_MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = sorted(("intervals", *_MODULES))
 

@@ -16,7 +16,7 @@ from rich.cells import cell_len
 
 import harness
 from harness.content.library import Library, bundled_root
-from harness.judge_atlas.atlas_file import FILE, read_atlas
+from harness.judge_atlas.atlas import FILE, read_atlas
 from harness.judge_atlas.atlas_rows import rows_of_set
 from harness.row_files import parquet_table
 from tests.e2e.pages import chromium, opened

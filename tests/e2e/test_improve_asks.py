@@ -15,8 +15,8 @@ import pytest
 from harness.content.library import bundled_root
 from harness.improvement import asking
 from harness.improvement.asking import Asking, planned, write_pool
-from harness.improvement.halves import FILE, ConfirmHalf
 from harness.improvement.options import ImproveOptions
+from harness.improvement.questions import FILE, ConfirmHalf
 from harness.measure.options import MeasureOptions
 from harness.runs import RunSpec
 from tests.conftest import write_rows

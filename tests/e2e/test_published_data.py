@@ -13,7 +13,7 @@ import pytest
 
 import harness
 from harness.content.library import Library, bundled_root
-from harness.judge_atlas.atlas_file import FILE, read_atlas
+from harness.judge_atlas.atlas import FILE, read_atlas
 from harness.judge_atlas.atlas_rows import rows_of_set
 from harness.published.fetch import raw_files
 from tests.e2e.loopback import Loopback, Quiet

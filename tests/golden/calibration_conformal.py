@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from harness.correction.label_sets import nonconformity, sets_at
-from harness.stats.estimation import conformal as c
+from harness.correction.score_maps import nonconformity, sets_at
+from harness.stats.estimation import map_quality as c
 
 Given = dict[str, Any]
 

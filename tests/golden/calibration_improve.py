@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from harness.stats.estimation.acceptance import effective_n
+from harness.stats.estimation.acceptance import CascadePromise, by_design_effect, effective_n, joint_cascade
+from harness.stats.estimation.choose_and_confirm import ConfirmedGain, confirm, halve, level_of_use, texts_to_confirm
 from harness.stats.intervals.cluster_mean import cluster_mean
 from harness.stats.intervals.intervals import clopper_pearson
 from harness.stats.intervals.multiplicity import benjamini_yekutieli
 from harness.stats.intervals.regression import cluster_regression
-from harness.stats.ranking.bradley_terry import bradley_terry, length_overlap, preference_by_length
-from harness.stats.selection.cascade import CascadePromise, by_design_effect, joint_cascade
-from harness.stats.selection.choose_and_confirm import ConfirmedGain, confirm, halve, level_of_use, texts_to_confirm
+from harness.stats.ranking import bradley_terry, length_overlap, preference_by_length
 
 Given = dict[str, Any]
 

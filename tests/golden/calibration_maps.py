@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from harness.stats.estimation import map_quality as m
-from harness.stats.estimation.class_maps import LabelledScores, cross_fitted_map, fit_ordinal_map
-from harness.stats.estimation.number_map import NumberRule, fit_number_map
+from harness.stats.estimation.score_maps import LabelledScores, NumberRule, cross_fitted_map, fit_number_map, fit_ordinal_map
 
 Given = dict[str, Any]
 

@@ -9,10 +9,9 @@ import numpy as np
 
 from harness.decide.cell_tests import same_level_p
 from harness.stats import holm
-from harness.stats.estimation.transport import LEAST_GROUPS, transport
 from harness.stats.intervals.cluster_mean import cluster_mean
 from harness.stats.intervals.intervals import t_quantile
-from harness.stats.intervals.noninferiority import gap_sums, guarded_p
+from harness.stats.intervals.noninferiority import LEAST_GROUPS, gap_sums, guarded_p, transport
 
 Given = dict[str, Any]
 

@@ -22,7 +22,7 @@ from harness.stats.core.groups import ClusterVariance
 from harness.stats.estimation import acceptance as ac
 from harness.stats.estimation import misclassification as mc
 from harness.stats.estimation import prediction_powered as pp
-from harness.stats.intervals import alternative_annotator as aa
+from harness.stats.intervals import noninferiority as aa
 from harness.stats.intervals.multiplicity import holm
 from tests.golden.decision_values import assert_equal
 

@@ -18,19 +18,22 @@ from harness.decide.cell_tests import same_level_p
 from harness.stats.agreement.describe import leniency_of_judge
 from harness.stats.agreement.variance_components import mean_squares, mixed_components, one_way_components, reliability, two_way_components
 from harness.stats.core.arrays import Ints
-from harness.stats.core.rows import count_classes
+from harness.stats.core.rows import aggregate, count_classes
 from harness.stats.core.statistic import item_credits
-from harness.stats.core.tables import aggregate
-from harness.stats.estimation import calibration, sampling_plan
+from harness.stats.estimation import calibration, labels_needed
 from harness.stats.estimation.calibration import CalibrationError
 from harness.stats.estimation.map_quality import brier_parts
-from harness.stats.estimation.number_map import isotonic_points
 from harness.stats.estimation.prediction_powered import combine_estimates, prediction_powered_mean
+from harness.stats.estimation.score_maps import isotonic_points
+from harness.stats.estimation.shrinkage import MetaAnalysis, meta_analysis
 from harness.stats.intervals.cluster_mean import cluster_mean
 from harness.stats.intervals.paired import hits
-from harness.stats.languages.agreement_by_language import compare_rates, parallel_consistency
-from harness.stats.languages.differential_functioning import DifferentialFunctioning, differential_functioning
-from harness.stats.languages.meta_analysis import MetaAnalysis, meta_analysis
+from harness.stats.languages import (
+    DifferentialFunctioning,
+    compare_rates,
+    differential_functioning,
+    parallel_consistency,
+)
 from tests.golden.decision_values import assert_equal
 
 Case = dict[str, Any]
@@ -124,18 +127,18 @@ def check_calibration(case: Case, shared: Path) -> None:
 
 def check_half_width(case: Case, _: Path) -> None:
     """Left out: half-widths of normal intervals and of means, by which no command plans."""
-    compare({"shares_wilson": [sampling_plan.items_for_wilson(each["p"], each["half_width"]) for each in case["inputs"]["shares"]]}, case)
+    compare({"shares_wilson": [labels_needed.items_for_wilson(each["p"], each["half_width"]) for each in case["inputs"]["shares"]]}, case)
 
 
 def check_allocation(case: Case, _: Path) -> None:
     sizes, sds, n = (case["inputs"][name] for name in ("stratum_sizes", "stratum_sds", "n"))
-    neyman = sampling_plan.neyman_allocation(sizes, sds, n, floor=case["inputs"]["floor"])
-    proportional = sampling_plan.proportional_allocation(sizes, n)
+    neyman = labels_needed.neyman_allocation(sizes, sds, n, floor=case["inputs"]["floor"])
+    proportional = labels_needed.proportional_allocation(sizes, n)
     found = {
         "neyman": neyman,
         "proportional": proportional,
-        "variance_neyman": sampling_plan.stratified_variance(sizes, sds, neyman),
-        "variance_proportional": sampling_plan.stratified_variance(sizes, sds, proportional),
+        "variance_neyman": labels_needed.stratified_variance(sizes, sds, neyman),
+        "variance_proportional": labels_needed.stratified_variance(sizes, sds, proportional),
     }
     compare(found, case)
 
@@ -150,7 +153,7 @@ def check_stratified(case: Case, _: Path) -> None:
         {
             "estimate": whole.value,
             "se": whole.error,
-            "se_finite_population": sampling_plan.stratified_variance(sizes, spread, n) ** 0.5,
+            "se_finite_population": labels_needed.stratified_variance(sizes, spread, n) ** 0.5,
             "df_satterthwaite": whole.freedom,
             "unweighted_mean": np.mean(y),
         },

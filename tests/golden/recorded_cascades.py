@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from harness.stats.core.arrays import Floats, Ints
-from harness.stats.selection.cascade import CascadePromise, Units, answered_by, split_cascade, votes_so_far
+from harness.stats.estimation.acceptance import CascadePromise, Units, answered_by, split_cascade, votes_so_far
 
 BY_PRICE = ("mistral-v03", "llama-31", "gemini_flash", "gpt-4o-mini", "gemini_pro", "gpt-4o")
 PROMPTS = ("score-only", "rate-explain", "analyze-rate")

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from harness.row_files import read_rows
-from harness.stats.intervals.alternative_annotator import AnnotatorRule, LabelledByAnnotators, alternative_annotator_tests
+from harness.stats.intervals.noninferiority import AnnotatorRule, LabelledByAnnotators, alternative_annotator_tests
 
 pytestmark = [pytest.mark.slow, pytest.mark.needs("shared data")]
 

@@ -24,14 +24,13 @@ from harness.content import Library
 from harness.data.dataset import load_folder
 from harness.measure import compare
 from harness.measure.compare import Recording
+from harness.measure.label_counts import item_scores
 from harness.measure.options import MeasureOptions
 from harness.measure.score_cells import second_ratings
-from harness.measure.scores import item_scores
 from harness.model import ErrorSpan
 from harness.row_files import read_rows
 from harness.stats import human_pa, krippendorff_alpha
-from harness.stats.agreement.continuous import score_correlation
-from harness.stats.agreement.correlation import Correlation
+from harness.stats.agreement.correlation import Correlation, score_correlation
 from harness.stats.agreement.variance_components import one_way_icc, standardised, two_way_icc
 
 pytestmark = pytest.mark.needs("shared data")

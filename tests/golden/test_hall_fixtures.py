@@ -1,4 +1,4 @@
-"""The guarded test of a gap against a margin, computed elsewhere: `harness.stats.intervals.skewness` is the core that reproduces it.
+"""The guarded test of a gap against a margin, computed elsewhere: `harness.stats.intervals.intervals` is the core that reproduces it.
 
 The file is not part of the project: without it these tests are skipped.
 """
@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from harness.stats.core.groups import group_sums
+from harness.stats.intervals.intervals import HallMean
 from harness.stats.intervals.noninferiority import guarded_mean
-from harness.stats.intervals.skewness import HallMean
 
 pytestmark = pytest.mark.needs("shared data")
 

@@ -16,7 +16,7 @@ from harness.correction.options import AcceptOptions, CalibrateOptions, CertifyO
 from harness.data import frames
 from harness.decide.options import DecisionOptions
 from harness.exchange.labels.options import TableOptions
-from harness.gate.options import GateOptions
+from harness.gate.policy import GateOptions
 from harness.improvement.asking import Asking
 from harness.improvement.candidates import AskedCandidate
 from harness.improvement.options import ExplainOptions, ImproveOptions

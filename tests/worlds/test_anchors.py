@@ -19,12 +19,10 @@ from numpy.random import Generator
 
 from harness.correction.certificate import CertifiedJudge
 from harness.stats.core.arrays import Floats
-from harness.watch.daily_log import Day, Seen, SeenCell, SeenProduction
-from harness.watch.one_day import Answers, draw_anchors, see_anchors
 from harness.watch.options import WatchOptions
-from harness.watch.setting_up import _cell_references
-from harness.watch.watch_check import check_watch
-from harness.watch.watch_plan import Anchor, WatchedCell, WatchPlan
+from harness.watch.watch_check import Answers, check_watch, draw_anchors, see_anchors
+from harness.watch.watch_plan import Anchor, Day, Seen, SeenCell, SeenProduction, WatchedCell, WatchPlan
+from harness.watch.watching import _cell_references
 from tests.worlds.rows import Row, median_with_limits, table
 from tests.worlds.worlds import group_sizes
 

@@ -10,8 +10,7 @@ import sys
 import numpy as np
 import pytest
 
-from harness.correction.mean_estimates import mean_estimates
-from harness.correction.with_others import with_other_languages
+from harness.correction.mean_estimates import mean_estimates, with_other_languages
 from tests.worlds.rows import Row, table
 from tests.worlds.worlds import RareClass
 

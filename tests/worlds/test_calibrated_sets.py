@@ -11,11 +11,9 @@ import numpy as np
 import pytest
 from numpy.random import Generator
 
-from harness.correction.label_sets import SetMaker, sets_at
 from harness.correction.options import SetOptions
-from harness.correction.score_maps import MapInput, learn, map_inputs
-from harness.measure.answer_counts import AnswerCounts
-from harness.measure.item_table import ItemTable
+from harness.correction.score_maps import MapInput, SetMaker, learn, map_inputs, sets_at
+from harness.measure.item_table import AnswerCounts, ItemTable
 from harness.measure.label_counts import Classes, LabelCounts
 from harness.stats.estimation.map_quality import label_rows
 from tests.worlds.rows import Row, table

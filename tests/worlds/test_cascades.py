@@ -13,7 +13,7 @@ import pytest
 from numpy.random import Generator
 
 from harness.stats.core.arrays import Floats, Ints
-from harness.stats.selection.cascade import CascadePromise, Units, answered_by, split_cascade
+from harness.stats.estimation.acceptance import CascadePromise, Units, answered_by, split_cascade
 from tests.worlds.rows import Row, table
 from tests.worlds.worlds import group_sizes
 

@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 
-from harness.stats.selection.choose_and_confirm import confirm
+from harness.stats.estimation.choose_and_confirm import confirm
 from tests.worlds.rows import Row, table
 from tests.worlds.worlds import group_sizes
 

@@ -17,7 +17,7 @@ import pytest
 from numpy.random import Generator
 
 from harness.stats import commonest, hits, mean_interval, paired_difference
-from harness.stats.agreement.continuous import correlation_difference
+from harness.stats.agreement.correlation import correlation_difference
 from harness.stats.core.arrays import Floats, Ints
 from tests.worlds.rows import Row, table
 from tests.worlds.worlds import group_sizes

@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 
-from harness.stats.estimation.transport import transport
+from harness.stats.intervals.noninferiority import transport
 from tests.worlds.rows import Row, table
 from tests.worlds.worlds import group_sizes
 

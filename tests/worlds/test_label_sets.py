@@ -13,7 +13,7 @@ import pytest
 from numpy.random import Generator
 
 from harness.stats.core.arrays import Floats, Ints
-from harness.stats.estimation.conformal import threshold_by_group
+from harness.stats.estimation.map_quality import threshold_by_group
 from tests.worlds.rows import Row, table
 from tests.worlds.worlds import group_sizes
 

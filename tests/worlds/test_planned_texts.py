@@ -18,8 +18,7 @@ import pytest
 from numpy.random import Generator
 
 import harness
-from harness.correction.label_sample import draw_label_sample
-from harness.correction.labels_budget import LabelsNeeded, label_budget
+from harness.correction.labels_budget import LabelsNeeded, draw_label_sample, label_budget
 from harness.correction.options import LabelBudgetOptions, SampleOptions
 from harness.measure.compare import Recording, compare
 from harness.measure.options import MeasureOptions

@@ -18,7 +18,7 @@ import pytest
 from numpy.random import Generator
 
 from harness.correction.options import ProbabilityOptions
-from harness.correction.probability_rule import DO_NOT_HOLD, HOLD, ProbabilityTests, decide_probabilities
+from harness.correction.probabilities import DO_NOT_HOLD, HOLD, ProbabilityTests, decide_probabilities
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.estimation.probability_tests import calibration_tests
 from tests.worlds.rows import Row, table

@@ -18,7 +18,7 @@ from numpy.random import Generator
 
 import harness
 from harness.correction.options import ProbabilityOptions
-from harness.correction.probability_rule import PROBABILITY_VERDICTS
+from harness.correction.probabilities import PROBABILITY_VERDICTS
 from harness.stats.core.arrays import Floats, Ints
 from tests.worlds.rows import Row, table
 from tests.worlds.worlds import group_sizes

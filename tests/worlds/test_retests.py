@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.random import Generator
 
-from harness.measure.retest import retest_outcomes
+from harness.measure.summaries import retest_outcomes
 from harness.stats.core.arrays import Floats, Ints
 from tests.worlds.rows import Row, table
 

@@ -20,7 +20,7 @@ from harness.cli.commands.shared import (
 from harness.correction.options import AcceptOptions, CalibrateOptions, CertifyOptions, CorrectOptions, ProbabilityOptions
 from harness.decide.options import DecisionOptions
 from harness.exchange.labels.options import TableOptions
-from harness.gate.options import GateOptions
+from harness.gate.policy import GateOptions
 from harness.improvement.options import ExplainOptions, ImproveOptions
 from harness.options import Count, Flag, Names, PricedJudges
 from harness.watch.options import WatchOptions

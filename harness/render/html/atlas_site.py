@@ -14,8 +14,7 @@ from markupsafe import Markup
 
 from harness.content.tags import name_in
 from harness.errors import UsageError
-from harness.judge_atlas.atlas_file import Atlas, AtlasRow
-from harness.judge_atlas.quality_answers import answers_by_quality, neighbours
+from harness.judge_atlas.atlas import Atlas, AtlasRow, answers_by_quality, neighbours
 from harness.render.html.boards import VerdictCell
 from harness.render.html.marks import state_bar
 from harness.render.html.shell import SiteFrame, render, shell, site_frame

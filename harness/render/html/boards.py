@@ -16,7 +16,7 @@ from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
 from harness.html_pages import visible
 from harness.measure.options import POOLED
-from harness.measure.rankings.ranked import RankedJudge, Ranking
+from harness.measure.score_ranking import RankedJudge, Ranking
 from harness.render.board_answer import board_answer, board_facts, competitors, deciding_verdicts, language_answer, titled
 from harness.render.html.answer import ABOVE, BELOW, UNKNOWN, WITHIN, DrawnTable, FigureColumn
 from harness.render.html.marks import JUDGE_DOT, LEGEND_MARKS, Mark, line, placed, state_bar, svg, track

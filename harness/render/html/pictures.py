@@ -9,13 +9,13 @@ from typing import Any
 from markupsafe import Markup
 
 from harness.content.tags import english_name
-from harness.decide.verdict_parts import BaselineSide
+from harness.decide.rule import BaselineSide
 from harness.decide.verdicts import Verdict
 from harness.html_pages import visible
 from harness.measure.cells import Cell
 from harness.measure.judged_table import JudgedTable
-from harness.measure.label_score_pairs import LabelScorePairs, best_is_first, label_score_pairs
 from harness.measure.options import POOLED
+from harness.measure.summaries import LabelScorePairs, best_is_first, label_score_pairs
 from harness.render.html.answer import ABOVE, BELOW, UNKNOWN, WITHIN, JudgedCells
 from harness.render.html.marks import Point, bar, confusion_matrix, diagonal_panel
 from harness.render.pictured import ReliabilityCurves, ReliabilityPanel, curves_words, reliability_curves

@@ -18,7 +18,7 @@ from harness.measure.cells import Cell
 from harness.measure.compare import table_of_all
 from harness.measure.judged_table import JudgedTable
 from harness.measure.options import of_rule
-from harness.measure.recorded_run import recording
+from harness.measure.recordings import recording
 from harness.model import SAMPLING, Failure
 from harness.published.listing import statement_of
 from harness.render.html.ablations import ablation_figures, difference_grid, dose_grids, preference_grid, row_links

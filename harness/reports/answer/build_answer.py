@@ -11,7 +11,7 @@ from harness.content.tags import english_name
 from harness.decide.class_shares import words_of_bar
 from harness.decide.sentences import unread_words
 from harness.decide.verdicts import Verdict
-from harness.measure.answer_counts import total_answers
+from harness.measure.item_table import total_answers
 from harness.reports.answer.cards import cards_of_one, cards_of_several, copied_cards, missing_cards, note_cards
 from harness.reports.answer.matrix import verdict_matrices
 from harness.reports.answer.parts import Answer, Card, Sentence, cause_words, joined, plain_cards

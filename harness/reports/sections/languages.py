@@ -16,15 +16,13 @@ import numpy as np
 
 from harness.content.tags import english_name
 from harness.data.columns import CodedColumn, combination_ids, rows_by_number
-from harness.decide.language_parts import FEW_TEXTS, language_parts
-from harness.decide.languages import LEAST_LANGUAGES
+from harness.decide.languages import FEW_TEXTS, LEAST_LANGUAGES, language_parts
 from harness.measure.cells import sort_key
 from harness.measure.compare import Recording, judged_tables
-from harness.measure.condition_rows import Row, new_row, put_difference, put_number, section, with_q
+from harness.measure.condition_rows import Row, new_row, parallel_numbers, put_difference, put_number, section, text_clusters, with_q
 from harness.measure.judged_table import KEYS, JudgedTable, ordered_table
+from harness.measure.language_rankings import language_rankings
 from harness.measure.options import POOLED, MeasureOptions
-from harness.measure.parallel_texts import parallel_numbers, text_clusters
-from harness.measure.rankings.by_language import language_rankings
 from harness.model import CONDITION
 from harness.reports.sections.section import (
     OVER_LANGUAGES,

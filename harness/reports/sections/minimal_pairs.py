@@ -20,10 +20,9 @@ from harness.content.tags import english_name
 from harness.data.columns import NO_VALUE, CodedColumn, combination_ids, last_matching_rows
 from harness.data.dataset import Dataset
 from harness.judges import traits_of
-from harness.measure.condition_rows import Row, new_row, put_number, put_share, section
+from harness.measure.condition_rows import Row, new_row, put_number, put_share, section, text_clusters
 from harness.measure.judged_table import JudgedTable
 from harness.measure.options import POOLED
-from harness.measure.parallel_texts import text_clusters
 from harness.model import CONDITION
 from harness.reports.sections.perturbations import SENSITIVITY_FROM, put_sensitivity
 from harness.reports.sections.section import OVER_LANGUAGES, Section, SectionNumbers, SectionTable, cells_at, rows_across

@@ -11,15 +11,18 @@ import msgspec
 from harness.content.tags import english_name
 from harness.correction.options import ProbabilityOptions
 from harness.correction.probabilities import (
+    DO_NOT_HOLD,
+    HOLD,
     NO_AGGREGATE,
     NOT_DISTRIBUTED,
     ONE_PERSON,
+    PROBABILITY_VERDICTS,
+    REFITTED,
     AcrossLanguages,
     CellProbabilities,
     CommonCut,
     probabilities_of_table,
 )
-from harness.correction.probability_rule import DO_NOT_HOLD, HOLD, PROBABILITY_VERDICTS, REFITTED
 from harness.measure.condition_rows import new_row, section
 from harness.measure.options import POOLED
 from harness.reports.sections.section import FEW_NAMES, Section, SectionInput, SectionNumbers, SectionTable, rows_across

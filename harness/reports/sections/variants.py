@@ -29,9 +29,9 @@ from harness.measure.condition_rows import (
     versus,
     with_q,
 )
+from harness.measure.further_comparisons import DIFFERENCES, correlation_differences
 from harness.measure.judged_table import JudgedTable, means_by, ordered_table
 from harness.measure.score_cells import NO_SEGMENT_KEY, source_texts
-from harness.measure.versus import DIFFERENCES, correlation_differences
 from harness.model import CONDITION, SAMPLING, Variant, axis_words, parse_variant
 from harness.reports.sections.section import (
     AGREEMENT_DIFFERENCE,
@@ -47,9 +47,10 @@ from harness.reports.sections.section import (
 )
 from harness.reports.tables.columns import COEFFICIENT, COUNT_OR_BLANK, NUMBER, POINTS, PROBABILITY, SHARE, Column, TableName, columns_in
 from harness.stats import page_falling, paired_difference, slope
-from harness.stats.agreement.continuous import joined_groups, mean_of_segments, score_correlation, segment_correlations
+from harness.stats.agreement.concordance import joined_groups
+from harness.stats.agreement.correlation import mean_of_segments, score_correlation, segment_correlations
 from harness.stats.core.arrays import Ints
-from harness.stats.core.functions_of_sums import Estimated
+from harness.stats.core.statistic import Estimated
 from harness.stats.intervals.intervals import no_interval
 
 SAME = ("metric", "judge", *SAMPLING, "order", "repeat")

@@ -4,14 +4,26 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
-from harness.stats.agreement.agreement import ALL_AGREE, gap, share_left_out, share_of_hits, share_of_pairs
-from harness.stats.agreement.alpha import alpha_of_humans, alpha_of_judge
-from harness.stats.agreement.coefficients import cohen, f1_of_judge, fleiss, fleiss_with_aggregate, gwet_of_humans, gwet_of_judge
+from harness.stats.agreement.agreement import (
+    ALL_AGREE,
+    alpha_of_humans,
+    alpha_of_judge,
+    cohen,
+    f1_of_judge,
+    fleiss,
+    fleiss_with_aggregate,
+    gap,
+    gwet_of_humans,
+    gwet_of_judge,
+    share_left_out,
+    share_of_hits,
+    share_of_pairs,
+)
 from harness.stats.agreement.correlation import correlation_with_humans
 from harness.stats.agreement.describe import DESCRIPTIONS, Direction, leniency_of_judge
 from harness.stats.core.arrays import Kind
+from harness.stats.core.rows import Rule
 from harness.stats.core.statistic import Statistic
-from harness.stats.core.tables import Rule
 
 NO_ORDER = "the scale has no order"
 NO_DISTANCES = "the scale has no distances"

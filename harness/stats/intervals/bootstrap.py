@@ -22,9 +22,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from harness.options import RESAMPLES
 from harness.stats.agreement.describe import uncommon_expected
-from harness.stats.core.arrays import Floats, power
+from harness.stats.core.arrays import Floats, batch_by_shape, parts_of, power, run_parts, windows
 from harness.stats.core.groups import GroupSums, distinct_sums_each, freedom_of_moments, spread_of
-from harness.stats.core.many_cells import batch_by_shape, parts_of, run_parts, windows
 from harness.stats.core.rows import Rows
 from harness.stats.core.statistic import Features, Statistic, distinctly_named
 from harness.stats.intervals.intervals import (
@@ -221,7 +220,7 @@ def intervals(
 
     Reference: Efron (1987), BCa; Hesterberg (2015), expanded levels; Field & Welsh (2007), resampling clusters.
 
-    >>> from harness.stats.agreement.coefficients import fleiss
+    >>> from harness.stats.agreement.agreement import fleiss
     >>> from harness.stats.core.rows import count_classes, tabulate
     >>> rows = tabulate(count_classes([[0, 0], [1, 1], [0, 1], [1, 1]] * 10, k=2))
     >>> found = intervals([fleiss()], rows)["human_fleiss"][0]

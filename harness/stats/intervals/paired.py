@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.stats.core.arrays import MISSING, Floats, Ints, ShapeError, as_codes, as_index, same_shape
-from harness.stats.core.functions_of_sums import Estimated
 from harness.stats.core.groups import group_sums, relative_weights
+from harness.stats.core.statistic import Estimated
 from harness.stats.intervals.intervals import Interval, MeanToTest, no_interval, proportion_interval, scatter_of, tested_means
 
 EQUAL = "H0: the mean difference (first minus second) on the same items is 0; two-sided"

@@ -38,10 +38,10 @@ from harness.reports.tables.columns import Row as ReadRow
 from harness.reports.tables.numbers import coefficient, counted
 from harness.reports.tables.titles import metric_words
 from harness.stats import count_classes, estimate, intervals, kendall_tau, paired_difference, pearson, tabulate
-from harness.stats.agreement.alpha import alpha_of_humans
-from harness.stats.agreement.continuous import score_correlation
+from harness.stats.agreement.agreement import alpha_of_humans
+from harness.stats.agreement.correlation import score_correlation
 from harness.stats.core.arrays import Floats, Ints, Kind
-from harness.stats.core.functions_of_sums import Estimated
+from harness.stats.core.statistic import Estimated
 from harness.stats.intervals.intervals import no_interval, welch_test
 from harness.studies.chiang_lee.study import STUDY
 

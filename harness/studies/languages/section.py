@@ -12,10 +12,9 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from harness.measure.condition_rows import Row, new_row, put_difference, section, with_q
+from harness.measure.condition_rows import Row, new_row, parallel_numbers, put_difference, section, text_clusters, with_q
 from harness.measure.judged_table import JudgedTable
 from harness.measure.options import POOLED
-from harness.measure.parallel_texts import parallel_numbers, text_clusters
 from harness.model import SAMPLING
 from harness.reports.sections.section import Section, SectionNumbers, SectionTable, of_answers, q_value, tests_shown
 from harness.reports.sections.variants import variant_of

@@ -26,9 +26,9 @@ from harness.row_files import find_table, json_rows, read_rows
 from harness.signature import StudySignature
 from harness.stats.agreement.concordance import tau_b_left_out
 from harness.stats.core.arrays import Floats
-from harness.stats.core.functions_of_sums import left_out_interval, of_group_sums, sums_by_group
+from harness.stats.core.statistic import left_out_interval, of_group_sums, sums_by_group
 from harness.stats.intervals.intervals import Interval, no_interval
-from harness.stats.intervals.trend import Line, fit_line
+from harness.stats.intervals.regression import Line, fit_line
 
 Question = Literal["recognition", "preference"]
 QUESTION_METRICS: dict[str, Question] = {"self_recognition": "recognition", "self_preference": "preference"}

@@ -14,7 +14,7 @@ from harness.boards.options import SubmitterStatement, VerifyOptions
 from harness.boards.submit import submit
 from harness.boards.verify import MIN_CALLS, DifferingAnswer, draw_calls, verify
 from harness.errors import ContentError, UsageError
-from harness.measure.retest import retest_outcomes
+from harness.measure.summaries import retest_outcomes
 from harness.notebook import Quiet
 from harness.runs import RunSpec, run
 

@@ -11,7 +11,7 @@ from harness.boards.card import JudgeCard
 from harness.boards.submit import WrittenSubmission
 from harness.cli.atlas_update import COLLECTION, answered_boards, letter_lines
 from harness.content import Library
-from harness.judge_atlas.atlas_file import AtlasJudge
+from harness.judge_atlas.atlas import AtlasJudge
 from tests.unit.judge_atlas.atlases import atlas, row
 
 TOY = "decider/sparrow-nano"

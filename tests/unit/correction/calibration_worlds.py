@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from harness.correction.score_maps import MapInput, map_inputs
-from harness.measure.answer_counts import AnswerCounts
-from harness.measure.item_table import ItemTable
+from harness.measure.item_table import AnswerCounts, ItemTable
 from harness.measure.label_counts import Classes, LabelCounts
 from harness.stats.core.arrays import Floats
 

@@ -13,9 +13,8 @@ import pytest
 
 import harness
 from harness.correction.calibrate import CalibratedMetric, calibrate_metric, judge_inputs
-from harness.correction.label_sets import HALF_ALONE, HALVES, OTHERS, sets_at
 from harness.correction.options import CalibrateOptions
-from harness.correction.score_maps import ClassCurve, ClassTable, MapInput, NumberLine, learn
+from harness.correction.score_maps import HALF_ALONE, HALVES, OTHERS, ClassCurve, ClassTable, MapInput, NumberLine, learn, sets_at
 from harness.errors import UsageError
 from harness.measure.compare import align
 from harness.measure.options import Annotators, MeasureOptions

@@ -18,7 +18,7 @@ from harness.correction.options import AcceptOptions
 from harness.errors import UsageError
 from harness.measure.compare import Recording
 from harness.measure.options import MeasureOptions
-from harness.stats.selection.cascade import CHOOSING, Units
+from harness.stats.estimation.acceptance import CHOOSING, Units
 from tests.cascade_folder import SKILL, cascade_folder
 from tests.conftest import write_rows
 

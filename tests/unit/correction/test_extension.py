@@ -12,15 +12,13 @@ import numpy as np
 import pytest
 
 from harness import sources
-from harness.correction.certificate import Certificate
-from harness.correction.certificate_check import check_certificate
-from harness.correction.certificate_extension import CertifiedWatch
+from harness.correction.certificate import Certificate, CertifiedWatch
 from harness.correction.certify import certify
-from harness.correction.extension import ExtendOptions, ExtensionResult, extend, with_extensions
+from harness.correction.extension import ExtendOptions, ExtensionResult, check_certificate, extend, with_extensions
 from harness.errors import StaleCertificate, UsageError, UseForbidden
 from harness.measure.compare import Recording
 from harness.measure.options import MeasureOptions
-from harness.stats.estimation.transport import TransportTest
+from harness.stats.intervals.noninferiority import TransportTest
 from tests.conftest import write_rows
 from tests.judged_folder import judged_folder
 

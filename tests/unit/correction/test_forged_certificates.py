@@ -14,7 +14,7 @@ import pytest
 from harness import certificate, sources
 from harness.cli import main
 from harness.correction.certificate import Certificate
-from harness.correction.certificate_check import check_certificate
+from harness.correction.extension import check_certificate
 from harness.errors import ContentError, HarnessError
 from tests.judged_folder import judged_folder
 

@@ -12,7 +12,7 @@ import pytest
 
 import harness
 from harness.correction.options import ProbabilityOptions
-from harness.correction.probability_rule import PROBABILITY_VERDICTS, ProbabilityTests, decide_probabilities
+from harness.correction.probabilities import PROBABILITY_VERDICTS, ProbabilityTests, decide_probabilities
 from harness.errors import UsageError, UseForbidden
 from harness.reports.sections.probabilities import headline, probabilities_section
 from harness.stats.estimation.probability_tests import calibration_tests, refit

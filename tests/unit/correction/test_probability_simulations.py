@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from harness.correction.probability_rule import PROBABILITY_VERDICTS, ProbabilityTests, decide_probabilities
+from harness.correction.probabilities import PROBABILITY_VERDICTS, ProbabilityTests, decide_probabilities
 from harness.stats import calibration_error, group_folds
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.estimation.calibration import squared_calibration_error

@@ -36,7 +36,7 @@ from harness.stats.intervals.judge_tests import JudgeSums, judge_tests
 from harness.stats.intervals.noninferiority import gap_sums, guarded_p
 from harness.stats.intervals.regression import logistic
 from tests.unit.correction.test_calibration_simulations import apart_table, borrowed_table, gains_table, sets_table
-from tests.unit.correction.test_label_sample import planned_table
+from tests.unit.correction.test_labels_budget import planned_table
 from tests.unit.decide.worlds import (
     BALANCED,
     CELLS,

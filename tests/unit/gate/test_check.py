@@ -11,10 +11,8 @@ import pytest
 
 from harness import api, sources
 from harness.errors import UsageError
-from harness.gate.check import Check, GateResult
-from harness.gate.options import GateOptions
-from harness.gate.policy import Policy, Rule
-from harness.gate.suggest import suggested_policy
+from harness.gate.check import Check, GateResult, suggested_policy
+from harness.gate.policy import GateOptions, Policy, Rule
 from tests.conftest import write_rows
 from tests.judged_folder import judged_folder
 

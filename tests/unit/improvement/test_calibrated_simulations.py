@@ -15,7 +15,7 @@ import pytest
 import harness
 from harness.data.columns import CodedColumn
 from harness.data.dataset import Dataset
-from tests.unit.improvement.test_calibrated_candidates import folder, lenient
+from tests.unit.improvement.test_candidates import folder, lenient
 
 
 def shuffled(data: Dataset, rng: np.random.Generator) -> Dataset:

@@ -15,12 +15,22 @@ import pytest
 
 import harness
 from harness.errors import ContentError, UsageError
-from harness.improvement.halves import FILE, HEAD, ConfirmedUse, digests, earlier_uses, halves, remember
 from harness.improvement.options import ImproveOptions
-from harness.improvement.questions import LabelledQuestion, labelled_questions, recorded_candidates
+from harness.improvement.questions import (
+    FILE,
+    HEAD,
+    ConfirmedUse,
+    LabelledQuestion,
+    digests,
+    earlier_uses,
+    halves,
+    labelled_questions,
+    recorded_candidates,
+    remember,
+)
 from harness.measure.compare import Recording
 from harness.measure.options import Annotators, MeasureOptions
-from harness.stats.selection.choose_and_confirm import confirm
+from harness.stats.estimation.choose_and_confirm import confirm
 from tests.conftest import write_rows
 
 Cli = Callable[..., Any]

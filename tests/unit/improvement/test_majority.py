@@ -13,7 +13,7 @@ import pytest
 import harness
 from harness.annotate.options import LabelCheckOptions
 from harness.errors import UsageError
-from harness.improvement.label_rounds import compare_rounds, read_round
+from harness.improvement.improve import compare_rounds, read_round
 from harness.improvement.options import ImproveOptions
 from harness.improvement.questions import labelled_questions
 from harness.measure.compare import Recording

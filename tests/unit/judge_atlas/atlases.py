@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from typing import Any
 
-from harness.judge_atlas.atlas_file import Atlas, AtlasJudge, AtlasRow, AtlasSet
+from harness.judge_atlas.atlas import Atlas, AtlasJudge, AtlasRow, AtlasSet
 
 TODAY = datetime.date(2026, 1, 31)
 NAMES = {"ca": "Catalan", "ja": "Japanese", "pt-BR": "Portuguese (Brazil)"}

@@ -10,7 +10,7 @@ import pytest
 from harness.content.library import Library, bundled_root
 from harness.content.specs import DatasetCard, Scale
 from harness.errors import ContentError
-from harness.judge_atlas.atlas_file import AtlasJudge
+from harness.judge_atlas.atlas import AtlasJudge
 from harness.judge_atlas.atlas_rows import JUDGES, ComparedSet, joined, read_judges
 from tests.unit.judge_atlas.atlases import row
 

@@ -14,8 +14,8 @@ from rich.console import Console
 from harness.boards.board_standings import Contender, Overall, Spending, Standings
 from harness.boards.probes import Finding
 from harness.decide.verdicts import Verdict
-from harness.measure.answer_counts import AnswerCounts
-from harness.measure.rankings.ranked import AnnotatorFigures, MatchedPair, RankedJudge, Ranking
+from harness.measure.item_table import AnswerCounts
+from harness.measure.score_ranking import AnnotatorFigures, MatchedPair, RankedJudge, Ranking
 from harness.render.board_answer import board_answer, board_facts, language_answer
 from harness.render.html.boards import board_pages
 from harness.render.markdown import escape, standings_markdown

@@ -6,7 +6,7 @@ import datetime
 from pathlib import Path
 
 from harness.content.specs import DatasetCard
-from harness.judge_atlas.atlas_file import AtlasJudge, AtlasRow, atlas_bytes, read_atlas
+from harness.judge_atlas.atlas import AtlasJudge, AtlasRow, atlas_bytes, read_atlas
 from harness.judge_atlas.atlas_rows import ComparedSet, across_sets, joined
 from harness.render.html.atlas_site import atlas_site
 from harness.reports.atlas_answer import (

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.stats.estimation.misclassification import MIN_LABELS
+from tests.unit.stats import test_languages as rates
 from tests.unit.stats.estimation import test_misclassification as shares
 from tests.unit.stats.intervals import test_judge_tests as one_class
 from tests.unit.stats.intervals import test_panel as panel
-from tests.unit.stats.languages import test_agreement_by_language as rates
-from tests.unit.stats.languages import test_differential_functioning as dif
 
 
 def guarded_table() -> Iterator[str]:
@@ -21,7 +20,7 @@ def guarded_table() -> Iterator[str]:
     for texts in (20, 40, 60):
         yield _row("`rates`", f"nine languages, the same {texts} texts", *rates.false_alarms(9, texts, 1000))
     for languages in (2, 3):
-        yield _row("`dif`", f"{languages} languages, 20 groups of 5", *dif.false_alarms(languages, 20, 1000))
+        yield _row("`dif`", f"{languages} languages, 20 groups of 5", *rates.false_alarms_by_language(languages, 20, 1000))
     for labels in (10, 20, 30):
         held = shares.coverage(0.9, (0.1, 0.2, 0.7), labels, 1000)
         guarded = "refused" if labels < MIN_LABELS else f"{held:.1%}"

@@ -13,8 +13,7 @@ from scipy.stats import kendalltau
 
 from harness import stats
 from harness.stats import bootstrap_from_sums, entropy_bits, item_credits, page_falling, slope, superiority, tau_within
-from harness.stats.agreement.agreement import share_of_hits, share_of_pairs
-from harness.stats.agreement.alpha import alpha_of_judge
+from harness.stats.agreement.agreement import alpha_of_judge, share_of_hits, share_of_pairs
 from harness.stats.agreement.concordance import _left_out
 
 LABELS = np.array([[0, 0, 1], [1, 1, 2], [2, 2, 2], [0, 1, 2], [1, -1, -1]])

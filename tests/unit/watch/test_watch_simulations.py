@@ -14,13 +14,12 @@ import pytest
 from harness.correction.certificate import CertifiedJudge
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.estimation.betting import BETS, limits_of_repeats, log_factors, mixed_wealth, reference_limits
-from harness.stats.estimation.transport import transport
 from harness.stats.intervals.cluster_mean import cluster_mean
 from harness.stats.intervals.intervals import t_quantile
-from harness.watch.daily_log import Day, Seen, SeenAnchors, SeenCell, SeenProduction
+from harness.stats.intervals.noninferiority import transport
 from harness.watch.options import WatchOptions
 from harness.watch.watch_check import check_watch
-from harness.watch.watch_plan import Reference, WatchedCell, WatchPlan
+from harness.watch.watch_plan import Day, Reference, Seen, SeenAnchors, SeenCell, SeenProduction, WatchedCell, WatchPlan
 
 LEVEL, DROP, ALPHA, PER_DAY, DAYS, REFERENCE = 0.8, 0.1, 0.05, 30, 500, 300
 QUIET = (0, 50, 200, 450)

@@ -21,13 +21,24 @@ from harness.measure.options import MeasureOptions
 from harness.render.gate_and_watch import day_sentence, stream_text
 from harness.row_files import to_json
 from harness.watch import watching
-from harness.watch.daily_log import Day, Seen, SeenAnchors, SeenCell, SeenProduction, append_day, read_log
-from harness.watch.one_day import draw_anchors, see_anchors, see_production
 from harness.watch.options import WatchOptions
-from harness.watch.setting_up import WatchStart, choose_anchors, refuse_unfit
-from harness.watch.watch_check import check_watch, who_changed
-from harness.watch.watch_plan import Anchor, Reference, WatchedCell, WatchPlan, read_anchors, read_plan
-from harness.watch.watching import NewScores, add_day, begin, check
+from harness.watch.watch_check import check_watch, draw_anchors, see_anchors, see_production, who_changed
+from harness.watch.watch_plan import (
+    Anchor,
+    Day,
+    Reference,
+    Seen,
+    SeenAnchors,
+    SeenCell,
+    SeenProduction,
+    WatchedCell,
+    WatchPlan,
+    append_day,
+    read_anchors,
+    read_log,
+    read_plan,
+)
+from harness.watch.watching import NewScores, WatchStart, add_day, begin, check, choose_anchors, refuse_unfit
 from tests.conftest import write_rows
 from tests.judged_folder import judged_folder
 

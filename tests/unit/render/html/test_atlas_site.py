@@ -10,7 +10,7 @@ from datetime import timedelta
 import msgspec
 import pytest
 
-from harness.judge_atlas.atlas_file import Atlas, AtlasJudge, BestOfLanguage, SetRanking
+from harness.judge_atlas.atlas import Atlas, AtlasJudge, BestOfLanguage, SetRanking
 from harness.render.html import atlas_site as site
 from harness.render.html.atlas_site import atlas_site, names_of
 from tests.unit.judge_atlas.atlases import TODAY, about, atlas, row

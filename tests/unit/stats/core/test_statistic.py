@@ -5,7 +5,7 @@ import pytest
 
 from harness.stats import count_classes, estimate, fleiss_kappa, human_pa, pa, tabulate
 from harness.stats.agreement import agreement
-from harness.stats.agreement.coefficients import fleiss
+from harness.stats.agreement.agreement import fleiss
 from harness.stats.core.statistic import ratio
 
 

@@ -17,7 +17,7 @@ from sklearn.isotonic import IsotonicRegression
 
 from harness.stats.core.arrays import ShapeError
 from harness.stats.estimation import calibration as cal
-from harness.stats.estimation.number_map import isotonic_points
+from harness.stats.estimation.score_maps import isotonic_points
 from harness.stats.intervals.regression import logistic
 
 RNG = np.random.default_rng(3)

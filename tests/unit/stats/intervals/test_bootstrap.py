@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from harness.stats import cell_statistics, count_classes, estimate, human_statistics, intervals, tabulate
-from harness.stats.agreement.coefficients import fleiss
+from harness.stats.agreement.agreement import fleiss
 from harness.stats.intervals import bootstrap
 from harness.stats.intervals.bootstrap import Draws, bca, cells_of, features_of, resample
 

@@ -13,7 +13,7 @@ from scipy.special import stdtr
 
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.intervals.regression import cluster_regression
-from harness.stats.ranking.bradley_terry import preference_by_length
+from harness.stats.ranking import preference_by_length
 
 LEVEL, WORLDS = 0.05, 1000
 SIZE_WORLDS = {10: 12_000, 20: 4_000, 40: 4_000}

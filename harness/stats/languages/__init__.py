@@ -1,1 +1,0 @@
-"""Comparisons of languages: the same texts, the same judge."""

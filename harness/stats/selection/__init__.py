@@ -1,1 +1,0 @@
-"""Choosing among judges and settings, and confirming the choice on labels that did not choose."""
