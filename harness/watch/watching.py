@@ -311,10 +311,12 @@ def _known_groups(folder: Path, days: Sequence[Day]) -> set[str]:
 def check(folder: Path, today: date) -> WatchCheck:
     """Test the whole log, and write what was found into the watch's copy of the certificate, which other programs load.
 
-    Raises UsageError without a watch, ContentError for a log or a certificate that was changed.
+    Raises UsageError without a watch, ContentError for a log, anchors, certified texts or a certificate that were changed.
     """
     watch = open_watch(folder)
     plan = watch.plan
+    read_anchors(watch.home, plan)  # the days rest on them
+    read_certified(watch.home, plan)
     result = check_watch(plan, watch.days, today, watch.earlier)
     path = folder / CERTIFICATE
     stored = certificate.load(path)

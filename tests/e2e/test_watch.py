@@ -300,8 +300,13 @@ def test_bad_input_is_refused_in_one_sentence(world: World, refused: Callable[..
     refused(world.check(9), 3, "log.jsonl", "the last ones were cut off")
     refused(world.add(9), 3, "log.jsonl", "the last ones were cut off")
     log.write_text(whole)
-    (watch / "anchors.jsonl").write_text((watch / "anchors.jsonl").read_text().replace('"2":3', '"2":2'))
-    refused(world.add(10), 3, "anchors.jsonl", "not those that the watch began with")
+    for name, words in (("anchors.jsonl", "not those that the watch began with"), ("certified.txt", "not the certified texts")):
+        whole = (watch / name).read_text()
+        (watch / name).write_text(whole.replace('"2":3', '"2":2') if name == "anchors.jsonl" else whole.partition("\n")[2])
+        refused(world.check(9), 3, name, words)
+        refused(world.add(10, off_scale), 3, name, words)
+        (watch / name).write_text(whole)
+    assert world.check(9).code != 3
 
 
 def test_headers_that_the_judge_was_asked_with_are_given_again(world: World, refused: Callable[..., None]) -> None:
