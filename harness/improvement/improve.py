@@ -167,7 +167,7 @@ class Division(NamedTuple):
 def divided(texts: LabelledQuestions, options: ImproveOptions, folder: Path | None) -> Division:
     """Divide the labelled questions; `folder` is the data folder that remembers uses. Raises as `halves`."""
     choosing, confirming = halves(texts, options.share, options.seed)
-    return Division(choosing, confirming, earlier_uses(folder, confirming.texts.questions))
+    return Division(choosing, confirming, earlier_uses(folder, confirming.texts.questions, texts.data))
 
 
 def improve(
@@ -209,7 +209,7 @@ def improve(
     verdicts = verdicts_on(source, set(confirming.items), compare, decision)
     if folder is not None:  # last, so that labels are not spent where something above fails; and nothing is shown if this fails
         any_shown, candidates = any(language.shown for language in languages), tuple(str(names[index]) for index in order)
-        texts = digests(confirming.questions)
+        texts = digests(confirming.questions, confirming.data)
         use = ConfirmedUse(today.isoformat(), answers.labels_sha256, candidates, str(names[chosen]), any_shown, texts)
         remember(folder, use, division.uses)
     hashed = hashlib.sha256("\0".join(map(str, names)).encode()).hexdigest()[:12]

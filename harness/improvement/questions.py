@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from harness.correction.cell_results import UnreadCells
 from harness.data.dataset import Dataset
 from harness.data.judgments import NO_VARIANT, Judgments
+from harness.data.same_texts import text_key
 from harness.errors import ContentError, JudgeError, UsageError, refuse_pipe
 from harness.measure.compare import Recording, align, refuse_median_of_names
 from harness.measure.item_table import item_tables
@@ -274,7 +275,7 @@ FILE, HEAD, _LOCK = "confirmed.jsonl", "confirmed.head.json", ".confirmed.lock"
 class ConfirmedUse(msgspec.Struct, frozen=True):
     """One use of labels to confirm, on a day (UTC), of a folder whose items and labels have the hash `labels`.
 
-    `candidates` have the start first; `shown` says whether a gain was shown in any language. `texts` are digests of the questions.
+    `candidates` have the start first; `shown` says whether a gain was shown in any language. `texts` are the `digests` of the questions.
     """
 
     date: str
@@ -292,17 +293,25 @@ class UsesHead(msgspec.Struct, frozen=True):
     sha256: str
 
 
-def digests(questions: Iterable[LabelledQuestion]) -> tuple[str, ...]:
-    """Return a digest of each question, which says nothing about its text."""
-    return tuple(sorted(hashlib.sha256("\0".join(question).encode()).hexdigest()[:16] for question in questions))
+def digests(questions: Iterable[LabelledQuestion], data: Dataset | None = None) -> tuple[str, ...]:
+    """Return digests of the questions, which say nothing about the texts: by the item's id and, from `data`, by its text.
+
+    So a text that gets another id is known again.
+    """
+    keys = set(questions)
+    if data is not None:
+        items = [(question, data.by_id[question.item_id]) for question in keys]
+        texts = [(question, text_key(item, data.outputs_of(item))) for question, item in items]
+        keys |= {question._replace(item_id=f"text {key}") for question, key in texts if key is not None}
+    return tuple(sorted(hashlib.sha256("\0".join(key).encode()).hexdigest()[:16] for key in keys))
 
 
-def earlier_uses(folder: Path | None, questions: Sequence[LabelledQuestion]) -> int:
-    """Return how many confirmations used some of these questions before; 0 without a folder.
+def earlier_uses(folder: Path | None, questions: Sequence[LabelledQuestion], data: Dataset | None = None) -> int:
+    """Return how many confirmations used some of these questions before, by their ids or their texts; 0 without a folder.
 
     Raises ContentError where uses were removed or changed, as far as one of the two files is still there.
     """
-    return 0 if folder is None else _count_uses(folder, digests(questions))
+    return 0 if folder is None else _count_uses(folder, digests(questions, data))
 
 
 def _count_uses(folder: Path, texts: Iterable[str]) -> int:

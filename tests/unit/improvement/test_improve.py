@@ -202,6 +202,18 @@ def test_the_command_names_the_choice_and_writes_it(answers: Path, cli: Cli, tmp
     assert found["chosen"]["variant"] == "detailed" and found["languages"][0]["gain"]["gain"] > 0 and found["uses"] == 1
 
 
+def test_texts_that_confirmed_are_known_under_other_ids(answers: Path) -> None:
+    items = [json.loads(line) for line in (answers / "items.jsonl").read_text("utf-8").splitlines()]
+    write_rows(answers / "items.jsonl", [item | {"output": f"Answer {item['item_id']} is long"} for item in items])
+    harness.improve(answers)
+    for name in ("items", "labels", "judgments"):
+        path = answers / f"{name}.jsonl"
+        rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+        write_rows(path, [row | {"item_id": f"new {row['item_id']}"} for row in rows])
+    with pytest.raises(UsageError, match="these labels have confirmed a choice once"):
+        harness.improve(answers)
+
+
 def test_an_interval_of_texts_that_do_not_differ_is_undefined() -> None:
     found = confirm([1] * 20, [1] * 20, [0] * 20, [0] * 20, range(20))
     assert found.together.gain == 0
