@@ -278,15 +278,8 @@ def _of_numbers(frame: _MetricCells, metric: str, counts: LabelCounts, items: In
     why |= {
         f"{name}_ci": statistic.interval.reason for name, statistic in selected.items() if statistic.interval.reason and name not in why
     }
-    shares = _variance_shares(frame, counts.scores.of_items(items), items)
-    second = _second_ratings(frame, metric, counts.scores, items)
-    spans = error_agreement(frame.data, metric, items)
-    why |= {name: NO_SECOND for name, result in (("second_ratings", second), ("second_spans", spans)) if result is None}
-    return _Numbers(values, why), {"variance_shares": shares, "second_ratings": second, "second_spans": spans}
-
-
-def _variance_shares(frame: _MetricCells, scores: ItemScores, items: Ints) -> dict[str, float | None]:
-    """One-way eta² of the annotator, the system, the source text and the group; None where labels do not say which."""
+    scores = counts.scores.of_items(items)
+    # One-way eta² of the annotator, the system, the source text and the group; None where labels do not say which.
     data, item = frame.data, items[scores.item]
     factors: dict[str, Ints | None] = {"annotator": scores.annotator if data.about.annotators == "persistent" else None}
     system = item_key(data, "system").codes[item].astype(np.int64)
@@ -294,7 +287,11 @@ def _variance_shares(frame: _MetricCells, scores: ItemScores, items: Ints) -> di
     segment = source_texts(data)[item] if data.about.segment else None
     factors["segment"] = segment if segment is not None and segment.min(initial=0) >= 0 else None
     factors["group"] = frame.group[item].astype(np.int64)
-    return {name: None if codes is None else number(eta_squared(scores.raw, codes).value) for name, codes in factors.items()}
+    shares = {name: None if codes is None else number(eta_squared(scores.raw, codes).value) for name, codes in factors.items()}
+    second = _second_ratings(frame, metric, counts.scores, items)
+    spans = error_agreement(frame.data, metric, items)
+    why |= {name: NO_SECOND for name, result in (("second_ratings", second), ("second_spans", spans)) if result is None}
+    return _Numbers(values, why), {"variance_shares": shares, "second_ratings": second, "second_spans": spans}
 
 
 def _second_ratings(frame: _MetricCells, metric: str, scores: ItemScores, items: Ints) -> dict[str, Any] | None:
@@ -338,7 +335,13 @@ def _people(
         return None, _annotators_in_numbers(who, to_numbers(scores), present), NOT_CLASSES
     table = np.full((len(items), len(present)), -1, np.int64)
     table[item_index, who] = scores.recode(classes.index())
-    return _pairs(table, frame.group[items], present, classes, frame.drawing), _annotators(table, present, classes), None
+    # Each annotator's number of labels and shares of the classes, and the other annotators' shares on the same items.
+    out = []
+    for column, name in enumerate(present):
+        rated = table[:, column] >= 0
+        annotator_shares, other_shares = _shares(table[rated, column], classes), _shares(np.delete(table[rated], column, axis=1), classes)
+        out.append({"annotator": name, "n": int(rated.sum()), "distribution": annotator_shares, "others": other_shares})
+    return _pairs(table, frame.group[items], present, classes, frame.drawing), out, None
 
 
 def _annotators_in_numbers(who: Codes, scores: Floats, names: list[str]) -> list[dict[str, Any]]:
@@ -382,16 +385,6 @@ def _pairs(table: Ints, group: Codes, names: list[str], classes: Classes, drawin
         | {"undefined": reasons(values, interval_values, i)}
         for i, (a, b) in enumerate(wanted)
     ]
-
-
-def _annotators(table: Ints, names: list[str], classes: Classes) -> list[dict[str, Any]]:
-    """Each annotator's number of labels and shares of the classes, and the other annotators' shares on the same items."""
-    out = []
-    for column, name in enumerate(names):
-        rated = table[:, column] >= 0
-        annotator_shares, other_shares = _shares(table[rated, column], classes), _shares(np.delete(table[rated], column, axis=1), classes)
-        out.append({"annotator": name, "n": int(rated.sum()), "distribution": annotator_shares, "others": other_shares})
-    return out
 
 
 def _shares(codes: Ints, classes: Classes) -> dict[str, float] | None:

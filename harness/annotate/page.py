@@ -56,7 +56,13 @@ def practice_items(
     At most `most` pairs, each of another group; none without development items. `metrics` are those of the page by task: a practice item
     has the scores of those on which one score is the commonest.
     """
-    expected = _expected_scores(data)
+    # `{(item_id, metric): score}` where one score is the commonest.
+    votes: dict[tuple[str, str], Counter[Score]] = {}
+    dev = {item.item_id for item in data.items if item.split == "dev"}
+    for label in data.labels.for_items(dev) if dev else ():
+        votes.setdefault((label.item_id, label.metric), Counter())[label.score] += 1
+    ranked = {key: counts.most_common(2) for key, counts in votes.items()}
+    expected = {key: top[0][0] for key, top in ranked.items() if len(top) == 1 or top[0][1] > top[1][1]}
     practised = []
     for item in data.items:
         if item.split == "dev" and item.language == language:
@@ -71,16 +77,6 @@ def practice_items(
         classes_shown |= set(best[1].items())
         practised = [pair for pair in practised if pair[0].group != best[0].group]
     return chosen
-
-
-def _expected_scores(data: Dataset) -> dict[tuple[str, str], Score]:
-    """`{(item_id, metric): score}` where one score is the commonest."""
-    votes: dict[tuple[str, str], Counter[Score]] = {}
-    dev = {item.item_id for item in data.items if item.split == "dev"}
-    for label in data.labels.for_items(dev) if dev else ():
-        votes.setdefault((label.item_id, label.metric), Counter())[label.score] += 1
-    ranked = {key: counts.most_common(2) for key, counts in votes.items()}
-    return {key: top[0][0] for key, top in ranked.items() if len(top) == 1 or top[0][1] > top[1][1]}
 
 
 def damaged_items(
@@ -300,7 +296,24 @@ def _items(data: Dataset, items: Sequence[Item], language: str, options: PageOpt
     items = [item for item in items if item.item_id in drawn] if options.items else [item for item in items if item.split == "test"]
     which = f" of {options.items}" if options.items else ""
     if options.where:
-        items = _with_values(data, items, options.where)
+        # The items that have the values. What items do not say of themselves, such as a score, is refused.
+        attributes = [name for name in ("task", "group", "system", "parallel_id") if any(getattr(item, name) is not None for item in items)]
+        names = list(dict.fromkeys((*attributes, *(field for item in items for field in item.fields))))
+        for name in options.where:
+            if name in ("class", "score", "label", "judge", "human") or name in data.scales:
+                raise UsageError(
+                    f"--where {name}=: texts to label cannot be chosen by a score. What people will say is not known before they read, and "
+                    "texts chosen by what a judge said make it look as if it found more of that class. Label texts at random (--random) "
+                    "until there are enough"
+                )
+            if name not in names:
+                raise UsageError(f"--where {name}=: the items say nothing of '{name}'.{choose_from(names, name)}")
+        values = [{**item.fields, **{name: getattr(item, name) for name in attributes}} for item in items]
+        items = [
+            item
+            for item, item_values in zip(items, values, strict=True)
+            if all(str(item_values.get(name)) in options.where[name] for name in options.where)
+        ]
         which += " with " + ", ".join(f"{name}={','.join(values)}" for name, values in options.where.items())
     if options.review:
         reviewed, metrics = options.review[1], options.metrics or ()
@@ -310,7 +323,14 @@ def _items(data: Dataset, items: Sequence[Item], language: str, options: PageOpt
     if not items:
         raise UsageError(f"no item{which} is in '{language}' and of these tasks; there is nothing to label")
     if options.second:
-        return _once_labelled(data, items, which, options)
+        # The items that one person has labelled: one of each group, then a second one of each.
+        once = data.labels.items_of_one_person(options.metrics)
+        waiting = [item for item in items if item.item_id in once]
+        if not waiting:
+            raise UsageError(f"--second: no item{which} has the labels of exactly one person; leave it out to label items anew")
+        seen: Counter[str] = Counter()
+        rank = {item.item_id: seen.update([item.group]) or seen[item.group] for item in waiting}
+        return sorted(waiting, key=lambda item: rank[item.item_id])[: options.next_items]
     if options.next_items is None:
         return items
     if not (waiting := unlabelled(data, items, list(drawn), options.metrics)):
@@ -318,36 +338,6 @@ def _items(data: Dataset, items: Sequence[Item], language: str, options: PageOpt
     if options.random:
         waiting = random.Random(options.seed).sample(waiting, len(waiting))
     return waiting[: options.next_items]
-
-
-def _with_values(data: Dataset, items: Sequence[Item], where: Mapping[str, tuple[str, ...]]) -> list[Item]:
-    """Return the items that have the values. Raises UsageError for what items do not say of themselves, such as a score."""
-    attributes = [name for name in ("task", "group", "system", "parallel_id") if any(getattr(item, name) is not None for item in items)]
-    names = list(dict.fromkeys((*attributes, *(field for item in items for field in item.fields))))
-    for name in where:
-        if name in ("class", "score", "label", "judge", "human") or name in data.scales:
-            raise UsageError(
-                f"--where {name}=: texts to label cannot be chosen by a score. What people will say is not known before they read, and "
-                "texts chosen by what a judge said make it look as if it found more of that class. Label texts at random (--random) "
-                "until there are enough"
-            )
-        if name not in names:
-            raise UsageError(f"--where {name}=: the items say nothing of '{name}'.{choose_from(names, name)}")
-    values = [{**item.fields, **{name: getattr(item, name) for name in attributes}} for item in items]
-    return [
-        item for item, item_values in zip(items, values, strict=True) if all(str(item_values.get(name)) in where[name] for name in where)
-    ]
-
-
-def _once_labelled(data: Dataset, items: Sequence[Item], which: str, options: PageOptions) -> list[Item]:
-    """Return the items that one person has labelled: one of each group, then a second one of each."""
-    once = data.labels.items_of_one_person(options.metrics)
-    waiting = [item for item in items if item.item_id in once]
-    if not waiting:
-        raise UsageError(f"--second: no item{which} has the labels of exactly one person; leave it out to label items anew")
-    seen: Counter[str] = Counter()
-    rank = {item.item_id: seen.update([item.group]) or seen[item.group] for item in waiting}
-    return sorted(waiting, key=lambda item: rank[item.item_id])[: options.next_items]
 
 
 def _exit_questions(sections: Iterable[str], library: Library, options: PageOptions) -> tuple[ExitQuestion, ...]:

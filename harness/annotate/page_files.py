@@ -80,15 +80,49 @@ def read_results(
     by_page: dict[str, list[tuple[PageResult, Path]]] = {}
     pages: dict[str, LabellingPage] = {}
     for path in paths:
-        result = _read(path, record, edited)
-        pages[result.page] = _page(result, path, record, record_path)
+        data = unpacked(path).removeprefix(b"\xef\xbb\xbf")
+        table = _is_table(data[:_START].decode("utf-8", "replace"))
+        if not table:
+            refuse_other_schema(data, SCHEMA_VERSION, path, "import it with the version of the program that made its page")
+        try:
+            result = _result_of_table(path, record) if table else msgspec.json.decode(data, type=PageResult)
+        except (msgspec.ValidationError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
+            raise ContentError(
+                f"not a whole result file of a labelling page ({err}); ask its sender to save and send it again", path
+            ) from None
+        if result.kind != RESULT:
+            raise ContentError("not a result file of a labelling page", path)
+        if not edited and checksum(result.answers) != result.checksum:
+            raise ContentError(
+                "was changed after the page saved it, so that its answers may not be the annotator's; ask for the original file, "
+                "or pass --edited to read it as it is",
+                path,
+            )
+        # The page of a result: the record has it, with the same head.
+        if result.page in record.replaced:
+            raise ContentError(
+                f"answers on a page that was replaced by a newer one in {record_path.parent}; to read them all the same, name the earlier "
+                "record (pages-*.json there) with --pages",
+                path,
+            )
+        page = record.page(result.page)
+        if page is None:
+            raise ContentError(f"answers on a page that {record_path} does not have; name the folder of its pages with --pages", path)
+        if page.annotator != result.annotator or record.version != result.version:
+            raise ContentError("its head was changed: annotator or version are not those of its page; ask for the original file", path)
+        pages[result.page] = page
         for fault in exit_faults(result, record):
             raise ContentError(f"{fault}; ask for the original file", path)
         by_page.setdefault(result.page, []).append((result, path))
     seen: list[SeenText] = []
     for name, page in pages.items():
         if not one_person:
-            _refuse_two_sessions(by_page[name])
+            results = by_page[name]
+            # Refuse a session whose answers no other file has taken in.
+            first, first_path = max(results, key=lambda source: len(source[0].sessions))
+            for other, path in results:
+                if other.session not in first.sessions:
+                    raise ContentError(two_sessions(first.annotator, first_path.name), path)
         entries = {entry.key: entry for entry in page.items}
         for answer, (result, path) in latest_answers((source[0], source) for source in by_page[name]).values():
             if answer.key not in entries:
@@ -144,26 +178,6 @@ def _is_table(text: str) -> bool:
 
 
 # One file
-
-
-def _read(path: Path, record: PageRecord, edited: bool) -> PageResult:
-    data = unpacked(path).removeprefix(b"\xef\xbb\xbf")
-    table = _is_table(data[:_START].decode("utf-8", "replace"))
-    if not table:
-        refuse_other_schema(data, SCHEMA_VERSION, path, "import it with the version of the program that made its page")
-    try:
-        result = _result_of_table(path, record) if table else msgspec.json.decode(data, type=PageResult)
-    except (msgspec.ValidationError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
-        raise ContentError(f"not a whole result file of a labelling page ({err}); ask its sender to save and send it again", path) from None
-    if result.kind != RESULT:
-        raise ContentError("not a result file of a labelling page", path)
-    if not edited and checksum(result.answers) != result.checksum:
-        raise ContentError(
-            "was changed after the page saved it, so that its answers may not be the annotator's; ask for the original file, "
-            "or pass --edited to read it as it is",
-            path,
-        )
-    return result
 
 
 def _result_of_table(path: Path, record: PageRecord) -> PageResult:
@@ -222,30 +236,6 @@ def _score(row: Record, metric: str, record: PageRecord) -> Score | None:
 
 
 # Files and their pages
-
-
-def _page(result: PageResult, path: Path, record: PageRecord, record_path: Path) -> LabellingPage:
-    """Return the page of a result. Raises ContentError if the record has no such page, or another head."""
-    if result.page in record.replaced:
-        raise ContentError(
-            f"answers on a page that was replaced by a newer one in {record_path.parent}; to read them all the same, name the earlier "
-            "record (pages-*.json there) with --pages",
-            path,
-        )
-    page = record.page(result.page)
-    if page is None:
-        raise ContentError(f"answers on a page that {record_path} does not have; name the folder of its pages with --pages", path)
-    if page.annotator != result.annotator or record.version != result.version:
-        raise ContentError("its head was changed: annotator or version are not those of its page; ask for the original file", path)
-    return page
-
-
-def _refuse_two_sessions(results: Sequence[tuple[PageResult, Path]]) -> None:
-    """Raise ContentError for a session whose answers no other file has taken in."""
-    first, first_path = max(results, key=lambda source: len(source[0].sessions))
-    for other, path in results:
-        if other.session not in first.sessions:
-            raise ContentError(two_sessions(first.annotator, first_path.name), path)
 
 
 def two_sessions(annotator: str, other: str) -> str:

@@ -15,7 +15,7 @@ from harness.annotate.page_files import SeenText, find_record, original_place, r
 from harness.annotate.page_results import PageRecord, ReviewAnswer, version_of
 from harness.annotate.reviews import AGREEMENTS, REVIEWS, ReasonReview, read_reviews, review_row
 from harness.content import Library
-from harness.content.specs import DatasetCard, LabelMapping
+from harness.content.specs import LabelMapping
 from harness.data import Dataset, load_bundled, load_folder
 from harness.data.dataset import read_back, rubric_scales
 from harness.data.folders import data_toml, locked_folder, write_folder
@@ -24,7 +24,6 @@ from harness.exchange.labels.importing import ImportSummary, RefusedRow
 from harness.exchange.labels.items import item_row
 from harness.exchange.labels.options import ImportOptions
 from harness.exchange.labels.target_folder import TargetFolder, digest_note, lines_of, updated_about
-from harness.model import Item
 from harness.offensive import refuse_in_repository
 from harness.row_files import read_rows, to_csv, to_jsonl, to_toml
 
@@ -106,8 +105,22 @@ def import_page_results(
         raise UsageError(
             "the pages show pairs made from the items, and answers about pairs are no labels of these; name a folder with --to"
         )
-    data = _shown_data(record, source, library)
-    _refuse_changed_texts(record, data.by_id, source)
+    if source != "bundled":
+        data = load_folder(Path(source), library)
+    else:
+        data = load_pack(library, record.pack) if record.pack else load_bundled(library, library.tags_with_items())
+    data = blind_pairs(data, library) if record.blind_pairs else data
+    labelled = {entry.item_id for page in record.pages for entry in page.items if entry.role == "label"}
+    if missing := next((name for name in sorted(labelled) if name not in data.by_id), None):
+        raise ContentError(
+            f"item '{missing}' of the pages is no longer there; restore it, or name the data of the pages with --items", source
+        )
+    if version_of((data.by_id[name] for name in labelled), record.fields) != record.version:
+        raise ContentError(
+            "its texts are no longer those that the pages showed, so the answers are about other texts; restore the data, or name the "
+            "data that the pages were made from with --items",
+            source,
+        )
     folder = to or Path(source)
     with locked_folder(folder):  # of two imports at once, the second adds to what the first wrote
         target = TargetFolder(folder, library, append=True)
@@ -115,28 +128,6 @@ def import_page_results(
         if not page_settings.one_person:
             work.refuse_other_sessions()
         return work.run(paths)
-
-
-def _shown_data(record: PageRecord, source: str, library: Library) -> Dataset:
-    if source != "bundled":
-        data = load_folder(Path(source), library)
-    else:
-        data = load_pack(library, record.pack) if record.pack else load_bundled(library, library.tags_with_items())
-    return blind_pairs(data, library) if record.blind_pairs else data
-
-
-def _refuse_changed_texts(record: PageRecord, items: Mapping[str, Item], source: str) -> None:
-    labelled = {entry.item_id for page in record.pages for entry in page.items if entry.role == "label"}
-    if missing := next((name for name in sorted(labelled) if name not in items), None):
-        raise ContentError(
-            f"item '{missing}' of the pages is no longer there; restore it, or name the data of the pages with --items", source
-        )
-    if version_of((items[name] for name in labelled), record.fields) != record.version:
-        raise ContentError(
-            "its texts are no longer those that the pages showed, so the answers are about other texts; restore the data, or name the "
-            "data that the pages were made from with --items",
-            source,
-        )
 
 
 class _PageImport:
@@ -177,12 +168,57 @@ class _PageImport:
             if seen.entry.role == "label" and not seen.answer.skip:
                 for metric in seen.answer.scores:
                     self._add_review(seen, metric) if self.record.review else self._add_label(seen, metric)
-        items = self._items()
+        # The items of the folder after the import: those it has, and those that were shown; with how they were drawn.
+        rows = dict(self.target.items.rows)
+        for page in self.record.pages:
+            for entry in page.items:
+                if entry.role == "label" and entry.item_id not in rows:
+                    rows[entry.item_id] = item_row(self.data.by_id[entry.item_id])
+        for name, drawn in self.record.drawn.items():
+            if name in rows:
+                rows[name] = self._with_draw(rows[name], msgspec.to_builtins(drawn))  # without what is unknown
+        items = list(rows.values())
         notes = [*(digest_note("page", str(path)) for path in paths), *self.pseudonyms.notes]
-        about = self._about(notes)
+        rubrics = rubric_scales(self.library)
+        metrics = {name: scale for name, scale in self.record.scales.items() if rubrics.get(name) != scale}
+        about = updated_about(self.target, LabelMapping(), self.data.about, "persistent", metrics, notes)
+        sampled = bool(self.record.drawn) and not self.target.labels and about.sampling == "unknown"
+        about = msgspec.structs.replace(
+            about,
+            sampling="random" if sampled else about.sampling,
+            annotators=about.annotators if self.target.labels else "persistent",
+            source=about.source if self.target.labels else self.source,
+        )
         more_files, pair_note = self._kept(items) if self.record.blind_pairs else ({}, "")
         if written := not self.refused or self.allow_refused:
-            self._write(items, about, more_files)
+            # Items and data.toml come before the labels, so that the folder loads even if writing stops in between.
+            files: dict[str, bytes] = {}
+            expected = {"items": len(items), "labels": len(self.target.labels) + len(self.labels)}
+            if items != list(self.target.items.rows.values()):
+                if (name := self.target.files["items"]).endswith(".parquet"):
+                    raise UsageError(
+                        f"{self.target.folder / name} would have to change, and only JSONL is written; import into another folder (--to)"
+                    )
+                files[name] = to_jsonl(items)
+            files["data.toml"] = data_toml(about).encode()
+            if self.labels or not self.target.labels:
+                files[self.target.files["labels"]] = (lines_of(self.target.folder, "labels") or b"") + to_jsonl(self.labels)
+            files[SEEN] = to_jsonl(
+                {
+                    tuple(row[name] for name in ("page", "annotator_id", "session", "role", "item_id")): row
+                    for row in (*self.rows, *map(self._seen_row, self.seen))
+                }.values()
+            )
+            if exit_rows := self._exit_rows():
+                files[EXIT] = to_jsonl(exit_rows)
+            if self.reviews:
+                files[REVIEWS] = to_jsonl(map(review_row, self.reviewed.values()))
+            for name, rows in {"comments": self._comments(), "refused": msgspec.to_builtins(self.refused)}.items():
+                before = _rows(self.target, self.target.files[name])
+                if new := [row for row in rows if row not in before]:
+                    files[self.target.files[name]] = (lines_of(self.target.folder, name) or b"") + to_jsonl(new)
+            refuse_in_repository(self.target.folder, about)
+            write_folder(self.target.folder, files | more_files, read_back(self.target.folder, self.library, expected))
         return ImportSummary(
             rows=len(self.labels) + len(self.reviews) + len(self.refused) + self.known,
             labels=len(self.labels),
@@ -262,18 +298,6 @@ class _PageImport:
 
     # Writing
 
-    def _items(self) -> list[dict[str, Any]]:
-        """Return the items of the folder after the import: those it has, and those that were shown; with how they were drawn."""
-        rows = dict(self.target.items.rows)
-        for page in self.record.pages:
-            for entry in page.items:
-                if entry.role == "label" and entry.item_id not in rows:
-                    rows[entry.item_id] = item_row(self.data.by_id[entry.item_id])
-        for name, drawn in self.record.drawn.items():
-            if name in rows:
-                rows[name] = self._with_draw(rows[name], msgspec.to_builtins(drawn))  # without what is unknown
-        return list(rows.values())
-
     def _with_draw(self, row: dict[str, Any], drawn: dict[str, Any]) -> dict[str, Any]:
         for key, value in drawn.items():
             if key in _DRAWN and row.get(key, value) != value and self.target.labels:
@@ -283,54 +307,12 @@ class _PageImport:
                 )
         return row | drawn
 
-    def _about(self, notes: Sequence[str]) -> DatasetCard:
-        rubrics = rubric_scales(self.library)
-        metrics = {name: scale for name, scale in self.record.scales.items() if rubrics.get(name) != scale}
-        about = updated_about(self.target, LabelMapping(), self.data.about, "persistent", metrics, notes)
-        sampled = bool(self.record.drawn) and not self.target.labels and about.sampling == "unknown"
-        return msgspec.structs.replace(
-            about,
-            sampling="random" if sampled else about.sampling,
-            annotators=about.annotators if self.target.labels else "persistent",
-            source=about.source if self.target.labels else self.source,
-        )
-
     def _kept(self, items: list[dict[str, Any]]) -> tuple[dict[str, bytes], str]:
         """Return the files that say which blind pairs are kept and who read them, and a sentence."""
         pack = self.record.pack
         what = f"packs/{pack} {pack_version(self.library, self.record.language, pack)}" if pack else self.data.id
         labels = (*(row for _, row in self.target.labels), *self.labels)
         return kept_files(self.target.folder, items, labels, [(self._annotator(seen), seen) for seen in self.seen], what)
-
-    def _write(self, items: list[dict[str, Any]], about: DatasetCard, more_files: dict[str, bytes]) -> None:
-        """Items and data.toml come before the labels, so that the folder loads even if writing stops in between."""
-        files: dict[str, bytes] = {}
-        expected = {"items": len(items), "labels": len(self.target.labels) + len(self.labels)}
-        if items != list(self.target.items.rows.values()):
-            if (name := self.target.files["items"]).endswith(".parquet"):
-                raise UsageError(
-                    f"{self.target.folder / name} would have to change, and only JSONL is written; import into another folder (--to)"
-                )
-            files[name] = to_jsonl(items)
-        files["data.toml"] = data_toml(about).encode()
-        if self.labels or not self.target.labels:
-            files[self.target.files["labels"]] = (lines_of(self.target.folder, "labels") or b"") + to_jsonl(self.labels)
-        files[SEEN] = to_jsonl(
-            {
-                tuple(row[name] for name in ("page", "annotator_id", "session", "role", "item_id")): row
-                for row in (*self.rows, *map(self._seen_row, self.seen))
-            }.values()
-        )
-        if exit_rows := self._exit_rows():
-            files[EXIT] = to_jsonl(exit_rows)
-        if self.reviews:
-            files[REVIEWS] = to_jsonl(map(review_row, self.reviewed.values()))
-        for name, rows in {"comments": self._comments(), "refused": msgspec.to_builtins(self.refused)}.items():
-            before = _rows(self.target, self.target.files[name])
-            if new := [row for row in rows if row not in before]:
-                files[self.target.files[name]] = (lines_of(self.target.folder, name) or b"") + to_jsonl(new)
-        refuse_in_repository(self.target.folder, about)
-        write_folder(self.target.folder, files | more_files, read_back(self.target.folder, self.library, expected))
 
     def _comments(self) -> list[dict[str, Any]]:
         return [

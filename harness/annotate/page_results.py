@@ -276,7 +276,25 @@ def _faults(result: PageResult, page: LabellingPage, record: PageRecord) -> Iter
     for answer in result.answers:
         if answer.key not in keys:
             yield "an answer to a text that the page does not have"
-        yield from _answer_faults(answer, record)
+        metrics = {metric for task_metrics in record.metrics.values() for metric in task_metrics}
+        for metric, score in answer.scores.items():
+            if metric not in metrics:
+                yield "a score on a metric that the page does not ask about"
+            elif score not in _REVIEWS if record.review else not record.scales[metric].holds(score):
+                yield f"a score that is not on the scale of {metric}"
+        if not answer.reviews.keys() <= metrics if answer.reviews else False:
+            yield "a review of a metric that the page does not ask about"
+        if max(map(len, (answer.comment or "", *(review.words for review in (answer.reviews or {}).values())))) > MOST_LETTERS:
+            yield f"a comment of more than {MOST_LETTERS:,} letters"
+        if answer.changed is not None and not _TIME.fullmatch(answer.changed):
+            yield "'changed' is a time such as 2026-01-31T09:30:00.000Z"
+        if answer.ms > _MOST_MS or not 0 <= (answer.place or 0) <= _MOST_MS:
+            yield "an impossible time or place"
+        fields = {name for task_fields in record.fields.values() for name in task_fields}
+        if len(answer.errors or ()) > _MOST_ERRORS or any(
+            error.field not in fields or error.end < error.start for error in answer.errors or ()
+        ):
+            yield "an error that is marked outside of the texts of the page"
 
 
 def exit_faults(result: PageResult, record: PageRecord) -> Iterator[str]:
@@ -292,28 +310,6 @@ def exit_faults(result: PageResult, record: PageRecord) -> Iterator[str]:
             yield f"an answer to '{name}' that is no text of at most {MOST_LETTERS:,} letters"
         elif question.kind == "scale" and not (isinstance(said, int) and question.min <= said <= question.max):
             yield f"an answer to '{name}' that is not from {question.min} to {question.max}"
-
-
-def _answer_faults(answer: PageAnswer, record: PageRecord) -> Iterator[str]:
-    metrics = {metric for task_metrics in record.metrics.values() for metric in task_metrics}
-    for metric, score in answer.scores.items():
-        if metric not in metrics:
-            yield "a score on a metric that the page does not ask about"
-        elif score not in _REVIEWS if record.review else not record.scales[metric].holds(score):
-            yield f"a score that is not on the scale of {metric}"
-    if not answer.reviews.keys() <= metrics if answer.reviews else False:
-        yield "a review of a metric that the page does not ask about"
-    if max(map(len, (answer.comment or "", *(review.words for review in (answer.reviews or {}).values())))) > MOST_LETTERS:
-        yield f"a comment of more than {MOST_LETTERS:,} letters"
-    if answer.changed is not None and not _TIME.fullmatch(answer.changed):
-        yield "'changed' is a time such as 2026-01-31T09:30:00.000Z"
-    if answer.ms > _MOST_MS or not 0 <= (answer.place or 0) <= _MOST_MS:
-        yield "an impossible time or place"
-    fields = {name for task_fields in record.fields.values() for name in task_fields}
-    if len(answer.errors or ()) > _MOST_ERRORS or any(
-        error.field not in fields or error.end < error.start for error in answer.errors or ()
-    ):
-        yield "an error that is marked outside of the texts of the page"
 
 
 def with_possible_times(result: PageResult) -> PageResult:

@@ -96,13 +96,26 @@ def application(folder: Path, pages: list[ServedPage], *, hosts: tuple[str, ...]
 
     @of_page
     async def show(request: Request, page: LabellingPage) -> Response:
-        return HTMLResponse(_page_with_server(folder / page.file, request.path_params["token"]), headers=_HEADERS)
+        path = folder / page.file
+        # The page of a file, made to send its answers here too.
+        try:
+            text = path.read_text("utf-8")
+        except OSError as err:
+            raise unreadable(err, path) from None
+        data, language = data_of(text), _LANGUAGE.search(text)
+        if not data or not language:
+            raise ContentError("not a page that 'harness labels page' wrote; make the pages again", path)
+        return HTMLResponse(document(data, interface_language=language[1], token=request.path_params["token"]), headers=_HEADERS)
 
     @of_page
     async def earlier(request: Request, page: LabellingPage) -> Response:
         if not _of_same_site(request.headers):
             return PlainTextResponse("another site may not ask for answers", 403, headers=_HEADERS)
-        saved_results = _earlier(page, folder / RESULTS, request.query_params.get("session", ""))
+        session = request.query_params.get("session", "")
+        # What is kept of a sitting; without this sitting, what was saved last on the page.
+        paths = (folder / RESULTS).glob(f"{glob.escape(Path(page.file).stem)}-*.json")
+        results = [result for path in sorted(paths) if (result := _result(path.read_bytes())) and _of_page(result, page)]
+        saved_results = max(results, key=lambda result: (result.session == session, result.saved), default=None)
         return _answers(saved_results) if saved_results else Response(status_code=204, headers=_HEADERS)
 
     @of_page
@@ -167,18 +180,6 @@ async def _body(request: Request) -> bytes | None:
     return b"".join(parts)
 
 
-def _page_with_server(path: Path, token: str) -> str:
-    """Return the page of a file, made to send its answers here too."""
-    try:
-        text = path.read_text("utf-8")
-    except OSError as err:
-        raise unreadable(err, path) from None
-    data, language = data_of(text), _LANGUAGE.search(text)
-    if not data or not language:
-        raise ContentError("not a page that 'harness labels page' wrote; make the pages again", path)
-    return document(data, interface_language=language[1], token=token)
-
-
 def _keep(body: bytes, page: LabellingPage, record: PageRecord, folder: Path) -> Response:
     """Merge the answers of one sitting into its file. What is not a result of this page is refused, and nothing is written.
 
@@ -193,7 +194,10 @@ def _keep(body: bytes, page: LabellingPage, record: PageRecord, folder: Path) ->
     path = folder / f"{Path(page.file).stem}-{result.session}.json"
     before = _result(path.read_bytes()) if path.is_file() else None
     if path.is_file() and not (before and _of_page(before, page)):
-        _set_aside(path)
+        # Give a file that cannot be merged, such as one that was edited, a name that the import does not take for a result.
+        number = next(number for number in count(1) if not path.with_name(f"{path.name}.{number}").exists())
+        path.rename(path.with_name(f"{path.name}.{number}"))
+        print(terminal_safe(f"{path} was changed by another program; it is kept as {path.name}.{number}"), file=sys.stderr)
         before = None
     merged_result = merged(result, before) if before else result
     if merged_result != before:
@@ -202,13 +206,6 @@ def _keep(body: bytes, page: LabellingPage, record: PageRecord, folder: Path) ->
         answer.key: answer for answer in result.answers
     }  # in whatever order
     return Response(status_code=204, headers=_HEADERS) if same else _answers(merged_result)
-
-
-def _earlier(page: LabellingPage, folder: Path, session: str) -> PageResult | None:
-    """Return what is kept of a sitting; without this sitting, what was saved last on the page."""
-    paths = folder.glob(f"{glob.escape(Path(page.file).stem)}-*.json")
-    results = [result for path in sorted(paths) if (result := _result(path.read_bytes())) and _of_page(result, page)]
-    return max(results, key=lambda result: (result.session == session, result.saved), default=None)
 
 
 def _result(body: bytes) -> PageResult | None:
@@ -222,13 +219,6 @@ def _result(body: bytes) -> PageResult | None:
 
 def _of_page(result: PageResult, page: LabellingPage) -> bool:
     return result.page == page.page and result.annotator == page.annotator
-
-
-def _set_aside(path: Path) -> None:
-    """Give a file that cannot be merged, such as one that was edited, a name that the import does not take for a result."""
-    number = next(number for number in count(1) if not path.with_name(f"{path.name}.{number}").exists())
-    path.rename(path.with_name(f"{path.name}.{number}"))
-    print(terminal_safe(f"{path} was changed by another program; it is kept as {path.name}.{number}"), file=sys.stderr)
 
 
 def _answers(result: PageResult) -> Response:

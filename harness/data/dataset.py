@@ -234,16 +234,6 @@ def _unusual_outputs(tasks: Mapping[str, Task]) -> dict[str, tuple[str, ...]]:
     return {name: task.outputs for name, task in tasks.items() if task.outputs not in _USUAL_OUTPUTS}
 
 
-def _load_pack(folder: Path, library: Library) -> Dataset:
-    """Return a language pack as a data set of its own, so that a new pack can be run before a board is frozen on it."""
-    pack = folder / "pack.toml"
-    tag = read_spec(pack, Pack).tag
-    if not item_files(pack):
-        raise UsageError(f"the language pack {folder} has no items yet; CONTRIBUTING.md says how to write them")
-    about = DatasetCard(id=tag, source="constructed", annotators="aggregate")
-    return msgspec.structs.replace(_of_packs({tag: pack}, library), id=tag, private=True, about=about)
-
-
 def rubric_scales(library: Library) -> dict[str, Scale]:
     """Return `{metric: scale}` of all rubrics."""
     return {name: library.rubric(name).scale for name in library.rubric_files}
@@ -279,7 +269,13 @@ def load_folder(folder: Path, library: Library, *, card: str | None = None, with
         raise UsageError(f"data folder {folder} does not exist; it should hold items.jsonl and labels.jsonl")
     item_path = find_table(folder, "items")
     if item_path is None and (folder / "pack.toml").is_file():
-        return _load_pack(folder, library)
+        # A language pack as a data set of its own, so that a new pack can be run before a board is frozen on it.
+        pack = folder / "pack.toml"
+        tag = read_spec(pack, Pack).tag
+        if not item_files(pack):
+            raise UsageError(f"the language pack {folder} has no items yet; CONTRIBUTING.md says how to write them")
+        about = DatasetCard(id=tag, source="constructed", annotators="aggregate")
+        return msgspec.structs.replace(_of_packs({tag: pack}, library), id=tag, private=True, about=about)
     if item_path is None:
         raise ContentError("no items.jsonl (or .jsonl.gz, .parquet) in this data folder", folder)
     about = card_of_folder(folder, library, card)

@@ -55,9 +55,11 @@ class Vocabulary:
         self._announcing_end = re.compile(rf"{self.announcers}\Z", re.IGNORECASE)
         self.linking_words = _word_pattern(self._list_words("linking_words"), after=f"(?!{_LETTER})")
         self.endings = _write_alternatives(self._list_words("endings"))
-        self.choice = _write_choice(
-            _word_pattern(self._list_words("units"), after=r"(?!\w)"), _write_alternatives(self._list_words("out_of"))
-        )
+        unit = _word_pattern(self._list_words("units"), after=r"(?!\w)")
+        out_of = _write_alternatives(self._list_words("out_of"))
+        unit = rf"\s{{0,3}}{unit}"
+        maximum = rf"\s{{0,3}}[(（]?(?:[/／]|{out_of})\s{{0,3}}(?P<of>{NUMBER})(?:{unit})?[)）]?"
+        self.choice = rf"(?P<number>{NUMBER})(?:{unit})?(?:{maximum})?"
         self.whole_choice = re.compile(self.choice, re.IGNORECASE)
         self.scale_phrases = self._list_words("scale_phrases")
         self.extremes = _compile_stems(self._list_words("extremes"))
@@ -147,12 +149,6 @@ def _write_alternatives(words: Iterable[str]) -> str:
     distinct = {normalised(word) for word in words}
     ordered = sorted(distinct, key=lambda word: (-len(word), word))
     return "(?:" + ("|".join(re.escape(word).replace("\\ ", r"\s") for word in ordered) or _NEVER) + ")"
-
-
-def _write_choice(unit: str, out_of: str) -> str:
-    unit = rf"\s{{0,3}}{unit}"
-    maximum = rf"\s{{0,3}}[(（]?(?:[/／]|{out_of})\s{{0,3}}(?P<of>{NUMBER})(?:{unit})?[)）]?"
-    return rf"(?P<number>{NUMBER})(?:{unit})?(?:{maximum})?"
 
 
 def _write_quotations(pairs: Iterable[str]) -> Iterator[str]:

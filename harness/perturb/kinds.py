@@ -511,19 +511,18 @@ class _TextIndex:
     def texts_of_similar_length(self, item: Item, text: str) -> list[_Candidate]:
         """Return the texts in other languages of the same task that are nearest in length. Texts of the same origin are preferred."""
         for origin in (_origin(item), None):
-            nearest = self._nearest(self.by_origin.get((item.task, origin), {}), _language(item), text)
+            languages = self.by_origin.get((item.task, origin), {})
+            own_language = _language(item)
+            size = len(text.encode())
+            nearest: list[_Candidate] = []
+            for language, candidates in languages.items():
+                if language != own_language:
+                    middle = bisect_left(candidates, (size,))
+                    nearest += [c for c in candidates[max(0, middle - NEAREST) : middle + NEAREST] if c.text != text]
+            nearest = sorted(nearest, key=lambda c: (abs(math.log(c.size / size)), c))[:NEAREST]
             if nearest:
                 return nearest
         return []
-
-    def _nearest(self, languages: dict[str, list[_Candidate]], own_language: str, text: str) -> list[_Candidate]:
-        size = len(text.encode())
-        nearest: list[_Candidate] = []
-        for language, candidates in languages.items():
-            if language != own_language:
-                middle = bisect_left(candidates, (size,))
-                nearest += [c for c in candidates[max(0, middle - NEAREST) : middle + NEAREST] if c.text != text]
-        return sorted(nearest, key=lambda c: (abs(math.log(c.size / size)), c))[:NEAREST]
 
 
 def _language(item: Item) -> str:

@@ -106,7 +106,33 @@ def get(
             {source.repository: [file.path for file in source.files] for source in card.sources},
             partial=bool(fetched.missing),
         )
-        return _write(tables_of(card.id, convert, files), card, home / card.id, fetched.missing)
+        tables = tables_of(card.id, convert, files)
+        folder = home / card.id
+        # Write the tables into a temporary folder, which replaces `folder` when all of them are right.
+        temporary = folder.with_name(f".{folder.name}.partial")
+        shutil.rmtree(temporary, ignore_errors=True)
+        try:
+            make_folder(temporary, private=True)
+            written = {name: _write_table(temporary / f"{name}.jsonl.gz", rows) for name, rows in tables.items()}
+            if not fetched.missing:
+                for name, table in card.converted.items():
+                    actual = written.get(name, ConvertedTable(0, hashlib.sha256().hexdigest()))
+                    if not _is_as(actual, table):
+                        raise ContentError(
+                            f"the conversion of '{card.id}' gives {actual.rows:,} rows of {name} with SHA-256 {actual.sha256}, but the "
+                            f"card names {table.rows:,} with {table.sha256}; nothing was written. "
+                            "Please report this with the version of harness",
+                            Path(card.id),
+                        )
+            record = FetchRecord(f"{card.id}@{card.version}", written, fetched.missing)
+            write_atomic(temporary / RECORD, to_json(msgspec.to_builtins(record)))
+            shutil.rmtree(folder, ignore_errors=True)
+            temporary.rename(folder)
+        except OSError as err:
+            raise StoreError(f"{folder} cannot be written ({err.strerror or err}); make room or choose another folder with --to") from None
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+        return folder
 
 
 def check(card: DatasetCard, folder: Path) -> list[TableProblem]:
@@ -127,7 +153,12 @@ def check(card: DatasetCard, folder: Path) -> list[TableProblem]:
         if path is None:
             problems.append(TableProblem(folder / f"{name}.jsonl.gz", "is missing"))
             continue
-        actual = _table_of(path)
+        digest, count = hashlib.sha256(), 0
+        with open_bytes(path) as file:
+            for line in file:
+                digest.update(line)
+                count += 1
+        actual = ConvertedTable(count, digest.hexdigest())
         for table in filter(None, (None if record.missing else card.converted.get(name), record.tables.get(name))):
             if not _is_as(actual, table):
                 message = f"has {actual.rows:,} rows with SHA-256 {actual.sha256}; it should have {table.rows:,} with {table.sha256}"
@@ -245,26 +276,6 @@ def _alone(name: str, home: Path) -> Iterator[None]:
         raise StoreError(f"{home} cannot be written ({err.strerror}); choose another folder with --to") from None
 
 
-def _write(tables: Tables, card: DatasetCard, folder: Path, missing: tuple[str, ...]) -> Path:
-    """Write the tables into a temporary folder, which replaces `folder` when all of them are right."""
-    temporary = folder.with_name(f".{folder.name}.partial")
-    shutil.rmtree(temporary, ignore_errors=True)
-    try:
-        make_folder(temporary, private=True)
-        written = {name: _write_table(temporary / f"{name}.jsonl.gz", rows) for name, rows in tables.items()}
-        if not missing:
-            _refuse_other_tables(card, written)
-        record = FetchRecord(f"{card.id}@{card.version}", written, missing)
-        write_atomic(temporary / RECORD, to_json(msgspec.to_builtins(record)))
-        shutil.rmtree(folder, ignore_errors=True)
-        temporary.rename(folder)
-    except OSError as err:
-        raise StoreError(f"{folder} cannot be written ({err.strerror or err}); make room or choose another folder with --to") from None
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-    return folder
-
-
 def _write_table(path: Path, rows: Iterable[Any]) -> ConvertedTable:
     digest, count = hashlib.sha256(), 0
     with open(path, "wb") as file, gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:  # no name and no time: the same bytes everywhere
@@ -275,26 +286,6 @@ def _write_table(path: Path, rows: Iterable[Any]) -> ConvertedTable:
     return ConvertedTable(count, digest.hexdigest())
 
 
-def _table_of(path: Path) -> ConvertedTable:
-    digest, count = hashlib.sha256(), 0
-    with open_bytes(path) as file:
-        for line in file:
-            digest.update(line)
-            count += 1
-    return ConvertedTable(count, digest.hexdigest())
-
-
 def _is_as(actual: ConvertedTable, table: ConvertedTable) -> bool:
     """Return True if a table is as its card or record says; cards of sets that nobody could convert as a whole know no hash."""
     return actual.rows == table.rows and table.sha256 in ("", actual.sha256)
-
-
-def _refuse_other_tables(card: DatasetCard, written: dict[str, ConvertedTable]) -> None:
-    for name, table in card.converted.items():
-        actual = written.get(name, ConvertedTable(0, hashlib.sha256().hexdigest()))
-        if not _is_as(actual, table):
-            raise ContentError(
-                f"the conversion of '{card.id}' gives {actual.rows:,} rows of {name} with SHA-256 {actual.sha256}, but the card names "
-                f"{table.rows:,} with {table.sha256}; nothing was written. Please report this with the version of harness",
-                Path(card.id),
-            )

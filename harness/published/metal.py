@@ -69,7 +69,12 @@ def convert(raw: RawFiles) -> Tables:
         wrong_counts = ", ".join(f"{tag} {count}" for tag, count in wrong.items())
         raise _differs(f"summaries by language: {wrong_counts}", f"{SUMMARIES_A_LANGUAGE} in each of ten languages")
     labels = [label for instance in instances for label in _labels(instance)]
-    _check_directions(instances, labels)
+    # Good summaries must not have lower scores than bad ones: if they had, the highest class would not be the best one.
+    kinds = {instance.key: instance.content["Type"] for instance in instances}
+    for metric in CLASSES:
+        good, bad = (_mean([row["score"] for row in labels if row["metric"] == metric and kinds[row["item_id"]] == kind]) for kind in TYPES)
+        if good < bad:
+            raise _differs(f"{metric}: good summaries score {good:.3f} on average, bad ones {bad:.3f}", "the highest score as the best one")
     return {
         "items": map(_item, instances),
         "labels": labels,
@@ -109,15 +114,6 @@ def _check_metrics(key: str, part: str, scores: dict[str, dict[str, Any]], who: 
             raise _differs(
                 f"{metric} in {part} of summary {key} has scores of {', '.join(sorted(metric_scores)) or 'nobody'}", ", ".join(who)
             )
-
-
-def _check_directions(instances: list[Instance], labels: list[Row]) -> None:
-    """Good summaries must not have lower scores than bad ones: if they had, the highest class would not be the best one."""
-    kinds = {instance.key: instance.content["Type"] for instance in instances}
-    for metric in CLASSES:
-        good, bad = (_mean([row["score"] for row in labels if row["metric"] == metric and kinds[row["item_id"]] == kind]) for kind in TYPES)
-        if good < bad:
-            raise _differs(f"{metric}: good summaries score {good:.3f} on average, bad ones {bad:.3f}", "the highest score as the best one")
 
 
 def _mean(scores: list[float]) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from harness.errors import ContentError
-from harness.published.raw import RawFiles, RawRow, Row, Tables, label, nfc, numbered, rounded
+from harness.published.raw import RawFiles, Row, Tables, label, nfc, numbered, rounded
 
 LANGUAGES = ("DE", "ES", "FR", "ID", "RU", "TR", "ZH")  # of English, only means are released
 REFERENCE, SYSTEM = "REFERENCE", "SYSTEM"
@@ -74,18 +74,14 @@ def _rated(raw: RawFiles, *, again: bool) -> Iterator[Row]:
         people = numbered((row["worker_id"] for row in assignments), f"{language.lower()}-w", digits=2)
         seen: set[tuple[str, str, str]] = set()
         for assignment in assignments:
-            for text, score in _scores(assignment).items():
+            # The scores of an assignment by the key of their entry; they are a literal of Python, which is read and never run.
+            try:
+                scores: dict[str, float] = ast.literal_eval(assignment["annotation_res"])
+            except (ValueError, SyntaxError):
+                raise ContentError("'annotation_res' holds no scores by entry", assignment.file, assignment.line) from None
+            for text, score in scores.items():
                 key = _key(text)
                 rated = (key.item_id, people[assignment["worker_id"]], METRICS[key.first])
                 if (rated in seen) == again:
                     yield label(*rated, rounded(score, 6))
                 seen.add(rated)
-
-
-def _scores(assignment: RawRow) -> dict[str, float]:
-    """Return the scores of an assignment by the key of their entry; they are a literal of Python, which is read and never run."""
-    try:
-        scores: dict[str, float] = ast.literal_eval(assignment["annotation_res"])
-    except (ValueError, SyntaxError):
-        raise ContentError("'annotation_res' holds no scores by entry", assignment.file, assignment.line) from None
-    return scores

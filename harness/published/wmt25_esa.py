@@ -66,7 +66,21 @@ def convert(raw: RawFiles) -> Tables:
             output, item = line["tgt_text"][system], where.item_id(numbers[pair], system)
             source = {**translation_item(item, where.tag, (where.domain, where.document), where.segment, system, line["src_text"], output)}
             items.append({**source, "source_language": where.source})
-            labels += _labels(line, item, scored, output)
+            # The labels of one translation. Its first round of scores is there, its second one may be missing.
+            rows: dict[str, Row] = {}
+            for number in ROUNDS:
+                if f"human{number}" not in scored and number > 1:
+                    continue
+                score, who, errors = scored[f"human{number}"], scored[f"annotator{number}"], scored[f"errors{number}"]
+                if not isinstance(score, int | float) or isinstance(score, bool) or not 0 <= score <= 100:
+                    raise _differs(line, f"'{who}' gave {item} the score {score!r}", "scores from 0 to 100")
+                if strange := sorted({str(error["severity"]) for error in errors} - PENALTIES.keys()):
+                    raise _differs(line, f"an error in {item} is '{strange[0]}'", " or ".join(PENALTIES))
+                if who in rows:
+                    raise _differs(line, f"'{who}' scored {item} in both rounds", "two people")
+                spans = [{"severity": error["severity"], **place(error, output)} for error in errors]
+                rows[who] = label(item, who, METRIC, whole(float(score)), spans=spans)
+            labels += list(rows.values())
         numbers[pair] += 1
     return {"items": items, "labels": labels}
 
@@ -82,24 +96,6 @@ def _place(line: RawRow) -> Place | None:
     if len(rest) != 3 or not rest[2].isdecimal():
         raise _differs(line, f"doc_id is '{line['doc_id']}'", "pair, domain, document and number of the segment, joined by _#_")
     return Place(source, LANGUAGES[target], rest[0], rest[1], int(rest[2]))
-
-
-def _labels(line: RawRow, item: str, scored: RawRow, output: str) -> list[Row]:
-    """Return the labels of one translation. Its first round of scores is there, its second one may be missing."""
-    rows: dict[str, Row] = {}
-    for number in ROUNDS:
-        if f"human{number}" not in scored and number > 1:
-            continue
-        score, who, errors = scored[f"human{number}"], scored[f"annotator{number}"], scored[f"errors{number}"]
-        if not isinstance(score, int | float) or isinstance(score, bool) or not 0 <= score <= 100:
-            raise _differs(line, f"'{who}' gave {item} the score {score!r}", "scores from 0 to 100")
-        if strange := sorted({str(error["severity"]) for error in errors} - PENALTIES.keys()):
-            raise _differs(line, f"an error in {item} is '{strange[0]}'", " or ".join(PENALTIES))
-        if who in rows:
-            raise _differs(line, f"'{who}' scored {item} in both rounds", "two people")
-        spans = [{"severity": error["severity"], **place(error, output)} for error in errors]
-        rows[who] = label(item, who, METRIC, whole(float(score)), spans=spans)
-    return list(rows.values())
 
 
 def _differs(line: RawRow, actual: str, described: str) -> ContentError:

@@ -15,7 +15,6 @@ from inspect_ai.model import (
     ChatMessageSystem,
     ChatMessageUser,
     GenerateConfig,
-    Model,
     ModelOutput,
     ResponseSchema,
     get_model,
@@ -26,7 +25,7 @@ from inspect_ai.util import JSONSchema
 
 from harness.exchange.judges.instrument import Instrument, InstrumentSpec, value_at
 from harness.exchange.scores.external_scores import metadata_of_judgment
-from harness.model import Call, JudgeIdentity, Reply
+from harness.model import JudgeIdentity, Reply
 
 _MESSAGES = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
 _FINISH_REASONS = {"max_tokens": "length", "model_length": "length"}
@@ -73,10 +72,18 @@ def judge(
         metadata = state.metadata or {}
         tag = str(value_at(language, {"metadata": metadata}))
         item = instrument.item(str(state.sample_id), tag, metadata, state.output.completion, state.input_text)
-        identity = _identify_judge(grader)
+        # The judge as runs name it, with the program that asked.
+        provider, _, name = str(grader).partition("/")
+        identity = JudgeIdentity(provider, name, {"asked_by": f"inspect_ai-{version('inspect_ai')}"})
         call = instrument.call(item, identity, state.epoch - 1)
         messages: list[ChatMessage] = [_MESSAGES[message.role](content=message.content) for message in call.prompt.messages]
-        output = await grader.generate(messages, config=_make_config(call, structured))
+        schema: Any = None
+        if structured and call.prompt.schema:
+            schema = ResponseSchema(name="answer", json_schema=JSONSchema.model_validate(call.prompt.schema), strict=True)
+        output = await grader.generate(
+            messages,
+            config=GenerateConfig(temperature=call.temperature, seed=call.seed, max_tokens=call.prompt.max_tokens, response_schema=schema),
+        )
         judgment = instrument.read(call, _read_output(output), identity)
         about = {
             "grading": [*messages, output.message],
@@ -89,19 +96,6 @@ def judge(
         return Score(value=judgment.score, answer=state.output.completion, explanation=explanation, metadata=about)
 
     return score
-
-
-def _identify_judge(grader: Model) -> JudgeIdentity:
-    """The judge as runs name it, with the program that asked."""
-    provider, _, name = str(grader).partition("/")
-    return JudgeIdentity(provider, name, {"asked_by": f"inspect_ai-{version('inspect_ai')}"})
-
-
-def _make_config(call: Call, structured: bool) -> GenerateConfig:
-    schema: Any = None
-    if structured and call.prompt.schema:
-        schema = ResponseSchema(name="answer", json_schema=JSONSchema.model_validate(call.prompt.schema), strict=True)
-    return GenerateConfig(temperature=call.temperature, seed=call.seed, max_tokens=call.prompt.max_tokens, response_schema=schema)
 
 
 def _read_output(output: ModelOutput) -> Reply:

@@ -253,7 +253,11 @@ class _LabelImport:
             self.seen[key] = (label.place, row["score"])
             self.labels.append(row)
         except UnreadableScore as error:
-            self.refused.append(self._make_refusal(label, annotator_id, str(error)))
+            # A refusal that is safe to share: the cells that were read, with the pseudonym of the annotator.
+            cells = {role: label.record.cells.get(column) for role, column in self.plan.columns.items()}
+            cells_read = {**cells, "item_id": label.item_id, "metric": label.metric, "score": label.score, "annotator_id": annotator_id}
+            row = {name: _to_json_value(value) for name, value in cells_read.items() if value is not None}
+            self.refused.append(RefusedRow(label.place, str(error), row))
 
     def _find_item(self, label: SourceLabel | BlankCell) -> str:
         value = label.item_id
@@ -275,13 +279,6 @@ class _LabelImport:
         if not scale.holds(score):
             raise UnreadableScore(f"'{label.score}' is mapped to {score!r}, which is not on the scale of '{metric}' ({scale.describe()})")
         return reverse_score(score, scale) if metric in self.mapping.flip else score
-
-    def _make_refusal(self, label: SourceLabel, annotator_id: str | None, reason: str) -> RefusedRow:
-        """A refusal that is safe to share: the cells that were read, with the pseudonym of the annotator."""
-        cells = {role: label.record.cells.get(column) for role, column in self.plan.columns.items()}
-        cells_read = {**cells, "item_id": label.item_id, "metric": label.metric, "score": label.score, "annotator_id": annotator_id}
-        row = {name: _to_json_value(value) for name, value in cells_read.items() if value is not None}
-        return RefusedRow(label.place, reason, row)
 
     # Writing
 
@@ -315,10 +312,18 @@ class _LabelImport:
             labelled = {row["item_id"] for row in self.labels} | self.target.items.rows.keys()
             items = {name: row for name, row in self.rows.rows.items() if name in labelled}
         shorten_paths = partial(without_paths, paths=[Path(self.source)] if Path(self.source).exists() else [])
+        pseudonyms, comments = self.pseudonyms, self.table.about.get("comments", ())
         tables: dict[str, list[Any]] = {
             "items": [row for name, row in items.items() if name not in self.target.items.rows],
             "second_ratings" if self.options.second_round else "labels": self.labels,
-            "comments": self._scrub_comments(),
+            "comments": [
+                {
+                    "item_id": str(c["key"]),
+                    "annotator_id": pseudonyms.pseudonym_for(c["annotator"]),
+                    "comment": pseudonyms.scrub(str(c["comment"])),
+                }
+                for c in comments
+            ],
             "refused": [
                 msgspec.structs.replace(refused_row, place=shorten_paths(refused_row.place), reason=shorten_paths(refused_row.reason))
                 for refused_row in refused
@@ -415,17 +420,6 @@ class _LabelImport:
             return []
         read = {*self.plan.columns.values(), *self.plan.texts.values(), *(wide.column for wide in self.plan.wide)}
         return [name for name in self.table.columns if name not in read]
-
-    def _scrub_comments(self) -> list[dict[str, Any]]:
-        pseudonyms, comments = self.pseudonyms, self.table.about.get("comments", ())
-        return [
-            {
-                "item_id": str(c["key"]),
-                "annotator_id": pseudonyms.pseudonym_for(c["annotator"]),
-                "comment": pseudonyms.scrub(str(c["comment"])),
-            }
-            for c in comments
-        ]
 
 
 def _to_json_value(value: Any) -> Any:

@@ -150,11 +150,20 @@ class _Worksheet:
 
     def write(self, annotator: str, hidden_sheet: _HiddenSheet) -> str:
         """Fill the worksheet in, and return its name."""
+        from openpyxl.styles import Alignment, Protection
+
         sheet = self.sheet
         sheet.sheet_view.rightToLeft = all(map(right_to_left, self.languages))
         self._write_head(annotator)
         for row, item in enumerate(self.section.items, start=FIRST_ROW):
-            self._write_item(row, item, hidden_sheet.add(item))
+            key = hidden_sheet.add(item)
+            for number, name in enumerate(self.titles, start=1):
+                cell, (kind, _, field) = self.sheet.cell(row, number), name.partition(":")
+                _write(cell, _make_content(name, item, key, row - FIRST_ROW + 1), f"item '{item.item_id}', '{field}'")
+                direction = 2 if kind == "text" and right_to_left(item.language_of(field)) else 0
+                cell.alignment = Alignment(wrap_text=True, vertical="top", readingOrder=direction)
+                if kind in ("metric", "comment"):
+                    cell.protection, cell.fill = Protection(locked=False), self.answers
         # Widths in which texts can be read: wider for longer ones, as a row can be only so high.
         for name, letter in self.letters.items():
             self.sheet.column_dimensions[letter].width = _WIDTHS.get(name, 13)
@@ -214,17 +223,6 @@ class _Worksheet:
         sheet["A1"].font = Font(bold=True)
         _write(sheet[NAME_CELL], annotator)
         sheet[NAME_CELL].protection, sheet[NAME_CELL].fill = Protection(locked=False), self.answers
-
-    def _write_item(self, row: int, item: Item, key: str) -> None:
-        from openpyxl.styles import Alignment, Protection
-
-        for number, name in enumerate(self.titles, start=1):
-            cell, (kind, _, field) = self.sheet.cell(row, number), name.partition(":")
-            _write(cell, _make_content(name, item, key, row - FIRST_ROW + 1), f"item '{item.item_id}', '{field}'")
-            direction = 2 if kind == "text" and right_to_left(item.language_of(field)) else 0
-            cell.alignment = Alignment(wrap_text=True, vertical="top", readingOrder=direction)
-            if kind in ("metric", "comment"):
-                cell.protection, cell.fill = Protection(locked=False), self.answers
 
 
 def task_title(section: TaskSection, interface: Interface) -> str:

@@ -5,7 +5,6 @@ The same replies stand once for every filter, so one filter is read; its aggrega
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,26 +38,21 @@ def read_samples(rows: Rows, options: ReadOptions) -> ExternalScores:
             raise ContentError("not a sample of lm-evaluation-harness, which has 'doc' and 'resps'", path, number)
         if chosen is not None and str(row.get("filter")) != chosen:
             continue
-        scores += _read_sample(path, number, row, judge, options.label_from)
+        replies = row["resps"]
+        if not (isinstance(replies, list) and len(replies) == 1 and isinstance(replies[0], list)):
+            raise ContentError("one request with its replies is expected; log-likelihoods of choices are no replies", path, number)
+        if not all(isinstance(reply, str) for reply in replies[0]):
+            raise ContentError("log-likelihoods are no replies; only tasks that generate text can be imported", path, number)
+        fields = {"doc_id": row.get("doc_id"), "target": row.get("target"), **flat({"doc": row["doc"] or {}})}
+        item = fields.get("doc.item_id", fields.get("doc.id", row.get("doc_id")))
+        shared: dict[str, Any] = {"place": f"{path}:{number}", "item": item, "fields": fields}
+        scores += [ExternalScore(**shared, reply=reply, who=judge, repeat=repeat) for repeat, reply in enumerate(replies[0])]
+        if options.label_from is not None:
+            if options.label_from not in fields:
+                raise ContentError(f"no field '{options.label_from}'; the fields are: {', '.join(fields)}", path, number)
+            scores.append(ExternalScore(**shared, value=fields[options.label_from], who="label", human=True))
     notes = [] if judge else ["no results_*.json beside the samples names the judge; pass --judge NAME"]
     return ExternalScores("lm-eval", scores, notes, plain_texts(scores, "doc."))
-
-
-def _read_sample(path: Path, number: int, row: Mapping[str, Any], judge: str | None, label_from: str | None) -> list[ExternalScore]:
-    replies = row["resps"]
-    if not (isinstance(replies, list) and len(replies) == 1 and isinstance(replies[0], list)):
-        raise ContentError("one request with its replies is expected; log-likelihoods of choices are no replies", path, number)
-    if not all(isinstance(reply, str) for reply in replies[0]):
-        raise ContentError("log-likelihoods are no replies; only tasks that generate text can be imported", path, number)
-    fields = {"doc_id": row.get("doc_id"), "target": row.get("target"), **flat({"doc": row["doc"] or {}})}
-    item = fields.get("doc.item_id", fields.get("doc.id", row.get("doc_id")))
-    shared: dict[str, Any] = {"place": f"{path}:{number}", "item": item, "fields": fields}
-    scores = [ExternalScore(**shared, reply=reply, who=judge, repeat=repeat) for repeat, reply in enumerate(replies[0])]
-    if label_from is not None:
-        if label_from not in fields:
-            raise ContentError(f"no field '{label_from}'; the fields are: {', '.join(fields)}", path, number)
-        scores.append(ExternalScore(**shared, value=fields[label_from], who="label", human=True))
-    return scores
 
 
 def _read_model_name(path: Path) -> str | None:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from harness.content import Library
-from harness.content.specs import DatasetCard, LabelMapping
+from harness.content.specs import LabelMapping
 from harness.content.tags import language_named
 from harness.data.dataset import rubric_scales
 from harness.data.folders import locked_folder
@@ -319,7 +319,15 @@ class _ScoreImport:
             used = {row["item_id"] for row in (*self.judgments, *self.labels)} | {*self.items_only} | self.before.rows.keys()
             items = [row for name, row in self.rows.rows.items() if name not in self.before.rows and (name in used or self.options.items)]
             scales = {name: self.scales[name] for name in {row["metric"] for row in (*self.judgments, *self.labels)}}
-            about = self._make_card([*(digest_note(self.foreign.kind, str(path)) for path in self.paths), *notes], scales)
+            about, options = self.before.about, self.options
+            new_scales = {name: scale for name, scale in sorted(scales.items()) if self.rubrics.get(name) != scale}
+            if about is None:
+                kind: AnnotatorKind = "persistent" if reader_of(self.foreign.kind).persistent and self.labels else "anonymous"
+                about = card_of_new_folder(self.folder, self.origin, kind)
+                about = msgspec.structs.replace(about, id=options.id or about.id, title=options.title or about.title)
+            about = with_imported(
+                about, new_scales, (*(digest_note(self.foreign.kind, str(path)) for path in self.paths), *notes, *self.pseudonyms.notes)
+            )
             refused = [{"place": without_paths(refusal.place, self.paths), "reason": refusal.reason} for refusal in self.refused]
             new: dict[str, list[Any]] = {"items": items, "labels": self.labels, "judgments": self.judgments, "refused": refused}
             add_rows(self.folder, new, about, self.library)
@@ -416,15 +424,6 @@ class _ScoreImport:
         """The first places, without the path of their file."""
         listed = ", ".join(without_paths(location, self.paths) for location in locations[:_MOST_PLACES])
         return listed + (", …" if len(locations) > _MOST_PLACES else "")
-
-    def _make_card(self, notes: Sequence[str], scales: Mapping[str, Scale]) -> DatasetCard:
-        about, options = self.before.about, self.options
-        new_scales = {name: scale for name, scale in sorted(scales.items()) if self.rubrics.get(name) != scale}
-        if about is None:
-            kind: AnnotatorKind = "persistent" if reader_of(self.foreign.kind).persistent and self.labels else "anonymous"
-            about = card_of_new_folder(self.folder, self.origin, kind)
-            about = msgspec.structs.replace(about, id=options.id or about.id, title=options.title or about.title)
-        return with_imported(about, new_scales, (*notes, *self.pseudonyms.notes))
 
 
 _LANGUAGE, _TASK_CELL = "\x00language", "\x00task"  # cells that no file has
