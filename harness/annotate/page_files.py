@@ -25,9 +25,8 @@ from harness.annotate.page_results import (
     read_record,
 )
 from harness.errors import ContentError
-from harness.exchange.labels.cells import UnreadableScore, read_score
-from harness.exchange.labels.delimited import read_delimited, unpacked
-from harness.exchange.labels.table import MAX_BYTES, Record
+from harness.exchange.labels.spreadsheets import read_delimited, unpacked
+from harness.exchange.labels.table import MAX_BYTES, Record, UnreadableScore, read_score
 from harness.html_pages import visible
 from harness.model import Score
 from harness.row_files import refuse_other_schema

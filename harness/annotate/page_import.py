@@ -21,9 +21,8 @@ from harness.data.dataset import read_back, rubric_scales
 from harness.data.folders import data_toml, locked_folder, write_folder
 from harness.errors import ContentError, UsageError
 from harness.exchange.labels.importing import ImportSummary, RefusedRow
-from harness.exchange.labels.items import item_row
 from harness.exchange.labels.options import ImportOptions
-from harness.exchange.labels.target_folder import TargetFolder, digest_note, lines_of, updated_about
+from harness.exchange.labels.target_folder import TargetFolder, digest_note, item_row, lines_of, updated_about
 from harness.offensive import refuse_in_repository
 from harness.row_files import read_rows, to_csv, to_jsonl, to_toml
 

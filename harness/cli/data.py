@@ -113,9 +113,8 @@ def fetch_sets(
 
     Raises UsageError without consent, and where offensive texts would come into a repository; DataFetchError, StoreError.
     """
-    from harness.published.fetch import bytes_to_fetch, mirror
+    from harness.published.folders import bytes_to_fetch, mirror, read_record
     from harness.published.folders import get as get_data
-    from harness.published.folders import read_record
     from harness.render.progress import bytes_arriving
 
     for card in cards:

@@ -18,8 +18,7 @@ import msgspec
 from harness.content.column_words import column_words, is_judge_name
 from harness.content.specs import ROLES, LabelMapping, ScoreColumn
 from harness.errors import ContentError
-from harness.exchange.labels.cells import column_of_table
-from harness.exchange.labels.table import Record, SourceTable, Unreadable, columns_of, flat, is_blank
+from harness.exchange.labels.table import Record, SourceTable, Unreadable, column_of_table, columns_of, flat, is_blank
 from harness.model import Score, Source, Split
 from harness.text import quoted
 

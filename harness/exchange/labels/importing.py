@@ -19,7 +19,6 @@ from harness.content.specs import DatasetCard, LabelMapping
 from harness.content.tags import choose_from, suggest
 from harness.data.dataset import own_words, rubric_scales
 from harness.errors import ContentError, UsageError
-from harness.exchange.labels.cells import UnreadableScore, column_of_table, id_text, read_score, require_flippable, reverse_score
 from harness.exchange.labels.columns_of_source import (
     BlankCell,
     ColumnPlan,
@@ -28,13 +27,29 @@ from harness.exchange.labels.columns_of_source import (
     make_column_plan,
     with_people_apart,
 )
-from harness.exchange.labels.items import GivenItems, ItemRows, read_given_items
 from harness.exchange.labels.layouts import from_potato, is_potato, one_record_per_item, with_ids, with_plain_names
 from harness.exchange.labels.mapping import scale_hint, with_annotator_of_file
 from harness.exchange.labels.options import ImportOptions
 from harness.exchange.labels.read import read_source
-from harness.exchange.labels.table import SourceTable
-from harness.exchange.labels.target_folder import TargetFolder, add_rows, digest_note, updated_about, without_paths
+from harness.exchange.labels.table import (
+    SourceTable,
+    UnreadableScore,
+    column_of_table,
+    id_text,
+    read_score,
+    require_flippable,
+    reverse_score,
+)
+from harness.exchange.labels.target_folder import (
+    GivenItems,
+    ItemRows,
+    TargetFolder,
+    add_rows,
+    digest_note,
+    read_given_items,
+    updated_about,
+    without_paths,
+)
 from harness.model import AnnotatorKind, Scale, Source
 from harness.offensive import without_quotations
 from harness.text import quoted

@@ -16,8 +16,7 @@ from typing import Any
 import msgspec
 
 from harness.errors import ContentError, UsageError
-from harness.exchange.labels.cells import UnreadableScore, column_of_table, id_text
-from harness.exchange.labels.table import Record, SourceTable, Unreadable, columns_of, is_blank
+from harness.exchange.labels.table import Record, SourceTable, Unreadable, UnreadableScore, column_of_table, columns_of, id_text, is_blank
 from harness.patterns import TOO_SLOW, Pattern, SlowPattern
 from harness.text import quoted
 

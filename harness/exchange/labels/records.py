@@ -17,8 +17,8 @@ import msgspec
 
 from harness.errors import ContentError, UsageError
 from harness.exchange.labels import table as limits
-from harness.exchange.labels.delimited import refuse_repeated, unpacked
 from harness.exchange.labels.layouts import unwrapped_result
+from harness.exchange.labels.spreadsheets import refuse_repeated, unpacked
 from harness.exchange.labels.table import Record, SourceTable, columns_of, flat, is_blank
 from harness.model import Scale
 from harness.row_files import open_bytes, read_rows

@@ -25,8 +25,8 @@ from harness.data import Dataset
 from harness.errors import ContentError, UsageError
 from harness.exchange.labels.label_studio import interface, task_rows
 from harness.exchange.labels.sections import Selection, TaskSection, make_sections, rubric_in, section_in, selected_items
+from harness.exchange.labels.spreadsheets import grid, open_book
 from harness.exchange.labels.table import Record, SourceTable, Unreadable, columns_of, is_blank
-from harness.exchange.labels.xlsx import grid, open_book
 from harness.model import Item, Scale
 from harness.offensive import refuse_in_repository
 from harness.row_files import escape_controls, to_csv, to_json, to_jsonl, write_atomic, write_parquet, write_together

@@ -1,14 +1,29 @@
-"""The result of every reader: named columns and numbered records, with the place of each cell for messages."""
+"""A source as a table: named columns and numbered records, with the place of each cell for messages; and what its cells hold.
+
+A column says how many of its cells are filled, which values differ, and which of them can be scores. The score or the id in a cell is
+read here alone: strictly in meaning, tolerantly in form.
+"""
 
 from __future__ import annotations
 
+import datetime
 import re
+import unicodedata
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import cache, cached_property, lru_cache
+from itertools import islice, pairwise
 from statistics import mode
 from typing import Any, NamedTuple
 
+import msgspec
+from rich.cells import cell_len
+
+from harness.content.column_words import column_words
 from harness.conversations import cell_text
-from harness.errors import ContentError
+from harness.errors import ContentError, UsageError
+from harness.model import Scale, Score
+from harness.text import normalised, normalised_id
 
 MAX_BYTES = 512 * 1024 * 1024  # of an unpacked source: more than any label set needs, less than fills the memory
 
@@ -145,3 +160,338 @@ def flat(row: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
         else:
             flattened[f"{prefix}{key}"] = value
     return flattened
+
+
+PROBABILITY = "p_"  # begins the name of a column with a judge's probability of a class, as in p_pass
+MOST_CLASSES = 11  # of a scale without a limit of classes: 0 to 10
+_TEXT_WIDTH = 25  # of the cells of a column of texts on average, at least, in Latin letters; a Chinese character is as wide as two
+_LONGEST_CLASS = 40  # characters
+_NUMBER = re.compile(r"[+-]?\d+(?:[.,٫]\d+)?")
+_WITH_MEANING = re.compile(r"(\d+)\s*(?:[-–—:=)]|\.\s|\()\s*\D.*")
+_DATE = re.compile(r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.] ?\d{1,2}[-/.] ?\d{2,4})(?!\d)|[A-Z][a-z]{2} [A-Z][a-z]{2} \d")
+DATE_OF_SHEET = re.compile(
+    r"\d{4}-\d{2}-\d{2}([ T].*)?|\d{1,2}-[A-Za-z]{3}(-\d{2,4})?|[A-Za-z]{3}-\d{2,4}|\d{1,2}/\d{1,2}/\d{2,4}"
+)  # as spreadsheet programs make dates of scores
+_SKIN_TONES = re.compile("[\U0001f3fb-\U0001f3ff\ufe0e\ufe0f]")  # of a thumb, and whether it is drawn in colour
+_STARS = re.compile(r"([★⭐🌟]+)[☆✩]*")
+
+
+@cache
+def _forms_with_words() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return the forms of `4 out of 5` and of `4 points`, in the languages of the words for cells."""
+    between, behind = ("|".join(map(re.escape, words)) for words in (column_words().verdicts.out_of, column_words().verdicts.units))
+    return re.compile(rf"(\d+(?:[.,]\d+)?)\s*(?:{between})\s*(\d+)"), re.compile(rf"(\d+(?:[.,]\d+)?)\s*(?:{behind})")
+
+
+@lru_cache(maxsize=1 << 16, typed=True)  # True is not 1
+def cell_score(value: str | int | float | bool) -> float | str | None:
+    """Return what a cell means as a score: a number, a word in lower case, or None where it says that there is no answer.
+
+    >>> [cell_score(cell) for cell in ("4/5", "4 – good", "85 %", "★★★☆☆", "3 points", "Pass", "n/a", "2,5", True)]
+    [4.0, 4.0, 85.0, 3.0, 3.0, 'pass', None, 2.5, 'true']
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (int, float)):
+        return None if value != value else float(value)
+    text = _SKIN_TONES.sub("", unicodedata.normalize("NFKC", value)).strip().casefold()
+    if not text or text in column_words().verdicts.none:
+        return None
+    if _NUMBER.fullmatch(text):
+        return float(re.sub("[,٫]", ".", text))
+    for form in _forms_with_words():
+        if match := form.fullmatch(text):
+            return float(match[1].replace(",", "."))
+    if (match := _WITH_MEANING.fullmatch(text)) and not DATE_OF_SHEET.fullmatch(text):
+        return float(match[1])
+    if match := _STARS.fullmatch(value.strip()):
+        return float(len(match[1]))
+    return " ".join(text.split())
+
+
+class SourceColumn(msgspec.Struct, frozen=True, dict=True):
+    """A column with its cells (rows,): texts, numbers, truth values; None where a cell is empty. Lists and objects are their JSON."""
+
+    name: str
+    cells: Sequence[str | int | float | bool | None]
+    nested: bool = False
+
+    @cached_property
+    def counts(self) -> Counter[Any]:
+        """Count how often each value occurs."""
+        counts = Counter(self.cells)
+        counts.pop(None, None)
+        return counts
+
+    @cached_property
+    def filled(self) -> int:
+        return sum(self.counts.values())
+
+    @cached_property
+    def repeats(self) -> bool:
+        return len(self.counts) < self.filled
+
+    @cached_property
+    def is_key(self) -> bool:
+        """Return whether each row has a value of its own."""
+        return self.filled == len(self.counts) == len(self.cells)
+
+    @cached_property
+    def is_date(self) -> bool:
+        """Return whether nearly all cells begin with a date."""
+        different = list(islice(self.counts, _LOOKED_AT))
+        return bool(different) and 10 * sum(_DATE.match(str(value)) is not None for value in different) > 9 * len(different)
+
+    @cached_property
+    def holds_objects(self) -> bool:
+        """Return whether cells are objects or lists of them, or the JSON of some."""
+        return any(isinstance(cell, str) and cell.lstrip()[:2] in ("[{", '{"') for cell in islice(self.counts, _LOOKED_AT))
+
+    @cached_property
+    def is_text(self) -> bool:
+        """Return whether the cells are texts: long ones, or several words that differ from row to row."""
+        if self.nested or self.is_date:
+            return False
+        different = list(islice(self.counts, _LOOKED_AT))
+        values = [value for value in different if isinstance(value, str) and isinstance(cell_score(value), str)]
+        if 2 * len(values) <= len(different) or not values:
+            return False
+        width = sum(map(cell_len, values)) / len(values)
+        phrases = sum(len(value.split()) > 1 for value in values)
+        differ = 2 * len(self.counts) > self.filled or len(self.counts) > 2 * MOST_CLASSES  # a text stands in a row for each rater
+        return width >= _TEXT_WIDTH or (2 * phrases > len(values) and differ and width >= _TEXT_WIDTH / 3)
+
+    @cached_property
+    def scores(self) -> Counter[float | str]:
+        """Count how often each score occurs, where cells are read as scores."""
+        scores: Counter[float | str] = Counter()
+        if self.is_text:
+            return scores
+        for value, count in self.counts.items():
+            if (score := cell_score(value)) is not None:
+                scores[score] += count
+        return scores
+
+    @cached_property
+    def out_of(self) -> set[float]:
+        """The highest scores that cells state: 5 of `4/5`, 100 of `85 %`."""
+        form = _forms_with_words()[0]
+        texts = [unicodedata.normalize("NFKC", value).strip().casefold() for value in self.counts if isinstance(value, str)]
+        stated = {float(match[2]) for text in texts if (match := form.fullmatch(text))}
+        return stated | ({100.0} if any(text.endswith("%") and not isinstance(cell_score(text), str) for text in texts) else set())
+
+    @cached_property
+    def numbers(self) -> list[float]:
+        """The different scores that are numbers, from low to high."""
+        return sorted(score for score in self.scores if isinstance(score, float))
+
+    @cached_property
+    def words(self) -> set[str]:
+        """The different scores that are words."""
+        return {score for score in self.scores if isinstance(score, str)}
+
+    @cached_property
+    def is_numeric(self) -> bool:
+        """Return whether the scores are numbers, but for a few cells."""
+        return bool(self.numbers) and 10 * sum(self.scores[word] for word in self.words) <= sum(self.scores.values())
+
+    @cached_property
+    def may_be_scores(self) -> bool:
+        """Return whether the cells can be scores: numbers, or a few short words."""
+        if self.nested or self.is_text or not self.scores or (len(self.counts) > _LOOKED_AT and not self.is_numeric):
+            return False
+        return self.is_numeric or (len(self.scores) <= MOST_CLASSES and all(len(word) <= _LONGEST_CLASS for word in self.words))
+
+    @cached_property
+    def counts_up(self) -> bool:
+        """Return whether numbers, more than two different ones, never become less from row to row: they number texts or pages."""
+        if self.words or len(self.numbers) < 3:
+            return False
+        numbers = [score for cell in self.cells if cell is not None and isinstance(score := cell_score(cell), float)]
+        return all(earlier <= later for earlier, later in pairwise(numbers))
+
+    @cached_property
+    def looks_like_scores(self) -> bool:
+        """Return whether the cells are scores by themselves, whatever the column is called: few values, again and again."""
+        if not self.may_be_scores or not 1 < len(self.scores) <= MOST_CLASSES or not self.repeats or self.counts_up:
+            return False
+        verdicts = column_words().verdicts
+        return not self.words or self.words <= verdicts.good | verdicts.bad | {"a", "b", "tie"}
+
+
+_LOOKED_AT = 2000  # different cells of a column: enough for a mean
+
+
+def columns_of_table(table: SourceTable) -> list[SourceColumn]:
+    """Return the columns of a table."""
+    return [column_of_table(table, name) for name in table.columns]
+
+
+def column_of_table(table: SourceTable, name: str) -> SourceColumn:
+    """Return a column of a table. Cells that cannot be used are empty here; the reader of records refuses them where they count."""
+    cells: list[Any] = [record.cells.get(name) for record in table.records]
+    nested = any(isinstance(cell, (list, dict)) for cell in cells)
+    if nested:
+        cells = [msgspec.json.encode(cell).decode() if isinstance(cell, (list, dict)) else cell for cell in cells]
+    return SourceColumn(name, [None if is_blank(cell) or isinstance(cell, Unreadable) else _make_plain(cell) for cell in cells], nested)
+
+
+def _make_plain(cell: Any) -> str | int | float | bool:
+    return cell if isinstance(cell, (str, int, float, bool)) else str(cell)
+
+
+_NAMES = ("metric", "language", "task", "split", "system")  # in which 2.0 is a version and no whole number
+
+
+class UnreadableScore(Exception):
+    """The reason why one label is refused. Caught inside this package."""
+
+
+def read_score(value: Any, scale: Scale, categories: Mapping[str, Score] | None = None) -> Score:
+    """Read the score of a cell: through the mapping of categories, or as a point of the scale.
+
+    Numbers may be text (`"2"`, `"2.0"`, `" 2 "`, `"2,5"`, digits of any script, but not ² or ①), if only one point of the scale can be
+    meant. Raises UnreadableScore with the reason.
+
+    >>> read_score(" 2.0", Scale(kind="ordinal", classes=(0, 1, 2)))
+    2
+    >>> read_score("2,5", Scale(kind="interval", min=1, max=5))
+    2.5
+    >>> [read_score(cell, Scale(kind="ordinal", classes=(1, 2, 3, 4, 5))) for cell in ("4/5", "4 – good", "★★★☆☆")]
+    [4, 4, 3]
+    """
+    if isinstance(value, (list, tuple)) and not isinstance(value, Unreadable) and len(value) == 1:
+        value = value[0]  # some tools write every answer as a list
+    if isinstance(value, Unreadable):
+        raise UnreadableScore(value.reason)
+    if is_blank(value):
+        raise UnreadableScore("the score is empty")
+    if categories and (mapped := _find_category(value, categories)) is not None:
+        return mapped
+    if isinstance(value, bool):
+        raise UnreadableScore(f"the truth value {str(value).upper()} where a score should be; map it with --category METRIC:{value}=SCORE")
+    if isinstance(value, (datetime.date, datetime.time, datetime.timedelta)):
+        raise UnreadableScore(f"{date_reason(value)} where a score should be")
+    if not isinstance(value, (int, float, str)):
+        raise UnreadableScore(f"{_name_of_type(value)} where one score should be")
+    points = {(isinstance(point, str), point): point for number in _list_readings(value) for point in _find_points(number, scale)}
+    if len(points) > 1:
+        raise UnreadableScore(f"'{value}' may mean {' or '.join(map(str, points.values()))}; write it with a decimal point")
+    if not points:
+        if (point := _read_form(value, scale)) is None:
+            excerpt = str(value) if len(str(value)) <= 60 else f"{str(value)[:60]}…"
+            hint = "; it looks like a date made by a spreadsheet program" if DATE_OF_SHEET.fullmatch(excerpt.strip()) else ""
+            problem = f"'{excerpt}' is not on the scale ({scale.describe()}){hint}"
+            raise UnreadableScore(problem)
+        return point
+    return next(iter(points.values()))
+
+
+def _read_form(value: Any, scale: Scale) -> Score | None:
+    """Return the point that a cell means by its form: `4 – good`, `★★★`, `4/5` where 5 is the highest, a class in another case."""
+    if not isinstance(value, str) or any(unicodedata.category(character) == "No" for character in value):  # ² and ① are no numbers
+        return None
+    out_of, score = SourceColumn("", [value]).out_of, cell_score(value)
+    highest = scale.max if scale.kind == "interval" else max((c for c in scale.classes if not isinstance(c, str)), default=None)
+    if score is None or (out_of and out_of != {highest}):
+        return None
+    if isinstance(score, float):
+        points = _find_points(score, scale)
+    else:
+        points = [point for point in scale.classes if isinstance(point, str) and cell_score(point) == score]
+    return points[0] if len(points) == 1 else None
+
+
+def _find_category(value: Any, categories: Mapping[str, Score]) -> Score | None:
+    text = str(value).strip()
+    if isinstance(value, bool):  # TRUE, true and True are the same answer
+        categories = {name.casefold(): score for name, score in categories.items()}
+        text = text.casefold()
+    elif isinstance(value, float) and value.is_integer():
+        text = str(int(value))
+    return categories.get(text)
+
+
+def date_reason(value: Any) -> str:
+    """The reason for refusing a cell that a spreadsheet program turned into a date or time."""
+    if isinstance(value, datetime.datetime) and value.time() == datetime.time():
+        value = value.date()
+    what = "date" if isinstance(value, datetime.date) else "time"
+    return f"Excel turned it into the {what} {value}; format the column as text and enter it again: a {what}"
+
+
+def _name_of_type(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return f"a list of {len(value)}"
+    return "an object" if isinstance(value, dict) else f"a value of type {type(value).__name__}"
+
+
+def _list_readings(value: int | float | str) -> list[Score]:
+    """The possible meanings of a cell: a comma is a decimal sign or separates thousands."""
+    if not isinstance(value, str):
+        return [value]
+    text = unicodedata.normalize("NFKC", value).strip()
+    readings: list[Score] = [value.strip()]
+    if _NUMBER.fullmatch(text) and not any(unicodedata.category(c) == "No" for c in value):  # not ², ①, ½
+        readings.append(_number(re.sub("[,٫]", ".", text)))
+        if re.fullmatch(r"[+-]?[1-9]\d{0,2},\d{3}", text):
+            readings.append(int(text.replace(",", "")))
+    return readings
+
+
+def _number(text: str) -> int | float:
+    value = float(text)
+    return int(value) if value.is_integer() and "." not in text else value
+
+
+def _find_points(reading: Score, scale: Scale) -> list[Score]:
+    """The points of the scale that a reading can mean: the reading itself, or the class with the same number."""
+    if scale.kind == "interval":
+        return [] if isinstance(reading, str) or not scale.holds(reading) else [reading]
+    if isinstance(reading, str):
+        return [c for c in scale.classes if isinstance(c, str) and c == reading]
+    return [c for c in scale.classes if c == reading or (isinstance(c, str) and c == _number_text(reading))]
+
+
+def _number_text(number: int | float) -> str:
+    return str(int(number)) if isinstance(number, float) and number.is_integer() else str(number)
+
+
+def reverse_score(score: Score, scale: Scale) -> Score:
+    """Return the score on the reversed scale: the mirrored class, or `min + max - score`.
+
+    >>> reverse_score(0, Scale(kind="ordinal", classes=(0, 1, 2)))
+    2
+    """
+    if scale.kind != "interval":
+        return scale.classes[len(scale.classes) - 1 - scale.classes.index(score)]
+    reversed_score = scale.min + scale.max - score  # type: ignore[operator]
+    return int(reversed_score) if isinstance(score, int) and float(reversed_score).is_integer() else reversed_score
+
+
+def require_flippable(metric: str, scale: Scale) -> None:
+    """Raise UsageError if a scale cannot be reversed."""
+    if scale.kind == "interval" and (scale.min is None or scale.max is None):
+        raise UsageError(f"'{metric}' cannot be flipped: its scale has no {'min' if scale.min is None else 'max'}")
+    if scale.kind == "nominal" and len(scale.classes) != 2:
+        raise UsageError(f"'{metric}' cannot be flipped: its {len(scale.classes)} classes have no order; map them with --category")
+
+
+def id_text(value: Any, what: str) -> str:
+    """Return an id as text, in one form (see `normalised_id`). Raises UnreadableScore for a value that cannot be an id."""
+    if isinstance(value, Unreadable):
+        raise UnreadableScore(value.reason)
+    if is_blank(value):
+        raise UnreadableScore(f"no {what}: the cell is empty")
+    if isinstance(value, (datetime.date, datetime.time)):
+        raise UnreadableScore(f"{date_reason(value)} where {what} should be")
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        raise UnreadableScore(f"{'a truth value' if isinstance(value, bool) else _name_of_type(value)} where {what} should be")
+    if value != value:
+        raise UnreadableScore(f"no {what}: the cell holds no number")
+    if isinstance(value, (int, float)):
+        return _number_text(value)
+    text = normalised(value) if what in _NAMES else normalised_id(value)
+    if not text:
+        raise UnreadableScore(f"no {what}: the cell holds only invisible characters")
+    return text

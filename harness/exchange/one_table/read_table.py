@@ -21,12 +21,22 @@ from harness.data.dataset import assemble
 from harness.data.judgments import NO_VARIANT, JudgmentRow, probabilities_text
 from harness.data.labels import LabelRow
 from harness.errors import ContentError, UsageError, refuse_faults
-from harness.exchange.labels.cells import PROBABILITY, SourceColumn, cell_score, columns_of_table
-from harness.exchange.labels.delimited import likely_encoding
 from harness.exchange.labels.layouts import with_plain_names
 from harness.exchange.labels.options import Role, SourceOptions, TableOptions
 from harness.exchange.labels.read import KIND_BY_SUFFIX, read_source
-from harness.exchange.labels.table import Record, SourceTable, columns_of, flat, is_blank, with_conversations
+from harness.exchange.labels.spreadsheets import likely_encoding
+from harness.exchange.labels.table import (
+    PROBABILITY,
+    Record,
+    SourceColumn,
+    SourceTable,
+    cell_score,
+    columns_of,
+    columns_of_table,
+    flat,
+    is_blank,
+    with_conversations,
+)
 from harness.exchange.one_table.roles import RoleFinder, SideColumn, TableRoles, are_places, find_roles, is_total, side_of
 from harness.exchange.one_table.scales import ReadScale, read_scale, recoded_columns
 from harness.model import AnnotatorKind, Item, Scale

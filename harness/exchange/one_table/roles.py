@@ -17,9 +17,9 @@ import msgspec
 from harness.content.column_words import column_words, is_judge_name, judge_refusal, name_parts
 from harness.content.tags import language_named
 from harness.errors import UsageError
-from harness.exchange.labels.cells import PROBABILITY, SourceColumn, cell_score
 from harness.exchange.labels.mapping import ITEM_KEYS
 from harness.exchange.labels.options import Role, TableOptions
+from harness.exchange.labels.table import PROBABILITY, SourceColumn, cell_score
 from harness.parse.probabilities import SUM_TOLERANCE
 from harness.text import one_line, quoted
 

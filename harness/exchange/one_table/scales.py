@@ -14,8 +14,7 @@ import msgspec
 
 from harness.content.column_words import column_words
 from harness.errors import ContentError, UsageError
-from harness.exchange.labels.cells import MOST_CLASSES, SourceColumn, cell_score
-from harness.exchange.labels.table import SourceTable
+from harness.exchange.labels.table import MOST_CLASSES, SourceColumn, SourceTable, cell_score
 from harness.model import Scale, Score
 from harness.text import quoted
 

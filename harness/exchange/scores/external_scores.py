@@ -18,10 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.errors import ContentError, UsageError
-from harness.exchange.labels.cells import UnreadableScore, read_score
 from harness.exchange.labels.layouts import ITEM_ID, with_ids
 from harness.exchange.labels.records import refuse_large
-from harness.exchange.labels.table import Record, SourceTable, is_blank
+from harness.exchange.labels.table import Record, SourceTable, UnreadableScore, is_blank, read_score
 from harness.model import Failure, Item, Judgment, Order, Scale, Score, column_reader
 from harness.parse import AnswerRule
 from harness.row_files import open_bytes

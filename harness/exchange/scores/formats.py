@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 MODULES = {
     "inspect": "inspect_log",
     "promptfoo": "promptfoo",
-    "lm-eval": "lm_eval",
-    "decisions": "decision_records",  # before batches: a line of theirs has a response too
-    "openai-batch": "provider_batches",
-    "anthropic-batch": "provider_batches",
-    "gemini-batch": "provider_batches",
-    "fastchat-pair": "fastchat_pairs",
+    "lm-eval": "evaluation_harnesses",
+    "decisions": "recorded_requests",  # before batches: a line of theirs has a response too
+    "openai-batch": "recorded_requests",
+    "anthropic-batch": "recorded_requests",
+    "gemini-batch": "recorded_requests",
+    "fastchat-pair": "evaluation_harnesses",
     "records": "score_records",
     "label-studio": "annotation_tools",
     "argilla": "annotation_tools",

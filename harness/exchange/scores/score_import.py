@@ -21,12 +21,21 @@ from harness.data.dataset import rubric_scales
 from harness.data.folders import locked_folder
 from harness.data.labels import NOT_BLIND
 from harness.errors import ContentError, UsageError
-from harness.exchange.labels.cells import UnreadableScore, id_text
 from harness.exchange.labels.columns_of_source import ColumnPlan
-from harness.exchange.labels.items import GivenItems, ItemRows, items_of_folder, read_given_items
 from harness.exchange.labels.read import read_source
-from harness.exchange.labels.table import Record, is_blank
-from harness.exchange.labels.target_folder import Pseudonyms, add_rows, card_of_new_folder, digest_note, with_imported, without_paths
+from harness.exchange.labels.table import Record, UnreadableScore, id_text, is_blank
+from harness.exchange.labels.target_folder import (
+    GivenItems,
+    ItemRows,
+    Pseudonyms,
+    add_rows,
+    card_of_new_folder,
+    digest_note,
+    items_of_folder,
+    read_given_items,
+    with_imported,
+    without_paths,
+)
 from harness.exchange.scores.external_scores import (
     ExternalScore,
     ExternalScores,

@@ -23,8 +23,7 @@ import msgspec
 from harness.content.tags import suggest
 from harness.conversations import ASSISTANT, Turn, transcript, turn_of
 from harness.errors import ContentError, UsageError
-from harness.exchange.labels.cells import PROBABILITY
-from harness.exchange.labels.table import SourceTable, flat, is_blank
+from harness.exchange.labels.table import PROBABILITY, SourceTable, flat, is_blank
 from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, Reader, ReadOptions, Rows, joined_ids
 from harness.model import Failure
 from harness.text import quoted

@@ -19,8 +19,7 @@ from harness.content.specs import ConvertedTable, DatasetCard, LabelMapping, Raw
 from harness.errors import AbsentRawFile, ContentError, DataFetchError, UsageError
 from harness.model import Scale
 from harness.published import folders
-from harness.published.fetch import MIRROR
-from harness.published.folders import converter_of
+from harness.published.folders import MIRROR, converter_of
 from harness.published.raw import RawFiles, Tables
 from tests.unit.published.releases import Release
 

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import UsageError
-from harness.exchange.labels.cells import UnreadableScore, id_text, read_score, require_flippable, reverse_score
-from harness.exchange.labels.table import Unreadable
+from harness.exchange.labels.table import Unreadable, UnreadableScore, id_text, read_score, require_flippable, reverse_score
 from harness.model import Scale
 
 ORDINAL = Scale(kind="ordinal", classes=(0, 1, 2), best=2)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from harness.errors import UsageError
-from harness.exchange.labels.cells import SourceColumn
+from harness.exchange.labels.table import SourceColumn
 from harness.exchange.one_table.scales import read_scale
 
 PEOPLE = [1, 2, 3, 4, 5] * 6
