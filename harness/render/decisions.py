@@ -365,8 +365,9 @@ def _cells(certificate: Certificate) -> Iterator[str]:
     alike = len(lacks) > 1 and lacks.count(lacks[0]) == len(lacks)
     for cell, parts in zip(certificate.cells, lacks, strict=True):
         state = state_of({"verdict": cell.verdict, "controls": None})
-        condition = f": {cell.sentence.removesuffix('.')}" if state == CORRECTED else ""
-        yield f"  {SIGNS[STYLES[state]]} {english_name(cell.language)}, {metric_words(cell.metric)}: {state}{condition}"
+        yield f"  {SIGNS[STYLES[state]]} {english_name(cell.language)}, {metric_words(cell.metric)}: {state}"
+        if state == CORRECTED:
+            yield f"    - {cell.sentence.removesuffix('.')}"
         if not alike:
             yield from (f"    - {part}" for part in parts)
     if alike:
@@ -380,12 +381,12 @@ def _together(parts: Iterable[tuple[str, str | None]]) -> list[str]:
     """Neighbours that have one reason share it.
 
     >>> _together([("no means", "few labels"), ("no map", "few labels"), ("no sets", None)])
-    ['no means, no map: few labels', 'no sets']
+    ['no means, no map (few labels)', 'no sets']
     """
     lines: list[str] = []
     for reason, alike in groupby(parts, key=lambda part: part[1]):
         said = [part_name for part_name, _ in alike]
-        lines += [f"{', '.join(said)}: {reason}"] if reason else said
+        lines += [f"{', '.join(said)} ({reason})"] if reason else said
     return lines
 
 

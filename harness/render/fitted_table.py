@@ -27,11 +27,16 @@ _GLUED = ("%", NO_INTERVAL, FEW_RARE_CASES)  # stay behind the number before the
 _WIDE = 120  # characters of a terminal from which columns stand further apart
 
 
-def plain_table(headings: Iterable[str], rows: Iterable[Iterable[RenderableType]], numbers: Collection[int] = ()) -> Table:
-    """Return a table without lines between its cells; `numbers` are the places of columns that are set to the right."""
+def plain_table(
+    headings: Iterable[str], rows: Iterable[Iterable[RenderableType]], numbers: Collection[int] = (), unbroken: Collection[int] = ()
+) -> Table:
+    """Return a table without lines between its cells.
+
+    `numbers` are the places of columns that are set to the right, `unbroken` those of columns that others make room for.
+    """
     table = Table(box=None, pad_edge=False)
     for column, heading in enumerate(headings):
-        table.add_column(heading, justify="right" if column in numbers else "left")
+        table.add_column(heading, justify="right" if column in numbers else "left", no_wrap=column in unbroken)
     for row in rows:
         table.add_row(*row)
     return table

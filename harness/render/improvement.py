@@ -20,7 +20,7 @@ from harness.improvement.improve import Improved, ImprovedLanguage, RoundsCompar
 from harness.model import JudgeCondition
 from harness.render.fitted_table import plain_table
 from harness.render.terminal import dim_lines, table_heading
-from harness.reports.answer.parts import joined
+from harness.reports.answer.parts import SIGNS, STYLES, joined, state_of
 from harness.reports.tables.numbers import UNDEFINED, counted, difference, percent, probability, rounded_up, signed, two_digits
 from harness.reports.tables.titles import metric_title, metric_words
 from harness.text import one_line, terminal_safe
@@ -92,34 +92,41 @@ def _names(rows: list[ImprovedLanguage]) -> str:
 
 
 def _languages(improved: Improved) -> Table:
-    numbers = ("start agrees", "choice agrees", "gain (points) [95 %]", "p", "texts", "groups")
+    grouped = any(row.gain.groups != row.gain.texts for row in (*improved.languages, improved.together))
+    numbers = ("start agrees", "choice agrees", "gain [95 %]", "p", "texts", *(["groups"] if grouped else []))
     rows = []
     for row in (*improved.languages, improved.together):
-        gain = (percent(row.agreement_start), percent(row.agreement_chosen), _points(row).replace(" points", ""))
-        counts = ("–" if row.p is None else probability(row.p), f"{row.gain.texts:,}", f"{row.gain.groups:,}")
+        points = f"{SIGNS['good' if row.shown else 'open']} {_points(row).replace(' points', '')}"
+        gain = (percent(row.agreement_start), percent(row.agreement_chosen), points)
+        groups = [f"{row.gain.groups:,}"] if grouped else []
+        counts = ("–" if row.p is None else probability(row.p), f"{row.gain.texts:,}", *groups)
         together = row.language == "*"
         verdicts = (_verdicts(improved.before, row.language), _verdicts(improved.after, row.language))
         cells = ("", "", "") if together else (row.setting, *verdicts)
         name = "all" if together else english_name(row.language)
-        rows.append((name, *gain, *counts, "shown" if row.shown else "not shown", *cells))
-    return plain_table(("language", *numbers, "gain", "use", "verdicts: start", "choice"), rows, range(1, 7))
+        rows.append((name, *gain, *counts, *cells))
+    headings = ("language", *numbers, "use", "verdict start", "verdict choice")
+    table = plain_table(headings, rows, range(1, 1 + len(numbers)), unbroken=(0, 3))
+    table.padding = (0, 1, 0, 0)
+    return table
 
 
 def _verdicts(verdicts: Sequence[Verdict], language: str) -> str:
-    language_verdicts = [verdict.decision.verdict for verdict in verdicts if verdict.key["language"] == language]
-    counts = {name: language_verdicts.count(name) for name in dict.fromkeys(language_verdicts)}
-    return ", ".join(name if count == len(language_verdicts) else f"{name} {count}" for name, count in counts.items()) or "–"
+    counts = Counter(SIGNS[STYLES[state_of(verdict)]] for verdict in verdicts if verdict.key["language"] == language)
+    return " ".join(f"{sign} {counts[sign]}" for sign in SIGNS.values() if counts[sign]) or "–"
 
 
 def _reading(improved: Improved) -> Iterator[str]:
     rounds = ", ".join(f"{len(stage.kept)} of them after {stage.texts}" for stage in improved.halving.rounds)
     yield f"Chosen on {improved.choose_texts:,} other questions by successive halving: {rounds}."
     yield (
-        f"gain shown: over the start and over the best constant, at {improved.level * 100:g} % after Holm over languages. "
+        f"gain: {SIGNS['good']} shown over the start and over the best constant, at {improved.level * 100:g} % after Holm over languages. "
         f"use: the choice where a loss of {improved.options.keep_within * 100:.0f} points is ruled out at that level, "
         "if a gain is shown anywhere."
     )
-    yield "verdicts: on the questions that confirmed. agreement: with the commonest label; an answer that cannot be read is wrong."
+    signs = f"{SIGNS['good']} use, {SIGNS['bad']} do not use, {SIGNS['open']} unknown"
+    yield f"Numbers of a gain are percentage points. verdict: on the questions that confirmed; {signs}."
+    yield "agreement: with the commonest label; an answer that cannot be read is wrong."
 
 
 def _remaining(improved: Improved) -> Table:
@@ -225,15 +232,19 @@ def dollars(price: float | None) -> str:
 
 def _steps(cascade: AcceptedCascade) -> Table:
     priced = any(step.price is not None for step in cascade.steps)
+    differ = len({(step.condition.words(), step.confidence) for step in cascade.steps}) > 1
     numbers = (*(["$ / 1,000"] if priced else []), "answers from", "of all texts", "alone: from", "of all texts", "wrong at most")
-    rows = []
+    rows: list[list[RenderableType]] = []
     for step in cascade.steps:
+        asked = [one_line(step.condition.words()), step.confidence] if differ else []
         price = [dollars(step.price)] if priced else []
         answers = (_threshold(step.threshold), percent(step.coverage))
         alone = (_threshold(step.alone_threshold), percent(step.alone_coverage), percent(step.alone_upper))
-        rows.append([one_line(f"{step.judge}: {step.condition.words()}"), step.confidence, *price, *answers, *alone])
-    rows.append(["a person", "", *([""] if priced else []), "", percent(cascade.person), "", "", ""])
-    return plain_table(("step", "confidence", *numbers), rows, range(2, 8))
+        rows.append([one_line(step.judge), *asked, *price, *answers, *alone])
+    left = ["", ""] if differ else []
+    rows.append(["a person", *left, *([""] if priced else []), "", percent(cascade.person), "", "", ""])
+    headings = ("step", *(["asked", "confidence"] if differ else []), *numbers)
+    return plain_table(headings, rows, range(len(headings) - len(numbers), len(headings)), unbroken=(0,))
 
 
 def _threshold(value: float | None) -> str:
@@ -241,8 +252,10 @@ def _threshold(value: float | None) -> str:
 
 
 def _legend(cascades: AcceptedCascades) -> str:
-    votes = any(step.confidence == VOTES for cascade in cascades.cascades for step in cascade.steps)
+    confidences = {step.confidence: None for cascade in cascades.cascades for step in cascade.steps}
+    votes = VOTES in confidences
     return (
+        f"answers from: the lowest confidence ({', '.join(confidences)}) with which a judge answers. "
         "Each judge is asked only about texts that those above it left. Of all accepted answers together at most "
         f"{percent(cascades.alpha)} differ from people's commonest label, "
         f"which is untrue with a chance of at most {percent(cascades.delta)}. "

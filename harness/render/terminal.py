@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -111,10 +112,14 @@ def legend_of(tables: Iterable[TextTable]) -> dict[str, None]:
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Print lines that are never broken, without control characters."""
+    """Print lines without control characters. Where the width is known, a long line goes on below, indented by two characters more."""
     console = Console()
-    for line in lines:
-        console.print(Text(terminal_safe(line)), soft_wrap=True)
+    width = output_width(console)
+    for line in map(terminal_safe, lines):
+        indent = " " * (len(line) - len(line.lstrip()) + 2)
+        whole = width == PIPE_WIDTH or len(line) <= width
+        for part in [line] if whole else textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False):
+            console.print(Text(part), soft_wrap=True)
 
 
 _MORE = "--notes --all --by-task"  # flags of a run that show more

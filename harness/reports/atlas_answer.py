@@ -354,9 +354,9 @@ def wrong_use_words(rows: Sequence[AtlasRow]) -> str:
         return ""
     uses = sum(row.verdict == USE for row in rows)
     return (
-        f"{uses} of {counted(len(rows), 'verdict')} {'is' if uses == 1 else 'are'} 'use'. They come from {families:,} comparisons of one "
-        f"judge with one set that could say 'use'. Each comparison has about a {percent(ALPHA)} chance of a wrong 'use', so about "
-        f"{round(expected, 2):g} of them {'is' if expected == 1 else 'are'} expected to have one."
+        f"{uses} of {counted(len(rows), 'verdict')} {'is' if uses == 1 else 'are'} 'use'. There are {families:,} comparisons of one judge "
+        f"with one set that could say 'use'. Each has about a {percent(ALPHA)} chance of a wrong 'use', so about {round(expected, 2):g} of "
+        f"them {'is' if expected == 1 else 'are'} expected to have one."
     )
 
 

@@ -63,6 +63,11 @@ def scored(served: Endpoint, request: Request) -> Any:
     return served.saying(text, model=request.body["model"])
 
 
+def unreadable(served: Endpoint, request: Request) -> Any:
+    """A score that is off every scale."""
+    return served.saying({"justification": "It is supported.", "score": 7}, model=request.body["model"])
+
+
 def rated(served: Endpoint, request: Request) -> Any:
     return served.saying(f"{int(request.key, 16) % 5 + 1}. It reads well.", model=request.body["model"])
 
@@ -106,6 +111,27 @@ def own_texts(folder: Path) -> Path:
     return run(partial_to_itself, "--study", "self-preference", "--data", "DATA/pairs")(folder)
 
 
+def labelling(*arguments: str) -> Page:
+    """The page of the first annotator."""
+
+    def page(folder: Path) -> Path:
+        harness("labels", "page", *arguments, "--out", folder / "pages", "--annotators", "1")
+        return next((folder / "pages").glob("*.html"))
+
+    return page
+
+
+def figures(folder: Path) -> Path:
+    """Figures for print of one judge, of several judges, and of class shares, below each other."""
+    images = []
+    for number, arguments in enumerate((("pariksha",), ("alttest",), ("pariksha", "--figure-kind", "shares"))):
+        harness("compare", *arguments, "--figure", folder / f"{number}.svg")
+        images.append(f'<p><img src="{number}.svg" alt="{" ".join(arguments)}" style="width:100%"></p>')
+    page = f'<!doctype html><html lang="en"><title>Figures</title><main><h1>Figures</h1>{"".join(images)}</main></html>'
+    (folder / "page.html").write_text(page, encoding="utf-8")
+    return folder / "page.html"
+
+
 def board(folder: Path) -> Path:
     harness("board", "build", "controls", "--site", folder / "site")
     return folder / "site" / "controls.html"
@@ -131,8 +157,13 @@ PAGES: dict[str, Page] = {
     "rtp_lx": compared("rtp_lx", "--langs", "ja"),
     "two-baselines": run(scored, "--langs", "cs,ja", "--judge", "baseline/majority", "--judge", "baseline/length"),
     "six-conditions": run(scored, "--langs", "cs,ja", "--variant", "single", "--variant", "joint", "--temperature", "0,0.3,0.7"),
+    "unreadable": run(unreadable, "--board", "memerag", "--langs", "de", "--limit", "20"),
     "chiang-lee": rated_texts,
     "self-preference": own_texts,
+    "labels-ja": labelling("bundled", "--lang", "ja", "--next", "3"),
+    "labels-cs": labelling("bundled", "--lang", "cs", "--next", "3"),
+    "labels-wmt24": labelling("wmt24_esa", "--lang", "ja", "--fields", "source,output", "--second", "--next", "3"),
+    "figures": figures,
     "board": board,
     "atlas": atlas,
 }

@@ -117,7 +117,7 @@ def test_the_table_of_borrowed_strength_says_what_is_missing(folder: Path) -> No
 def test_what_all_cells_lack_for_one_reason_is_said_once(cli: Cli, tmp_path: Path) -> None:
     made = cli("certify", judged_folder(tmp_path / "chosen", sampling="convenience"), "--to", tmp_path / "certificate.json")
     assert made.out.count("not declared to be a random sample") == 1
-    assert "no corrected means, no answer is accepted without a person, no map: the labelled texts are not declared" in " ".join(
+    assert "no corrected means, no answer is accepted without a person, no map (the labelled texts are not declared" in " ".join(
         made.out.split()
     )
 

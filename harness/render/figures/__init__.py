@@ -109,7 +109,7 @@ def _figures(report_json: Mapping[str, Any]) -> Iterator[tuple[str, Callable[...
         yield "failures", partial(draw_failures, failures, signature)
     cells = [cell for cell in report_json.get("by_metric", ()) if cell.get("distribution_by_agreement")]
     for metric, rows in _by_metric(cells):
-        yield f"by_agreement-{_slug(metric)}", partial(draw_distributions, rows, signature)
+        yield f"by_agreement-{_slug(metric)}", partial(draw_distributions, rows, signature, name=report_json.get("title", ""))
 
 
 def _by_metric(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:

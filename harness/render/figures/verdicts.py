@@ -160,7 +160,7 @@ def _draw_matrix(answer: Answer, matrix: VerdictMatrix, other_conditions: int, s
         omitted = f" {counted(len(matrix.rows) - len(rows), 'row')} did not fit." if len(matrix.rows) > len(rows) else ""
         condition = f" Asked with {matrix.condition}; {counted(other_conditions, 'other condition')} left out." if other_conditions else ""
         number = (
-            f" Number: {matrix.axis}, in percentage points; beside {SIGNS['bad']} the number that decided."
+            f" Number: {matrix.axis}, in percentage points; beside {SIGNS['bad']} the number that decided (c: judge − constant)."
             if matrix.axis
             else " Number: metrics."
         )
@@ -318,14 +318,19 @@ def draw_by_agreement(comparison: Comparison, path: Path, options: FigureOptions
             "Without --figure-kind the answer is drawn"
         )
     rows = [cell.flat() for cell in cells]
-    style.write_figure(path, lambda file_options: draw_distributions(rows, comparison.signature, file_options), options)
+    signature, name = comparison.signature, comparison.data_names
+    style.write_figure(path, lambda file_options: draw_distributions(rows, signature, file_options, name), options)
 
 
-def draw_distributions(rows: Sequence[Row], signature: str, options: FigureOptions = FigureOptions()) -> Drawn:
-    """Return the figure of flat cells that have shares of classes, by level of agreement or as a whole."""
+def draw_distributions(rows: Sequence[Row], signature: str, options: FigureOptions = FigureOptions(), name: str = "") -> Drawn:
+    """Return the figure of flat cells that have shares of classes, by level of agreement or as a whole.
+
+    `name` is that of the data, which the title begins with.
+    """
     selected, omitted = _chosen(rows)
     grid = _grid(selected, options)
     title, words = _OVERALL if len(grid.columns) == 1 or grid.columns[0][0] not in _LEVELS.values() else _BY_AGREEMENT
+    title = f"{terminal_safe(name)}: {title[0].lower()}{title[1:]}" if name else title
     inches = min(_MOST, (style.MOST_INCHES - _AROUND_BARS) / len(grid.names))
     with style.drawing(signature) as new_figure:
         figure = new_figure(figsize=(options.width, _AROUND_BARS + inches * len(grid.names)), layout="constrained")
@@ -337,7 +342,7 @@ def draw_distributions(rows: Sequence[Row], signature: str, options: FigureOptio
         panels[0].set_yticks(range(len(grid.names)), grid.names)
         for name, colour in (("people", style.PEOPLE), ("judge", style.JUDGE)):
             panels[0].barh([0], [0], color=colour, label=name)
-        return style.finish_with_legend(figure, panels[0], title, words + _SHADES + omitted, signature, options)
+        return style.finish_with_legend(figure, panels[0], title, words + _SHADES + omitted, signature, options, Legend(headed=True))
 
 
 def _chosen(rows: Sequence[Row]) -> tuple[Sequence[Row], str]:

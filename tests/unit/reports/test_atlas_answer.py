@@ -177,8 +177,8 @@ def test_beside_the_number_of_uses_stands_how_many_wrong_ones_to_expect() -> Non
     every = atlas(row(), row(judge="other", verdict="do not use"), row(judge="third"), row(set="two", texts=20, verdict="too few labels"))
     words = wrong_use_words(every.rows)
     assert words == (
-        "2 of 4 verdicts are 'use'. They come from 3 comparisons of one judge with one set that could say 'use'. Each comparison has about "
-        "a 5 % chance of a wrong 'use', so about 0.15 of them are expected to have one."
+        "2 of 4 verdicts are 'use'. There are 3 comparisons of one judge with one set that could say 'use'. Each has about a 5 % chance of "
+        "a wrong 'use', so about 0.15 of them are expected to have one."
     )
     assert words.replace("'", "&#39;") in str(atlas_site(every, TODAY)["index.html"])
     nobody = atlas(row(verdict="no verdict", groups=0))
