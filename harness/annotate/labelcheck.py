@@ -225,6 +225,18 @@ def _metric_cells(frame: _MetricCells, metric: str, counts: LabelCounts) -> list
             | ({"pairs": why_not} | ({} if people else {"annotators": why_not}) if why_not else {})
         )
         cell_key = {name: key[name] for name in key if name not in ("judge", "variant")} | {"metric": metric}
+        # Annotators who gave one class to 20 items or more while others gave several, or whose kappa with all others is 0 or less.
+        flags = []
+        for person in people or ():
+            kappas = [p["cohen_kappa"] for p in pairs or () if p["n"] >= MIN_COMMON and person["annotator"] in (p["a"], p["b"])]
+            if person["distribution"] is None:
+                constant = person.get("sd") == 0
+            else:
+                several = person["others"] and max(person["others"].values()) <= 1 - 1 / MIN_COMMON
+                constant = several and max(person["distribution"].values()) == 1
+            constant = constant and person["n"] >= MIN_COMMON
+            if constant or (kappas and all(kappa is not None and kappa <= 0 for kappa in kappas)):
+                flags.append({**cell_key, "annotator": person["annotator"], "n": person["n"], "why": CONSTANT if constant else APART})
         out.append(
             cell_key
             | {
@@ -245,7 +257,7 @@ def _metric_cells(frame: _MetricCells, metric: str, counts: LabelCounts) -> list
                 **number_fields,
                 "pairs": pairs,
                 "undefined": {name: why for name, why in undefined.items() if name not in numbers.defined},
-                "flagged": [*_flagged(cell_key, people, pairs), *_equal_annotators(frame, cell_key, rows_here, cell_items)],
+                "flagged": [*flags, *_equal_annotators(frame, cell_key, rows_here, cell_items)],
             }
         )
     return out
@@ -390,22 +402,6 @@ def _pairs(table: Ints, group: Codes, names: list[str], classes: Classes, drawin
 def _shares(codes: Ints, classes: Classes) -> dict[str, float] | None:
     counts = np.bincount(codes[codes >= 0], minlength=len(classes.scores)).astype(np.float64)
     return named_shares(classes, counts / counts.sum() if counts.sum() else np.full(len(counts), np.nan))
-
-
-def _flagged(cell_key: Mapping[str, Any], people: list[dict[str, Any]] | None, pairs: list[dict[str, Any]] | None) -> list[dict[str, Any]]:
-    """Annotators who gave one class to 20 items or more while others gave several, or whose kappa with all others is 0 or less."""
-    flags = []
-    for person in people or ():
-        kappas = [p["cohen_kappa"] for p in pairs or () if p["n"] >= MIN_COMMON and person["annotator"] in (p["a"], p["b"])]
-        if person["distribution"] is None:
-            constant = person.get("sd") == 0
-        else:
-            several = person["others"] and max(person["others"].values()) <= 1 - 1 / MIN_COMMON
-            constant = several and max(person["distribution"].values()) == 1
-        constant = constant and person["n"] >= MIN_COMMON
-        if constant or (kappas and all(kappa is not None and kappa <= 0 for kappa in kappas)):
-            flags.append({**cell_key, "annotator": person["annotator"], "n": person["n"], "why": CONSTANT if constant else APART})
-    return flags
 
 
 def _equal_annotators(frame: _MetricCells, cell_key: Mapping[str, Any], rows: Ints, items: Ints) -> list[dict[str, Any]]:

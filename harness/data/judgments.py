@@ -228,7 +228,18 @@ def checked_judgments(
     else:
         scores = rows["score"]
         raw_choice = CodedColumn(tuple(map(str, scores.values)), scores.codes)
-    score, failure = _scores_and_failures(rows, scales)
+    # The scores that are on their scale, and the failures of all other rows.
+    pairs, which = pairs_of(rows["metric"], rows["score"])
+    values: dict[Score, int] = {}
+    points = [scale_point(score, scales[metric]) for metric, score in pairs]
+    point_codes = [NO_VALUE if score is None else values.setdefault(score, len(values)) for score in points]
+    codes = np.array([*point_codes, NO_VALUE], np.int32)[which]
+    stated_failures = rows["failure"]
+    failure_names = tuple(dict.fromkeys((*stated_failures.values, Failure.OFF_SCALE, Failure.MISSING)))
+    derived = np.where(which == NO_VALUE, failure_names.index(Failure.MISSING), failure_names.index(Failure.OFF_SCALE))
+    failure_codes = np.where(stated_failures.codes == NO_VALUE, derived, stated_failures.codes)
+    score = CodedColumn(tuple(values), codes)
+    failure = CodedColumn(failure_names, np.where(codes == NO_VALUE, failure_codes, NO_VALUE).astype(np.int32))
     raw_choice = CodedColumn(raw_choice.values, np.where(score.codes == NO_VALUE, raw_choice.codes, NO_VALUE).astype(np.int32))
     names = ("metric", *CONDITION, *UNCHANGED, "expected", "entropy")
     stated = {name: rows[name] for name in names}
@@ -302,20 +313,6 @@ def _repeats(rows: Columns, path: Path, number_rows: bool) -> CodedColumn:
             int(rows.lines[second]),
         )
     return CodedColumn.from_values(stated_numbers.tolist())
-
-
-def _scores_and_failures(rows: Columns, scales: Mapping[str, Scale]) -> tuple[CodedColumn, CodedColumn]:
-    """Return the scores that are on their scale, and the failures of all other rows."""
-    pairs, which = pairs_of(rows["metric"], rows["score"])
-    values: dict[Score, int] = {}
-    points = [scale_point(score, scales[metric]) for metric, score in pairs]
-    point_codes = [NO_VALUE if score is None else values.setdefault(score, len(values)) for score in points]
-    codes = np.array([*point_codes, NO_VALUE], np.int32)[which]
-    stated = rows["failure"]
-    names = tuple(dict.fromkeys((*stated.values, Failure.OFF_SCALE, Failure.MISSING)))
-    derived = np.where(which == NO_VALUE, names.index(Failure.MISSING), names.index(Failure.OFF_SCALE))
-    failure = np.where(stated.codes == NO_VALUE, derived, stated.codes)
-    return CodedColumn(tuple(values), codes), CodedColumn(names, np.where(codes == NO_VALUE, failure, NO_VALUE).astype(np.int32))
 
 
 COLUMNS = {
@@ -427,7 +424,16 @@ def read_judgments(path: Path, scales: Mapping[str, Scale]) -> Judgments:
             if name not in ("justification", "confidence", "spans")
         }
         columns["justification"] = _justification_hashes(file)
-        columns["confidence"] = _read_confidences(file)
+        # The probability of each score, from the probabilities of all classes.
+        builder, decode = ColumnBuilder(), msgspec.json.Decoder(dict[str, float]).decode
+        for batch in file.iter_batches(_BATCH_ROWS, columns=["score", "probs"], use_threads=False):
+            scores, probs = batch.column("score"), batch.column("probs")
+            if probs.null_count == len(probs):
+                builder.add([None] * len(probs))
+                continue
+            scored = zip(scores.to_pylist(), probs.to_pylist(), strict=True)
+            builder.add([None if text is None else confidence_of(decode(text), score) for score, text in scored])
+        columns["confidence"] = CodedColumn(*builder.finish())
     # The scores as points of their scales: the text `2` is the class 2.
     pairs, which = pairs_of(columns["metric"], columns["score"])
     values: dict[Score, int] = {}
@@ -437,19 +443,6 @@ def read_judgments(path: Path, scales: Mapping[str, Scale]) -> Judgments:
         raise ContentError("a score is on no scale of this run; delete the file, it is written again", path) from None
     columns["score"] = CodedColumn(tuple(values), np.array([*codes, NO_VALUE], np.int32)[which])
     return Judgments(**columns)
-
-
-def _read_confidences(file: Any) -> CodedColumn:
-    """Return the probability of each score, from the probabilities of all classes."""
-    builder, decode = ColumnBuilder(), msgspec.json.Decoder(dict[str, float]).decode
-    for batch in file.iter_batches(_BATCH_ROWS, columns=["score", "probs"], use_threads=False):
-        scores, probs = batch.column("score"), batch.column("probs")
-        if probs.null_count == len(probs):
-            builder.add([None] * len(probs))
-            continue
-        pairs = zip(scores.to_pylist(), probs.to_pylist(), strict=True)
-        builder.add([None if text is None else confidence_of(decode(text), score) for score, text in pairs])
-    return CodedColumn(*builder.finish())
 
 
 def _batches(file: Any, column: str) -> Iterator[Any]:

@@ -157,7 +157,13 @@ def checked_labels(
     second label by one annotator for one item and metric.
     """
     if path.suffix == ".parquet":  # a column has one type: beside a metric whose classes are words, numbers stand as texts
-        rows = Columns({**rows, "score": _without_texts_of_numbers(rows, scales)}, rows.lines)
+        # The scores, with the number that a text means where the scale of its metric has it.
+        pairs, which = pairs_of(rows["metric"], rows["score"])
+        points = [scale_point(score, scales[metric]) if metric in scales else None for metric, score in pairs]
+        numbers = [score if point is None else point for point, (_, score) in zip(points, pairs, strict=True)]
+        code_of = {value: code for code, value in enumerate(dict.fromkeys(numbers))}
+        codes = np.array([*(code_of[value] for value in numbers), NO_VALUE], np.int32)[which]
+        rows = Columns({**rows, "score": CodedColumn(tuple(code_of), codes)}, rows.lines)
     refuse_faults(chain(unknown_items(rows, items, "label"), unknown_metrics(rows, scales), _off_scale(rows, scales)), path)
     if not repeated:
         _refuse_second_labels(rows, path)
@@ -197,15 +203,6 @@ def _off_scale(rows: Columns, scales: Mapping[str, Scale]) -> Iterator[tuple[int
             is_typed = isinstance(score, str) and scales[metric].holds(_as_number(score))
             typed = "; it is a text, and the scale has numbers" if is_typed else ""
             yield first_line(rows, which == number), f"score {score!r} is outside the scale of '{metric}' ({scale}){typed}"
-
-
-def _without_texts_of_numbers(rows: Columns, scales: Mapping[str, Scale]) -> CodedColumn:
-    """Return the scores, with the number that a text means where the scale of its metric has it."""
-    pairs, which = pairs_of(rows["metric"], rows["score"])
-    points = [scale_point(score, scales[metric]) if metric in scales else None for metric, score in pairs]
-    values = [score if point is None else point for point, (_, score) in zip(points, pairs, strict=True)]
-    code_of = {value: code for code, value in enumerate(dict.fromkeys(values))}
-    return CodedColumn(tuple(code_of), np.array([*(code_of[value] for value in values), NO_VALUE], np.int32)[which])
 
 
 def scale_point(score: Score, scale: Scale) -> Score | None:

@@ -55,22 +55,19 @@ def number_swap(item: Item, pool: Sequence[Item], seed: int, dose: float | None,
     end = 0
     for number in chosen:
         start, stop = spans[number]
-        pieces += [words.text[end:start], _other_number(words.text[start:stop], chance)]
+        old_number = words.text[start:stop]
+        # A different number with as many digits. Leading zeros stay: 0.5 becomes 0.7, and 007 becomes 003.
+        digits = [position for position, character in enumerate(old_number) if character.isdecimal()]
+        zeros = next((n for n, position in enumerate(digits) if unicodedata.decimal(old_number[position])), len(digits) - 1)
+        characters = list(old_number)
+        for position in digits[zeros + 1 :]:
+            characters[position] = _digit(old_number[position], chance.below(10))
+        first = digits[zeros]  # always a different digit, and never 0
+        old = unicodedata.decimal(old_number[first])
+        characters[first] = _digit(old_number[first], chance.pick([digit for digit in range(1, 10) if digit != old]))
+        pieces += [words.text[end:start], "".join(characters)]
         end = stop
     return Change("".join([*pieces, words.text[end:]]), {"changed": len(chosen) / len(spans), "numbers": float(len(spans))})
-
-
-def _other_number(number: str, chance: Chance) -> str:
-    """Return a different number with as many digits. Leading zeros stay: 0.5 becomes 0.7, and 007 becomes 003."""
-    digits = [position for position, character in enumerate(number) if character.isdecimal()]
-    zeros = next((n for n, position in enumerate(digits) if unicodedata.decimal(number[position])), len(digits) - 1)
-    characters = list(number)
-    for position in digits[zeros + 1 :]:
-        characters[position] = _digit(number[position], chance.below(10))
-    first = digits[zeros]  # always a different digit, and never 0
-    old = unicodedata.decimal(number[first])
-    characters[first] = _digit(number[first], chance.pick([digit for digit in range(1, 10) if digit != old]))
-    return "".join(characters)
 
 
 def _digit(like: str, value: int) -> str:

@@ -90,7 +90,11 @@ class FewShotExamples:
     def _items_by_class(self) -> Mapping[tuple[str, str, str], _ByClass]:
         """`{(language, task, metric): {class or number of the band: items}}`, items in the order of ranks."""
         scores: dict[tuple[str, str, str], list[tuple[Item, list[Score]]]] = {}
-        for (item_id, metric), labels in self._labels().items():
+        # `{(item id, metric): scores of its annotators}`.
+        scores_of: dict[tuple[str, str], list[Score]] = {}
+        for label in self._training.labels:
+            scores_of.setdefault((label.item_id, label.metric), []).append(label.score)
+        for (item_id, metric), labels in scores_of.items():
             item = self._training.by_id[item_id]
             if item.split == "dev":
                 scores.setdefault((item.language, item.task, metric), []).append((item, labels))
@@ -127,13 +131,6 @@ class FewShotExamples:
 
     def _rank(self, metric: str, item: Item) -> str:
         return hashlib.sha256(f"{self._seed}\x1f{metric}\x1f{item.item_id}".encode()).hexdigest()
-
-    def _labels(self) -> dict[tuple[str, str], list[Score]]:
-        """`{(item id, metric): scores of its annotators}`."""
-        labels: dict[tuple[str, str], list[Score]] = {}
-        for label in self._training.labels:
-            labels.setdefault((label.item_id, label.metric), []).append(label.score)
-        return labels
 
     @cached_property
     def _constructed(self) -> frozenset[tuple[str, str]]:

@@ -15,7 +15,6 @@ from inspect_ai.model import (
     ChatMessageSystem,
     ChatMessageUser,
     GenerateConfig,
-    ModelOutput,
     ResponseSchema,
     get_model,
 )
@@ -84,7 +83,9 @@ def judge(
             messages,
             config=GenerateConfig(temperature=call.temperature, seed=call.seed, max_tokens=call.prompt.max_tokens, response_schema=schema),
         )
-        judgment = instrument.read(call, _read_output(output), identity)
+        stop_reason = str(output.stop_reason)
+        reply = Reply(text=output.completion, model=output.model, finish_reason=_FINISH_REASONS.get(stop_reason, stop_reason))
+        judgment = instrument.read(call, reply, identity)
         about = {
             "grading": [*messages, output.message],
             **metadata_of_judgment(judgment, instrument.signature(identity, judgment.language), item),
@@ -96,8 +97,3 @@ def judge(
         return Score(value=judgment.score, answer=state.output.completion, explanation=explanation, metadata=about)
 
     return score
-
-
-def _read_output(output: ModelOutput) -> Reply:
-    reason = str(output.stop_reason)
-    return Reply(text=output.completion, model=output.model, finish_reason=_FINISH_REASONS.get(reason, reason))

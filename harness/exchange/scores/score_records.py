@@ -351,7 +351,9 @@ def read_records(path: Path, rows: Sequence[tuple[str, Mapping[str, Any]]], name
                 decision = {"probs": {name: _number(row.get(column)) for name, column in probabilities.items()}}
                 score = msgspec.structs.replace(score, decision=decision, failure=_read_failure(1, row.get(names.error)))
             scores.append(score if metric is None else msgspec.structs.replace(score, metric=metric))
-    return ExternalScores("records", scores, notes, _name_texts(names, counted), "items.session" if names.sessions else None)
+    all_fields = {name for _, row in counted for name in row}
+    texts = names.texts or {name: name for name in _USUAL_TEXTS if name in all_fields - names.about_score}
+    return ExternalScores("records", scores, notes, texts, "items.session" if names.sessions else None)
 
 
 def _require_fields(names: RecordNames, fields: Collection[str], options: ReadOptions, location: str) -> None:
@@ -391,12 +393,6 @@ def _number(cell: Any) -> Any:
 
 def _select_column(names: RecordNames, metric: str) -> RecordNames:
     return msgspec.structs.replace(names, value=(metric,), explanation=f"{metric}_reason", error="")
-
-
-def _name_texts(names: RecordNames, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> dict[str, str]:
-    """The texts of a preset; of other records, the usual names of texts."""
-    fields = {name for _, row in rows for name in row}
-    return names.texts or {name: name for name in _USUAL_TEXTS if name in fields - names.about_score}
 
 
 def _unquote_texts(row: Mapping[str, Any], names: RecordNames) -> dict[str, Any]:
