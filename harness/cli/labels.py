@@ -13,8 +13,7 @@ from typing import Any
 
 from harness.annotate.blind_pairs import load_pack
 from harness.annotate.page import make_pages
-from harness.annotate.page_files import is_result_file
-from harness.annotate.page_import import import_page_results
+from harness.annotate.page_import import import_page_results, is_result_file
 from harness.annotate.page_results import RECORD, ReviewedJudge
 from harness.annotate.reviews import Reviewed, reviewed_scores, without_review
 from harness.cli.arguments import opened_source, page_path

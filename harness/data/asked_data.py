@@ -22,39 +22,13 @@ def with_our_names(data: Dataset, library: Library) -> Dataset:
 
     Raises UsageError if there is no such task or rubric, and if a rubric has another scale than the labels.
     """
-    return _with_our_metrics(_with_our_tasks(data, library), library)
-
-
-def _with_our_tasks(data: Dataset, library: Library) -> Dataset:
-    names = data.about.tasks
-    for their_name, our_name in names.items():
+    for their_name, our_name in data.about.tasks.items():
         _refuse_unknown(data, their_name, our_name, library.task_files, f"the task '{our_name}', which does not exist")
+    if data.about.tasks:
+        data = msgspec.structs.replace(data, items=tuple(_with_our_task(item, data, library) for item in data.items))
+    names, scales = data.about.rubrics, dict(data.scales)
     if not names:
         return data
-    return msgspec.structs.replace(data, items=tuple(_with_our_task(item, names, data, library) for item in data.items))
-
-
-def _with_our_task(item: Item, names: Mapping[str, str], data: Dataset, library: Library) -> Item:
-    """Return the item under our name of its task. One that lacks a text keeps its own, so that nobody is asked about it.
-
-    Raises UsageError for an item with labels that lacks a text.
-    """
-    our_name = names.get(item.task)
-    if our_name is None:
-        return item
-    problem = next(text_problems(item, library.task(our_name)), None)
-    if problem is None:
-        return msgspec.structs.replace(item, task=our_name)
-    if data.labelled_metrics.get(item.item_id):
-        raise UsageError(f"data set '{data.id}': {problem}, and people labelled it")
-    return item
-
-
-def _with_our_metrics(data: Dataset, library: Library) -> Dataset:
-    names = data.about.rubrics
-    if not names:
-        return data
-    scales = dict(data.scales)
     for their_name, our_name in names.items():
         _refuse_unknown(data, their_name, our_name, library.rubric_files, f"the metric '{our_name}', which has no rubric")
         if problem := renaming_problem(data.about, their_name, library.rubric(our_name)):
@@ -63,6 +37,22 @@ def _with_our_metrics(data: Dataset, library: Library) -> Dataset:
     return msgspec.structs.replace(
         data, scales=scales, labels=_renamed(data.labels, names), second=data.second and _renamed(data.second, names)
     )
+
+
+def _with_our_task(item: Item, data: Dataset, library: Library) -> Item:
+    """Return the item under our name of its task. One that lacks a text keeps its own, so that nobody is asked about it.
+
+    Raises UsageError for an item with labels that lacks a text.
+    """
+    our_name = data.about.tasks.get(item.task)
+    if our_name is None:
+        return item
+    problem = next(text_problems(item, library.task(our_name)), None)
+    if problem is None:
+        return msgspec.structs.replace(item, task=our_name)
+    if data.labelled_metrics.get(item.item_id):
+        raise UsageError(f"data set '{data.id}': {problem}, and people labelled it")
+    return item
 
 
 def _refuse_unknown(data: Dataset, their_name: str, our_name: str, names: Collection[str], what: str) -> None:

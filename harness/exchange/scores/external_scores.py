@@ -162,6 +162,24 @@ def plain_texts(scores: Iterable[ExternalScore], prefix: str = "") -> dict[str, 
 _NO_TEXTS = ("item_id", "id", "language", "lang", "task", "group", "split", "system", "parallel_id")
 
 
+def question_names(questions: Any) -> tuple[str, ...]:
+    """Return the names of the questions of a request, in order; questions without a name are numbered from 1."""
+    if isinstance(questions, Mapping):
+        return tuple(map(str, questions))
+    listed = questions if isinstance(questions, list) else []
+    return tuple(str((isinstance(question, Mapping) and question.get("name")) or number) for number, question in enumerate(listed, start=1))
+
+
+def answers_by_name(answers: Any, names: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+    """Return the answers by the name of their question. Those of a list without names are in the order of the questions."""
+    if isinstance(answers, Mapping):
+        return {str(name): answer for name, answer in answers.items() if isinstance(answer, Mapping)}
+    objects = [answer for answer in answers if isinstance(answer, Mapping)] if isinstance(answers, list) else []
+    if any(answer.get("name") for answer in objects):
+        return {str(answer["name"]): answer for answer in objects if answer.get("name")}
+    return dict(zip(names, objects, strict=True)) if len(objects) == len(names) else {}
+
+
 def choose_one(flag: str, stated: str | None, candidates: Iterable[str], what: str, why: str) -> str | None:
     """One of several names in a file. Raises UsageError if several are found and none is given, or another one is."""
     names = list(dict.fromkeys(candidates))

@@ -15,8 +15,15 @@ import msgspec
 
 from harness.errors import ContentError
 from harness.exchange.labels.table import flat
-from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, Reader, ReadOptions, read_our_metadata
-from harness.exchange.scores.recorded_requests import answers_by_name, question_names
+from harness.exchange.scores.external_scores import (
+    ExternalScore,
+    ExternalScores,
+    Reader,
+    ReadOptions,
+    answers_by_name,
+    question_names,
+    read_our_metadata,
+)
 from harness.model import Failure
 from harness.row_files import to_json
 

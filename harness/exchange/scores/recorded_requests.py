@@ -15,7 +15,7 @@ import msgspec
 
 from harness.errors import ContentError
 from harness.exchange.labels.table import flat
-from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, Reader, Rows
+from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, Reader, Rows, answers_by_name, question_names
 from harness.judges.completion import read_answer
 from harness.judges.http_refusals import read_refusal
 from harness.model import Failure
@@ -59,24 +59,6 @@ def _read_scores(location: str, row: Mapping[str, Any], state: Mapping[str, Any]
     for name in names:
         decision = answers.get(name)
         yield ExternalScore(**shared, metric=name, decision=decision, failure=failure or (None if decision else Failure.MISSING))
-
-
-def question_names(questions: Any) -> tuple[str, ...]:
-    """Return the names of the questions of a request, in order; questions without a name are numbered from 1."""
-    if isinstance(questions, Mapping):
-        return tuple(map(str, questions))
-    listed = questions if isinstance(questions, list) else []
-    return tuple(str((isinstance(question, Mapping) and question.get("name")) or number) for number, question in enumerate(listed, start=1))
-
-
-def answers_by_name(answers: Any, names: Sequence[str]) -> dict[str, Mapping[str, Any]]:
-    """Return the answers by the name of their question. Those of a list without names are in the order of the questions."""
-    if isinstance(answers, Mapping):
-        return {str(name): answer for name, answer in answers.items() if isinstance(answer, Mapping)}
-    objects = [answer for answer in answers if isinstance(answer, Mapping)] if isinstance(answers, list) else []
-    if any(answer.get("name") for answer in objects):
-        return {str(answer["name"]): answer for answer in objects if answer.get("name")}
-    return dict(zip(names, objects, strict=True)) if len(objects) == len(names) else {}
 
 
 def _read_body(message: Any) -> Mapping[str, Any]:

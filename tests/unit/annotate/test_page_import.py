@@ -11,8 +11,7 @@ import msgspec
 import pytest
 
 from harness.annotate.options import PageImportOptions
-from harness.annotate.page_files import is_result_file
-from harness.annotate.page_import import import_page_results
+from harness.annotate.page_import import import_page_results, is_result_file
 from harness.annotate.page_results import (
     RECORD,
     LabellingPage,
