@@ -13,7 +13,7 @@ from harness.measure.compare import Recording, table_of_all
 from harness.measure.options import MeasureOptions
 from harness.model import ErrorSpan
 from harness.render.html.browser import BrowserSource, items_json, shown_errors
-from tests.unit.data.test_marked_errors import with_errors
+from tests.unit.data.test_labels import with_errors
 
 
 def shown(text: str, *errors: ErrorSpan) -> list[list[object]]:
