@@ -190,7 +190,7 @@ class _Recorder(Interpreter[_RecordedMessages]):
     def role_end(self, node: RoleEnd, **kwargs: Any) -> Iterator[OutputAttr]:
         text = "".join(self.state.open_text)
         if text:  # the role of the answer holds only the hole
-            self.state.messages.append(Message(role=_role(node.role), content=text))
+            self.state.messages.append(Message(role=cast(Literal["system", "user", "assistant"], node.role), content=text))
         self.state.open_text = []
         self.state.active_role = None
         yield from ()
@@ -205,10 +205,6 @@ class _Recorder(Interpreter[_RecordedMessages]):
         self.state.schema = node.value.schema if isinstance(node.value, JsonNode) else {}
         self.state.max_tokens = node.max_tokens
         yield from ()
-
-
-def _role(name: str) -> Literal["system", "user", "assistant"]:
-    return cast(Literal["system", "user", "assistant"], name)
 
 
 def record(program: ASTNode | Any) -> tuple[tuple[Message, ...], dict[str, Any], int]:

@@ -52,14 +52,11 @@ class PromptTemplate(msgspec.Struct, frozen=True):
 
     def fill(self, item: Item, prompt_id: str | None = None) -> Prompt:
         """Return the prompt for one item. `prompt_id` is the hash of messages and schema; pass it if it is known already."""
-        messages = self._messages(item)
-        return Prompt(prompt_id or prompt_hash(messages, self.schema), messages, self.schema, self.max_tokens)
-
-    def _messages(self, item: Item) -> tuple[Message, ...]:
-        return tuple(
+        messages = tuple(
             Message(m.role, "".join(part if isinstance(part, str) else str(item.fields.get(part.name, "")) for part in m.parts))
             for m in self.messages
         )
+        return Prompt(prompt_id or prompt_hash(messages, self.schema), messages, self.schema, self.max_tokens)
 
 
 def prompt_hash(messages: tuple[Message, ...], schema: dict[str, Any]) -> str:

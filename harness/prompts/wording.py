@@ -101,7 +101,8 @@ def english_wording(task: Task, rubrics: tuple[Rubric, ...], languages: str | Ma
     """
     names = {key: english_name(tag) for key, tag in _by_key(languages).items()}
     rubric_words = {rubric.id: _rubric_words(rubric) for rubric in rubrics}
-    return Wording(_only(ENGLISH, optional), names["language"], _with_names(_task_words(task), names), rubric_words)
+    task_words = TaskWords(task.instruction, {name: field.title for name, field in task.fields.items()})
+    return Wording(_only(ENGLISH, optional), names["language"], _with_names(task_words, names), rubric_words)
 
 
 def _only(words: PromptWords, optional: Collection[str]) -> PromptWords:
@@ -168,10 +169,6 @@ def _refuse_gaps(section: str, translated: Collection[str], expected: Iterable[s
     missing = [name for name in expected if name not in translated]
     if missing:
         raise ContentError(f"[{section}] lacks {', '.join(missing)}; translate it, and see 'harness check'", path)
-
-
-def _task_words(task: Task) -> TaskWords:
-    return TaskWords(task.instruction, {name: field.title for name, field in task.fields.items()})
 
 
 def _with_names(words: TaskWords, names: Mapping[str, str]) -> TaskWords:

@@ -55,7 +55,9 @@ def hub_tables(data: Dataset, judgments: Judgments | None, reasons: Reasons | No
     by_id = data.by_id
     tables = [_make_table("items", ({name: getattr(item, name) for name in _ITEM_KEYS} | item.fields for item in data.items))]
     if len(data.labels):
-        tables.append(_make_table("labels", _label_rows(data, by_id)))
+        labels = zip(data.labels, data.labels.blind, strict=True)
+        rows = (msgspec.structs.asdict(label) | {"blind": blind} | _describe_item(by_id[label.item_id]) for label, blind in labels)
+        tables.append(_make_table("labels", rows))
     if judgments is not None and len(judgments):
         tables.append(_make_table("judgments", _make_judgment_rows(judgments, by_id, reasons)))
     return tables
@@ -95,11 +97,6 @@ def split_name(data: Dataset) -> str:
 
 def _describe_item(item: Item) -> dict[str, Any]:
     return {name: getattr(item, name) for name in _ABOUT_ITEM}
-
-
-def _label_rows(data: Dataset, by_id: Mapping[str, Item]) -> Iterator[dict[str, Any]]:
-    for label, blind in zip(data.labels, data.labels.blind, strict=True):
-        yield {**msgspec.structs.asdict(label), "blind": blind, **_describe_item(by_id[label.item_id])}
 
 
 def _make_judgment_rows(judgments: Judgments, by_id: Mapping[str, Item], reasons: Reasons | None) -> Iterator[dict[str, Any]]:
