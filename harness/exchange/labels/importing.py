@@ -396,7 +396,9 @@ class _LabelImport:
         words = Counter({word: times for word, times in words.items() if len(word) <= _LONGEST_NO_ANSWER and not re.search(r"\d", word)})
         if words and len(words) <= _MOST_NO_ANSWERS and self.labels:
             hints.append(f"where no answer is meant by {quoted(list(words))}: --no-answer {shlex.quote(','.join(words))}")
-        if unread := self._find_unread_columns():
+        read = {*self.plan.columns.values(), *self.plan.texts.values(), *(wide.column for wide in self.plan.wide)}
+        unread = [name for name in self.table.columns if name not in read]
+        if unread and self.table.kind not in _KINDS_WITH_USERS:  # an annotation tool's further columns are its own affairs
             hints.append(
                 f"columns that were not read: {', '.join(unread)}; name them with --column, --text or --wide-metrics if they matter"
             )
@@ -428,13 +430,6 @@ class _LabelImport:
         shared = {column: sum(n for text, n in count.items() if n > 1 and text) for column, count in counts.items()}
         column = max(shared, key=lambda name: shared[name])
         return (column, shared[column]) if shared[column] else None
-
-    def _find_unread_columns(self) -> list[str]:
-        """The columns of a table that nothing was read from. An annotation tool's further columns are its own affairs."""
-        if self.table.kind in _KINDS_WITH_USERS:
-            return []
-        read = {*self.plan.columns.values(), *self.plan.texts.values(), *(wide.column for wide in self.plan.wide)}
-        return [name for name in self.table.columns if name not in read]
 
 
 def _to_json_value(value: Any) -> Any:

@@ -113,13 +113,19 @@ class RecordReader:
             annotators=self._guess_annotator_kind(),
             sampling=self.options.sampling or "unknown",
         )
-        faults_of_labels = list(_find_repeated(labels, ("item_id", "annotator_id", "metric"), row_of))
-        refuse_faults(((number, sentence) for number, sentence in faults_of_labels), Path(self.name))
         path = Path(self.name)
+        refuse_faults(_find_repeated(labels, ("item_id", "annotator_id", "metric"), row_of), path)
+        # The number of each repeat: rows of one judge on one metric of one item follow each other.
+        times: Counter[tuple[Any, ...]] = Counter()
+        repeats = []
+        for key in zip(judgments["item_id"], judgments["judge"], judgments["metric"], strict=True):
+            repeats.append(times[key])
+            times[key] += 1
+        judgments |= {"variant": [NO_VARIANT] * len(repeats)} | ({"repeat": repeats} if any(repeats) else {})
         data = assemble(
             items,
             (_make_columns(labels, LabelRow, "a label", path), path),
-            (_make_columns(_with_repeats(judgments), JudgmentRow, "a judgment", path), path),
+            (_make_columns(judgments, JudgmentRow, "a judgment", path), path),
             {metric: read.scale for metric, read in scales.items()},
             about,
         )
@@ -413,16 +419,6 @@ def _lower(column: SourceColumn) -> set[str]:
 def _make_columns(rows: Mapping[str, list[Any]], row: type[msgspec.Struct], what: str, path: Path) -> Columns:
     columns = {name: CodedColumn.from_values(values) for name, values in rows.items()}
     return checked_columns(columns, len(rows["item_id"]), row, what, path)
-
-
-def _with_repeats(rows: dict[str, list[Any]]) -> dict[str, list[Any]]:
-    """Return judgments with the number of each repeat: rows of one judge on one metric of one item follow each other."""
-    seen: Counter[tuple[Any, ...]] = Counter()
-    repeats = []
-    for key in zip(rows["item_id"], rows["judge"], rows["metric"], strict=True):
-        repeats.append(seen[key])
-        seen[key] += 1
-    return rows | {"variant": [NO_VARIANT] * len(repeats)} | ({"repeat": repeats} if any(repeats) else {})
 
 
 def _find_repeated(rows: Mapping[str, list[Any]], key: Sequence[str], row_of: Mapping[str, int]) -> Iterator[tuple[int, str]]:
