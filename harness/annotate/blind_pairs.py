@@ -91,29 +91,25 @@ def _pairs(data: Dataset, library: Library, tasks: dict[str, Task]) -> Iterator[
         if not isinstance(label.score, str):
             best = data.scales[label.metric].best
             from_best.setdefault(label.item_id, {})[label.metric] = 0.0 if best is None else abs(float(label.score) - float(best))
-    for item in data.items:
-        base = data.by_id.get(str(item.fields.get("twin")))
+    for twin in data.items:
+        base = data.by_id.get(str(twin.fields.get("twin")))
         if base is None:
             continue
-        if item.task not in tasks:
+        if twin.task not in tasks:
             raise UsageError(
-                f"no pairwise task has pairs_of = '{item.task}'; add one with --content (docs/studies.md).{choose_from(tasks)}"
+                f"no pairwise task has pairs_of = '{twin.task}'; add one with --content (docs/studies.md).{choose_from(tasks)}"
             )
-        of_base, of_twin = from_best.get(base.item_id, {}), from_best.get(item.item_id, {})
+        of_base, of_twin = from_best.get(base.item_id, {}), from_best.get(twin.item_id, {})
         # By how much the labels of the twin are further from the best ones than those of the base, on the metrics that both have.
         lead = sum(of_twin[metric] - of_base[metric] for metric in of_base.keys() & of_twin.keys())
-        yield _pair(item, base, lead, tasks[item.task], library)
-
-
-def _pair(twin: Item, base: Item, lead: float, task: Task, library: Library) -> Item:
-    [output] = library.task(twin.task).outputs
-    base_first = hashlib.sha256(f"blind\x1f{twin.item_id}".encode()).digest()[0] % 2 == 0
-    first, second = (base, twin) if base_first else (twin, base)
-    inputs = {name: base.fields[name] for name, field in task.fields.items() if field.role == "input" and name in base.fields}
-    better = "tie" if lead == 0 else "A" if (lead > 0) == base_first else "B"
-    outputs = dict(zip(task.outputs, (first.fields[output], second.fields[output]), strict=True))
-    about = {"construction": twin.fields.get("construction"), "twin_of": base.item_id, "better": better}
-    return Item(twin.item_id, twin.language, task.id, group=twin.group, fields={**inputs, **outputs, **about})
+        task, [output] = tasks[twin.task], library.task(twin.task).outputs
+        base_first = hashlib.sha256(f"blind\x1f{twin.item_id}".encode()).digest()[0] % 2 == 0
+        first, second = (base, twin) if base_first else (twin, base)
+        inputs = {name: base.fields[name] for name, field in task.fields.items() if field.role == "input" and name in base.fields}
+        better = "tie" if lead == 0 else "A" if (lead > 0) == base_first else "B"
+        outputs = dict(zip(task.outputs, (first.fields[output], second.fields[output]), strict=True))
+        about = {"construction": twin.fields.get("construction"), "twin_of": base.item_id, "better": better}
+        yield Item(twin.item_id, twin.language, task.id, group=twin.group, fields={**inputs, **outputs, **about})
 
 
 AGREE = 4 / 5
