@@ -400,7 +400,7 @@ WRITER = 'version = "1"\ndef first_words(item):\n    return "Shrnutí: " + item[
             ("generate", "--task", "summarize", "--langs", "cs", "--limit", "2", "--by", "python:writer:first_words", "--out"),
             True,
         ),
-        ("studies.chiang_lee.altered_texts", ("study", "alter-texts", "--langs", "cs", "--limit", "2", "--out"), False),
+        ("studies.chiang_lee.commands", ("study", "alter-texts", "--langs", "cs", "--limit", "2", "--out"), False),
         ("exchange.scores.exports", ("export", "hub", "data", "--to"), False),
     ],
 )
