@@ -58,12 +58,12 @@ class Correction(msgspec.Struct, frozen=True):
             raise ValueError("a correction needs two groups, and no more groups than labels")
         if min(self.variance_label, self.variance_judge) < 0 or self.covariance**2 > self.variance_label * self.variance_judge * (1 + 1e-6):
             raise ValueError("these are no variances with their covariance")
-        self._refuse_impossible(self.spread)
-
-    def _refuse_impossible(self, spread: LabelledSpread) -> None:
-        """Raise for groups that are not those of the correction, and for sums of squares that no numbers have."""
-        numbers = (*spread.sizes, *spread.between, *spread.within)
-        if not all(map(math.isfinite, numbers)) or min(spread.sizes, default=0) <= 0 or min(spread.times, default=0) < 1:
+        spread = self.spread
+        if (
+            not all(map(math.isfinite, (*spread.sizes, *spread.between, *spread.within)))
+            or min(spread.sizes, default=0) <= 0
+            or min(spread.times, default=0) < 1
+        ):
             raise ValueError("the sizes of groups are above 0, and sums of squares are finite")
         if len(spread.sizes) != len(spread.times) or sum(spread.times) != self.groups:
             raise ValueError(f"the sizes in spread are not of {self.groups} groups")
@@ -281,7 +281,13 @@ def corrected_mean(
     numbers = _read_numbers(cell, scores, share_of)
     filled = np.where(np.isnan(numbers), correction.failure_value, numbers)
     try:
-        mean = correct_with_summary(correction.summary, filled, _encode_groups(groups), share=share_of is not None, level=level)
+        if groups is None:
+            codes = None
+        elif isinstance(groups, np.ndarray) and groups.dtype.kind in "iu":
+            codes = groups
+        else:
+            codes = CodedColumn.from_values(list(groups)).codes.astype(np.int64)
+        mean = correct_with_summary(correction.summary, filled, codes, share=share_of is not None, level=level)
     except ShapeError as err:
         raise UsageError(str(err)) from None
     defined = mean.reason is None
@@ -433,14 +439,6 @@ def _off_scale_error(cell: CertifiedCell, score: object) -> StaleCertificate:
     return StaleCertificate(
         f"score {score!r} is off the scale of '{cell.metric}' in the certificate ({cell.scale.describe()}); if the scale changed, {AGAIN}"
     )
-
-
-def _encode_groups(groups: Any) -> NDArray[Any] | None:
-    if groups is None:
-        return None
-    if isinstance(groups, np.ndarray) and groups.dtype.kind in "iu":
-        return groups
-    return CodedColumn.from_values(list(groups)).codes.astype(np.int64)
 
 
 class CertifiedProbabilities(msgspec.Struct, frozen=True):

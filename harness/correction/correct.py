@@ -135,7 +135,16 @@ def correct(sources: Sequence[Recording], compare: MeasureOptions, options: Corr
         if name not in values:
             raise UsageError(f"no {key} '{name}'.{choose_from(values, name)}")
     if options.borrow:
-        numbers = _add_borrowed(numbers, samples)
+        # Each number with what the other languages add; differences stay as they are.
+        same: dict[tuple[Any, ...], list[CorrectedNumber]] = {}
+        for number in (number for number in numbers if id(number) in samples):
+            language_left_out = (*(value for name, value in number.key.items() if name != "language"), number.share_of)
+            same.setdefault(language_left_out, []).append(number)
+        borrowed: dict[int, Figure] = {}
+        for alike in same.values():
+            figures = with_other_languages(alike, [samples[id(number)] for number in alike], share=alike[0].quantity == "share")
+            borrowed |= {id(number): figure for number, figure in zip(alike, figures, strict=True)}
+        numbers = [msgspec.structs.replace(number, borrowed=borrowed.get(id(number))) for number in numbers]
     numbers.sort(key=lambda number: (*sort_key(number.key), number.versus is not None, *sort_key({"class": number.share_of})))
     notes = (*aligned.notes, SHIFTED if options.prevalence_shift else BIAS_UNKNOWN, *([AVERAGE] if options.borrow else []))
     copied = copied_sentences(aligned)
@@ -157,19 +166,6 @@ def _correct_cell(
                 yield number
     if options.versus:
         yield from _list_differences(parts, options)
-
-
-def _add_borrowed(numbers: Sequence[CorrectedNumber], samples: Mapping[int, Sample]) -> list[CorrectedNumber]:
-    """Return the numbers, each with what the other languages add; differences as they are."""
-    same: dict[tuple[Any, ...], list[CorrectedNumber]] = {}
-    for number in (number for number in numbers if id(number) in samples):
-        key = (*(value for name, value in number.key.items() if name != "language"), number.share_of)
-        same.setdefault(key, []).append(number)
-    borrowed: dict[int, Figure] = {}
-    for alike in same.values():
-        figures = with_other_languages(alike, [samples[id(number)] for number in alike], share=alike[0].quantity == "share")
-        borrowed |= {id(number): figure for number, figure in zip(alike, figures, strict=True)}
-    return [msgspec.structs.replace(number, borrowed=borrowed.get(id(number))) for number in numbers]
 
 
 def _list_samples(cell: ItemTable, options: CorrectOptions) -> Iterator[tuple[Score | None, Sample, float | None]]:

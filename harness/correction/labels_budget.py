@@ -379,26 +379,6 @@ def draw_label_sample(recording: Recording, options: SampleOptions) -> LabelSamp
         budget = max(needed)
     else:
         budget = options.budget
-    items = _available_items(recording, options)
-    judge, metric = _choose_judge_and_metric(recording, options)
-    answers = recording.judgments.take(np.flatnonzero(recording.judgments.judge.equals(judge) & recording.judgments.metric.equals(metric)))
-    counts_of_judge = count_all_answers(answers)
-    unread = unread_sentence(counts_of_judge, f"the scores of {judge} on {metric} make no strata") if counts_of_judge.mostly_unread else ""
-    texts = _assign_strata(items, *(({}, {}) if unread else _scores_and_confidences(answers)), recording.data.scales.get(metric))
-    strata = {name: [text for text in texts if text.stratum == name] for name in sorted({text.stratum for text in texts})}
-    counts = _allocate(strata, len(items), budget, options)
-    chosen: dict[str, SampledItem] = {}
-    for name, in_stratum in strata.items():
-        for item in _spread_over_groups(in_stratum, counts[name], f"{options.seed} {name}"):
-            chosen[item.item_id] = SampledItem(item.item_id, counts[name] / len(in_stratum), name)
-    described = tuple(SampleStratum(name, len(in_stratum), counts[name], _expected_sd(in_stratum)) for name, in_stratum in strata.items())
-    drawn = [chosen[item.item_id] for item in items if item.item_id in chosen]
-    random.Random(f"{options.seed} order").shuffle(drawn)
-    notes = [unread] if unread else _sample_notes(described, judge, metric)
-    return LabelSample(tuple(drawn), len(items), described, tuple(notes))
-
-
-def _available_items(recording: Recording, options: SampleOptions) -> list[Item]:
     languages = list(dict.fromkeys(item.language for item in recording.data.items))
     language = options.language or (languages[0] if len(languages) == 1 else None)
     if language is None:
@@ -407,16 +387,12 @@ def _available_items(recording: Recording, options: SampleOptions) -> list[Item]
         raise UsageError(f"there is no item in '{language}'.{choose_from(languages, language)}")
     native = recording.data.labels.native_items(None if options.metric is None else [options.metric])
     of_language = [item for item in recording.data.items if item.language == language and item.split == "test"]
-    texts = [item for item in of_language if (item.item_id in native) == options.labelled]
-    if not texts and options.labelled:
+    items = [item for item in of_language if (item.item_id in native) == options.labelled]
+    if not items and options.labelled:
         raise UsageError(f"no text in '{language}' has a native label; there is nothing to draw from")
-    if not texts:
+    if not items:
         raise UsageError(f"every text in '{language}' has a native label already; there is nothing to draw from")
-    return texts
-
-
-def _choose_judge_and_metric(recording: Recording, options: SampleOptions) -> tuple[str, str]:
-    chosen = []
+    named = []
     for what, wanted, names in (
         ("judge", options.judge, recording.judgments.judge.used),
         ("metric", options.metric, recording.judgments.metric.used),
@@ -425,8 +401,30 @@ def _choose_judge_and_metric(recording: Recording, options: SampleOptions) -> tu
             raise UsageError(f"no judgment is by the {what} '{wanted}'.{choose_from(sorted(names), wanted)}")
         if wanted is None and len(names) > 1:
             raise UsageError(f"strata come from the scores of one {what}; name it with --{what}.{choose_from(sorted(names))}")
-        chosen.append(wanted or (names[0] if names else ""))
-    return chosen[0], chosen[1]
+        named.append(wanted or (names[0] if names else ""))
+    judge, metric = named
+    answers = recording.judgments.take(np.flatnonzero(recording.judgments.judge.equals(judge) & recording.judgments.metric.equals(metric)))
+    counts_of_judge = count_all_answers(answers)
+    unread = unread_sentence(counts_of_judge, f"the scores of {judge} on {metric} make no strata") if counts_of_judge.mostly_unread else ""
+    texts = _assign_strata(items, *(({}, {}) if unread else _scores_and_confidences(answers)), recording.data.scales.get(metric))
+    strata = {name: [text for text in texts if text.stratum == name] for name in sorted({text.stratum for text in texts})}
+    counts = _allocate(strata, len(items), budget, options)
+    chosen: dict[str, SampledItem] = {}
+    for name, in_stratum in strata.items():
+        # Draw `count` texts, each with the probability count / texts: every k-th of a random order that keeps groups together. Systematic
+        # sampling takes texts of as many groups as there are, so that few labels are spent on versions of one text.
+        count = counts[name]
+        chance = random.Random(f"{options.seed} {name}")
+        group_order = {group: chance.random() for group in dict.fromkeys(text.item.group for text in in_stratum)}
+        ordered = sorted(in_stratum, key=lambda text: (group_order[text.item.group], chance.random()))
+        step, start = len(in_stratum) / max(count, 1), chance.random()
+        for item in [ordered[min(len(in_stratum) - 1, int((start + position) * step))].item for position in range(count)]:
+            chosen[item.item_id] = SampledItem(item.item_id, counts[name] / len(in_stratum), name)
+    described = tuple(SampleStratum(name, len(in_stratum), counts[name], _expected_sd(in_stratum)) for name, in_stratum in strata.items())
+    drawn = [chosen[item.item_id] for item in items if item.item_id in chosen]
+    random.Random(f"{options.seed} order").shuffle(drawn)
+    notes = [unread] if unread else _sample_notes(described, judge, metric)
+    return LabelSample(tuple(drawn), len(items), described, tuple(notes))
 
 
 def _scores_and_confidences(answers: Judgments) -> tuple[dict[str, list[object]], dict[str, list[float]]]:
@@ -455,18 +453,6 @@ def _assign_strata(
             stratum += ", sure" if confidence[item.item_id] >= median else ", unsure"
         texts.append(_Text(item, score, stratum, confidence[item.item_id]))
     return texts
-
-
-def _spread_over_groups(texts: Sequence[_Text], count: int, seed: str) -> list[Item]:
-    """Draw `count` texts, each with the probability count / texts: every k-th of a random order that keeps groups together.
-
-    Systematic sampling takes texts of as many groups as there are, so that few labels are spent on versions of one text.
-    """
-    chance = random.Random(seed)
-    group_order = {group: chance.random() for group in dict.fromkeys(text.item.group for text in texts)}
-    ordered = sorted(texts, key=lambda text: (group_order[text.item.group], chance.random()))
-    step, start = len(texts) / max(count, 1), chance.random()
-    return [ordered[min(len(texts) - 1, int((start + number) * step))].item for number in range(count)]
 
 
 def _score_stratum(scores: Sequence[object], scale: Scale | None) -> str:

@@ -196,6 +196,8 @@ def cell_tests(judged: JudgedTable, by_source: bool, options: DecisionOptions) -
         by_source: whether sources have cells of their own.
         options: margin and level of the tests.
     """
+    from scipy.special import betaincinv
+
     tester = _CellTester(judged, options)
     epsilon = options.discount(judged.data.about.epsilon)
     for window in windows(judged.rows_by_cell(by_source), lambda cell: len(cell[1]), _ROWS):
@@ -220,6 +222,15 @@ def cell_tests(judged: JudgedTable, by_source: bool, options: DecisionOptions) -
                 )
                 tested = tested._replace(capped=capped, plain=plain)
             gap, baseline, hits, read, level = (next(means) for _ in cell.samples)
+            # The share of readable scores and its one-sided 95 % upper limit: Clopper and Pearson's on the effective number of units.
+            # Reference: Korn & Graubard (1998).
+            if not read.n:
+                readable = math.nan, math.nan
+            else:
+                share, n = read.mean, read.n
+                effective = min(n, share * (1 - share) / read.error**2) if read.error > 0 else n
+                wrong = effective * (1 - share)
+                readable = share, float(betaincinv(effective - wrong + 1, wrong, 0.95)) if wrong > 0 else 1.0
             yield CellTests(
                 **cell.fields,
                 gap=gap,
@@ -227,7 +238,7 @@ def cell_tests(judged: JudgedTable, by_source: bool, options: DecisionOptions) -
                 tests=tested,
                 hits=hits,
                 baseline=baseline,
-                coverage=ReadableAnswers(*_coverage(read), cell.unread, cell.all_answers),
+                coverage=ReadableAnswers(*readable, cell.unread, cell.all_answers),
                 variation=varied,
                 level=LeniencyTest(level, cell.reach, same_level_p(level, cell.reach) <= options.alpha),
                 alt_test=alt_test,
@@ -274,7 +285,17 @@ class _CellTester:
                 self.gap[rows], self.hit[rows], self.baseline[rows] = distances.of_answers(item, self.score[rows])
             else:
                 self.gap[rows] = matched_gap(labels.counts[item], judged.code[rows], self.class_weights[metric])
-        self.label_sources = _label_sources(judged)
+        # Who gave the labels of each metric and language: one kind, `people` where not all of them are native speakers, or `mixed`.
+        data = judged.data
+        counted = data.labels
+        language = item_key(data, "language").take(counted.item.recode(data.positions))
+        code = combination_ids([counted.metric, language, counted.source], np.zeros(len(counted), np.int8))
+        sources_of: dict[tuple[Any, Any], set[str]] = {}
+        for row in first_rows(code).tolist():
+            pair = (counted.metric.values[counted.metric.codes[row]], language.values[language.codes[row]])
+            sources_of.setdefault(pair, set()).add(str(counted.source.values[counted.source.codes[row]]))
+        mixed = {pair: "people" if sources <= BY_PEOPLE else "mixed" for pair, sources in sources_of.items()}
+        self.label_sources = mixed | {pair: next(iter(sources)) for pair, sources in sources_of.items() if len(sources) == 1}
         self.annotators = AnnotatorLabels(judged.data, judged.labels)
 
     def cell(self, key: dict[str, Any], rows: Ints) -> _Cell:
@@ -438,35 +459,6 @@ def _class_weights(classes: Classes, options: DecisionOptions) -> Floats | None:
     if classes.kind != "ordinal" or options.agreement == "exact" or k < 2:
         return None
     return agreement_weights(k, "linear", classes.values)
-
-
-def _label_sources(judged: JudgedTable) -> dict[tuple[Any, Any], str]:
-    """Return who gave the labels of each metric and language: one kind, `people` where not all of them are native speakers, or `mixed`."""
-    data = judged.data
-    labels = data.labels
-    language = item_key(data, "language").take(labels.item.recode(data.positions))
-    code = combination_ids([labels.metric, language, labels.source], np.zeros(len(labels), np.int8))
-    sources_of: dict[tuple[Any, Any], set[str]] = {}
-    for row in first_rows(code).tolist():
-        pair = (labels.metric.values[labels.metric.codes[row]], language.values[language.codes[row]])
-        sources_of.setdefault(pair, set()).add(str(labels.source.values[labels.source.codes[row]]))
-    mixed = {pair: "people" if sources <= BY_PEOPLE else "mixed" for pair, sources in sources_of.items()}
-    return mixed | {pair: next(iter(sources)) for pair, sources in sources_of.items() if len(sources) == 1}
-
-
-def _coverage(read: ClusterMean) -> tuple[float, float]:
-    """Return the share of readable scores and its one-sided 95 % upper limit: Clopper and Pearson's on the effective number of units.
-
-    Reference: Korn & Graubard (1998).
-    """
-    if not read.n:
-        return math.nan, math.nan
-    from scipy.special import betaincinv
-
-    share, n = read.mean, read.n
-    effective = min(n, share * (1 - share) / read.error**2) if read.error > 0 else n
-    wrong = effective * (1 - share)
-    return share, float(betaincinv(effective - wrong + 1, wrong, 0.95)) if wrong > 0 else 1.0
 
 
 def _mean(values: Floats, weight: Floats | None = None) -> float:

@@ -399,27 +399,25 @@ class _JudgedLanguages:
 
     def _cached_components(self, metric: str) -> tuple[tuple[AnnotatorVariance, ...] | None, str | None]:
         if metric not in self.known_annotators:
-            self.known_annotators[metric] = self._components_by_language(metric)
+            about, votes = self.judged.data.about, self.judged.labels[metric]
+            if about.annotators not in ("persistent", "positional"):
+                self.known_annotators[metric] = None, f"annotators are {about.annotators}"
+            elif votes.classes.kind == "nominal":
+                self.known_annotators[metric] = None, "the scale has no order"
+            else:
+                variances = []
+                labelled = np.flatnonzero(votes.counts.sum(axis=1) >= 2)
+                by_language = rows_by_number(self.language.codes[labelled], len(self.language.values))
+                for code in sorted(range(len(self.language.values)), key=lambda code: str(self.language.values[code])):
+                    items = labelled[by_language[code]]
+                    if len(items):
+                        table = self.labels.table(metric, items)
+                        components = _estimate_components(
+                            table and table.codes, _class_numbers(votes.classes), persistent=about.annotators == "persistent"
+                        )
+                        variances.append(AnnotatorVariance(language=self.language.values[code], items=len(items), **components))
+                self.known_annotators[metric] = (tuple(variances), None) if variances else (None, "no item has two annotators")
         return self.known_annotators[metric]
-
-    def _components_by_language(self, metric: str) -> tuple[tuple[AnnotatorVariance, ...] | None, str | None]:
-        about, votes = self.judged.data.about, self.judged.labels[metric]
-        if about.annotators not in ("persistent", "positional"):
-            return None, f"annotators are {about.annotators}"
-        if votes.classes.kind == "nominal":
-            return None, "the scale has no order"
-        variances = []
-        labelled = np.flatnonzero(votes.counts.sum(axis=1) >= 2)
-        by_language = rows_by_number(self.language.codes[labelled], len(self.language.values))
-        for code in sorted(range(len(self.language.values)), key=lambda code: str(self.language.values[code])):
-            items = labelled[by_language[code]]
-            if len(items):
-                table = self.labels.table(metric, items)
-                components = _estimate_components(
-                    table and table.codes, _class_numbers(votes.classes), persistent=about.annotators == "persistent"
-                )
-                variances.append(AnnotatorVariance(language=self.language.values[code], items=len(items), **components))
-        return (tuple(variances), None) if variances else (None, "no item has two annotators")
 
 
 def _class_numbers(classes: Classes) -> Floats:

@@ -56,7 +56,16 @@ def labels_needed(cells: Sequence[tuple[CellTests, float]], options: DecisionOpt
                 items = math.ceil(GROWTH * tests.texts.n) if enough else options.items
                 plans[number] = CellToPlan(judge_sums(*tests.differences), level, items, options.groups)  # texts count once each
         else:
-            needed[number] = _round_up(max(options.items, options.groups, _texts_of_second_person(tests, level, options)))
+            # How many texts of one person a second one has to score, if people agree with each other as often as the judge with the
+            # person. Of three raters who agree with each other equally often, a share a of the texts, one pair alone agrees in (1 - a) /
+            # 2 of the texts at most. So the variance of the gap between judge and people is at most .75 (1 - a). Texts count once each;
+            # nothing is known of numbers.
+            if tests.aggregate or tests.texts.closeness or math.isnan(tests.right):
+                texts = 0
+            else:
+                z = NormalDist()
+                texts = math.ceil((z.inv_cdf(1 - level) + z.inv_cdf(options.power)) ** 2 * 0.75 * (1 - tests.right) / options.margin**2)
+            needed[number] = _round_up(max(options.items, options.groups, texts))
 
     def rule(sums: JudgeSums) -> Floats:
         return use_p(sums, options.margin, options.alpha, options.effective_groups)
@@ -72,18 +81,6 @@ def labels_needed(cells: Sequence[tuple[CellTests, float]], options: DecisionOpt
             elif for_people is not None:
                 needed[number] = max(for_bar, for_people, key=lambda needed_texts: (needed_texts.more_than, needed_texts.texts))
     return needed
-
-
-def _texts_of_second_person(tests: CellTests, level: float, options: DecisionOptions) -> int:
-    """Return how many texts of one person a second one has to score, if people agree with each other as often as the judge with the person.
-
-    Of three raters who agree with each other equally often, a share a of the texts, one pair alone agrees in (1 - a) / 2 of the texts at
-    most. So the variance of the gap between judge and people is at most .75 (1 - a). Texts count once each; nothing is known of numbers.
-    """
-    if tests.aggregate or tests.texts.closeness or math.isnan(tests.right):
-        return 0
-    z = NormalDist()
-    return math.ceil((z.inv_cdf(1 - level) + z.inv_cdf(options.power)) ** 2 * 0.75 * (1 - tests.right) / options.margin**2)
 
 
 def _texts_for_bar(tests: CellTests, level: float, options: DecisionOptions) -> FurtherTexts | None:

@@ -90,36 +90,34 @@ def decide(cell: DecisionInputs, options: DecisionOptions) -> Decision:
     >>> decide(tested, DecisionOptions())
     Decision(verdict='use', reason='')
     """
-    decision = _decide_by_tests(cell, options)
-    return COPIES if cell.copied and decision.verdict != "do not use" and decision not in (NOT_NATIVE, UNREAD) else decision
-
-
-def _decide_by_tests(cell: DecisionInputs, options: DecisionOptions) -> Decision:
     if cell.labels not in BY_PEOPLE:
-        return NOT_NATIVE
-    if cell.unread:
-        return UNREAD
-    if not cell.n and cell.basis == "people" and cell.q_base_worse <= options.alpha:  # this needs no second person
-        return BASE_WORSE
-    if (cell.interval or cell.aggregate) and not cell.n and cell.basis == "people":
-        return NOBODY
-    if cell.basis == "people" and not has_enough(cell, options):
+        decision = NOT_NATIVE
+    elif cell.unread:
+        decision = UNREAD
+    elif not cell.n and cell.basis == "people" and cell.q_base_worse <= options.alpha:  # this needs no second person
+        decision = BASE_WORSE
+    elif (cell.interval or cell.aggregate) and not cell.n and cell.basis == "people":
+        decision = NOBODY
+    elif cell.basis == "people" and not has_enough(cell, options):
         few = FEW_ITEMS.format(options.items) if cell.n < options.items else FEW_TEXTS.format(options.groups)
-        return Decision("too few labels", few)
-    if cell.one_class:
-        return ONE_CLASS
-    if cell.coverage_upper < options.least_coverage:
-        return FAILS
-    if cell.q_use <= options.alpha and cell.coverage >= options.coverage:
-        return Decision("use", "")
-    worse, base_worse = cell.q_worse <= options.alpha, cell.q_base_worse <= options.alpha
-    if cell.sampling == "random" and cell.gain >= options.gain:
-        return CORRECTED_WORSE if worse or base_worse else CORRECTED
-    if worse:
-        return BELOW_BAR if cell.basis == "bar" or cell.below_bar else WORSE
-    if base_worse:
-        return BASE_WORSE
-    return BAR_NOT_SHOWN if cell.basis == "bar" else NEITHER
+        decision = Decision("too few labels", few)
+    elif cell.one_class:
+        decision = ONE_CLASS
+    elif cell.coverage_upper < options.least_coverage:
+        decision = FAILS
+    elif cell.q_use <= options.alpha and cell.coverage >= options.coverage:
+        decision = Decision("use", "")
+    else:
+        worse, base_worse = cell.q_worse <= options.alpha, cell.q_base_worse <= options.alpha
+        if cell.sampling == "random" and cell.gain >= options.gain:
+            decision = CORRECTED_WORSE if worse or base_worse else CORRECTED
+        elif worse:
+            decision = BELOW_BAR if cell.basis == "bar" or cell.below_bar else WORSE
+        elif base_worse:
+            decision = BASE_WORSE
+        else:
+            decision = BAR_NOT_SHOWN if cell.basis == "bar" else NEITHER
+    return COPIES if cell.copied and decision.verdict != "do not use" and decision not in (NOT_NATIVE, UNREAD) else decision
 
 
 class _Counted(Protocol):

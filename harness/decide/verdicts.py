@@ -242,7 +242,12 @@ def verdicts_of_tests(tests: Sequence[CellTests], options: DecisionOptions) -> t
     families: dict[tuple[Any, ...], list[CellTests]] = {}
     for cell in tests:
         families.setdefault(() if options.family == "all" else tuple(cell.key.get(name) for name in SIDE), []).append(cell)
-    unread = _unread_sides(tests)
+    # The judges with their conditions of whose answers more than half cannot be read, over all cells.
+    counts: dict[tuple[Any, ...], list[int]] = {}
+    for tested in tests:
+        answers, failed = counts.setdefault(_side_of_cell(tested), [0, 0])
+        counts[_side_of_cell(tested)] = [answers + tested.coverage.all.asked, failed + sum(tested.coverage.all.unread.values())]
+    unread = {side for side, (answers, failed) in counts.items() if 2 * failed > answers}
     decided = [cell for family in families.values() for cell in _decide_family(family, unread, options)]
     lacking = [number for number, cell in enumerate(decided) if cell.lacks_labels]
     cells = [(decided[number].tests, decided[number].next_level) for number in lacking]
@@ -250,15 +255,6 @@ def verdicts_of_tests(tests: Sequence[CellTests], options: DecisionOptions) -> t
     needed = dict(zip(lacking, planned, strict=True))
     results = [_build_verdict(cell, needed.get(number), options) for number, cell in enumerate(decided)]
     return tuple(sorted(results, key=lambda verdict: sort_key(verdict.key)))  # languages first, as the key has them
-
-
-def _unread_sides(tests: Sequence[CellTests]) -> set[tuple[Any, ...]]:
-    """Return the judges with their conditions of whose answers more than half cannot be read, over all cells."""
-    counts: dict[tuple[Any, ...], list[int]] = {}
-    for cell in tests:
-        answers, unread = counts.setdefault(_side_of_cell(cell), [0, 0])
-        counts[_side_of_cell(cell)] = [answers + cell.coverage.all.asked, unread + sum(cell.coverage.all.unread.values())]
-    return {side for side, (answers, unread) in counts.items() if 2 * unread > answers}
 
 
 def _side_of_cell(cell: CellTests) -> tuple[Any, ...]:

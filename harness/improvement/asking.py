@@ -335,20 +335,18 @@ def conditions_of(candidates: Sequence[AskedCandidate], data: AskedData) -> dict
     names = {judge: _judge_name(judge, data) for judge in dict.fromkeys(candidate.judge for candidate in candidates)}
     by_condition: dict[JudgeCondition, AskedCandidate] = {}
     for candidate in candidates:
-        condition = JudgeCondition(names[candidate.judge], str(_variant_of(candidate)), *(getattr(candidate, name) for name in SAMPLING))
+        # The variant that its judgments name. Raises UsageError for a custom rubric under a variant that cannot show it.
+        if candidate.prompt:
+            variant = Variant(prompt=load_own_prompt(Path(candidate.prompt))[0])
+        elif not candidate.rubric:
+            variant = parse_variant(candidate.variant)
+        else:
+            variant = with_rubric(candidate.variant, load_own_rubric(Path(candidate.rubric))[0])
+        condition = JudgeCondition(names[candidate.judge], str(variant), *(getattr(candidate, name) for name in SAMPLING))
         if condition in by_condition:
             raise UsageError(f"the candidate '{condition}' is named twice; candidates differ in judge, variant, prompt or sampling")
         by_condition[condition] = candidate
     return by_condition
-
-
-def _variant_of(candidate: AskedCandidate) -> Variant:
-    """Return the variant that its judgments name. Raises UsageError for a custom rubric under a variant that cannot show it."""
-    if candidate.prompt:
-        return Variant(prompt=load_own_prompt(Path(candidate.prompt))[0])
-    if not candidate.rubric:
-        return parse_variant(candidate.variant)
-    return with_rubric(candidate.variant, load_own_rubric(Path(candidate.rubric))[0])
 
 
 def _judge_name(judge: str, data: AskedData) -> str:

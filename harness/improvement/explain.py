@@ -266,10 +266,17 @@ def _fit_effects(errors: _Errors, factors: Sequence[Factor], wanted: Sequence[Fa
             names += [(factor.name, level or ()) for level in factor.levels]
         start = end
     regression = cluster_regression(errors.error, columns, errors.group, np.vstack(rows))
+    # The size below which 95 % of effects stay if errors are noise of this variance, independent by text; NaN where a variance is unknown.
+    contrasts = np.vstack(rows)
+    if np.isnan(errors.noise).any():
+        noise = np.full(len(contrasts), np.nan)
+    else:
+        lines = contrasts @ np.linalg.pinv(columns)
+        noise = np.asarray(1.96 * np.sqrt(lines**2 @ errors.noise))
     always = {
         "value": regression.coefficients,
         "freedom": regression.freedom,
-        "noise": _noise_alone(columns, np.vstack(rows), errors.noise),
+        "noise": noise,
     }
     tested = {"low": regression.interval[0], "high": regression.interval[1], "p": regression.p, "detectable": regression.detectable}
     for index, (name, level) in enumerate(names):
@@ -277,17 +284,6 @@ def _fit_effects(errors: _Errors, factors: Sequence[Factor], wanted: Sequence[Fa
         defined = always if refused else always | tested
         numbers: dict[str, Any] = {what: number(float(values[index])) for what, values in defined.items()}
         yield ErrorEffect(covariate=name, level=level, outcome="too few groups" if refused else "not shown", **numbers)
-
-
-def _noise_alone(columns: Floats, contrasts: Floats, variance: Floats) -> Floats:
-    """Return (m,) the size below which 95 % of effects stay if errors are noise of this variance (n,), independent by text.
-
-    NaN where a variance is unknown.
-    """
-    if np.isnan(variance).any():
-        return np.full(len(contrasts), np.nan)
-    lines = contrasts @ np.linalg.pinv(columns)
-    return np.asarray(1.96 * np.sqrt(lines**2 @ variance))
 
 
 class Factor(NamedTuple):

@@ -40,7 +40,7 @@ from harness.improvement.questions import (
 from harness.measure.compare import Recording, align, judged_tables
 from harness.measure.item_table import ItemTable, item_tables
 from harness.measure.options import MeasureOptions
-from harness.model import Item, JudgeCondition, Score, plainness
+from harness.model import JudgeCondition, Score, plainness
 from harness.offensive import HIDDEN
 from harness.row_files import find_table
 from harness.stats.core.arrays import Floats
@@ -375,15 +375,13 @@ def _disagreements_of_cell(cell: ItemTable, data: Dataset, items: set[str]) -> R
     for index in widest[:_SHOWN].tolist():
         item, answer_code = data.items[int(cell.item[index])], int(answer[index])
         people, judge = (scores[code] if code >= 0 else None for code in (int(label[index]), answer_code))
-        examples.append(Disagreement(item.item_id, people, judge, _shown_text(item, data)))
+        if data.about.offensive:
+            text = HIDDEN
+        else:
+            texts = (" ".join(str(item.fields.get(name, "")).split()) for name in data.outputs_of(item))
+            text = " | ".join(text if len(text) <= _CHARACTERS else f"{text[:_CHARACTERS]}…" for text in texts if text)
+        examples.append(Disagreement(item.item_id, people, judge, text))
     return Remaining(*cell.language_and_metric, len(wrong), int(counted.sum()), tuple(examples))
-
-
-def _shown_text(item: Item, data: Dataset) -> str:
-    if data.about.offensive:
-        return HIDDEN
-    texts = (" ".join(str(item.fields.get(name, "")).split()) for name in data.outputs_of(item))
-    return " | ".join(text if len(text) <= _CHARACTERS else f"{text[:_CHARACTERS]}…" for text in texts if text)
 
 
 def verdicts_on(source: Recording, items: Collection[str], compare: MeasureOptions, decision: DecisionOptions) -> tuple[Verdict, ...]:

@@ -203,8 +203,26 @@ class _CellTable:
             failed.append(judged.failures(rows[judged.compared[rows]]))
             if not self.classes.continuous:
                 versus.append(self._versus(rows, weight))
-            gains.append(self._gain(rows, weight))
-        cells = self._assemble_cells(table, counts, failed, self._test_versus(versus), pairs, gains)
+            # The gain of the sampling design over a simple random sample; None without one, and with too few texts.
+            gain = None
+            if (
+                self.design is not None
+                and weight is not None
+                and not self.classes.continuous
+                and (judged.reference_class[rows] >= 0).sum() >= LEAST_FOR_GAIN
+            ):
+                stratum = self.design.stratum[judged.item[rows]]
+                gain = number(gain_over_simple_sample(judged.hit[rows], weight, stratum))
+            gains.append(gain)
+        if self.classes.continuous:
+            tested = [dict.fromkeys(_VERSUS) | {"reason": NOT_CLASSES} for _ in self.keys]
+        else:
+            differences = tested_differences([test for _, test in versus])
+            tested = [
+                {"baseline": BASELINE, "pa": right, **as_difference(difference)}
+                for (right, _), difference in zip(versus, differences, strict=True)
+            ]
+        cells = self._assemble_cells(table, counts, failed, tested, pairs, gains)
         if self.classes.kind != "interval":
             return cells
         scored = ScoreCells(judged, metrics, self.options).cells(self.keys, self.rows)
@@ -247,25 +265,6 @@ class _CellTable:
         if compared.any():
             right = number(np.average(baseline_hits[compared], weights=None if weight is None else weight[compared]))
         return right, difference_to_test(judged.hit[rows], baseline_hits, judged.group[rows], weights=weight, hypothesis=HYPOTHESIS)
-
-    def _test_versus(self, versus: Sequence[tuple[float | None, DifferenceToTest]]) -> list[dict[str, Any]]:
-        """Return the comparison of each cell with the baseline."""
-        if self.classes.continuous:
-            return [dict.fromkeys(_VERSUS) | {"reason": NOT_CLASSES} for _ in self.keys]
-        differences = tested_differences([test for _, test in versus])
-        return [
-            {"baseline": BASELINE, "pa": right, **as_difference(difference)}
-            for (right, _), difference in zip(versus, differences, strict=True)
-        ]
-
-    def _gain(self, rows: Ints, weight: Floats | None) -> float | None:
-        """Return the gain of the sampling design over a simple random sample; None without one, and with too few texts."""
-        if self.design is None or weight is None or self.classes.continuous:
-            return None
-        if (self.judged.reference_class[rows] >= 0).sum() < LEAST_FOR_GAIN:
-            return None
-        stratum = self.design.stratum[self.judged.item[rows]]
-        return number(gain_over_simple_sample(self.judged.hit[rows], weight, stratum))
 
     def _assemble_cells(
         self,

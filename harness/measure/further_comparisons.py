@@ -23,7 +23,7 @@ from harness.stats import MarginTest, benjamini_yekutieli, mcnemar, paired_diffe
 from harness.stats.agreement.concordance import joined_groups
 from harness.stats.agreement.correlation import NAMES as CORRELATIONS
 from harness.stats.agreement.correlation import correlation_difference, mean_of_segments, segment_correlations
-from harness.stats.core.arrays import Estimate, Floats, Ints
+from harness.stats.core.arrays import Floats, Ints
 from harness.stats.core.arrays import undefined as not_defined
 from harness.stats.core.catalogue import NO_ORDER
 from harness.stats.core.statistic import Estimated
@@ -216,7 +216,19 @@ def _system_cell(key: dict[str, Any], data: Dataset, units: JudgedTable, labels:
             elif interval.reason:
                 undefined[f"{name}_ci"] = interval.reason
         undefined.pop("spa")
-        spa = _soft_accuracy(data, units.item[has_system], human[has_system], judged, system.codes[has_system], options.seed)
+        # The soft pairwise accuracy of the systems; undefined where the dataset card names no source text.
+        if not data.about.segment:
+            spa = not_defined(0, NO_SEGMENT_KEY)
+        else:
+            segment = source_texts(data)[units.item[has_system]]
+            has_segment = segment >= 0
+            spa = soft_pairwise_accuracy(
+                human[has_system][has_segment],
+                judged[has_segment],
+                system.codes[has_system][has_segment],
+                segment[has_segment],
+                seed=options.seed,
+            )
         estimates["spa"] = number(spa.value)
         if spa.reason:
             undefined["spa"] = spa.reason
@@ -252,15 +264,6 @@ def _mean_scores(labels: LabelCounts, units: JudgedTable) -> tuple[Floats, Float
     raters = counts.sum(axis=1)
     code = units.judgments.score.recode(classes.index())
     return np.where(raters > 0, counts @ values / np.maximum(raters, 1), np.nan), np.where(code >= 0, values[np.maximum(code, 0)], np.nan)
-
-
-def _soft_accuracy(data: Dataset, item: Any, human: Floats, judge: Floats, system: Any, seed: int) -> Estimate:
-    """Return the soft pairwise accuracy of the systems; undefined where the dataset card names no source text."""
-    if not data.about.segment:
-        return not_defined(0, NO_SEGMENT_KEY)
-    segment = source_texts(data)[item]
-    has_segment = segment >= 0
-    return soft_pairwise_accuracy(human[has_segment], judge[has_segment], system[has_segment], segment[has_segment], seed=seed)
 
 
 def _system_means(names: list[str], human: Floats, judge: Floats, human_items: list[int], judge_items: list[int]) -> list[dict[str, Any]]:

@@ -37,7 +37,6 @@ from harness.measure.score_ranking import (
 from harness.model import BY_PEOPLE, Failure
 from harness.stats import (
     Ranks,
-    Statistic,
     commonest,
     estimate,
     human_statistics,
@@ -243,7 +242,9 @@ class _LeftOut:
         for code, (name, label_counts) in enumerate(questions.votes.items()):
             positions = np.flatnonzero(questions.metric[units] == code)
             counts, k = questions.counts(name, units[positions]), len(label_counts.classes.scores)
-            people, judge = _leave_one_out_statistics(k, label_counts.classes)
+            # The statistics `human_loo` (of labels alone) and `judge_loo`.
+            [people] = [s for s in human_statistics(k, label_counts.classes.kind, label_counts.classes.values) if s.name == "human_loo"]
+            [judge] = [s for s in judge_statistics(k, label_counts.classes.kind, label_counts.classes.values) if s.name == "judge_loo"]
             self.people_credits[positions] = item_credits(people, counts, np.zeros(len(positions), np.int64))
             table = np.stack([item_credits(judge, counts, np.full(len(positions), c)) for c in range(k)], axis=1)
             scores = score[:, :, positions]
@@ -267,13 +268,6 @@ class _LeftOut:
         interval = mean_interval(gap, group, bounds=(-1.0, 1.0))
         mean = [float(values[paired].mean()) for values in (judge, people, gap)]
         return MatchedPair(mean[0], mean[1], mean[2], bounds(interval), int(paired.sum()))
-
-
-def _leave_one_out_statistics(k: int, classes: Classes) -> tuple[Statistic, Statistic]:
-    """Return the statistics `human_loo` (of labels alone) and `judge_loo`."""
-    [people] = [s for s in human_statistics(k, classes.kind, classes.values) if s.name == "human_loo"]
-    [judge] = [s for s in judge_statistics(k, classes.kind, classes.values) if s.name == "judge_loo"]
-    return people, judge
 
 
 @dataclass(frozen=True, eq=False)

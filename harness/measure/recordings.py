@@ -8,7 +8,6 @@ from importlib.metadata import version
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from harness.content.tags import choose_from
 from harness.data import Dataset
@@ -131,7 +130,17 @@ def with_further_people(judged: JudgedTable, least: int) -> JudgedTable:
     data, further = judged.data, judged.data.further_people
     counts = np.zeros(len(further), bool)
     for metric in judged.labels:
-        counts |= _rows_that_count(judged, further, metric, least)
+        # The ratings on a metric count in the languages where enough judged texts with a label of the first round have one.
+        first_round = judged.labels[metric]
+        first = first_round.raters if first_round.scores is None else first_round.scores.n
+        position = further.item.recode(judged.data.positions)
+        is_judged = np.zeros(len(judged.data.items), bool)
+        is_judged[judged.item[judged.rows_by_metric.get(metric, np.zeros(0, np.int64))]] = True
+        rows = further.metric.equals(metric) & (position >= 0)
+        rows[rows] = (is_judged & (first > 0))[position[rows]]
+        language = item_key(judged.data, "language").codes[position]
+        enough = [code for code in np.unique(language[rows]) if len(np.unique(position[rows & (language == code)])) >= least]
+        counts |= np.asarray(rows & np.isin(language, enough))
     if not counts.any():
         return judged
     labels = Labels.concatenate([data.labels, further.take(counts)])
@@ -142,17 +151,3 @@ def with_further_people(judged: JudgedTable, least: int) -> JudgedTable:
         alone = msgspec.structs.replace(data, labels=of_metric)
         counted |= count_labels(alone, judged.judgments, Annotators(1), earlier.majority, continuous=continuous)
     return replace(judged, data=msgspec.structs.replace(data, labels=labels), labels=counted)
-
-
-def _rows_that_count(judged: JudgedTable, further: Labels, metric: str, least: int) -> NDArray[np.bool_]:
-    """Return a mask of the ratings on a metric in the languages where enough judged texts with a label of the first round have one."""
-    labels = judged.labels[metric]
-    first = labels.raters if labels.scores is None else labels.scores.n
-    position = further.item.recode(judged.data.positions)
-    is_judged = np.zeros(len(judged.data.items), bool)
-    is_judged[judged.item[judged.rows_by_metric.get(metric, np.zeros(0, np.int64))]] = True
-    rows = further.metric.equals(metric) & (position >= 0)
-    rows[rows] = (is_judged & (first > 0))[position[rows]]
-    language = item_key(judged.data, "language").codes[position]
-    enough = [code for code in np.unique(language[rows]) if len(np.unique(position[rows & (language == code)])) >= least]
-    return np.asarray(rows & np.isin(language, enough))

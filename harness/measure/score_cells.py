@@ -162,8 +162,38 @@ class ScoreCells:
             for method, name in CORRELATIONS.items():
                 values[name] = score_correlation(method, cell.x, cell.y, cell.group, cell.weight)
         if self.classes.continuous:
-            values |= self._levels(cell)
-        values |= self._error_statistics(cell)
+            # Leniency in points of the scale as given, means and standard deviations, and alpha.
+            x, y, group = cell.raw, cell.y, cell.group
+            direction = self.classes.direction
+            read = ~np.isnan(y)
+            moments = np.stack([np.ones(int(read.sum())), y[read] - self._centre, (y[read] - self._centre) ** 2], axis=1)
+            judge = sums_by_group(moments, _index(group[read]))
+            # The ends of the scale on which the judge answers.
+            scales = [self.data.scales[metric] for metric in cell.votes] if self.classes.order_only else []
+            points = [
+                float(point) for scale in scales for point in (*scale.classes, scale.min, scale.max) if isinstance(point, (int, float))
+            ]
+            judge_ends = (min(points), max(points)) if points else self.classes.ends
+            values |= {
+                "mean_judge": _move_back(of_group_sums(judge, _mean_of_sums, empty="no readable score"), self._centre, judge_ends),
+                "sd_judge": of_group_sums(judge, sd_of_sums, scale="log", empty="no readable score", constant="a single score"),
+            }
+            if self.classes.order_only:
+                values |= dict.fromkeys(("leniency", "alpha_interval"), _nothing(OTHER_SCALE))
+            else:
+                pair = np.stack([x[read] - self._centre, y[read] - self._centre], axis=1)
+                alpha = alpha_features(np.full(len(pair), 2.0), pair.sum(axis=1), (pair**2).sum(axis=1))
+                signed = (
+                    error_to_test("signed", x, y, group, self.classes.reach, cell.weight, direction) if direction else _nothing(NO_BEST)
+                )
+                of_alpha = of_group_sums(sums_by_group(alpha, _index(group[read])), alpha_of_sums, (-math.inf, 1.0))
+                values |= {"leniency": signed, "alpha_interval": of_alpha}
+        # The judge's distance from the mean label in points of the scale as given.
+        if self.classes.order_only:
+            values |= dict.fromkeys(("mae", "rmse"), _nothing(OTHER_SCALE))
+        else:
+            pairs = (cell.raw, cell.y, cell.group, self.classes.reach, cell.weight)
+            values |= {"mae": error_to_test("absolute", *pairs), "rmse": error_to_test("squared", *pairs)}
         if within is None:
             values |= dict.fromkeys((*WITHIN, "acc_eq", "acc_eq_epsilon", "spa"), _nothing(NO_SEGMENT_KEY))
         else:
@@ -201,36 +231,6 @@ class ScoreCells:
         spa = soft_pairwise_accuracy(x[has_system], y[has_system], system.codes[has_system], segment[has_system], seed=self.options.seed)
         values["spa"] = _without_interval(spa, "SPA has no interval") if has_system.any() else _nothing(NO_SYSTEM)
         return values
-
-    def _levels(self, cell: _Cell) -> Mapping[str, Estimated | ErrorToTest]:
-        """Return leniency in points of the scale as given, means and standard deviations, and alpha."""
-        x, y, group = cell.raw, cell.y, cell.group
-        direction = self.classes.direction
-        read = ~np.isnan(y)
-        moments = np.stack([np.ones(int(read.sum())), y[read] - self._centre, (y[read] - self._centre) ** 2], axis=1)
-        judge = sums_by_group(moments, _index(group[read]))
-        # The ends of the scale on which the judge answers.
-        scales = [self.data.scales[metric] for metric in cell.votes] if self.classes.order_only else []
-        points = [float(point) for scale in scales for point in (*scale.classes, scale.min, scale.max) if isinstance(point, (int, float))]
-        judge_ends = (min(points), max(points)) if points else self.classes.ends
-        own_level = {
-            "mean_judge": _move_back(of_group_sums(judge, _mean_of_sums, empty="no readable score"), self._centre, judge_ends),
-            "sd_judge": of_group_sums(judge, sd_of_sums, scale="log", empty="no readable score", constant="a single score"),
-        }
-        if self.classes.order_only:
-            return own_level | dict.fromkeys(("leniency", "alpha_interval"), _nothing(OTHER_SCALE))
-        pair = np.stack([x[read] - self._centre, y[read] - self._centre], axis=1)
-        alpha = alpha_features(np.full(len(pair), 2.0), pair.sum(axis=1), (pair**2).sum(axis=1))
-        signed = error_to_test("signed", x, y, group, self.classes.reach, cell.weight, direction) if direction else _nothing(NO_BEST)
-        of_alpha = of_group_sums(sums_by_group(alpha, _index(group[read])), alpha_of_sums, (-math.inf, 1.0))
-        return own_level | {"leniency": signed, "alpha_interval": of_alpha}
-
-    def _error_statistics(self, cell: _Cell) -> Mapping[str, Estimated | ErrorToTest]:
-        """Return the judge's distance from the mean label in points of the scale as given."""
-        if self.classes.order_only:
-            return dict.fromkeys(("mae", "rmse"), _nothing(OTHER_SCALE))
-        pairs = (cell.raw, cell.y, cell.group, self.classes.reach, cell.weight)
-        return {"mae": error_to_test("absolute", *pairs), "rmse": error_to_test("squared", *pairs)}
 
     @cached_property
     def _centre(self) -> float:

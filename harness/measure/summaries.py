@@ -147,33 +147,40 @@ def label_score_pairs(judged: JudgedTable, source: str | None = None) -> Iterato
             with np.errstate(invalid="ignore"):
                 mean = np.bincount(item[is_number], score[is_number], minlength=items) / count
             means[metric] = np.round(mean, 9), count
-        yield _build_pairs(judged, key, counted, _points_by_mean(judged, clean, *means[metric]))
+        scale = judged.data.scales[str(key["metric"])]
+        classes = scale.classes if len(scale.classes) <= _MOST_CLASSES else ()
+        classes = classes[::-1] if best_is_first(scale) else classes
+        if scale.kind == "nominal" or any(isinstance(score, str) for score in scale.classes):
+            ends: tuple[float, float] | None = None
+        else:
+            values = [float(score) for score in scale.classes]
+            if scale.kind == "interval":
+                values = [end for end in (scale.min, scale.max) if end is not None]
+            ends = (min(values), max(values)) if len(values) > 1 else None
+        column = judged.judgments.confidence.take(counted)
+        confidence = np.array([*column.values, np.nan], np.float64)[column.codes]
+        right = judged.outcome.codes[counted] == OUTCOMES.index(RIGHT)
+        comparable = ~np.isnan(confidence) & (right | (judged.outcome.codes[counted] == OUTCOMES.index(WRONG)))
+        if not comparable.any():
+            reliability: tuple[ReliabilityPoint, ...] = ()
+        else:
+            curve = reliability_curve(confidence[comparable], right[comparable])
+            reliability = tuple(
+                ReliabilityPoint(*point) for point in zip(curve.n.tolist(), curve.confidence.tolist(), curve.share.tolist(), strict=True)
+            )
+        yield LabelScorePairs(
+            key=key,
+            classes=classes,
+            counts=_count_confusion(judged, counted, classes) if classes else (),
+            ends=ends,
+            by_mean=_points_by_mean(judged, clean, *means[metric]) if ends else (),
+            reliability=reliability,
+        )
 
 
 def best_is_first(scale: Scale) -> bool:
     """Return True if the first class of a scale is the best one."""
     return bool(scale.classes) and scale.best == scale.classes[0]
-
-
-def _build_pairs(judged: JudgedTable, key: dict[str, Any], rows: Ints, by_mean: tuple[MeanPoint, ...]) -> LabelScorePairs:
-    scale = judged.data.scales[str(key["metric"])]
-    classes = scale.classes if len(scale.classes) <= _MOST_CLASSES else ()
-    classes = classes[::-1] if best_is_first(scale) else classes
-    if scale.kind == "nominal" or any(isinstance(score, str) for score in scale.classes):
-        ends: tuple[float, float] | None = None
-    else:
-        values = [float(score) for score in scale.classes]
-        if scale.kind == "interval":
-            values = [end for end in (scale.min, scale.max) if end is not None]
-        ends = (min(values), max(values)) if len(values) > 1 else None
-    return LabelScorePairs(
-        key=key,
-        classes=classes,
-        counts=_count_confusion(judged, rows, classes) if classes else (),
-        ends=ends,
-        by_mean=by_mean if ends else (),
-        reliability=_reliability_points(judged, rows),
-    )
 
 
 def _count_confusion(judged: JudgedTable, rows: Ints, classes: tuple[Score, ...]) -> tuple[tuple[int, ...], ...]:
@@ -200,17 +207,6 @@ def _points_by_mean(judged: JudgedTable, rows: Ints, mean: Floats, raters: Ints)
         low, high = np.quantile(score[in_part], (0.25, 0.75)).tolist()
         points.append(MeanPoint(int(in_part.sum()), float(label[in_part].mean()), float(score[in_part].mean()), (low, high)))
     return tuple(points)
-
-
-def _reliability_points(judged: JudgedTable, rows: Ints) -> tuple[ReliabilityPoint, ...]:
-    column = judged.judgments.confidence.take(rows)
-    confidence = np.array([*column.values, np.nan], np.float64)[column.codes]
-    right = judged.outcome.codes[rows] == OUTCOMES.index(RIGHT)
-    comparable = ~np.isnan(confidence) & (right | (judged.outcome.codes[rows] == OUTCOMES.index(WRONG)))
-    if not comparable.any():
-        return ()
-    curve = reliability_curve(confidence[comparable], right[comparable])
-    return tuple(ReliabilityPoint(*point) for point in zip(curve.n.tolist(), curve.confidence.tolist(), curve.share.tolist(), strict=True))
 
 
 __all__ = ["Outcome", "Retest", "retest_outcomes"]

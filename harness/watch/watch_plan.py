@@ -313,29 +313,24 @@ def read_log(folder: Path, began: str) -> list[Day]:
             raise ContentError(f"{day.date} stands after {days[-1].date}; days stand in their order", path, line)
         days.append(day)
         hashes.append(day.hash)
-    head = _read_head(folder)
+    head_file = folder / HEAD
+    refuse_pipe(head_file)
+    try:
+        raw = head_file.read_bytes()
+        head = msgspec.json.decode(raw, type=Head)
+    except FileNotFoundError:
+        raise ContentError("this file is gone, which says how long the log was; restore it", head_file) from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as err:
+        raise ContentError(f"not the head of a log: {err}; restore it", head_file) from None
+    if msgspec.json.encode(head) + b"\n" != raw:
+        raise ContentError(f"not the head of a log: {NOT_AS_WRITTEN}; restore it", head_file)
+    if head.lines < 0:
+        raise ContentError("a log has 0 lines or more; restore it", head_file)
     if head.lines >= len(hashes):
         raise ContentError(f"it has {len(days):,} lines, and had {head.lines:,}: the last ones were cut off; restore it", path)
     if head.hash != hashes[head.lines]:
         raise ContentError("it is not the head of this log and of watch.json; restore them", folder / HEAD)
     return days
-
-
-def _read_head(folder: Path) -> Head:
-    path = folder / HEAD
-    refuse_pipe(path)
-    try:
-        raw = path.read_bytes()
-        head = msgspec.json.decode(raw, type=Head)
-    except FileNotFoundError:
-        raise ContentError("this file is gone, which says how long the log was; restore it", path) from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as err:
-        raise ContentError(f"not the head of a log: {err}; restore it", path) from None
-    if msgspec.json.encode(head) + b"\n" != raw:
-        raise ContentError(f"not the head of a log: {NOT_AS_WRITTEN}; restore it", path)
-    if head.lines < 0:
-        raise ContentError("a log has 0 lines or more; restore it", path)
-    return head
 
 
 def follows(last: Day, wanted: date) -> bool:

@@ -109,17 +109,13 @@ def judge_sums(gap: ArrayLike, baseline: ArrayLike, groups: ArrayLike, weights: 
         columns += [np.bincount(code[present], w * values[present], count), np.bincount(code[present], w, count)]
     rows = np.asarray(np.round(np.column_stack(columns), 14), np.float64)  # equal sums in another order are equal groups
     rows = rows[(rows[:, 1] > 0) | (rows[:, 3] > 0)]
-    y, n, right, compared, times = _distinct(rows)
-    return JudgeSums(GroupSums(y, n, times), GroupSums(right, compared, times))
-
-
-def _distinct(rows: Floats) -> tuple[Floats, ...]:
-    """The columns of the distinct rows, sorted by size, and how often each occurs."""
+    # The columns of the distinct rows, sorted by size, and how often each occurs.
     order = np.lexsort((rows[:, 2], rows[:, 3], rows[:, 0], rows[:, 1]))
     rows = rows[order]
     first = np.flatnonzero(np.r_[True, (np.diff(rows, axis=0) != 0).any(axis=1)]) if len(rows) else np.zeros(0, np.int64)
     times = np.diff(np.r_[first, len(rows)]).astype(np.float64)
-    return *np.ascontiguousarray(rows[first].T), times
+    y, n, right, compared, times = *np.ascontiguousarray(rows[first].T), times
+    return JudgeSums(GroupSums(y, n, times), GroupSums(right, compared, times))
 
 
 def stacked(cells: Sequence[JudgeSums]) -> JudgeSums:
