@@ -402,7 +402,7 @@ def export_labels(
     Raises UsageError for a selection that is empty or cannot be shown, StoreError when the file cannot be written.
     """
     kind = format or _BY_SUFFIX.get(to.suffix)
-    if kind is None:
+    if kind not in FORMATS:
         raise UsageError(
             f"--to {to}: unknown format; pass --format with one of {', '.join(FORMATS)}, or use a name that ends in {', '.join(_BY_SUFFIX)}"
         )
@@ -414,8 +414,10 @@ def export_labels(
         raise UsageError(f"no metric '{name}' has a scale here.{choose_from(data.scales, name)}")
     if kind in ("sheet", "label-studio"):
         sections = make_sections(data, items, library, selected)
-        write = _write_sheet if kind == "sheet" else _write_label_studio
-        files = write(to, sections, data, library, selected)
+        if kind == "sheet":
+            files = _write_sheet(to, sections, data, library, selected.annotator)
+        else:
+            files = _write_label_studio(to, sections, data, library)
         return ExportSummary(kind, files, sum(len(section.items) for section in sections), 0)
     items_by_id = {item.item_id: item for item in items}
     wanted_metrics = set(metrics)
@@ -425,39 +427,25 @@ def export_labels(
             rows.append({name: getattr(item, name) for name in _OF_ITEM} | msgspec.structs.asdict(label))
     if not rows:
         raise UsageError("there are no labels of these languages, tasks and metrics to export")
-    {"csv": _write_csv, "jsonl": _write_jsonl, "parquet": _write_parquet}[kind](to, rows)
+    if kind == "csv":
+        plain = [{name: without_controls(value) if isinstance(value, str) else value for name, value in row.items()} for row in rows]
+        write_atomic(to, "\ufeff" + to_csv(plain, _COLUMNS), private=True)  # without this mark, Excel does not recognise UTF-8
+    elif kind == "jsonl":
+        lines = to_jsonl({name: row[name] for name in _COLUMNS if row[name] is not None} for row in rows)
+        write_atomic(to, escape_controls(lines.decode("utf-8")), private=True)
+    else:  # Parquet: scores are integers or numbers if all of them are, otherwise text
+        types = {type(row["score"]) for row in rows}
+        score = "int64" if types == {int} else "double" if types <= {int, float} else "string"
+        typed = [{**row, "score": str(row["score"]) if score == "string" else row["score"]} for row in rows]
+        write_parquet(to, typed, {name: score if name == "score" else "string" for name in _COLUMNS}, private=True)
     return ExportSummary(kind, (to,), len({row["item_id"] for row in rows}), len(rows))
-
-
-# Tables
-
-
-def _write_csv(to: Path, rows: list[dict[str, Any]]) -> None:
-    rows = [{name: without_controls(value) if isinstance(value, str) else value for name, value in row.items()} for row in rows]
-    write_atomic(to, "\ufeff" + to_csv(rows, _COLUMNS), private=True)  # without this mark, Excel does not recognise UTF-8
-
-
-def _write_jsonl(to: Path, rows: list[dict[str, Any]]) -> None:
-    lines = to_jsonl({name: row[name] for name in _COLUMNS if row[name] is not None} for row in rows)
-    write_atomic(to, escape_controls(lines.decode("utf-8")), private=True)
-
-
-def _write_parquet(to: Path, rows: list[dict[str, Any]]) -> None:
-    """Scores are integers or numbers if all of them are, otherwise text."""
-    kinds = {type(row["score"]) for row in rows}
-    score = "int64" if kinds == {int} else "double" if kinds <= {int, float} else "string"
-    written = [{**row, "score": str(row["score"]) if score == "string" else row["score"]} for row in rows]
-    write_parquet(to, written, {name: score if name == "score" else "string" for name in _COLUMNS}, private=True)
-
-
-# For people
 
 
 def _find_rubrics(library: Library, metrics: Iterable[str]) -> dict[str, Rubric]:
     return {name: library.rubric(name) for name in metrics if name in library.rubric_files}
 
 
-def _write_sheet(to: Path, sections: Sequence[TaskSection], data: Dataset, library: Library, selected: Selection) -> tuple[Path, ...]:
+def _write_sheet(to: Path, sections: Sequence[TaskSection], data: Dataset, library: Library, annotator: str) -> tuple[Path, ...]:
     scales = {name: data.scales[name] for name in dict.fromkeys(metric for section in sections for metric in section.metrics)}
     languages = {item.language for section in sections for item in section.items}
     [language] = languages if len(languages) == 1 else [FALLBACK]
@@ -466,16 +454,14 @@ def _write_sheet(to: Path, sections: Sequence[TaskSection], data: Dataset, libra
         instructions = library.instructions(language)
         sections = [section_in(section, instructions) for section in sections]
         rubrics = {name: rubric_in(rubric, instructions) for name, rubric in rubrics.items()}
-    book = make_sheet(sections, scales, rubrics, selected.annotator, library.interface(language))
+    book = make_sheet(sections, scales, rubrics, annotator, library.interface(language))
     out = io.BytesIO()
     book.save(out)
     write_atomic(to, out.getvalue(), private=True)
     return (to,)
 
 
-def _write_label_studio(
-    to: Path, sections: Sequence[TaskSection], data: Dataset, library: Library, selected: Selection
-) -> tuple[Path, ...]:
+def _write_label_studio(to: Path, sections: Sequence[TaskSection], data: Dataset, library: Library) -> tuple[Path, ...]:
     """Write the tasks and the labelling interface. A project has one interface, so it can hold only one of our tasks."""
     if len(sections) > 1:
         raise UsageError(f"a Label Studio project shows texts of one task; pick one with --task ({', '.join(s.task for s in sections)})")
