@@ -6,6 +6,7 @@ import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -141,7 +142,7 @@ def make_pairs(
         if equal and (why := _describe_difference(first, other, means, equal.tolerance)):
             left_out[why] += 1
         else:
-            rows.append(_make_pair(*_draw_order(first, other), tasks[first.task], library.task(first.task).outputs[0]))
+            rows.append(_make_pair(first, other, tasks[first.task], library.task(first.task).outputs[0]))
     changed = 0
     for row in rows if one_style else ():
         for name in ("output_a", "output_b"):
@@ -237,13 +238,11 @@ def _find_candidates(items: Sequence[Item], segment: str, wanted: str | None) ->
                 yield first, other
 
 
-def _draw_order(first: Item, other: Item) -> tuple[Item, Item]:
-    is_swapped = hashlib.sha256("\x1f".join(sorted((first.item_id, other.item_id))).encode()).digest()[0] % 2
-    low, high = sorted((first, other), key=lambda item: item.item_id)
-    return (low, high) if is_swapped else (high, low)
-
-
-def _make_pair(first: Item, other: Item, task: Task, output: str) -> dict[str, Any]:
+def _make_pair(item: Item, partner: Item, task: Task, output: str) -> dict[str, Any]:
+    """Return the item of two outputs, in an order that is drawn by a hash of both ids."""
+    low, high = sorted((item, partner), key=attrgetter("item_id"))
+    is_swapped = hashlib.sha256(f"{low.item_id}\x1f{high.item_id}".encode()).digest()[0] % 2
+    first, other = (low, high) if is_swapped else (high, low)
     inputs = {name: first.fields[name] for name, field in task.fields.items() if field.role == "input" and name in first.fields}
     row = {
         "item_id": f"{first.item_id}|{other.item_id}",
@@ -258,9 +257,6 @@ def _make_pair(first: Item, other: Item, task: Task, output: str) -> dict[str, A
     }
     parallel, second_source = parallel_source(first), parallel_source(other)
     row |= {PARALLEL_SOURCE: parallel} if parallel and parallel == second_source else {}
-    row |= (
-        {"dataset": first.fields["dataset"]}
-        if first.fields.get("dataset") and first.fields["dataset"] == other.fields.get("dataset")
-        else {}
-    )
+    dataset = first.fields.get("dataset")
+    row |= {"dataset": dataset} if dataset and dataset == other.fields.get("dataset") else {}
     return row | inputs | dict(zip(task.outputs, (str(first.fields.get(output, "")), str(other.fields.get(output, ""))), strict=True))
