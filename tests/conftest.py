@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import importlib.metadata
 import json
 import os
 import shutil
@@ -10,14 +12,14 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from cyclopts import App, ArgumentCollection
+from cyclopts import App, Argument, ArgumentCollection
 from cyclopts.utils import UNSET
 
 from harness.cli import main
@@ -67,6 +69,17 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Spare what is collected the collections of garbage: 15,000 tests, and what they import, stay until the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip what cannot run here; where HARNESS_NO_SKIPS is set, let it fail instead."""
     for item in items:
@@ -94,12 +107,14 @@ def _closed_world(monkeypatch: pytest.MonkeyPatch) -> None:
 def _worked_out_once() -> Iterator[None]:
     """What most tests of a process ask for again is worked out once, and is the same each time.
 
-    The same TOML text is parsed, and looked through for wrong keys; the flags of a command are resolved; a kind of prompt is rendered.
+    The same TOML text is parsed, and looked through for wrong keys; the flags of a command are resolved; a kind of prompt is rendered; the
+    version of a package is read. Flags are not validated by pydantic, which is not loaded where a command reads its flags.
     """
     checked: dict[tuple[int, type], tuple[Any, Any]] = {}  # with the content, so that its id stays its own
     arguments: dict[tuple[int, str], tuple[App, ArgumentCollection]] = {}
     prompts: dict[str, Any] = {}
     wrong_key, assemble, render = specs.wrong_key, App.assemble_argument_collection, templates.render_template
+    validate = Argument.validate
 
     def checked_once(content: Mapping[str, Any], kind: type) -> Any:
         key = id(content), kind
@@ -116,6 +131,10 @@ def _worked_out_once() -> Iterator[None]:
             argument._marked_converted = argument._mark_converted_override = False
         return arguments[key][1]
 
+    def validate_by_own_rules(argument: Argument, value: Any) -> None:
+        if argument.parameter.validator:
+            validate(argument, value)
+
     def rendered_once(spec: Any) -> Any:
         if spec.key not in prompts:
             prompts[spec.key] = render(spec)
@@ -125,6 +144,8 @@ def _worked_out_once() -> Iterator[None]:
         patch.setattr(tomllib, "loads", cache(tomllib.loads))
         patch.setattr(specs, "wrong_key", checked_once)
         patch.setattr(App, "assemble_argument_collection", assembled_once)
+        patch.setattr(Argument, "validate", validate_by_own_rules)
+        patch.setattr(importlib.metadata, "version", cache(importlib.metadata.version))
         patch.setattr(templates, "render_template", rendered_once)
         yield
 

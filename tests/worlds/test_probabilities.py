@@ -93,14 +93,17 @@ WORLDS = {
 
 
 @cache
+def known(world: TwoClasses) -> Answers:
+    """Return many answers of the world, from which its truth is taken."""
+    return world.draw(np.random.default_rng(11), max(1, round(KNOWN_FROM / world.size)))
+
+
+@cache
 def truth(world: TwoClasses) -> tuple[Floats, Floats]:
     """Return leanings, rising, and how often an answer with each is the commonest label: what a calibrated judge says."""
-    known = world.draw(np.random.default_rng(11), max(1, round(KNOWN_FROM / world.size)))
-    order = np.argsort(known.lean)
-    bins = np.array_split(order, 60)
-    lean = np.array([known.lean[one].mean() for one in bins])
-    right = np.array([known.right[one].mean() for one in bins])
-    return lean, np.clip(np.maximum.accumulate(right), 0.001, 0.9995)
+    bins = np.array_split(np.argsort(known(world).lean), 40)
+    lean = np.array([known(world).lean[one].mean() for one in bins])
+    return lean, np.clip([known(world).right[one].mean() for one in bins], 0.001, 0.999)
 
 
 def calibrated(world: TwoClasses, lean: Floats) -> Floats:
@@ -114,15 +117,13 @@ def moved_by(world: TwoClasses, gap: float) -> float:
 
     Infinite where there is no room: a judge that is right in 97 % of the texts cannot be 5 points too sure.
     """
-    lean = world.draw(np.random.default_rng(12), max(1, round(KNOWN_FROM / world.size / 4))).lean
-    odds = logit(calibrated(world, lean))
+    odds, wanted = logit(calibrated(world, known(world).lean)), float(known(world).right.mean()) + gap
     low, high = -8.0, 8.0
-    base = float((1 / (1 + np.exp(-odds))).mean())
-    if not 0 < base + gap < 0.995:
+    if not 0 < wanted < 0.995:
         return float("inf")
     for _ in range(50):
         middle = (low + high) / 2
-        low, high = (middle, high) if (1 / (1 + np.exp(-odds - middle))).mean() < base + gap else (low, middle)
+        low, high = (middle, high) if (1 / (1 + np.exp(-odds - middle))).mean() < wanted else (low, middle)
     return low
 
 
