@@ -79,12 +79,12 @@ class CellWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def name_parts(name: str) -> list[str]:
-    """Return the words of a column's name: it is split at blanks, marks, digits and capitals.
+    """Return the words of a column's name: it is split at blanks, marks, digits and capitals, and where another script begins.
 
-    >>> name_parts("JudgeScore_2"), name_parts("judge.score")
-    (['judge', 'score'], ['judge', 'score'])
+    >>> name_parts("JudgeScore_2"), name_parts("judge.score"), name_parts("AIの評価")
+    (['judge', 'score'], ['judge', 'score'], ['ai', 'の評価'])
     """
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", in_nfc(name))
+    spaced = re.sub(rf"(?<=[a-z])(?=[A-Z])|(?<=[A-Za-z])(?={_ANYWHERE.pattern})|(?<={_ANYWHERE.pattern})(?=[A-Za-z])", " ", in_nfc(name))
     return [part.casefold() for part in re.findall(r"[^\W\d_]+", spaced)]
 
 
@@ -113,9 +113,7 @@ def is_judge_name(name: str) -> bool:
     >>> [is_judge_name(name) for name in ("judge.score", "GPT4o", "posouzeno strojem", "human_evaluator", "Jana", "mainland")]
     [True, True, True, False, False, False]
     """
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
-    parts = [part.casefold() for part in re.findall(r"[^\W\d_]+", spaced)]
-    text, words = name.casefold(), column_words()
+    parts, text, words = name_parts(name), name.casefold(), column_words()
     if any(part in words.programs or part.startswith((*words.models, "model", "automat")) for part in parts):
         return True
     if len(words.in_name("programs", name)) >= _NO_PERSON:

@@ -132,6 +132,7 @@ class RoleFinder:
         sides = {column.side for column in scores}
         if kind is None and not (rater and self._find_rater_sides(rater) == {"human", "judge"}):
             self._refuse_one_side(sides)
+            self._refuse_repeated_texts()
         by_column: dict[str, Role] = {name: self.roles.get(name, "unused") for name in self.columns}
         return TableRoles(by_column, tuple(scores), self._name_texts(), kind, rater, tuple(self.notes))
 
@@ -277,10 +278,15 @@ class RoleFinder:
         only = set(name_parts(column.name)) - {"id", "name", "no", "nr", "type"}
         if any(words.in_name("scores", part) for part in only):
             return False
+        if any(are_places([column.name, name]) for name in self.columns if name != column.name):
+            return False  # one of several people or judges, each with a column
+        of_people = any(side_of(other.name) == "human" for other in scored if other is not column)
+        if of_people and all(is_judge_name(str(value)) for value in column.counts):
+            return False  # the judge of the row, whose scores stand beside a person's
         if column not in scored:
             return True
         # Scores of an annotator, or the numbers of annotators: these stand in several rows of one text, and are one column.
-        if column.words or any(are_places([column.name, other.name]) for other in scored if other is not column):
+        if column.words:
             return False
         other_scores = [other for other in scored if other is not column and side_of(other.name) is None]
         if any(words.in_name("id", part) for part in name_parts(column.name)):
@@ -324,7 +330,9 @@ class RoleFinder:
 
     def _names_systems(self, column: SourceColumn) -> bool:
         """Return whether the words are the names of the systems whose texts are compared."""
-        names = {str(value).casefold() for other in self.columns.values() if _find_pair_key(other.name) for value in other.counts}
+        key = _find_pair_key(column.name)
+        others = [other for name, other in self.columns.items() if _find_pair_key(name) and _find_pair_key(name) != key]
+        names = {str(value).casefold() for other in others for value in other.counts}
         return not column.is_text and bool(names) and column.words <= names | column_words().verdicts.tie
 
     def _find_columns_of_scores(self) -> list[SideColumn]:
@@ -523,6 +531,24 @@ class RoleFinder:
         raise UsageError(
             f"no column with {what} was found{assigned}{''.join(texts)}; name it with {flag}; the columns are: {columns}{more}"
         )
+
+    def _refuse_repeated_texts(self) -> None:
+        """Raise UsageError where rows have the texts of other rows, and a column of names tells them apart: who scored, most likely."""
+        texts = list(zip(*(self.columns[name].cells for name, role in self.roles.items() if role == "text"), strict=True))
+        if not texts or 2 * len(set(texts)) > len(texts):
+            return
+        for name, column in self.columns.items():
+            few = 1 < len(column.counts) <= _MOST_SYSTEMS and column.filled == len(texts) and not column.is_text and column.words
+            if (
+                few
+                and self.roles.get(name, "unused") in ("unused", "system")
+                and len(set(zip(texts, column.cells, strict=True))) == len(texts)
+            ):
+                raise UsageError(
+                    f"{len(set(texts)):,} texts stand in several rows, which '{name}' tells apart ({quoted(map(str, column.counts))}): "
+                    "if it says who scored, give each of them a column of scores, or each score a row beside that name; if not: "
+                    f"--drop '{name}'"
+                )
 
     def _name_texts(self) -> dict[str, str]:
         """Return the texts by the names that they get: the one that is judged is `output`, of a pair `output_a` and `output_b`."""

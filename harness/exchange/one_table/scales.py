@@ -69,6 +69,11 @@ def read_scale(
             return matched
         raise UsageError(_differ(metric, labelled, judged, judges))
     if _are_words(labelled):
+        if judges and all(any(_says_none(column) for column in side) for side in (people, judges)):
+            raise UsageError(
+                f"'none' on '{metric}' may be a class, as people and judge both say it, or mean that there is no answer: write another "
+                "word for the class in the table, or empty these cells"
+            )
         # A scale of words: people's, and those that a judge often says; of two, the better one is known by its word.
         total = sum(judged.values())
         words = [score for score in labelled if isinstance(score, str)]
@@ -93,6 +98,10 @@ def read_scale(
             f"people gave one class only on '{metric}': {_describe_scores(labelled)}; nothing shows what the judge does with the others"
         )
     return read
+
+
+def _says_none(column: SourceColumn) -> bool:
+    return any(str(value).strip().casefold() == "none" for value in column.counts)
 
 
 def _are_words(scores: Counter[float | str]) -> bool:

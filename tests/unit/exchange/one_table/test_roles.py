@@ -68,6 +68,7 @@ def roles(found: Sequence[SourceColumn], **options: Any) -> TableRoles:
         (("answer", "human_score", "judge"), (1, 2, 3, 4, 5)),
         (("reply", "human", "bot judge"), ("👍", "👎🏽")),
         (("评论", "人工", "模型"), (1, 2, 3)),
+        (("回答", "人間の評価", "AIの評価"), ("１", "２", "３")),
         (("svar", "menneskelig vurdering", "maskinens vurdering"), (0, 1)),
     ],
 )
@@ -150,3 +151,21 @@ def test_replies_of_a_judge_without_a_score_do_not_hide_its_scores() -> None:
     [text, person, judge] = columns(["text", "human", "judge"], (1, 2, 3, 4, 5))
     replies = [f"ERROR: no answer {k % 3}" if k % 7 == 0 else score for k, score in enumerate(judge.cells)]
     assert roles([text, person, SourceColumn("judge", replies)]).first("judge") == "judge"
+
+
+def test_a_column_with_the_names_of_judges_beside_a_persons_scores_names_no_raters() -> None:
+    [text, person, judge] = columns(["text", "human_score", "judge_score"], (1, 2, 3, 4, 5))
+    names = SourceColumn("judge_model", ["gpt-4o", "claude-3"] * 30)
+    found = roles([text, person, names, judge])
+    assert found.rater is None and (found.first("human"), found.first("judge")) == ("human_score", "judge_score")
+    twice = [SourceColumn(column.name, [column.cells[k // 2] for k in range(60)]) for column in (text, person)]
+    with pytest.raises(UsageError, match="30 texts stand in several rows, which 'judge_model' tells apart"):
+        roles([*twice, names, judge])
+
+
+def test_names_of_people_beside_their_labels_are_no_scores() -> None:
+    [text, person, judge] = columns(["text", "annotator_1_label", "llm_label"], ("good", "bad"))
+    second = SourceColumn("annotator_2_label", [*person.cells[1:], "bad"])
+    names = [SourceColumn(f"annotator_{place}", [name] * 60) for place, name in ((1, "ann"), (2, "bob"))]
+    found = roles([text, names[0], person, names[1], second, judge])
+    assert found.rater is None and [name for name, role in found.by_column.items() if role == "human"] == [person.name, second.name]

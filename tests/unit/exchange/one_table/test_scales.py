@@ -45,3 +45,10 @@ def test_numbers_of_one_scale_are_read() -> None:
     assert read([[-1, 0, 1, 1, 0]], [[0, -1, 1, 1, 0]]) == "-1 to 1"
     assert read([[7, 8, 9] * 5], [[7, 9, 8] * 5]) == "7 to 9"
     assert read([PEOPLE, [5] * 30], [[5] * 29 + [4]]) == "1 to 5"
+
+
+def test_a_word_that_may_be_a_class_or_no_answer_is_asked_about() -> None:
+    cells = ["none", "minor", "major"] * 10
+    with pytest.raises(UsageError, match="'none' on 'm' may be a class"):
+        read_scale("m", [SourceColumn("p", cells)], [SourceColumn("j", cells[::-1])], None, pair=False)
+    assert read_scale("m", [SourceColumn("p", cells)], [SourceColumn("j", cells[1:3] * 15)], None, pair=False).described == "major, minor"
