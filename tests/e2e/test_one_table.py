@@ -552,6 +552,24 @@ def test_means_below_a_table_without_ids_are_no_scores(cli: Any, rows_at_the_end
     assert done.code == 3 and "looks like a row of totals or means" in done.err
 
 
+@pytest.mark.parametrize("every", [1, 10])
+def test_formulas_without_a_stored_value_are_refused_with_their_place(cli: Any, every: int) -> None:
+    book = openpyxl.Workbook()
+    book.active.append(["text", "human", "judge"])
+    for k in range(60):
+        book.active.append([text(EN, k), said(k, (1, 2, 3)), "=1+1" if k % every == 0 else agreeing(k, (1, 2, 3))])
+    book.save("t.xlsx")
+    done = cli("compare", "t.xlsx")
+    assert done.code == 3 and "t.xlsx:Sheet!C2" in done.err and f"({60 // every} cells of 'judge' have no value" in done.err
+
+
+def test_lists_of_scores_beside_a_judge_are_named(cli: Any) -> None:
+    rows = [{"text": text(EN, k), "human_scores": [1, 2 + k % 2], "gpt4": said(k, (1, 2, 3))} for k in range(60)]
+    Path("t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    done = cli("compare", "t.jsonl")
+    assert done.code == 2 and "'human_scores' holds lists or objects" in done.err
+
+
 def test_the_code_of_a_country_is_no_language(cli: Any) -> None:
     words, korean = (1, 2, 3), "상품은 수령 후 14일 이내에 어느 우체국에서나 반품할 수 있습니다"
     rows = [{"lang": "kr", "text": f"{korean} {k}", "human": said(k, words), "judge": agreeing(k, words)} for k in range(60)]

@@ -97,7 +97,7 @@ def first_object(content: Any) -> dict[str, Any]:
 def objects_in(path: Path, content: Any) -> list[dict[str, Any]]:
     """Return the objects of a JSON list. Raises ContentError for any other content."""
     if not isinstance(content, list) or not all(isinstance(row, dict) for row in content):
-        raise ContentError("a list of objects is expected", path)
+        raise ContentError("a list of objects is expected; results of other programs are read by 'harness import'", path)
     if not content:
         raise ContentError("an empty list: no records", path)
     return content

@@ -30,6 +30,7 @@ from harness.exchange.labels.table import (
     Record,
     SourceColumn,
     SourceTable,
+    Unreadable,
     cell_score,
     columns_of,
     columns_of_table,
@@ -497,11 +498,22 @@ def _make_table(
     table: SourceTable, columns: list[SourceColumn], name: str, options: TableOptions, ask: Callable[[str], Role] | None, notes: list[str]
 ) -> OneTable:
     columns, recoded = recoded_columns(table, columns, options.recode)
+    _refuse_unreadable(table, [column.name for column in columns if not column.filled])
     roles = find_roles(columns, options, ask)
+    _refuse_unreadable(table, [name for name, role in roles.by_column.items() if role != "unused"])
     read = RecordReader(table, columns, roles, options, name).read()
     notes += [*table.notes, *recoded, *read.notes]
     data = msgspec.structs.replace(read.data, about=msgspec.structs.replace(read.data.about, notes=tuple(notes)))
     return OneTable(data, roles, tuple(_describe_reading(roles, read, notes)))
+
+
+def _refuse_unreadable(table: SourceTable, names: Sequence[str]) -> None:
+    """Raise ContentError for cells of columns that have no value, such as formulas whose value was not stored."""
+    for name in names:
+        unreadable = [record for record in table.records if isinstance(record.cells.get(name), Unreadable)]
+        if unreadable:
+            more = f" ({len(unreadable)} cells of '{name}' have no value that can be read)" if len(unreadable) > 1 else ""
+            raise ContentError(f"{unreadable[0].cells[name].reason}{more}", unreadable[0].place(name))
 
 
 def _read(source: Any, notes: list[str]) -> SourceTable:

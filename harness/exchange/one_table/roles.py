@@ -528,6 +528,9 @@ class RoleFinder:
             return
         side = "human" if "judge" in sides else "judge"
         texts = [f"; {self._holds_texts(name)}" for name, role in self.roles.items() if role == "text" and side_of(name) == side][:1]
+        lists = [name for name, column in self.columns.items() if (column.nested or column.holds_objects) and name not in texts]
+        hold = "holds" if len(lists) == 1 else "hold"
+        texts += [f"; {quoted(lists)} {hold} lists or objects, maybe with scores: give each score a column or a row"] if lists else []
         raise UsageError(
             f"no column with {what} was found{assigned}{''.join(texts)}; name it with {flag}; the columns are: {columns}{more}"
         )
