@@ -104,7 +104,7 @@ def equal_groups(groups: int, effective: float | None) -> str:
     return "" if float(number) == groups else number
 
 
-_NO_CHANGE = "At what was seen, more labels would not change this"
+_NO_CHANGE = "If the numbers are as measured here, more labels will not help"
 
 
 class VerdictInWords(NamedTuple):
@@ -352,7 +352,7 @@ class VerdictInWords(NamedTuple):
             case "annotators":
                 return f"no text has two annotators, and {options.items} in {options.groups} independent texts are needed"
             case _:
-                return "each test is passed alone, but not among so many cells"
+                return "the result is good, but not certain enough among so many tests"
 
     def _list_exceptions(self) -> Iterator[str]:
         """Yield what a `use` does not cover."""
