@@ -208,10 +208,10 @@ def _agreement_sentence(check: LabelCheck) -> str:
             "how far people agree is known only of texts that were scored a second time" if second else "how far people agree is not known"
         )
         return f"No text has labels by two people, so {unknown_words}."
-    shares = [f"{percent(cell['human_pa'])} for {_place(cell)}" for cell in (measured[0], measured[-1])]
     if len(measured) == 1:
-        return f"Two people give the same score to a text in {shares[0]}."
-    return f"Two people give the same score to a text in {shares[0]} (the most) down to {shares[1]} (the least)."
+        return f"Two people give the same score to {percent(measured[0]['human_pa'])} of texts ({_place(measured[0])})."
+    shares = [f"{percent(cell['human_pa'])} ({_place(cell)})" for cell in (measured[-1], measured[0])]
+    return f"Two people give the same score to between {shares[0]} and {shares[1]} of texts."
 
 
 def _place(cell: Mapping[str, Any]) -> str:

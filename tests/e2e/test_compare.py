@@ -402,4 +402,4 @@ def test_the_object_of_a_label_check(cli: Cli, folder: Folder) -> None:
     assert [(pair["a"], pair["b"], pair["n"]) for pair in cell["pairs"]] == [("a0", "a1", ITEMS), ("a0", "a2", ITEMS), ("a1", "a2", ITEMS)]
     assert cell["pairs"][0]["cohen_kappa"] == 1
     shown = cli("labels", "check", folder.path)
-    assert shown.code == 0 and shown.out.startswith("Two people give the same score to a text in ") and "Japanese" in shown.out
+    assert shown.code == 0 and shown.out.startswith("Two people give the same score to ") and "Japanese" in shown.out

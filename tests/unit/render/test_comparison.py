@@ -206,7 +206,7 @@ def make_check() -> Callable[..., LabelCheck]:
 def test_a_label_check_shows_who_agrees_and_how_many_labels_there_are(make_check: Callable[..., LabelCheck]) -> None:
     cells = (LABELS, LABELS | {"language": "ja", "metric": "[bold]x", "labelled": 20})
     short = shown(render_label_check(make_check(*cells)))
-    assert short.startswith("Two people give the same score to a text in 71 % for ") and "Nothing looks odd." in short
+    assert short.startswith("Two people give the same score to ") and "71 % (" in short and "Nothing looks odd." in short
     assert "[bold]x" in short and "Gwet" not in short
     text = shown(render_label_check(make_check(*cells), all_numbers=True))
     for piece in ("Czech · čeština (cs)", "18 of 20", "4×2, 14×3", "71 % [60–80]", ".42", ".40", ".50", "0:20 1:30 2:50", "[bold]x"):
