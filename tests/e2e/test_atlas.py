@@ -167,9 +167,10 @@ def test_pages_keep_nobody_out(site: Path, axe_core: str, width: int, scheme: st
                 assert shown.said == [] and shown.elsewhere == []
 
 
-def test_readme_shows_what_the_command_prints(cli: Callable[..., Any]) -> None:
+def test_readme_shows_what_the_command_prints(cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     text = (Path(__file__).resolve().parents[2] / "README.md").read_text("utf-8")
     [(command, block)] = re.findall(r"```console\n\$ harness (atlas[^\n]*)\n(.*?)```", text, re.DOTALL)
+    monkeypatch.setenv("COLUMNS", "88")  # as the page was made
     printed = cli(*command.split()).out.splitlines()
     assert block.splitlines() and all(line in printed for line in block.splitlines() if line != "…")
 
