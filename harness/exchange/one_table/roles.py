@@ -204,7 +204,7 @@ class RoleFinder:
                 self.roles[column.name] = "unused"
             elif words.in_name("system", column.name) and column.words and self._has_pair(column):
                 self.roles[column.name] = "system"
-            elif parts & words.metadata and not column.is_text:
+            elif parts & words.metadata and not column.is_text and not self._is_kind(column):
                 self.roles[column.name] = "unused"
 
     def _find_probabilities(self) -> list[str]:

@@ -169,3 +169,11 @@ def test_names_of_people_beside_their_labels_are_no_scores() -> None:
     names = [SourceColumn(f"annotator_{place}", [name] * 60) for place, name in ((1, "ann"), (2, "bob"))]
     found = roles([text, names[0], person, names[1], second, judge])
     assert found.rater is None and [name for name, role in found.by_column.items() if role == "human"] == [person.name, second.name]
+
+
+def test_a_role_that_tells_people_from_judges_is_no_fact_to_set_aside() -> None:
+    [text, person, judge] = columns(["text", "score", "x"], (1, 2, 3, 4, 5))
+    rows = {"text": [cell for cell in text.cells for _ in "ab"], "role": ["human", "llm"] * 60}
+    scores = [cell for both in zip(person.cells, judge.cells, strict=True) for cell in both]
+    found = roles([SourceColumn(name, cells) for name, cells in rows.items()] + [SourceColumn("score", scores)])
+    assert (found.kind, found.first("score")) == ("role", "score")
