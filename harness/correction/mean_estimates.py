@@ -282,18 +282,16 @@ def judge_errors(samples: Sequence[Sample]) -> JudgeErrors:
     )
     groups = [sample.groups for sample in samples]
     # The kurtosis of the error of one independent label, pooled over languages; 3, that of normal errors, without any error.
-    errors = np.concatenate([_label_errors(sample, lam) for sample in samples])
+    by_group = []  # what each group of labels adds to the error of the mean, as if all groups of its language were of the mean size
+    for sample in samples:
+        label_error = (sample.y - lam * _filled(sample))[sample.known]
+        group = np.unique(sample.group[sample.known], return_inverse=True)[1]
+        by_group.append(np.bincount(group, label_error - label_error.mean()) * (group.max() + 1) / len(group))
+    errors = np.concatenate(by_group)
     square = float((errors**2).mean())
     kurtosis = float((errors**4).mean()) / square**2 if square > 0 else 3.0
     error, freedom = mixed_errors([sample.error for sample in by_language], groups), mixed_freedom(groups, kurtosis)
     return JudgeErrors(lam, np.array([sample.value for sample in by_language]), np.maximum(error, 1e-9), freedom, by_language)
-
-
-def _label_errors(sample: Sample, lam: float) -> Floats:
-    """Return (groups,) what each group of labels adds to the error of the mean, as if all groups were of the mean size."""
-    error = (sample.y - lam * _filled(sample))[sample.known]
-    group = np.unique(sample.group[sample.known], return_inverse=True)[1]
-    return np.asarray(np.bincount(group, error - error.mean()) * (group.max() + 1) / len(group))
 
 
 def _filled(sample: Sample) -> Floats:

@@ -333,6 +333,19 @@ def _numbers(
         helps = fitted is not None and fitted.promising
         needed = texts_needed(len(confidence), fitted.tests.gap.mean.error, 0.0, options.margin, alpha) if fitted and helps else None
     people = cell.next_person[~np.isnan(cell.next_person)]
+    refitted = None
+    if tests.refit is not None:
+        refitted = RefitNumbers(
+            map_intercept=tests.refit.line.intercept,
+            map_slope=tests.refit.line.slope,
+            gap=tests.refit.tests.gap.gap,
+            gap_ci=_ends(tests.refit.tests.gap.mean.interval()),
+            refitted_slope=number(tests.refit.tests.line.slope),
+            brier=tests.refit.brier,
+            brier_raw=float(((confidence - right) ** 2).mean()),
+            brier_constant=tests.refit.brier_constant,
+            refused=tests.refit.reason,
+        )
     return CellProbabilities(
         key=cell.key,
         **counts,
@@ -354,7 +367,7 @@ def _numbers(
         ece=number(calibration_error(confidence, right).ece),
         bins=tuple(_curve(confidence, right, group, options.seed)),
         **_losses(cell),
-        refit=_refit(tests, right, confidence),
+        refit=refitted,
     )
 
 
@@ -392,24 +405,6 @@ def _losses(cell: ProbabilityCell) -> dict[str, Any]:
     if shared.any():
         values["brier_least"] = float(least_brier(counts)[shared].mean())
     return values
-
-
-def _refit(tests: ProbabilityTests, right: Floats, confidence: Floats) -> RefitNumbers | None:
-    fitted = tests.refit
-    if fitted is None:
-        return None
-    gap = fitted.tests.gap
-    return RefitNumbers(
-        map_intercept=fitted.line.intercept,
-        map_slope=fitted.line.slope,
-        gap=gap.gap,
-        gap_ci=_ends(gap.mean.interval()),
-        refitted_slope=number(fitted.tests.line.slope),
-        brier=fitted.brier,
-        brier_raw=float(((confidence - right) ** 2).mean()),
-        brier_constant=fitted.brier_constant,
-        refused=fitted.reason,
-    )
 
 
 def _across_languages(rows: Sequence[CellProbabilities]) -> Iterable[AcrossLanguages]:

@@ -122,7 +122,11 @@ def language_comparisons(
     directions = {metric: votes.classes.direction for judged in aligned.tables for metric, votes in judged.labels.items()}
     comparisons = []
     parts = dict(language_parts(aligned.tables, "source" in aligned.by)) if full else {}
-    for key, cells in _group_by_judge(tests):
+    by_judge: dict[tuple[Any, ...], list[CellTests]] = {}
+    for cell in tests:
+        by_judge.setdefault(without_language(cell.key), []).append(cell)
+    for judge_key, of_judge in by_judge.items():
+        key, cells = dict(judge_key), sorted(of_judge, key=lambda cell: str(cell.key["language"]))
         rows = tuple(_language_level(cell, directions.get(key["metric"]), options) for cell in cells)
         gaps = [cell.gap for cell in cells if cell.gap.error > 0]
         if len(cells) < 2:
@@ -142,14 +146,6 @@ def language_comparisons(
         more = msgspec.structs.asdict(parts[tuple(key.items())] if full else LanguageParts(reasons=dict.fromkeys(COMPARISONS, ON_REQUEST)))
         comparisons.append(LanguageComparison(key=key, languages=rows, gap=gap, **more | {"reasons": reasons | more["reasons"]}))
     return tuple(sorted(comparisons, key=lambda cell: sort_key(cell.key)))
-
-
-def _group_by_judge(tests: Iterable[CellTests]) -> Iterator[tuple[dict[str, Any], list[CellTests]]]:
-    by_judge: dict[tuple[Any, ...], list[CellTests]] = {}
-    for cell in tests:
-        by_judge.setdefault(without_language(cell.key), []).append(cell)
-    for key, cells in by_judge.items():
-        yield dict(key), sorted(cells, key=lambda cell: str(cell.key["language"]))
 
 
 def _language_level(cell: CellTests, direction: int | None, options: DecisionOptions) -> LanguageLevel:

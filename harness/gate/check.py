@@ -123,12 +123,28 @@ def checked(source: GatedSource, policy: Policy, baseline: GatedSource | None = 
     """Hold every limit of a policy without a look at whether it demands anything. Raises as `measure.compare` does."""
     numbers = GatedNumbers(source, policy, baseline)
     drafts = [draft for rule in policy.rule for draft in _drafts(rule, numbers)]
-    checks = tuple(_decided(drafts, policy.alpha))
+    # The tests of the whole policy are corrected together: those of what is demanded, and those of the contrary.
+    tested = [draft.p for draft in drafts if draft.p is not None]
+    q_holds, q_broken = (iter(corrected([1.0 if math.isnan(pair[side]) else pair[side] for pair in tested])) for side in (0, 1))
+    checks = []
+    for draft in drafts:
+        check = draft.check
+        if draft.p is not None:
+            q, q_contrary = next(q_holds), next(q_broken)
+            if q <= policy.alpha:
+                check = msgspec.structs.replace(check, outcome="pass", q=q)
+            elif q_contrary <= policy.alpha:
+                check = msgspec.structs.replace(check, outcome="fail", q=q, reason="shown to be worse than the limit", obstacles=(BROKEN,))
+            else:
+                check = msgspec.structs.replace(check, q=q, reason="neither is shown", obstacles=(OPEN,))
+        if check.outcome == "pass" and draft.why_open:
+            check = msgspec.structs.replace(check, outcome="inconclusive", reason=draft.why_open, obstacles=(draft.obstacle,))
+        checks.append(check)
     return GateResult(
         source=source.recording.name,
         baseline=baseline.recording.name if baseline else None,
         alpha=policy.alpha,
-        checks=checks,
+        checks=tuple(checks),
         signatures=dict(source.signatures),
         notes=tuple(note for note in numbers.notes if note not in numbers.warnings),
         warnings=(*numbers.warnings, *_bar_notes(checks, numbers), *_warnings(checks, numbers)),
@@ -250,25 +266,6 @@ def _tested(fields: Mapping[str, Any], p: tuple[float, float], mean: Any, what: 
         few = f"{what} are too few: {mean.n} in {mean.groups} groups; a test needs {least.items} in {least.groups}"
         return _Draft(msgspec.structs.replace(check, reason=few, obstacles=(LABELS,)))
     return _Draft(check, p, why_open)
-
-
-def _decided(drafts: Sequence[_Draft], alpha: float) -> Iterator[Check]:
-    """Yield the checks, with the tests of the whole policy corrected together: those of what is demanded, and those of the contrary."""
-    tested = [draft.p for draft in drafts if draft.p is not None]
-    q_holds, q_broken = (iter(corrected([1.0 if math.isnan(pair[side]) else pair[side] for pair in tested])) for side in (0, 1))
-    for draft in drafts:
-        check = draft.check if draft.p is None else _by_test(draft.check, next(q_holds), next(q_broken), alpha)
-        if check.outcome == "pass" and draft.why_open:
-            check = msgspec.structs.replace(check, outcome="inconclusive", reason=draft.why_open, obstacles=(draft.obstacle,))
-        yield check
-
-
-def _by_test(check: Check, q_holds: float, q_broken: float, alpha: float) -> Check:
-    if q_holds <= alpha:
-        return msgspec.structs.replace(check, outcome="pass", q=q_holds)
-    if q_broken <= alpha:
-        return msgspec.structs.replace(check, outcome="fail", q=q_holds, reason="shown to be worse than the limit", obstacles=(BROKEN,))
-    return msgspec.structs.replace(check, q=q_holds, reason="neither is shown", obstacles=(OPEN,))
 
 
 def _bar_notes(checks: Sequence[Check], numbers: GatedNumbers) -> Iterator[str]:

@@ -193,7 +193,8 @@ def compare_tables(aligned: JudgedTables, options: MeasureOptions) -> Comparison
     several_scales = "metric" not in by and any(pools_scales(judged, by) for judged in aligned.tables)
     options = replace(options, by=(*by, "metric") if several_scales else by)
     left_out = [count_left_out(judged, options) for judged in aligned.tables]
-    label_warnings = [tuple(_label_warnings(judged)) for judged in aligned.tables]
+    # What makes labels less than they seem: copies of others, twins, and people who saw the judge's scores.
+    label_warnings = [(*copy_notes(judged.data), *twin_notes(judged), *judged.data.labels.sighted_notes()) for judged in aligned.tables]
     parts = [_cells_and_notes(*each, options) for each in zip(aligned.tables, left_out, label_warnings, strict=True)]
     cells = sorted((cell for cells_of_part, _ in parts for cell in cells_of_part), key=lambda cell: sort_key(cell.key))
     notes = tuple(dict.fromkeys(chain(aligned.notes, [_APART] if several_scales else [], *(notes for _, notes in parts))))
@@ -260,13 +261,6 @@ def _table_of_parts(parts: Sequence[_Part], options: MeasureOptions) -> JudgedTa
     learnt = [part.recording.baseline for part in parts]
     shared_baseline = None if None in learnt else {pair: score for guesses in learnt for pair, score in (guesses or {}).items()}
     return replace(JudgedTable.concatenate(tables), learnt=shared_baseline, design=design, design_notes=why)
-
-
-def _label_warnings(judged: JudgedTable) -> Iterator[str]:
-    """Yield what makes labels less than they seem: copies of others, twins, and people who saw the judge's scores."""
-    yield from copy_notes(judged.data)
-    yield from twin_notes(judged)
-    yield from judged.data.labels.sighted_notes()
 
 
 def _cells_and_notes(

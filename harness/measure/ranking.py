@@ -20,7 +20,7 @@ from harness.errors import UsageError
 from harness.judges.baselines import BASELINES, TrainingCounts
 from harness.measure.cells import bounds, number
 from harness.measure.judged_table import JudgedTable, item_key
-from harness.measure.label_counts import Classes, LabelCounts, count_labels
+from harness.measure.label_counts import LabelCounts, count_labels
 from harness.measure.options import Drawing, MeasureOptions, annotators_needed
 from harness.measure.score_ranking import (
     RANKED_BY_ORDER,
@@ -217,7 +217,9 @@ class _Tables(RankedTables):
         cells = judges * len(metrics)
         rows = tabulate(np.concatenate(counts), np.concatenate(score).astype(np.int64), cell=np.concatenate(cell), cells=cells)
         estimates = estimate(chosen, rows)
-        values = {s.name: estimates[s.name].value / (_scale_length(classes) if s.name == "leniency" else 1.0) for s in chosen}
+        points = classes.values or tuple(range(len(classes.scores)))
+        scale_length = float(points[-1] - points[0]) or 1.0
+        values = {s.name: estimates[s.name].value / (scale_length if s.name == "leniency" else 1.0) for s in chosen}
         return {
             metric: [
                 {name: number(values[name][j * len(metrics) + position]) if name in values else None for name in names}
@@ -225,12 +227,6 @@ class _Tables(RankedTables):
             ]
             for position, metric in enumerate(metrics)
         }
-
-
-def _scale_length(classes: Classes) -> float:
-    """Return the length of a scale, from one end to the other, in points."""
-    values = classes.values or tuple(range(len(classes.scores)))
-    return float(values[-1] - values[0]) or 1.0
 
 
 class _LeftOut:

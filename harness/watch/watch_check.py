@@ -146,10 +146,16 @@ def check_watch(plan: WatchPlan, days: Sequence[Day], today: date, earlier: tupl
     alarms = {stream: _find_alarms(of_cells, days, alpha) for stream, of_cells in streams.items()}
     cells = []
     for cell in plan.cells:
-        states: dict[str, Any] = {
-            stream: _stream_state(check[cell.name], alarms[stream].get(cell.name), len(plan.cells) / alpha)
-            for stream, check in streams.items()
-        }
+        states: dict[str, Any] = {}
+        for stream, of_cells in streams.items():
+            evidence, alarm = of_cells[cell.name], alarms[stream].get(cell.name)
+            states[stream] = StreamState(
+                e=evidence.days[-1].e if evidence.days else 1.0,
+                limit=len(plan.cells) / alpha,
+                alarm=alarm,
+                moved=max(evidence.by_test, key=evidence.by_test.__getitem__) if alarm else "",
+                days=evidence.days,
+            )
         identity = {name: getattr(cell, name) for name in ("language", "metric", "watched_class", "references")}
         cells.append(CellState(answer=_answer_of_cell(**states, guard=plan.options.guard), **identity, **states))
     check = WatchCheck(
@@ -259,12 +265,6 @@ def _find_alarms(of_cells: Mapping[str, _Evidence], days: Sequence[Day], alpha: 
         for number in e_benjamini_hochberg([of_cells[name].at(day.date) for name in names], alpha):
             alarms.setdefault(names[number], day.date)
     return alarms
-
-
-def _stream_state(evidence: _Evidence, alarm: date | None, limit: float) -> StreamState:
-    moved = max(evidence.by_test, key=lambda name: evidence.by_test[name]) if alarm else ""
-    e = evidence.days[-1].e if evidence.days else 1.0
-    return StreamState(e=e, limit=limit, alarm=alarm, moved=moved, days=evidence.days)
 
 
 def _answer_of_cell(anchors: StreamState, production: StreamState, guard: int) -> WatchAnswer:
