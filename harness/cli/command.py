@@ -172,12 +172,16 @@ def class_of(name: str) -> type[Command]:
     return cls
 
 
-@cache
 def fields_of(cls: type[Any]) -> tuple[CommandField, ...]:
     """Return the fields of a command, with those of the options that it holds in place of these.
 
     Positional arguments come first, in their order; then the flags that people need, and the flags of all commands last.
     """
+    return _ordered_fields(cast("Any", cls))  # mypy takes a class with fields for an object without a hash
+
+
+@cache
+def _ordered_fields(cls: type[Any]) -> tuple[CommandField, ...]:
     hints, members = get_type_hints(cls, include_extras=True), list[CommandField]()
     for field in fields(cls):
         hint = hints[field.name]
