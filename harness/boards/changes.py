@@ -117,7 +117,17 @@ def change_since(base: str, boards: Mapping[str, Path]) -> SubmittedChange:
             f"ambiguous; rebase it: git rebase {base_commit.name}"
         )
     begin = ancestors[0]
-    touched, links = _touched_files(root, begin)
+    # What happened to each path, and the paths that are links or submodules now. A renamed file counts as removed and added. `diff-tree` is
+    # used because `diff` obeys settings, such as `ignore` in .gitmodules, and a change may bring its own.
+    output = git(root, "diff-tree", "-r", "--raw", "--no-renames", "--no-relative", "--ignore-submodules=none", "-z", begin, "HEAD", "--")
+    parts = output.split("\0")[:-1]
+    touched, links = {}, []
+    for raw, file in zip(parts[::2], parts[1::2], strict=True):
+        _, mode, _, _, letter = raw.split(" ")
+        touched[file] = _EVENTS.get(letter[:1], "changed")
+        if mode in _LINKS:
+            links.append(file)
+            touched[file] += f" as {_LINKS[mode]}"
     names: dict[PurePosixPath, str] = {}  # of the boards, by their folders as git names them
     for name, board_folder in boards.items():
         resolved = board_folder.resolve()
@@ -156,20 +166,3 @@ def _submission_of(path: PurePosixPath, names: Mapping[PurePosixPath, str]) -> P
     folder = _board_folder_of(path, names)
     below = path.relative_to(folder).parts if folder else ()
     return folder / below[0] / below[1] if folder and len(below) >= 2 and below[0] == "submissions" else None
-
-
-def _touched_files(root: Path, begin: str) -> tuple[dict[str, str], list[str]]:
-    """`{path: what happened to it}`, and the paths that are links or submodules now. A renamed file counts as removed and added.
-
-    `diff-tree` is used because `diff` obeys settings, such as `ignore` in .gitmodules, and a change may bring its own.
-    """
-    output = git(root, "diff-tree", "-r", "--raw", "--no-renames", "--no-relative", "--ignore-submodules=none", "-z", begin, "HEAD", "--")
-    parts = output.split("\0")[:-1]
-    touched, links = {}, []
-    for raw, path in zip(parts[::2], parts[1::2], strict=True):
-        _, mode, _, _, letter = raw.split(" ")
-        touched[path] = _EVENTS.get(letter[:1], "changed")
-        if mode in _LINKS:
-            links.append(path)
-            touched[path] += f" as {_LINKS[mode]}"
-    return touched, links

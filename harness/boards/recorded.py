@@ -98,18 +98,18 @@ class RecordedJudgments:
         of_judge = judgments.take(mine & judgments.variant.equals(identity.settings.get("variant", "")))
         if (np.array([*of_judge.repeat.values, 0])[of_judge.repeat.codes] > 0).any():
             raise UsageError(f"'{identity.model}' judged items more than once; recorded scores need one judgment of every item")
-        board_metrics = {self._name_in_data(metric): metric for metric in self._prepared.protocol.questions.metrics}
+        library, about = self._prepared.library, self._prepared.data.about
+        names = {board_metric: data_metric for data_metric, board_metric in about.rubrics.items()}
+        board_metrics = {
+            names.get(metric) or library.rubric(metric).compared_with or metric: metric
+            for metric in self._prepared.protocol.questions.metrics
+        }
         rows = zip(of_judge.item, of_judge.metric, of_judge.score, of_judge.failure, strict=True)
         return {
             (item, board_metrics[metric]): Failure(failure) if score is None else float(score)
             for item, metric, score, failure in rows
             if metric in board_metrics
         }
-
-    def _name_in_data(self, metric: str) -> str:
-        """The metric of the data whose judgments are those of a metric of the board."""
-        names = {board_metric: data_metric for data_metric, board_metric in self._prepared.data.about.rubrics.items()}
-        return names.get(metric) or self._prepared.library.rubric(metric).compared_with or metric
 
 
 def score_lines(queries: Sequence[Query], outcomes: Mapping[tuple[str, str], RecordedAnswer]) -> list[bytes]:

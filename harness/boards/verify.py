@@ -106,8 +106,7 @@ def verify(board: str, submission: str, watcher: Watcher, settings: Settings, op
     """
     check_engine(settings)
     prepared = whole_board(board, options.content, options.data)
-    folder = _find_folder(prepared, board, submission)
-    card = _card_to_verify(prepared, folder)
+    folder, card = _submission_to_verify(prepared, board, submission)
     environment, seed_of_calls = Environment(os.environ), prepared.protocol.questions.seed
     opening = opening_name(card.identity)
     headers = of_judge(options.headers, opening, [opening])
@@ -186,17 +185,13 @@ def draw_calls(calls: Mapping[str, Sequence[str]], share: float, seed: int) -> d
 # ---- the submission
 
 
-def _find_folder(prepared: Prepared, board: str, submission: str) -> Path:
+def _submission_to_verify(prepared: Prepared, board: str, submission: str) -> tuple[Path, JudgeCard]:
+    """Return the folder and the card of a submission that can be asked again. Raises ContentError with its first problem."""
     home = prepared.library.board_files[board].parent / SUBMISSIONS
-    for folder in (home / submission, Path(submission)):
-        if (folder / CARD).is_file():
-            return folder
-    names = sorted(path.name for path in home.glob("*") if path.is_dir())
-    raise UsageError(f"no submission '{submission}' on the board '{board}'.{choose_from(names, submission)}")
-
-
-def _card_to_verify(prepared: Prepared, folder: Path) -> JudgeCard:
-    """Return the card of a submission without problems that can be asked again. Raises ContentError with the first problem."""
+    folder = next((path for path in (home / submission, Path(submission)) if (path / CARD).is_file()), None)
+    if folder is None:
+        names = sorted(path.name for path in home.glob("*") if path.is_dir())
+        raise UsageError(f"no submission '{submission}' on the board '{board}'.{choose_from(names, submission)}")
     expected = expected_calls(prepared)
     examined = examine(expected, folder, Baselines(prepared, expected))
     for problem in examined.problems:
@@ -211,7 +206,7 @@ def _card_to_verify(prepared: Prepared, folder: Path) -> JudgeCard:
         raise UsageError(
             f"{folder.name} holds token probabilities, which are not asked for again; submit the board's own variant to be verified"
         )
-    return card
+    return folder, card
 
 
 # ---- asking

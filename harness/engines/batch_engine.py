@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import aclosing, suppress
 from functools import partial
 from itertools import islice
@@ -189,7 +189,8 @@ class Collector:
         refusals: dict[str, EndpointRefusal] = {}
         unanswered = calls.without([call_id in results.answers for call_id in calls.ids()])
         for are_answers, part in ((True, with_ids(calls, results.answers)), (False, unanswered)):
-            for chunk in _chunks(part):
+            remaining = iter(part)
+            while chunk := list(islice(remaining, _CHUNK)):
                 meanings = [(call, self._meaning(call, results.line(call.call_id), capabilities, record)) for call in chunk]
                 self._write(meanings, cancelled=record.batch_id if batch.status == "cancelled" else None)
                 refusals |= {call.call_id: meaning for call, meaning in meanings if isinstance(meaning, EndpointRefusal)}
@@ -197,18 +198,14 @@ class Collector:
                 await asyncio.sleep(0)
             if are_answers and self._accounts.progress.done > answered_before:
                 fatal = None  # some lines were completions, so the others were exceptions
-        return fatal or self._repeated_refusal(calls, refusals)
-
-    def _repeated_refusal(self, calls: CallSequence, refusals: Mapping[str, EndpointRefusal]) -> FatalReply | None:
-        """The refusal that stops the judge: any if the judge has never answered, otherwise the last of several in a row."""
-        if refusals and not (self._accounts.progress.done or self._work.answered_before):
+        if fatal is None and refusals and not (self._accounts.progress.done or self._work.answered_before):
             return next(iter(refusals.values()))
         in_a_row = 0
-        for call_id in calls.ids():
+        for call_id in calls.ids() if fatal is None else ():
             in_a_row = in_a_row + 1 if call_id in refusals else 0
             if in_a_row >= MAX_REFUSALS:
                 return repeated_refusal(refusals[call_id], in_a_row)
-        return None
+        return fatal
 
     def _meaning(self, call: Call, line: ResultLine | None, capabilities: EndpointCapabilities, record: StoredBatch) -> LineMeaning:
         if line is None:
@@ -265,12 +262,6 @@ class Collector:
                 self._accounts.give_up(call, meaning.reason)
             else:
                 self._accounts.record_loss(call, str(meaning))
-
-
-def _chunks(calls: CallSequence) -> Iterator[list[Call]]:
-    remaining = iter(calls)
-    while chunk := list(islice(remaining, _CHUNK)):
-        yield chunk
 
 
 FIRST_POLL_SECONDS = 5.0
@@ -361,8 +352,13 @@ class _BatchSession:
                         raise error
                     self._accounts.check()
                     self._show()
-            if self._queue_problem:
-                self._wait_for_queue()
+            if self._queue_problem:  # the provider's queue is full: wait longer each time
+                self._retry_at = time.monotonic() + min(QUEUE_SECONDS * 2**self._queue_waits, LONGEST_WAIT_SECONDS)
+                self._queue_waits += not self._open
+                if not self._open and self._queue_waits > _MAX_QUEUE_WAITS:  # and no batch of this run is in it
+                    for call in with_ids(self._work.calls, self._accounts.to_ask_again):
+                        self._accounts.give_up(call, self._queue_problem)
+                    self._accounts.to_ask_again.clear()
             if not self._settings.collect and time.monotonic() >= self._retry_at:
                 await self._submit(with_provider)
                 with_provider = None
@@ -432,17 +428,6 @@ class _BatchSession:
                 f"there is no batch {record.batch_id}, which run {record.run} has submitted ({err}). Is this the key of the same project? "
                 f"'harness batch forget {record.batch_id}' gives the batch up: its calls are then asked and paid for again"
             ) from None
-
-    def _wait_for_queue(self) -> None:
-        """The provider's queue is full: wait longer each time. If no batch of this run is in the queue, give the calls up after a while."""
-        self._retry_at = time.monotonic() + min(QUEUE_SECONDS * 2**self._queue_waits, LONGEST_WAIT_SECONDS)
-        if self._open:
-            return
-        self._queue_waits += 1
-        if self._queue_waits > _MAX_QUEUE_WAITS:
-            for call in with_ids(self._work.calls, self._accounts.to_ask_again):
-                self._accounts.give_up(call, self._queue_problem)
-            self._accounts.to_ask_again.clear()
 
     def _pause(self) -> float:
         """Seconds until the next check: as the provider asks, otherwise longer each time."""

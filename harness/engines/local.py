@@ -425,9 +425,17 @@ class CallSession:
             yield from block
 
     async def _ask(self, call: Call, tokens: int, reserved: float) -> None:
+        """Ask a call until it has a reply that counts. There are several if refused calls are asked again; then the last one counts."""
         replies: list[Reply] = []
         try:
-            await self._collect_replies(call, tokens, replies)
+            for round_number in range(MAX_REASKS + 1):
+                if round_number:
+                    self._progress.reasked += 1
+                reply = await self._first_reply(call, tokens)
+                if reply is not None:
+                    replies.append(reply)
+                if not replies or not self._work.ask_again(call, replies[-1]) or self._budget.late or self._ended.is_set():
+                    break
         finally:
             self._begun -= 1
             if self.free_places >= self._rate_limiter.concurrency.limit // _REFILLS_PER_LIMIT:
@@ -435,17 +443,6 @@ class CallSession:
             self._budget.settle(reserved, sum(charged(self._work, call, reply) for reply in replies))
         self._progress.count(self._work, call, replies[-1] if replies else None)
         self._watch(self._work, self._progress)
-
-    async def _collect_replies(self, call: Call, tokens: int, replies: list[Reply]) -> None:
-        """Add every reply to the call to `replies`. There are several if refused calls are asked again; then the last one counts."""
-        for round_number in range(MAX_REASKS + 1):
-            if round_number:
-                self._progress.reasked += 1
-            reply = await self._first_reply(call, tokens)
-            if reply is not None:
-                replies.append(reply)
-            if not replies or not self._work.ask_again(call, replies[-1]) or self._budget.late or self._ended.is_set():
-                return
 
     async def _first_reply(self, call: Call, tokens: int) -> Reply | None:
         """Make attempts until a reply comes. None when the call is given up or nothing more goes out."""

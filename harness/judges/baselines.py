@@ -218,18 +218,15 @@ class BaselineJudge:
     def reply(self, query: Query) -> Reply:
         """Return the answer to a query. It depends on nothing else."""
         draw = f"{self._seed}\x1f{query.repeat}" + ("\x1fswapped" if query.condition.order == "swapped" else "")
-        data = self._training.data
-        scores = {metric: self._score(query, metric, draw) for metric in query.metrics}
-        scores = {metric: _map_to_answers(score, data.label_scale(metric), data.scales[metric]) for metric, score in scores.items()}
+        data, scores = self._training.data, {}
+        is_exchanged = query.condition.order == "swapped" and self._name == "majority"  # it learns from labels, in the item's own order
+        for metric in query.metrics:
+            scale = data.label_scale(metric)
+            score = BASELINES[self._name](query.item, metric, scale, self._training, draw)
+            score = scale.exchanged(score) if is_exchanged and score is not None else score
+            scores[metric] = _map_to_answers(score, scale, data.scales[metric])
         answer = answer_object(scores, None, query.condition.variant.call == "joint")
         return Reply(text=msgspec.json.encode(answer).decode(), model=self.identity.name, finish_reason="stop")
-
-    def _score(self, query: Query, metric: str, draw: str) -> Score | None:
-        """Return the score on the scale of the labels, for the texts in the order in which the query shows them."""
-        scale = self._training.data.label_scale(metric)
-        score = BASELINES[self._name](query.item, metric, scale, self._training, draw)
-        learnt_from_labels = self._name == "majority"  # they are in the item's own order
-        return scale.exchanged(score) if learnt_from_labels and score is not None and query.condition.order == "swapped" else score
 
     async def stop(self) -> None:
         """Nothing to stop."""

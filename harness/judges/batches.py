@@ -243,7 +243,9 @@ class Batches:
             for raised in (err, err.__cause__):  # versions of the client differ in whether they wrap it
                 if isinstance(raised, RefusedRequest):
                     self._raise_refusal(action, raised.response)
-            if not isinstance(err, (openai.APIError, *_list_transport_errors())):
+            # Errors of the client's HTTP library while it reads a body; the library has had two names.
+            of_library = tuple(sys.modules[name].HTTPError for name in ("httpx", "httpx2") if name in sys.modules)
+            if not isinstance(err, (openai.APIError, *of_library)):
                 raise
             cause = self.chat.quote(str(err.__cause__ or err)) or type(err).__name__
             raise NoReply(f"{self._host}: no connection ({cause})", down=True) from None
@@ -289,11 +291,6 @@ async def _beginning(parts: AsyncIterator[bytes], most: int) -> bytes:
         if len(body) > most:
             break
     return bytes(body)
-
-
-def _list_transport_errors() -> tuple[type[Exception], ...]:
-    """Return the errors of the client's HTTP library while it reads a body. The library has had two names."""
-    return tuple(sys.modules[name].HTTPError for name in ("httpx", "httpx2") if name in sys.modules)
 
 
 def _give_advice(status: int) -> str:

@@ -24,10 +24,19 @@ from harness.text import quoted
 
 def refuse_unfit_judges(judges: Iterable[JudgeIdentity | str], conditions: Sequence[Condition], scales: Mapping[str, Scale]) -> None:
     """Raise UsageError for a judge that cannot be asked about these metrics under these conditions: before anything is sent."""
+    usual = ("scale", "forward", 0)
+    variants = [condition.variant for condition in conditions]
+    for_decisions = [variant for variant in variants if (variant.question, variant.options, variant.levels) != usual]
     for judge in judges:
-        problems = problems_of_decisions(conditions, scales) if traits_of(judge).decides else _problems_of_writing(conditions)
-        for problem in problems:
-            raise UsageError(f"{judge if isinstance(judge, str) else judge.name} cannot be asked: {problem}")
+        name = judge if isinstance(judge, str) else judge.name
+        if traits_of(judge).decides:
+            for problem in problems_of_decisions(conditions, scales):
+                raise UsageError(f"{name} cannot be asked: {problem}")
+        elif for_decisions:
+            raise UsageError(
+                f"{name} cannot be asked: the variant '{for_decisions[0]}' is for decision models alone; leave out 'choice', "
+                "'options-reversed' and 'levels'"
+            )
 
 
 def needs_levels(scale: Scale) -> bool:
@@ -68,13 +77,6 @@ def problems_of_decisions(conditions: Sequence[Condition], scales: Mapping[str, 
                 continue
             if condition.variant.options == "reversed" and question.kind != "choice":
                 yield f"'{metric}' has no options in an order of their own; 'choice+options-reversed' asks for a choice"
-
-
-def _problems_of_writing(conditions: Sequence[Condition]) -> Iterator[str]:
-    for condition in conditions:
-        variant = condition.variant
-        if (variant.question, variant.options, variant.levels) != ("scale", "forward", 0):
-            yield f"the variant '{variant}' is for decision models alone; leave out 'choice', 'options-reversed' and 'levels'"
 
 
 def asked_questions(spec: RunSpec, metrics: Sequence[str], data: Dataset, board: Board | None) -> AskedQuestions:

@@ -112,16 +112,11 @@ class FirstLanguage:
         self._language = prepared.protocol.texts.languages[0]
         self._next_look = time.monotonic() + _SECONDS
         small = len(plan) * len(prepared.protocol.judges.identities) <= _MOST_CALLS
-        self._calls = self._own_calls(plan) if small and len(prepared.protocol.texts.languages) > 1 else []
-        self._told = not self._calls or self._answered()
-
-    def _own_calls(self, plan: Plan) -> list[str]:
-        """The ids of its calls, to all judges. Queries of a language stand together, and those of the first language come first."""
-        ids = []
-        for identity in self._prepared.protocol.judges.identities:
+        self._calls: list[str] = []  # to all judges; queries of a language stand together, and those of the first language come first
+        for identity in prepared.protocol.judges.identities if small and len(prepared.protocol.texts.languages) > 1 else ():
             queries = zip(plan.queries(), plan.calls(identity).all_call_ids(), strict=True)
-            ids += [call_id for _, call_id in takewhile(lambda query: query[0].item.language == self._language, queries)]
-        return ids
+            self._calls += [call_id for _, call_id in takewhile(lambda query: query[0].item.language == self._language, queries)]
+        self._told = not self._calls or self._answered()
 
     def _answered(self) -> bool:
         return all(number is not None for number in self._store.last_attempts(self._calls))

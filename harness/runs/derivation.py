@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from harness.data.judgments import first_share
 from harness.data.labels import OUTPUT
-from harness.model import LONGEST_EXCERPT, ErrorSpan, Failure, JudgeIdentity, Judgment, Query, Reply, Scale
+from harness.model import LONGEST_EXCERPT, Failure, JudgeIdentity, Judgment, Query, Reply, Scale
 from harness.parse import (
     Reading,
     Vocabulary,
@@ -106,6 +106,9 @@ def derive_judgments(
         if detect_language and reading.justification:
             text = (reading.justification, rules.vocabulary)
             detected_language = _detected.get(text) or _cached_language_of(*text)
+        marked = reading.spans if query.condition.variant.answer == "spans" else None
+        if marked is not None and not query.condition.perturbation:  # errors of a perturbed text have no places: it is not kept
+            marked = place(marked, str(query.item.fields.get(OUTPUT, "")))
         yield Judgment(
             item_id=query.item.item_id,
             language=query.item.language,
@@ -125,14 +128,7 @@ def derive_judgments(
             entropy=entropy(class_probs) if class_probs else None,
             share_a=first_share(class_probs, scale) if class_probs else None,
             further_numbers=reading.further_numbers,
-            spans=_spans(query, reading),
+            spans=marked,
             asked_language=asked_language,
             detected_language=detected_language,
         )
-
-
-def _spans(query: Query, reading: Reading) -> tuple[ErrorSpan, ...] | None:
-    """The marked errors, placed in the text. Errors of a perturbed text have no places: it is not kept."""
-    if query.condition.variant.answer != "spans" or reading.spans is None:
-        return None
-    return reading.spans if query.condition.perturbation else place(reading.spans, str(query.item.fields.get(OUTPUT, "")))

@@ -115,13 +115,21 @@ def writing_plan(spec: GenerateSpec, sources: WritingSources, library: Library) 
 
 
 class _WritingRenderer:
-    """Finds the request to write for a query, by language and by the inputs that an item has."""
+    """Finds the request to write for a query, by language and by the inputs that an item has.
+
+    Raises UsageError for own words that no native reader has reviewed, unless they are allowed.
+    """
 
     def __init__(self, spec: GenerateSpec, sources: WritingSources, library: Library) -> None:
         self.items = ShownItems(library, (), spec.seed)
         self.absent: dict[tuple[str, str, str], tuple[Score, ...]] = {}
         self._task = sources.task
-        self._prompts = {language: _prompt(spec, sources.task, library, language) for language in {item.language for item in sources.items}}
+        self._prompts: dict[str, WritingPrompt] = {}
+        for language in {item.language for item in sources.items}:
+            translated = spec.own_language and not is_english(language)
+            self._prompts[language] = writing_prompt(library, sources.task, language, own_language=spec.own_language)
+            if translated and not library.instructions(language).reviewed_by and not spec.allow_unreviewed:
+                raise UsageError(f"no native reader has reviewed the instructions in '{language}'; --allow-unreviewed uses them")
         self._templates: dict[tuple[str, tuple[str, ...]], PromptTemplate] = {}
 
     def prompt(
@@ -131,15 +139,6 @@ class _WritingRenderer:
         if key not in self._templates:
             self._templates[key] = self._prompts[key[0]].template(key[1])
         return self._templates[key].fill(item, prompt_id)
-
-
-def _prompt(spec: GenerateSpec, task: Task, library: Library, language: str) -> WritingPrompt:
-    """The request in one language. Raises UsageError for own words that no native reader has reviewed, unless they are allowed."""
-    prompt = writing_prompt(library, task, language, own_language=spec.own_language)
-    translated = spec.own_language and not is_english(language)
-    if translated and not library.instructions(language).reviewed_by and not spec.allow_unreviewed:
-        raise UsageError(f"no native reader has reviewed the instructions in '{language}'; --allow-unreviewed uses them")
-    return prompt
 
 
 NOTE = "writing.json"

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.content import Library, Task
+from harness.content import Library
 from harness.data import Dataset
 from harness.judges import traits_of
 from harness.model import (
@@ -471,7 +471,11 @@ class _Renderer:
             variant = msgspec.structs.replace(variant, call="single", metric_order="forward")
         task = self._task(item.task)
         present = tuple(name for name in shown_texts(item, task, query.metrics) if earlier_texts is None or name not in earlier_texts)
-        examples = self._examples(query, task) if variant.shots else ()
+        examples: list[Example] = []
+        for metric in query.metrics if variant.shots else ():
+            cell, scale = (item.language, item.task, metric), self._scales[metric]
+            examples += self._shots.choose(item, task, metric, scale, variant.shots)
+            self.absent.setdefault(cell, self._shots.classes_without_examples(*cell, scale))
         languages = {name: item.language if name == "language" else str(item.fields[name]) for name in task.language_keys}
         sources = task.outputs if query.condition.shown_source != "none" else ()
         shots = tuple((e.metric, e.item_id) for e in examples)
@@ -484,22 +488,11 @@ class _Renderer:
             wording = own_language_wording(self._library, task, rubrics, languages, words, language=tag)
             wording = with_reasons_in(reasons, wording, self._library) if reasons != tag else wording
             scales = {metric: self._scales[metric] for metric in query.metrics}
-            spec = PromptSpec(wording, scales, variant, item.language, present, examples, sources)
+            spec = PromptSpec(wording, scales, variant, item.language, present, tuple(examples), sources)
             self._cached[key] = (
                 decision_template(spec) if decides else self._templates.template_for(spec, next_question=earlier_texts is not None)
             )
         return self._cached[key]
-
-    def _examples(self, query: Query, task: Task) -> tuple[Example, ...]:
-        item = query.item
-        examples: list[Example] = []
-        for metric in query.metrics:
-            scale = self._scales[metric]
-            examples += self._shots.choose(item, task, metric, scale, query.condition.variant.shots)
-            self.absent.setdefault(
-                (item.language, item.task, metric), self._shots.classes_without_examples(item.language, item.task, metric, scale)
-            )
-        return tuple(examples)
 
 
 def estimate_answer_tokens(query: Query, prompt: Prompt) -> int:

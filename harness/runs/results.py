@@ -35,9 +35,9 @@ from harness.parse.reply import decode_spans
 from harness.row_files import to_json, write_atomic
 from harness.runs.asking import JudgeSummary
 from harness.runs.preparation import Prepared
-from harness.runs.prices import ALWAYS, Price, price_of
+from harness.runs.prices import ALWAYS, price_of
 from harness.runs.protocol import Majority, RunProtocol
-from harness.runs.run_completeness import RunAnswers, Spent
+from harness.runs.run_completeness import RunAnswers
 from harness.store import Store
 from harness.text import short_repr
 
@@ -96,26 +96,25 @@ def write_record(
         all_sessions = []
     if not all_sessions or any(session.asked or session.lost or session.batches for session in sessions):
         all_sessions = [*all_sessions, {"started": started, "ended": time.time(), "engine": engine, "judges": sessions}]
+    spent_by_judge: dict[str, dict[str, dict[str, Any]]] = {}
+    for judge, by_language in answers.spent.items():
+        price = prices.get(judge)
+        for language, spent in by_language.items():
+            cost = price.cost(spent.usage) - price.cost(spent.batched) + price.in_batch().cost(spent.batched) if price else None
+            in_dollars = {"cost": None if cost is None else round(cost, 6)}  # None if no price is known
+            spent_by_judge.setdefault(judge, {})[language] = msgspec.structs.asdict(spent) | in_dollars
     record = {
         "schema_version": 2,
         "run": protocol.name,
         "protocol": protocol.flat(),
         **{name: getattr(answers, name) for name in ("missing", "answered_by", "forms", "left_out", "reasoning")},
-        "spent": {
-            judge: {language: _with_cost(spent, prices.get(judge)) for language, spent in by.items()} for judge, by in answers.spent.items()
-        },
+        "spent": {judge: spent_by_judge.get(judge, {}) for judge in answers.spent},
         "prices": prices,
         "sessions": all_sessions,
         "python": platform.python_version(),
         "packages": {name: version(name) for name in _PACKAGES},
     }
     write_atomic(path, to_json(record), private=True)
-
-
-def _with_cost(spent: Spent, price: Price | None) -> dict[str, Any]:
-    """Return the usage of one judge in one language with its cost in US dollars; None if no price is known."""
-    cost = price.cost(spent.usage) - price.cost(spent.batched) + price.in_batch().cost(spent.batched) if price else None
-    return msgspec.structs.asdict(spent) | {"cost": None if cost is None else round(cost, 6)}
 
 
 def run_place(run: str | Path, out: Path) -> tuple[str, Path]:
@@ -129,18 +128,15 @@ def run_place(run: str | Path, out: Path) -> tuple[str, Path]:
     if (folder / "run.json").is_file():
         return folder.name, folder.parent.parent
     if path.exists() and not any(run_folder.name.startswith(str(run)) for run_folder in out.glob("runs/*")):
-        raise UsageError(f"{run} is no run: {_what_it_is(path)}")
+        what = f"a folder of data; 'harness run --data {path}' asks a judge, 'harness compare {path}' compares judgments that it holds"
+        if path.is_file():
+            what = f"a file that no run wrote; 'harness start {path}' looks at a table of texts or scores"
+        elif (path / "runs").is_dir():
+            what = f"a folder of results; 'harness runs --out {path}' lists the runs in it"
+        raise UsageError(f"{run} is no run: {what}")
     if not path.exists() and fetched_folder(str(run)):
         raise UsageError(f"{run} is no run: published labels; 'harness compare {run}' compares the judgments that they hold")
     return str(run), out
-
-
-def _what_it_is(path: Path) -> str:
-    if path.is_file():
-        return f"a file that no run wrote; 'harness start {path}' looks at a table of texts or scores"
-    if (path / "runs").is_dir():
-        return f"a folder of results; 'harness runs --out {path}' lists the runs in it"
-    return f"a folder of data; 'harness run --data {path}' asks a judge, 'harness compare {path}' compares judgments that it holds"
 
 
 def run_record(out: Path, name: str) -> dict[str, Any] | None:

@@ -232,7 +232,12 @@ def ask_opened(opened: OpenedRun, store: Store, out: Path, watcher: Watcher, set
     is_new = run not in store.runs()
     store.put_run(run, msgspec.json.encode(prepared.protocol.flat()))
     since = begin_fresh_run(store, run) if settings.fresh else None
-    first = FirstLanguage(prepared, plan, store, lambda part: _show_part(part, store, watcher))
+
+    def show(part: Prepared) -> None:  # of a run that is being asked: read in a folder of its own
+        with TemporaryDirectory() as folder:
+            watcher.first_language(read_run(part, store, Path(folder)))
+
+    first = FirstLanguage(prepared, plan, store, show)
     setting = AskingPlace(store, reading_of(prepared, opened.reask, watcher), settings, since)
     try:
         sessions, engine = ask_judges(judges, openings, plan, setting, watcher, first.look)
@@ -277,12 +282,6 @@ def ask_opened(opened: OpenedRun, store: Store, out: Path, watcher: Watcher, set
     if missing:
         raise IncompleteRun(f"calls without an answer: {missing} ({why_stopped(sessions, 'no reason was given')}). {again}", result)
     return result
-
-
-def _show_part(part: Prepared, store: Store, watcher: Watcher) -> None:
-    """Read a part of a run that is being asked, in a folder of its own, and show it."""
-    with TemporaryDirectory() as folder:
-        watcher.first_language(read_run(part, store, Path(folder)))
 
 
 def remote_hosts(judges: Sequence[Judge], settings: Settings) -> set[str]:

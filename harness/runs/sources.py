@@ -245,13 +245,10 @@ def development_part(data: Dataset, judged: Iterable[Item], metrics: Collection[
                 f"few-shot shows scored texts that are not judged, and the labelled texts of {language}/{task} are all of one group; "
                 "--examples DIR takes the labelled items of another data folder"
             )
-        aside.update(sorted(groups, key=_rank)[: -(-len(groups) // ONE_GROUP_IN)])
+        in_drawn_order = sorted(groups, key=lambda name: hashlib.sha256(f"development\x1f{name}".encode()).hexdigest())
+        aside.update(in_drawn_order[: -(-len(groups) // ONE_GROUP_IN)])
     set_aside = frozenset(item for item in judged_ids if group[item] in aside)
     part = data.only(
         msgspec.structs.replace(item, split="dev") for item in (*free, *(item for item in usable if item.item_id in set_aside))
     )
     return DevelopmentPart(part, set_aside)
-
-
-def _rank(group: str) -> str:
-    return hashlib.sha256(f"development\x1f{group}".encode()).hexdigest()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from heapq import merge as in_order
 from itertools import groupby, islice
 from pathlib import Path
@@ -53,27 +53,22 @@ def check(folder: Path) -> StoreReport:
     """Check every row of a store at one moment. Raises StoreError when it cannot be opened at all."""
     with Store.reading(folder) as store, explaining_errors(folder):
         store.db.execute("BEGIN")  # a run may be writing to it
-        problems = tuple(problem for find_problems in _CHECKS for problem in _first(find_problems(store.db)))
-        counts = {name: _count(store.db, rows) for name, rows in _COUNTED.items()}
-        return StoreReport(counts, problems)
-
-
-def _count(db: sqlite3.Connection, rows: str) -> int | None:
-    try:
-        [[count]] = db.execute(f"SELECT COUNT(*) FROM {rows}")
-    except sqlite3.DatabaseError:  # the checks have reported it
-        return None
-    return int(count)
-
-
-def _first(problems: Iterator[str]) -> Iterator[str]:
-    """Yield the first problems of a kind, and the number of the others. A damaged file ends the search."""
-    try:
-        yield from islice(problems, _MOST_SHOWN)
-        if more := sum(1 for _ in problems):
-            yield f"and {more} more of this kind"
-    except sqlite3.DatabaseError as err:
-        yield f"the file cannot be read to its end ({err}): restore it from a copy"
+        problems: list[str] = []
+        for find_problems in _CHECKS:  # the first problems of a kind, and the number of the others
+            of_kind = find_problems(store.db)
+            try:
+                for problem in islice(of_kind, _MOST_SHOWN):
+                    problems.append(problem)
+                if more := sum(1 for _ in of_kind):
+                    problems.append(f"and {more} more of this kind")
+            except sqlite3.DatabaseError as err:  # a damaged file ends the search
+                problems.append(f"the file cannot be read to its end ({err}): restore it from a copy")
+        counts: dict[str, int | None] = dict.fromkeys(_COUNTED)
+        for name, rows in _COUNTED.items():
+            with suppress(sqlite3.DatabaseError):  # the checks have reported it
+                [[count]] = store.db.execute(f"SELECT COUNT(*) FROM {rows}")
+                counts[name] = int(count)
+        return StoreReport(counts, tuple(problems))
 
 
 def _file(db: sqlite3.Connection) -> Iterator[str]:

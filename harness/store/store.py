@@ -314,19 +314,16 @@ class AttemptWriter:
                     "INSERT OR IGNORE INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                     [_call_row(call, identity.name, identity_json) for call in new.values()],
                 )
+            replies = [None if attempt.reply is None else msgspec.json.encode(attempt.reply) for attempt in attempts]
             self._db.executemany(
                 "INSERT INTO attempts SELECT ?, 1 + COALESCE((SELECT MAX(attempt) FROM attempts WHERE call_id = ?), 0), ?, ?, ?, ?",
-                [(a.call.call_id, a.call.call_id, now, a.lost, *_with_checksum(a.reply)) for a in attempts],
+                [
+                    (a.call.call_id, a.call.call_id, now, a.lost, *((None, None) if reply is None else (reply.decode(), checksum(reply))))
+                    for a, reply in zip(attempts, replies, strict=True)
+                ],
             )
         self._calls.add(new)
         self._prompts.add(prompts)
-
-
-def _with_checksum(reply: Reply | None) -> tuple[str | None, int | None]:
-    if reply is None:
-        return None, None
-    encoded = msgspec.json.encode(reply)
-    return encoded.decode(), checksum(encoded)
 
 
 def _call_row(call: Call, judge: str, identity: str) -> tuple[object, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from http import HTTPStatus
 from itertools import islice
@@ -191,7 +191,8 @@ class DecisionClient:
         if len(replies) == 1:
             return replies[0]
         # The replies to parts of a call as one: its answers one after the other, its tokens and seconds in all.
-        parts = list(_split_members(replies))
+        between_brackets = (reply.text.strip()[1:-1].strip() for reply in replies)
+        parts = [inner for inner in between_brackets if inner]
         is_list = all(reply.text.lstrip().startswith("[") for reply in replies)
         opening, closing = "[]" if is_list else "{}"
         counts = {name: sum(getattr(reply.usage, name) for reply in replies) for name in Usage.__struct_fields__}
@@ -298,14 +299,6 @@ def _decode_body(body: bytes) -> _Body | None:
     except (ValueError, RecursionError):
         return None
     return _Body(msgspec.Raw(answers), data.get("model"), data.get("usage"), data.get("error"))
-
-
-def _split_members(replies: Iterable[Reply]) -> Iterator[str]:
-    """Yield what stands between the brackets of each text."""
-    for reply in replies:
-        inner = reply.text.strip()[1:-1].strip()
-        if inner:
-            yield inner
 
 
 _OUR_FIELDS = {

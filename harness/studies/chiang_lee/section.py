@@ -71,7 +71,17 @@ def open_page(section: SectionNumbers) -> Opening | None:
         f"{counted(len(conditions), 'condition')}; the cards are of the plainest: {condition}"
     )
     differences = [row for row in section.get("differences", ()) if _side(row) == plainest]
-    cards = (*_ratings(plainest_rows), *_differences(differences, altered))
+    cards = []
+    metrics = ", ".join(metric_words(metric) for metric in dict.fromkeys(row["metric"] for row in plainest_rows))
+    for number, heading, kind in (
+        ("r", "With people", "Its mean scores correlate with people's by r"),
+        ("alpha_ordinal", "With itself", "Several samples of the same question agree by α"),
+    ):
+        if values := sorted(row[number] for row in plainest_rows if row[number] is not None):
+            ends = " to ".join(dict.fromkeys(map(coefficient, (values[0], values[-1]))))
+            text = f"{kind} {ends} ({metrics}); 1 is perfect, 0 is chance. These are observations, not tests."
+            cards.append(Card("open", heading, text))
+    cards += _differences(differences, altered)
     # The correlation with people of each language and metric; without people, how far samples of a question agree.
     with_people = any(row["r"] is not None for row in plainest_rows)
     name, what = ("r", "r with people") if with_people else ("alpha_ordinal", "α of its samples")
@@ -79,23 +89,11 @@ def open_page(section: SectionNumbers) -> Opening | None:
     for row in [row for row in plainest_rows if row[name] is not None][:_MOST_NUMBERS]:
         about = f"{english_name(row['language'])} · {metric_words(row['metric'])}: {what}"
         numbers.append(OpeningNumber(about, row[name], None, coefficient(row[name]), (-1.0, 1.0), ("−1", "0: chance", "1: perfect")))
-    return Opening(question, facts, cards, "Verdicts", tuple(numbers))
+    return Opening(question, facts, tuple(cards), "Verdicts", tuple(numbers))
 
 
 def _side(row: ReadRow) -> Side:
     return side_of({**row, "source": None})
-
-
-def _ratings(rows: Sequence[ReadRow]) -> Iterator[Card]:
-    metrics = ", ".join(metric_words(metric) for metric in dict.fromkeys(row["metric"] for row in rows))
-    for name, heading, kind in (
-        ("r", "With people", "Its mean scores correlate with people's by r"),
-        ("alpha_ordinal", "With itself", "Several samples of the same question agree by α"),
-    ):
-        if values := sorted(row[name] for row in rows if row[name] is not None):
-            ends = " to ".join(dict.fromkeys(map(coefficient, (values[0], values[-1]))))
-            text = f"{kind} {ends} ({metrics}); 1 is perfect, 0 is chance. These are observations, not tests."
-            yield Card("open", heading, text)
 
 
 def _differences(differences: Sequence[ReadRow], altered: bool) -> Iterator[Card]:
@@ -322,7 +320,12 @@ def _difference_rows(key: Row, ratings: _Ratings) -> Iterator[Row]:
             welch = welch_test(*(ratings.means(scores, ratings.by_system[name]) for name in (first, second)))
             for name, value in (("welch", welch.value), ("welch_t", welch.t), ("welch_p", welch.p)):
                 put_number(row, f"{prefix}{name}", value, why=welch.reason or _NO_LABELS)
-        first_means, second_means = (_by_prompt(ratings, name) for name in (first, second))
+        by_prompt: dict[str, dict[int, list[float]]] = {}  # the judge's means of a system, by group
+        for name in (first, second):
+            items, of_system = ratings.by_system[name], by_prompt.setdefault(name, {})
+            for group, mean in zip(ratings.group[items].tolist(), ratings.means(ratings.samples, items).tolist(), strict=True):
+                of_system.setdefault(group, []).append(mean)
+        first_means, second_means = ({group: mean_of(means) for group, means in by_prompt[name].items()} for name in (first, second))
         groups = sorted(first_means.keys() & second_means.keys())
         low, high = _limits(ratings.scale)
         compared = paired_difference(
@@ -330,14 +333,6 @@ def _difference_rows(key: Row, ratings: _Ratings) -> Iterator[Row]:
         )
         put_difference(row, "paired", compared)
         yield row
-
-
-def _by_prompt(ratings: _Ratings, system: str) -> dict[int, float]:
-    """Return the judge's mean of a system in each group that has texts of it."""
-    items, by_group = ratings.by_system[system], defaultdict(list)
-    for group, mean in zip(ratings.group[items].tolist(), ratings.means(ratings.samples, items).tolist(), strict=True):
-        by_group[group].append(mean)
-    return {group: mean_of(means) for group, means in by_group.items()}
 
 
 def _order_rows(key: Row, ratings: _Ratings) -> Iterator[Row]:

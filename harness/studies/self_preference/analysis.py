@@ -197,18 +197,16 @@ def self_preference_of(folder: Path, data: Dataset, *, judges: Sequence[str] = (
         if name not in comparing:
             raise UsageError(f"no judge '{name}' compares its own outputs.{choose_from(comparing, name)}")
     rows = [row for row in comparisons if not judges or row.judge in judges]
-    preference = analyse_self_preference(rows, _single_scores(data, {row.judge for row in rows}), seed=seed)
-    return msgspec.structs.replace(preference, signature=_signature(folder, data, sorted({row.judge for row in rows}), seed))
-
-
-def _signature(folder: Path, data: Dataset, judges: Sequence[str], seed: int) -> str:
-    """Return all that can move a number: items, judgments, judges, the seed of the line and the version."""
+    chosen = sorted({row.judge for row in rows})
+    preference = analyse_self_preference(rows, _single_scores(data, chosen), seed=seed)
+    # The signature has all that can move a number: items, judgments, judges, the seed of the line and the version.
     digest = hashlib.sha256()
     for name in ("items", "judgments"):
-        if path := find_table(folder, name):
-            digest.update(path.read_bytes())
+        if table := find_table(folder, name):
+            digest.update(table.read_bytes())
     of_data = f"{data.about.id}@{data.about.version}+{digest.hexdigest()[:12]}"
-    return str(StudySignature("self-preference", (of_data,), tuple(judges), seed, version("judge-harness")))
+    signature = StudySignature("self-preference", (of_data,), tuple(chosen), seed, version("judge-harness"))
+    return msgspec.structs.replace(preference, signature=str(signature))
 
 
 def _single_scores(data: Dataset, judges: Collection[str]) -> Iterator[tuple[str, Item, str, float]]:
@@ -358,20 +356,14 @@ def _individual(rows: Sequence[tuple[str, Item, str, float]], system_of: Mapping
         mine = system_of.get(part[0])
         for system, scores in sorted(systems.items()):
             key = {**_keys(part), "metric": metric, "source": system, "own": system == mine}
-            share, interval = (None, None) if system == mine else _share(systems.get(mine or "", {}), scores)
+            # The mean of own / (own + other) over common source texts; pairs of which both scores are 0 are left out.
+            own_scores = {} if system == mine else systems.get(mine or "", {})
+            common = {group: (own_scores[group], scores[group]) for group in own_scores if group in scores}
+            shares = {group: own / (own + other) for group, (own, other) in common.items() if own + other > 0}
+            share, interval = mean_by_group(list(shares.values()), list(shares), _SHARE) if shares else (None, None)
             mean = mean_by_group(list(scores.values()), list(scores), limits.get(metric, UNLIMITED))
             individual.append(_row(key, "mean", mean, {"n": len(scores), "share": share}) | {"share_ci": _ends(interval)})
     return individual
-
-
-def _share(own_scores: Mapping[str, float], other_scores: Mapping[str, float]) -> tuple[float | None, Interval | None]:
-    """Return the mean of own / (own + other) over common source texts; pairs of which both scores are 0 are left out."""
-    shares = {
-        group: own_scores[group] / (own_scores[group] + other_scores[group])
-        for group in own_scores
-        if group in other_scores and own_scores[group] + other_scores[group] > 0
-    }
-    return mean_by_group(list(shares.values()), list(shares), _SHARE) if shares else (None, None)
 
 
 def fitted_points(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -206,30 +206,21 @@ def render_self_preference(preference: SelfPreference) -> RenderableType:
         if rows:
             tables.append(tabulate(rows, columns, (*varying_keys(rows, _PART), *keys)))
             parts += [Text(f"\n{title}", style="bold"), FittedTable(tables[-1])]
-    return Group(*parts, dim_lines((*_line(data), *_undefined(data), *legend_of(tables))))
-
-
-def _undefined(data: dict[str, Any]) -> Iterable[str]:
-    """Yield why a number of the tables is undefined, one line a number; intervals have no line of their own."""
-    for name in ("pairwise", "kendall_tau", "individual", "mutual"):
-        for row in data[name]:
-            for number, why in row["undefined"].items():
-                if not number.endswith("_ci"):
-                    where = ", ".join(str(row[key]) for key in ("judge", *_PART, "source", "question") if row.get(key))
-                    yield terminal_safe(f"– {number} of {where}: {why}.")
-
-
-def _line(data: dict[str, Any]) -> list[str]:
-    line = data["line"]
-    if line is None:
-        return []
-    if line["slope"] is None:
-        return [f"The line of preference against recognition is undefined: {line['reason']}."]
-    slope = coefficient(line["slope"], line["slope_ci"])
-    return [
-        f"Preference changes by {slope} for each 1 of recognition, over {line['points']} points (a judge in one part of the data; ordinary "
-        "least squares; the interval is from resamples of source texts, as points share them)."
-    ]
+    notes, line = [], data["line"]
+    if line is not None and line["slope"] is None:
+        notes.append(f"The line of preference against recognition is undefined: {line['reason']}.")
+    elif line is not None:
+        slope = coefficient(line["slope"], line["slope_ci"])
+        notes.append(
+            f"Preference changes by {slope} for each 1 of recognition, over {line['points']} points (a judge in one part of the data; "
+            "ordinary least squares; the interval is from resamples of source texts, as points share them)."
+        )
+    for row in (row for name in ("pairwise", "kendall_tau", "individual", "mutual") for row in data[name]):
+        for number, why in row["undefined"].items():
+            if not number.endswith("_ci"):  # intervals have no line of their own
+                where = ", ".join(str(row[key]) for key in ("judge", *_PART, "source", "question") if row.get(key))
+                notes.append(terminal_safe(f"– {number} of {where}: {why}."))
+    return Group(*parts, dim_lines((*notes, *legend_of(tables))))
 
 
 def self_preference(arguments: StudySelfPreference) -> int:

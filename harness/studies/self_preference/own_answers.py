@@ -98,12 +98,17 @@ def own_answers(data: Dataset, judgments: Judgments, system_of: Mapping[str, str
         shown_source, perturbation = key[0]
         comparison = _comparison(data.by_id[key[2]], key, by_order, system_of)
         (perturbed[perturbation] if perturbation else comparisons[shown_source]).append(comparison)
+    controls = []
+    for (condition, item_id, metric), answers in right.items():
+        correct, confidence = (mean_of(side) for side in zip(*answers, strict=True))
+        item, dataset = data.by_id[item_id], str(data.by_id[item_id].fields.get("dataset") or "")
+        controls.append(ControlAnswer(str(condition), item.language, dataset, metric, item.group, correct, confidence))
     conditions = {str(key): key for key in dict.fromkeys(_conditions(judgments))}
     return OwnAnswers(
         dict(comparisons),
         dict(perturbed),
         [(str(key[0]), data.by_id[key[1]], key[2], mean_of(answers)) for key, answers in values.items()],
-        [_control(data.by_id[key[1]], key, answers) for key, answers in right.items()],
+        controls,
         conditions,
         {label: system_of.get(key.judge, key.judge) for label, key in conditions.items()},
         {label: " and ".join(SOURCES[kind] for kind in sorted(kinds, reverse=True)) for label, kinds in stated.items()},
@@ -143,21 +148,13 @@ def _rows(judgments: Judgments) -> Iterator[_Row]:
     stated = (judgments.share_a, judgments.expected, judgments.confidence)
     for condition, row in zip(_conditions(judgments), zip(*columns, *stated, strict=True), strict=True):
         item, metric, source, order, perturbation, score, share_a, expected, confidence = row
-        value = _value(score, expected, confidence)
+        # The score of a single text: its mean over token probabilities, the probability of "Yes", or what was answered.
+        if isinstance(score, str):
+            value = float(score == "Yes") if confidence is None else confidence if score == "Yes" else 1 - confidence
+        else:
+            value = expected if expected is not None else None if score is None else float(score)
         is_stated = confidence is not None or share_a is not None
         yield _Row(item, metric, condition, (source or "none", perturbation or ""), order or "forward", score, share_a, value, is_stated)
-
-
-def _value(score: Any, expected: float | None, confidence: float | None) -> float | None:
-    """Return the score of a single text: its mean over token probabilities, the probability of "Yes", or what was answered."""
-    if isinstance(score, str):
-        return float(score == "Yes") if confidence is None else confidence if score == "Yes" else 1 - confidence
-    return expected if expected is not None else None if score is None else float(score)
-
-
-def _control(item: Item, key: tuple[JudgeCondition, str, str], answers: Sequence[tuple[float, float]]) -> ControlAnswer:
-    correct, confidence = (mean_of(side) for side in zip(*answers, strict=True))
-    return ControlAnswer(str(key[0]), item.language, str(item.fields.get("dataset") or ""), key[2], item.group, correct, confidence)
 
 
 def _comparison(item: Item, key: tuple[Any, ...], by_order: Mapping[str, Sequence[float]], system_of: Mapping[str, str]) -> OwnComparison:
@@ -234,7 +231,14 @@ def tuning_differences(comparisons: Sequence[OwnComparison], before: Mapping[str
                 for judge in (new, old)
             ]
             for cell in sorted({(comparison.language, comparison.dataset, comparison.question) for comparison in sides[0]}):
-                after, earlier = (_by_other_text(side, cell, against) for side in sides)
+                after, earlier = (  # where two judges stand against each other, the other system is no key
+                    {
+                        (row.group, "" if against == EACH_OTHER else row.other): row.confidence
+                        for row in side
+                        if (row.language, row.dataset, row.question) == cell
+                    }
+                    for side in sides
+                )
                 key = {"judge": new, "language": cell[0], "dataset": cell[1], "question": cell[2], "before_judge": old, "against": against}
                 row = new_row(key)
                 for name, values in (("before", earlier), ("after", after)):
@@ -245,12 +249,6 @@ def tuning_differences(comparisons: Sequence[OwnComparison], before: Mapping[str
     return rows
 
 
-def _by_other_text(rows: Sequence[OwnComparison], cell: tuple[str, str, str], against: str) -> dict[tuple[str, str], float]:
-    """Return the confidences by source text and other system; where two judges stand against each other, the other is no key."""
-    of_cell = (row for row in rows if (row.language, row.dataset, row.question) == cell)
-    return {(row.group, "" if against == EACH_OTHER else row.other): row.confidence for row in of_cell}
-
-
 def perturbation_differences(comparisons: Sequence[OwnComparison], perturbed: Mapping[str, Sequence[OwnComparison]]) -> list[Row]:
     """Return the answers about changed texts minus those about the same pairs unchanged, by perturbation, judge, language and question.
 
@@ -259,14 +257,10 @@ def perturbation_differences(comparisons: Sequence[OwnComparison], perturbed: Ma
     rows = []
     for perturbation, answers in sorted(perturbed.items()):
         for key in sorted({(answer.judge, answer.language, answer.dataset, answer.question) for answer in answers}):
-            judge, *cell = key
+            judge, cell = key[0], key[1:]
             of_judge = ([answer for answer in side if answer.judge == judge] for side in (answers, comparisons))
             after, before = (
-                {
-                    (row.group, row.own, row.other): row.confidence
-                    for row in side
-                    if (row.language, row.dataset, row.question) == ((cell[0], cell[1], cell[2]))
-                }
+                {(row.group, row.own, row.other): row.confidence for row in side if (row.language, row.dataset, row.question) == cell}
                 for side in of_judge
             )
             row = new_row(

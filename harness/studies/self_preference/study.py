@@ -56,13 +56,21 @@ def with_pairs(data: Dataset, library: Library, metrics: Collection[str]) -> Dat
     tasks = {task.id: task for name in library.task_files if (task := library.task(name)).is_pair}
     pairs = [item for item in data.items if item.task in tasks]
     if not pairs:
-        pairs = list(map(_item, make_pairs(data, library).rows))
+        pairs = []
+        for row in make_pairs(data, library).rows:
+            keys = {name: row[name] for name in _ITEM_KEYS if name in row}
+            pairs.append(Item(**keys, fields={name: value for name, value in row.items() if name not in keys}))
     single: dict[str, Item] = {}
     for pair in pairs:
         task = tasks[pair.task]
         [output] = library.task(task.pairs_of).outputs if task.pairs_of in library.task_files else [""]
-        if output:
-            single |= {item.item_id: item for item in _texts_of(pair, task.pairs_of, output) if item.item_id not in single}
+        inputs = {name: value for name, value in pair.fields.items() if not any(name in side for side in _SIDES)}
+        for number, (id_key, system_key, output_key) in enumerate(_SIDES if output else ()):
+            system, text = pair.fields.get(system_key), pair.fields.get(output_key)
+            name = str(pair.fields.get(id_key) or f"{pair.item_id}|{'ab'[number]}")
+            if system and isinstance(text, str) and name not in single:  # a text without its system cannot be asked about
+                fields = inputs | {output: text}
+                single[name] = Item(name, pair.language, task.pairs_of, pair.split, pair.group, str(system), fields=fields)
     labels = data.labels.for_items(pair.item_id for pair in pairs)
     labels = Labels.concatenate([labels, Labels.from_rows(_computed(pairs, labels, library, metrics))])
     asks = {name: frozenset(metrics) & frozenset(PAIR_METRICS) for name in tasks}
@@ -70,21 +78,6 @@ def with_pairs(data: Dataset, library: Library, metrics: Collection[str]) -> Dat
     return msgspec.structs.replace(
         data, items=(*pairs, *single.values()), labels=labels, asks=asks, second=None, second_spans=None, checks=()
     )
-
-
-def _item(row: Mapping[str, Any]) -> Item:
-    fields = {name: row[name] for name in _ITEM_KEYS if name in row}
-    return Item(**fields, fields={name: value for name, value in row.items() if name not in fields})
-
-
-def _texts_of(pair: Item, task: str, output: str) -> Iterator[Item]:
-    """Yield the two texts of a pair as single items: those that name their system."""
-    inputs = {name: value for name, value in pair.fields.items() if not any(name in side for side in _SIDES)}
-    for number, (id_key, system_key, output_key) in enumerate(_SIDES):
-        system, text = pair.fields.get(system_key), pair.fields.get(output_key)
-        if system and isinstance(text, str):
-            name = str(pair.fields.get(id_key) or f"{pair.item_id}|{'ab'[number]}")
-            yield Item(name, pair.language, task, pair.split, pair.group, str(system), fields=inputs | {output: text})
 
 
 def _computed(pairs: Sequence[Item], labels: Labels, library: Library, metrics: Collection[str]) -> Iterator[Label]:
