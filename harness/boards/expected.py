@@ -151,15 +151,20 @@ def calls_of_plan(plan: Plan, board: str, rules: ReadingRules) -> ExpectedCalls:
         max_output_tokens=array("I", plan.all_max_output_tokens()),
         seed=plan.seed,
         languages=tuple(plan.asked_language(query) for query in queries),
-        rows=tuple(map(_expected_row, queries, plan.all_prompt_ids())),
+        rows=tuple(
+            ExpectedRow(
+                prompt_id,
+                query.item.item_id,
+                ",".join(query.metrics),
+                str(query.condition),
+                query.condition.temperature,
+                query.repeat,
+            )
+            for query, prompt_id in zip(queries, plan.all_prompt_ids(), strict=True)
+        ),
         label_scales=rules.scales,
         rules=rules,
     )
-
-
-def _expected_row(query: Query, prompt_id: str) -> ExpectedRow:
-    metrics, condition = ",".join(query.metrics), query.condition
-    return ExpectedRow(prompt_id, query.item.item_id, metrics, str(condition), condition.temperature, query.repeat)
 
 
 class Baselines:

@@ -204,8 +204,14 @@ def _probe_justifications(judge: str, traces: Traces) -> Finding:
     """Are justifications copied, exactly or nearly, to different scores of items of different groups?"""
     long = traces.letters != 0
     score, group = traces.score[long], traces.group[long]
-    nearly, exactly = (int(_is_copied(hashes[long], score, group).sum()) for hashes in (traces.letters, traces.exact))
-    n = int(long.sum())
+    counts = []
+    for hashes in (traces.letters, traces.exact):
+        # Uses with a different score for an item of a different group, by inclusion and exclusion: all uses, minus those with the same
+        # score, minus those in the same group, plus those with both.
+        text = hashes[long]
+        elsewhere = _count_equal(text) - _count_equal(text, score) - _count_equal(text, group) + _count_equal(text, score, group)
+        counts.append(int((elsewhere > 0).sum()))
+    (nearly, exactly), n = counts, int(long.sum())
     numbers = {"justifications": n, "short": int((~long).sum()), "copied": exactly, "nearly_copied": nearly}
     if not n:
         return Finding("justifications", judge, f"No justification has the {MIN_LETTERS} letters needed for a comparison.", numbers, False)
@@ -214,16 +220,6 @@ def _probe_justifications(judge: str, traces: Traces) -> Finding:
         f"score, {nearly} if case, digits and punctuation are ignored."
     )
     return Finding("justifications", judge, sentence, numbers, n >= MIN_COUNT and nearly / n > COPIED_SHARE)
-
-
-def _is_copied(text: NDArray[np.uint64], score: NDArray[np.uint64], group: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """Return a mask of justifications that are used again with a different score for an item of a different group.
-
-    Counted by inclusion and exclusion: all uses, minus those with the same score, minus those in the same group, plus those with both.
-    """
-    elsewhere = _count_equal(text) - _count_equal(text, score) - _count_equal(text, group) + _count_equal(text, score, group)
-    copied: NDArray[np.bool_] = elsewhere > 0
-    return copied
 
 
 def _count_equal(*columns: NDArray[np.uint64]) -> NDArray[np.intp]:

@@ -75,18 +75,17 @@ class LeaseTable:
     def lease(self, worker: int, count: int) -> list[Lease]:
         """Lease at most `count` calls to that worker: fewer where the plan or the budget ends."""
         leases: list[Lease] = []
-        while len(leases) < count and (lease := self._next_returned() or self._next_planned()):
+        while len(leases) < count:
+            lease = None
+            while self._returned and lease is None:
+                lease = self._open.get(self._returned.popleft())  # None: it was settled in the meantime
+            lease = lease or self._next_planned()
+            if lease is None:
+                break
             self._open[lease.call.call_id] = lease
             self._worker_of[lease.call.call_id] = worker
             leases.append(lease)
         return leases
-
-    def _next_returned(self) -> Lease | None:
-        while self._returned:
-            lease = self._open.get(self._returned.popleft())
-            if lease is not None:  # None: it was settled in the meantime
-                return lease
-        return None
 
     def _next_planned(self) -> Lease | None:
         call = next(self._calls, None) if self._remaining else None

@@ -251,6 +251,12 @@ class Chat:
             messages = [Message("system", system), *(others if first.role == "system" else messages)]
         if not capabilities.system_role and any(message.role == "system" for message in messages):
             messages, left_out = merged_system_role(messages), (*left_out, SYSTEM_ROLE)
+        answer_format: dict[str, Any] = {}
+        if call.prompt.schema and capabilities.form.startswith("json_schema"):
+            schema = self._shape(call) if capabilities.form == "json_schema" else _without_lengths(call.prompt.schema)
+            answer_format = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": schema}}
+        elif call.prompt.schema and capabilities.form == "json_object":
+            answer_format = {"type": "json_object"}
         body = {
             "model": self._model,
             "messages": [{"role": message.role, "content": self._clean(message.content)} for message in messages],
@@ -259,7 +265,7 @@ class Chat:
             **(
                 {"stream_options": {"include_usage": True}} if capabilities.stream and "stream_options" not in capabilities.left_out else {}
             ),
-            **self._answer_format(call, capabilities.form),
+            **({"response_format": answer_format} if answer_format else {}),
             **{name: value for name, value in sampling.items() if name not in left_out},
             **self._user_fields,
         }
@@ -272,14 +278,6 @@ class Chat:
             output_tokens=output_tokens,
             reasoning_refused=capabilities.reasoning_refused,
         )
-
-    def _answer_format(self, call: Call, form: str) -> dict[str, Any]:
-        if not call.prompt.schema:
-            return {}
-        if form.startswith("json_schema"):
-            schema = self._shape(call) if form == "json_schema" else _without_lengths(call.prompt.schema)
-            return {"response_format": {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": schema}}}
-        return {"response_format": {"type": "json_object"}} if form == "json_object" else {}
 
     def _cut_to_stored(self, text: str) -> str:
         """Return the beginning of a text, as long as any answer may be, as it may be stored."""

@@ -223,8 +223,15 @@ def open_judge(name: str, options: JudgeOptions) -> PythonJudge:
         if not callable(function):
             functions = ", ".join(sorted(key for key, value in vars(module).items() if inspect.isfunction(value))) or "none"
             raise UsageError(f"module '{module_name}' has no function '{function_name}'; its functions: {functions}")
-        identity = JudgeIdentity("python", f"{module_name}:{function_name}", _find_version(module, function))
-        return PythonJudge(judge_name, function, identity, getattr(module, "__file__", None), options.timeout)
+        stated = getattr(function, "version", None) or getattr(module, "version", None) or getattr(module, "__version__", None)
+        file = getattr(module, "__file__", None)
+        if isinstance(stated, (str, int, float)):
+            settings = {"version": str(stated)}
+        elif file and Path(file).is_file():
+            settings = {"sha256": sha256_of(Path(file))}
+        else:
+            raise UsageError(f"module '{module.__name__}' has no file to identify it by; give it a 'version'")
+        return PythonJudge(judge_name, function, JudgeIdentity("python", f"{module_name}:{function_name}", settings), file, options.timeout)
 
 
 def _import_module(name: str, judge: str) -> ModuleType:
@@ -237,13 +244,3 @@ def _import_module(name: str, judge: str) -> ModuleType:
         if err.name == name.partition(".")[0] or err.name == name:
             raise UsageError(f"judge '{judge}': there is no module '{name}' in the working directory or among the installed ones") from None
         raise JudgeError(f"judge '{judge}' cannot be imported: it needs the module '{err.name}'") from err
-
-
-def _find_version(module: ModuleType, function: Callable[..., Any]) -> dict[str, str]:
-    stated = getattr(function, "version", None) or getattr(module, "version", None) or getattr(module, "__version__", None)
-    if isinstance(stated, (str, int, float)):
-        return {"version": str(stated)}
-    file = getattr(module, "__file__", None)
-    if not file or not Path(file).is_file():
-        raise UsageError(f"module '{module.__name__}' has no file to identify it by; give it a 'version'")
-    return {"sha256": sha256_of(Path(file))}

@@ -60,7 +60,12 @@ class Transport:
         self._headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity", **headers}
         self._host = host  # the name that messages use
         self._timeout = timeout
-        self._proxy = None if on_this_machine else _find_proxy(url)
+        # aiohttp could look for the proxy that the environment names, but would then read passwords from .netrc, too.
+        parts, proxies = urlsplit(url), {} if on_this_machine else getproxies()
+        proxy = proxies.get(parts.scheme) or proxies.get("all")
+        if proxy and proxy_bypass(parts.netloc):
+            proxy = None
+        self._proxy = f"http://{proxy}" if proxy and "://" not in proxy else proxy or None
         self._session: aiohttp.ClientSession | None = None
 
     async def post(self, body: bytes) -> Response:
@@ -113,15 +118,6 @@ class Transport:
         if self._session is not None:
             await self._session.close()
             self._session = None
-
-
-def _find_proxy(url: str) -> str | None:
-    """Return the proxy that the environment names for a URL. aiohttp could look for it, but would then read passwords from .netrc, too."""
-    parts, proxies = urlsplit(url), getproxies()
-    proxy = proxies.get(parts.scheme) or proxies.get("all")
-    if not proxy or proxy_bypass(parts.netloc):
-        return None
-    return proxy if "://" in proxy else f"http://{proxy}"
 
 
 def _describe_failure(err: BaseException) -> str:

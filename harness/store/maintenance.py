@@ -264,7 +264,16 @@ def merge(sources: Sequence[Path], out: Path) -> AddedRows:
                     target.db.executemany(
                         f"INSERT OR IGNORE INTO {table} VALUES ({_placeholders(columns)})", _read(store, f"SELECT * FROM {table}")
                     )
-                _add_attempts(target.db, store)
+                attempts = _read(store, "SELECT call_id, received, reply, lost, checksum FROM attempts ORDER BY call_id, attempt")
+                for call_id, of_call in groupby(attempts, key=lambda row: row[0]):
+                    query = "SELECT call_id, received, reply, lost, checksum FROM attempts WHERE call_id = ? ORDER BY attempt"
+                    target_rows = target.db.execute(query, (call_id,)).fetchall()
+                    if new := [attempt for attempt in of_call if attempt not in set(target_rows)]:
+                        target.db.execute("DELETE FROM attempts WHERE call_id = ?", (call_id,))
+                        target.db.executemany(
+                            "INSERT INTO attempts (attempt, call_id, received, reply, lost, checksum) VALUES (?, ?, ?, ?, ?, ?)",
+                            ((number, *attempt) for number, attempt in enumerate(in_order(target_rows, new, key=_received_order), start=1)),
+                        )
                 for batch in _read(store, "SELECT batch_id, run, judge, submitted, state, calls FROM batches ORDER BY rowid"):
                     target.db.execute(f"INSERT OR IGNORE INTO batches VALUES ({_placeholders(6)})", batch)
                     target.db.execute("UPDATE batches SET state = ? WHERE batch_id = ? AND state = ?", (batch[4], batch[0], SUBMITTED))
@@ -279,20 +288,6 @@ def _read(source: Store, query: str) -> Iterator[_Row]:
     """Stream rows of a source. Errors name the source, not the target."""
     with explaining_errors(source.folder):
         yield from source.db.execute(query)
-
-
-def _add_attempts(target: sqlite3.Connection, source: Store) -> None:
-    """Copy attempts with the checksums of their replies."""
-    rows = _read(source, "SELECT call_id, received, reply, lost, checksum FROM attempts ORDER BY call_id, attempt")
-    for call_id, source_rows in groupby(rows, key=lambda row: row[0]):
-        query = "SELECT call_id, received, reply, lost, checksum FROM attempts WHERE call_id = ? ORDER BY attempt"
-        target_rows = target.execute(query, (call_id,)).fetchall()
-        if new := [attempt for attempt in source_rows if attempt not in set(target_rows)]:
-            target.execute("DELETE FROM attempts WHERE call_id = ?", (call_id,))
-            target.executemany(
-                "INSERT INTO attempts (attempt, call_id, received, reply, lost, checksum) VALUES (?, ?, ?, ?, ?, ?)",
-                ((number, *attempt) for number, attempt in enumerate(in_order(target_rows, new, key=_received_order), start=1)),
-            )
 
 
 def _received_order(attempt: _Row) -> _Row:

@@ -9,7 +9,7 @@ import sqlite3
 import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -84,9 +84,12 @@ def lock_folder(folder: Path) -> FileLock:
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        raise StoreError(
-            f"{folder} is in use by another run{_holder(folder / FILE)}; wait for it, or choose another folder with --out"
-        ) from None
+        holder = ""
+        with suppress(sqlite3.Error, ValueError, KeyError, TypeError), closing(connect_to_read(folder / FILE)) as db:
+            [[value]] = db.execute("SELECT value FROM meta WHERE key = 'holder'")
+            noted = json.loads(value)
+            holder = f" (process {int(noted['pid'])}: harness {noted['command']})"
+        raise StoreError(f"{folder} is in use by another run{holder}; wait for it, or choose another folder with --out") from None
     return lock
 
 
@@ -135,17 +138,6 @@ def write_holder(db: sqlite3.Connection) -> None:
 
 def _public_value(flag: str, value: str) -> str:
     return value if flag in _PUBLIC_FLAGS and re.fullmatch(r"[\w,.:+-]{1,40}", value) else "…"
-
-
-def _holder(path: Path) -> str:
-    """Return the process that holds the folder, in words; empty if it is unknown."""
-    try:
-        with closing(connect_to_read(path)) as db:
-            [[value]] = db.execute("SELECT value FROM meta WHERE key = 'holder'")
-        holder = json.loads(value)
-        return f" (process {int(holder['pid'])}: harness {holder['command']})"
-    except (sqlite3.Error, ValueError, KeyError, TypeError):
-        return ""
 
 
 SCHEMA_VERSION = 3

@@ -20,7 +20,7 @@ from harness.cli.streams import print_json
 from harness.content import Library
 from harness.content.specs import DatasetCard
 from harness.content.tags import choose_from, resolve
-from harness.data import Dataset, load_bundled
+from harness.data import load_bundled
 from harness.data.dataset import read_back
 from harness.data.folders import data_toml, write_folder
 from harness.errors import UsageError
@@ -103,34 +103,25 @@ def write_altered_texts(folder: Path, altered: AlteredTexts, library: Library) -
 def compare_ratings(arguments: StudyChiangLee) -> int:
     """Print the section from recorded scores."""
     with working("comparing ratings"):
-        data = _choose_judgments(sources.load(arguments.data, card=arguments.card), arguments)
-        assert data.judgments is not None
-        numbers = chiang_lee(data, data.judgments, MeasureOptions(seed=arguments.seed))
+        data = sources.load(arguments.data, card=arguments.card)
+        judgments = data.judgments
+        if judgments is None:
+            raise UsageError(f"{arguments.data} has no judgments")
+        for name in ("judge", "variant", "metric"):
+            wanted = getattr(arguments, name) or ()
+            column = getattr(judgments, name)
+            for value in wanted:
+                if value not in column.used:
+                    raise UsageError(f"no judgment has the {name} '{value}'.{choose_from([str(used) for used in column.used], value)}")
+            if wanted:
+                judgments = judgments.take(np.flatnonzero(column.recode(dict.fromkeys(wanted, 0)) == 0))
+        numbers = chiang_lee(msgspec.structs.replace(data, judgments=judgments), judgments, MeasureOptions(seed=arguments.seed))
     if numbers is None:
         raise UsageError(f"{arguments.data} has no scores that are numbers, so there are no means to compare")
     if arguments.json:
         return print_json({"schema_version": 1, "study": "chiang-lee", **numbers})
     print_sections({"chiang_lee": numbers})
     return 0
-
-
-def _choose_judgments(data: Dataset, arguments: StudyChiangLee) -> Dataset:
-    """Return the data with the judgments of the chosen judges, variants and metrics.
-
-    Raises UsageError without judgments, and for unknown names.
-    """
-    judgments = data.judgments
-    if judgments is None:
-        raise UsageError(f"{arguments.data} has no judgments")
-    for name in ("judge", "variant", "metric"):
-        wanted = getattr(arguments, name) or ()
-        column = getattr(judgments, name)
-        for value in wanted:
-            if value not in column.used:
-                raise UsageError(f"no judgment has the {name} '{value}'.{choose_from([str(name) for name in column.used], value)}")
-        if wanted:
-            judgments = judgments.take(np.flatnonzero(column.recode(dict.fromkeys(wanted, 0)) == 0))
-    return msgspec.structs.replace(data, judgments=judgments)
 
 
 def write_texts(arguments: StudyAlterTexts) -> int:

@@ -257,7 +257,11 @@ def _alpha(scores: Scores, ratings: _Ratings, kind: Kind, drawing: Drawing) -> E
     if not scores:
         return Estimated(math.nan, 0, no_interval(0), math.nan, None)
     raters = sorted({rater for by_rater in scores.values() for rater in by_rater})
-    values = sorted({*_points(ratings.scale), *(score for by_rater in scores.values() for score in by_rater.values())})
+    scale = ratings.scale
+    points = tuple(map(float, scale.classes))  # or the whole numbers between the ends of an interval scale
+    if not points and scale.min is not None and scale.max is not None and scale.max - scale.min <= 100:
+        points = tuple(map(float, range(math.ceil(scale.min), math.floor(scale.max) + 1)))
+    values = sorted({*points, *(score for by_rater in scores.values() for score in by_rater.values())})
     code = {value: number for number, value in enumerate(values)}
     table = np.full((len(scores), len(raters)), np.nan)
     for line, by_rater in enumerate(scores.values()):
@@ -269,13 +273,6 @@ def _alpha(scores: Scores, ratings: _Ratings, kind: Kind, drawing: Drawing) -> E
     return Estimated(estimated.value, estimated.n, interval, math.nan, estimated.reason)
 
 
-def _points(scale: Scale) -> tuple[float, ...]:
-    """Return the classes of a scale, or the whole numbers between the ends of an interval scale."""
-    if scale.classes or scale.min is None or scale.max is None or scale.max - scale.min > 100:
-        return tuple(float(score) for score in scale.classes)
-    return tuple(float(n) for n in range(math.ceil(scale.min), math.floor(scale.max) + 1))
-
-
 def _system_rows(key: Row, ratings: _Ratings) -> Iterator[Row]:
     for system, items in ratings.by_system.items():
         row = new_row({**key, "system": system}, n=len(items))
@@ -285,28 +282,22 @@ def _system_rows(key: Row, ratings: _Ratings) -> Iterator[Row]:
             present = means[~np.isnan(means)]
             put_number(row, f"{prefix}sd", float(present.std(ddof=1)) if len(present) > 1 else math.nan, why="fewer than two texts")
         _put_tau(row, *ratings.both_means(items))
-        value, why = _annotators_tau(ratings, items)
-        put_number(row, "annotators_tau", value, why=why)
+        # The mean over pairs of annotators of Kendall's tau-b over the texts that both rated.
+        taus, why = [], "no two annotators whose scores of two texts differ"
+        if not ratings.persistent:
+            why = _NOT_PERSISTENT if ratings.people else _NO_LABELS
+        people = sorted({name for item in items for name in ratings.people.get(item, {})}) if ratings.persistent else []
+        for first, second in combinations(people, 2):
+            common = [ratings.people[item] for item in items if {first, second} <= ratings.people.get(item, {}).keys()]
+            if len(common) > 1:
+                taus.append(kendall_tau([scores[first] for scores in common], [scores[second] for scores in common]).value)
+        put_number(row, "annotators_tau", mean_of([tau for tau in taus if not math.isnan(tau)]), why=why)
         yield row
 
 
 def _limits(scale: Scale) -> tuple[float, float]:
     points = [float(score) for score in scale.classes] or [scale.min or 0.0, scale.max if scale.max is not None else math.inf]
     return min(points), max(points)
-
-
-def _annotators_tau(ratings: _Ratings, items: Sequence[int]) -> tuple[float, str]:
-    """Return the mean over pairs of annotators of Kendall's tau-b over the texts that both rated."""
-    if not ratings.persistent:
-        return math.nan, _NOT_PERSISTENT if ratings.people else _NO_LABELS
-    people = sorted({name for item in items for name in ratings.people.get(item, {})})
-    taus = []
-    for first, second in combinations(people, 2):
-        common = [ratings.people[item] for item in items if {first, second} <= ratings.people.get(item, {}).keys()]
-        if len(common) > 1:
-            taus.append(kendall_tau([scores[first] for scores in common], [scores[second] for scores in common]).value)
-    defined = [tau for tau in taus if not math.isnan(tau)]
-    return mean_of(defined), "no two annotators whose scores of two texts differ"
 
 
 def _difference_rows(key: Row, ratings: _Ratings) -> Iterator[Row]:

@@ -34,23 +34,19 @@ NOTE = (
 
 def language_factors(answers: JudgedTable) -> SectionNumbers | None:
     """Return the effects of the three languages, by language, metric, judge and the rest of the condition; None without all eight cells."""
-    rows = [row for metric in (True, False) for row in _rows(answers.clean, by_metric=metric)]
+    clean = answers.clean
+    cells = _Cells(clean)
+    rows: list[Row] = []
+    for names in (("metric", "judge", *SAMPLING), ("judge", *SAMPLING)) if cells.languages else ():
+        for key, of_key in clean.cells((), names):
+            for rest in dict.fromkeys(cells.rest[of_key].tolist()):
+                rows_of_rest = of_key[cells.rest[of_key] == rest]
+                for language in cells.languages:
+                    scores = cells.scores(rows_of_rest, language)
+                    if scores is not None:
+                        rows += _effects({**key, "language": language, "variant": rest}, *scores, clean)
     with_q(rows, "effect", lambda row: row["metric"] == POOLED)
     return section("Languages of rubric, item and justification", rows, note=NOTE)
-
-
-def _rows(clean: JudgedTable, *, by_metric: bool) -> Iterator[Row]:
-    cells = _Cells(clean)
-    if not cells.languages:
-        return
-    names = ("metric", "judge", *SAMPLING) if by_metric else ("judge", *SAMPLING)
-    for key, rows in clean.cells((), names):
-        for rest in dict.fromkeys(cells.rest[rows].tolist()):
-            rows_of_rest = rows[cells.rest[rows] == rest]
-            for language in cells.languages:
-                scores = cells.scores(rows_of_rest, language)
-                if scores is not None:
-                    yield from _effects({**key, "language": language, "variant": rest}, *scores, clean)
 
 
 def _effects(key: Row, table: Floats, texts: Ints, clean: JudgedTable) -> Iterator[Row]:

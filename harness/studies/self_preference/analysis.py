@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from itertools import combinations
 from pathlib import Path
@@ -19,6 +19,7 @@ import numpy as np
 
 from harness.content.tags import choose_from
 from harness.data.dataset import Dataset
+from harness.data.judgments import Judgments
 from harness.errors import ContentError, UsageError
 from harness.measure.condition_rows import Row
 from harness.model import Item
@@ -77,7 +78,14 @@ def read_own_comparisons(path: Path, items: Mapping[str, Item]) -> Iterator[OwnC
         if question is None or row.other_item_id is None or row.score is None:
             continue
         try:
-            own_output, other_output = (_item(name, items) for name in (row.item_id, str(row.other_item_id)))
+            outputs = []
+            for name in (row.item_id, str(row.other_item_id)):
+                if name not in items:
+                    raise ValueError(f"no item '{name}' among the items")
+                if not items[name].system:
+                    raise ValueError(f"item '{name}' has no system; a comparison needs the system that wrote each output")
+                outputs.append(items[name])
+            own_output, other_output = outputs
             both = f"'{own_output.item_id}' and '{other_output.item_id}'"
             if own_output.group != other_output.group:
                 raise ValueError(f"{both} are outputs of different source texts; a comparison needs one source text")
@@ -111,15 +119,6 @@ def _rows(path: Path) -> Iterator[tuple[int, _Row]]:
             yield line, msgspec.convert(row, _Row)
         except msgspec.ValidationError as err:
             raise ContentError(f"not a judgment ({err})", path, line) from None
-
-
-def _item(name: str, items: Mapping[str, Item]) -> Item:
-    item = items.get(name)
-    if item is None:
-        raise ValueError(f"no item '{name}' among the items")
-    if not item.system:
-        raise ValueError(f"item '{name}' has no system; a comparison needs the system that wrote each output")
-    return item
 
 
 def _chose(label: str | int | None, own_label: str) -> bool | None:
@@ -198,7 +197,13 @@ def self_preference_of(folder: Path, data: Dataset, *, judges: Sequence[str] = (
             raise UsageError(f"no judge '{name}' compares its own outputs.{choose_from(comparing, name)}")
     rows = [row for row in comparisons if not judges or row.judge in judges]
     chosen = sorted({row.judge for row in rows})
-    preference = analyse_self_preference(rows, _single_scores(data, chosen), seed=seed)
+    single = []  # numeric scores of outputs whose system is known, of metrics that do not compare two outputs
+    judged = Judgments.from_rows(()) if data.judgments is None else data.judgments
+    for name, judge, metric, score in zip(judged.item, judged.judge, judged.metric, judged.score, strict=True):
+        item = data.by_id[name]
+        if judge in chosen and metric not in QUESTION_METRICS and item.system and isinstance(score, int | float):
+            single.append((judge, item, metric, float(score)))
+    preference = analyse_self_preference(rows, single, seed=seed)
     # The signature has all that can move a number: items, judgments, judges, the seed of the line and the version.
     digest = hashlib.sha256()
     for name in ("items", "judgments"):
@@ -207,17 +212,6 @@ def self_preference_of(folder: Path, data: Dataset, *, judges: Sequence[str] = (
     of_data = f"{data.about.id}@{data.about.version}+{digest.hexdigest()[:12]}"
     signature = StudySignature("self-preference", (of_data,), tuple(chosen), seed, version("judge-harness"))
     return msgspec.structs.replace(preference, signature=str(signature))
-
-
-def _single_scores(data: Dataset, judges: Collection[str]) -> Iterator[tuple[str, Item, str, float]]:
-    """Yield numeric scores of outputs whose system is known, of metrics that do not compare two outputs."""
-    judged = data.judgments
-    if judged is None:
-        return
-    for name, judge, metric, score in zip(judged.item, judged.judge, judged.metric, judged.score, strict=True):
-        item = data.by_id[name]
-        if judge in judges and metric not in QUESTION_METRICS and item.system and isinstance(score, int | float):
-            yield judge, item, metric, float(score)
 
 
 def analyse_self_preference(

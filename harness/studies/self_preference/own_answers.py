@@ -200,7 +200,13 @@ def language_differences(comparisons: Sequence[OwnComparison], data: Dataset) ->
     for (judge, question), by_language in sorted(by_cell.items()):
         for first, second in combinations(sorted(by_language), 2):
             row = new_row({"judge": judge, "question": question, "languages": f"{first} - {second}", "first": first, "second": second})
-            welch = welch_test(*(_means(by_language[tag]) for tag in (first, second)))
+            means = []  # of each source text, by language
+            for tag in (first, second):
+                of_text: dict[str, list[float]] = {}
+                for comparison in by_language[tag]:
+                    of_text.setdefault(comparison.group, []).append(comparison.confidence)
+                means.append([mean_of(values) for values in of_text.values()])
+            welch = welch_test(*means)
             put_number(row, "welch", welch.value, why=welch.reason)
             put_number(row, "welch_p", welch.p, why=(welch.reason or "").replace("of a system", "in a language") or None)
             _put_paired(
@@ -287,11 +293,3 @@ def _put_paired(row: Row, first: Mapping[Any, float], second: Mapping[Any, float
 
 def _by_parallel_text(rows: Sequence[OwnComparison], parallel: Mapping[tuple[str, str], str]) -> dict[tuple[str, str], float]:
     return {(text, row.other): row.confidence for row in rows if (text := parallel.get((row.language, row.group)))}
-
-
-def _means(rows: Sequence[OwnComparison]) -> list[float]:
-    """Return the mean of each source text."""
-    groups: dict[str, list[float]] = defaultdict(list)
-    for row in rows:
-        groups[row.group].append(row.confidence)
-    return [mean_of(values) for values in groups.values()]

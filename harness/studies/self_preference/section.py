@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -62,25 +62,24 @@ def open_page(section: SectionNumbers) -> Opening | None:
         for what, name in (("its own text is better", "preference"), ("it wrote this text", "recognition"))
         if row[name] is not None
     ]
-    return Opening(question, facts, tuple(_own_texts(pooled_rows)), "Control questions", tuple(numbers))
-
-
-def _own_texts(rows: Sequence[ReadRow]) -> Iterator[Card]:
-    for row in rows[:_FEW_ROWS]:
+    cards = []
+    for row in pooled_rows[:_FEW_ROWS]:
         interval = row["preference_ci"]
         prefers = interval is not None and interval[0] > _NEITHER
-        same = [other for other in rows if other["judge"] == row["judge"]]
+        same = [other for other in pooled_rows if other["judge"] == row["judge"]]
         condition = f" ({condition_words(row, same)})" if len(same) > 1 else ""
         better, written = percent(row["preference"], interval), percent(row["recognition"], row["recognition_ci"])
         over = f"{'Over' if interval else 'Too few independent texts to test: over'} {counted(row['n'], 'pair')}"
-        yield Card(
-            "bad" if prefers else "open",
-            f"{'' if prefers else 'Unknown whether '}{row['judge']}{condition} prefers its own texts",
+        heading = f"{'' if prefers else 'Unknown whether '}{row['judge']}{condition} prefers its own texts"
+        text = (
             f"{over} its own text gets {better} of the confidence as the better one, and {written} as the one that it wrote; "
-            f"{percent(_NEITHER)} favours neither.",
+            f"{percent(_NEITHER)} favours neither."
         )
-    if len(rows) > _FEW_ROWS:
-        yield Card("open", f"{len(rows) - _FEW_ROWS} further conditions", "They stand below, under Self-preference.")
+        cards.append(Card("bad" if prefers else "open", heading, text))
+    if len(pooled_rows) > _FEW_ROWS:
+        further = f"{len(pooled_rows) - _FEW_ROWS} further conditions"
+        cards.append(Card("open", further, "They stand below, under Self-preference."))
+    return Opening(question, facts, tuple(cards), "Control questions", tuple(numbers))
 
 
 NOTE = (
