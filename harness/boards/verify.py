@@ -142,7 +142,6 @@ def verify(board: str, submission: str, watcher: Watcher, settings: Settings, op
                 differing.append(DifferingAnswer(call.call_id, call.query.item.language, call.query.item.item_id, metric, *said))
     before = {reply.model for reply in submitted.values() if reply.model}
     now = {reply.model for replies in fresh for reply in replies if reply.model}
-    is_renamed = before and now and not before & now  # then it is another judge
     verification = Verification(
         submission=folder,
         judge=card.name,
@@ -151,7 +150,7 @@ def verify(board: str, submission: str, watcher: Watcher, settings: Settings, op
         drawn={tag: len(ids) for tag, ids in ids_by_language.items()},
         found=retest_outcomes(*answers),
         differing=tuple(differing),
-        renamed=(", ".join(sorted(before)), ", ".join(sorted(now))) if is_renamed else None,
+        renamed=(", ".join(sorted(before)), ", ".join(sorted(now))) if before and now and not before & now else None,
     )
     if verification.holds:
         record = VerificationRecord(

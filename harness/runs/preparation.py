@@ -276,12 +276,11 @@ def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
         asks = dict.fromkeys(tasks, own_metrics)
         for item in everything.items:
             if item.task in asks:
-                asks[item.task] |= frozenset(everything.labelled_metrics.get(item.item_id, ()))
+                asks[item.task] |= everything.labelled_metrics.get(item.item_id, frozenset())
         for task in our_tasks:
-            compared = (name for name in library.rubric_files if library.rubric(name).compared_with in task.metrics)
-            asks[task.id] |= frozenset((*task.metrics, *compared))
-        asks = {task: asked & frozenset(metrics) for task, asked in asks.items()}
-        everything = msgspec.structs.replace(everything, asks=asks)
+            compared = {name for name in library.rubric_files if library.rubric(name).compared_with in task.metrics}
+            asks[task.id] |= compared.union(task.metrics)
+        everything = msgspec.structs.replace(everything, asks={task: asked & set(metrics) for task, asked in asks.items()})
     selected = SelectedTexts(everything, first_items(items, spec.limit), tasks, metrics, languages, part)
     return _resolve_protocol(spec, library, selected)
 
