@@ -295,9 +295,9 @@ def _correct_several_classes(counts: Floats, judged: Floats, names: Sequence[Sco
         return _CorrectedShares([_refused_figure(reason, judged.sum() > 0)] * len(judged))
     shares = [
         Figure(float(value), (max(0.0, float(value - _Z * error)), min(1.0, float(value + _Z * error))))
-        for value, error in zip(estimate.projected, estimate.error, strict=True)
+        for value, error in zip(estimate.projected, np.sqrt(np.diag(estimate.interval_covariance)), strict=True)
     ]
-    return _CorrectedShares(shares, estimate.covariance, estimate.value)
+    return _CorrectedShares(shares, estimate.interval_covariance, estimate.value)
 
 
 def _refused_figure(reason: str, any_judged: bool) -> Figure:

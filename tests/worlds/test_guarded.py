@@ -190,6 +190,9 @@ def together_power(r: int) -> Iterator[str]:
 
 SHARES = {  # labels of each class, the judge's skill, the shares, and the number of judged texts
     "corrected shares: three classes, 30 labels of each, right in 90 %": (30, 0.9, (0.1, 0.2, 0.7), 1000, "89.9"),
+    "corrected shares: three classes, 30 labels of each, right in 80 %": (30, 0.8, (0.2, 0.3, 0.5), 1000, "–"),
+    "corrected shares: three classes, 40 labels of each, a class of 2 %": (40, 0.9, (0.02, 0.08, 0.9), 2000, "–"),
+    "corrected shares: four classes, 30 labels of each, right in 95 %": (30, 0.95, (0.05, 0.15, 0.3, 0.5), 1000, "–"),
     "corrected shares: three classes, 60 labels of each, right in 80 %": (60, 0.8, (0.2, 0.3, 0.5), 1000, "–"),
     "corrected shares: three classes, 200 labels of each, right in 80 %": (200, 0.8, (0.2, 0.3, 0.5), 5000, "–"),
 }
@@ -203,7 +206,7 @@ def covered_shares(rng: Generator, labels: int, skill: float, shares: tuple[floa
     matrix = skill * np.eye(k) + (1 - skill) * wrong / wrong.sum(1, keepdims=True)
     counts = np.array([rng.multinomial(labels, row) for row in matrix])
     found = corrected_shares(counts, rng.multinomial(judged, np.array(shares) @ matrix))
-    held = np.abs(found.value - shares) <= 1.96 * found.error
+    held = np.abs(found.value - shares) <= 1.96 * np.sqrt(np.diag(found.interval_covariance))
     return np.where(found.refusal is None, held, np.nan)
 
 
@@ -246,6 +249,12 @@ def shares_rows(r: int) -> Iterator[Row]:
         held = np.array([covered_shares(rng, *world) for _ in range(r)])
         stated = ~np.isnan(held[:, 0])
         yield Row(name, before, int(held[stated].sum(axis=0).min()), int(stated.sum()), 95, True)
+
+
+@pytest.mark.slow
+def test_intervals_of_corrected_shares_hold_the_truth() -> None:
+    for row in shares_rows(200):
+        assert row.holds, row
 
 
 @pytest.mark.slow
