@@ -200,8 +200,14 @@ def _mean(row: Mapping[str, Any]) -> str:
 
 
 def _agreement_sentence(check: LabelCheck) -> str:
-    """Return where two people agree most and least often, or that no text has the labels of two."""
+    """Return where two people agree most and least often, of numbers most and least closely, or that no text has the labels of two."""
     measured = sorted((cell for cell in check.cells if cell["human_pa"] is not None), key=lambda cell: -cell["human_pa"])
+    graded = [cell for cell in check.cells if cell.get("human_alpha_interval") is not None]
+    if not measured and graded:
+        graded.sort(key=lambda cell: -cell["human_alpha_interval"])
+        ends = [f"α {coefficient(cell['human_alpha_interval'])} for {_place(cell)}" for cell in (graded[0], graded[-1])]
+        range_words = ends[0] if len(graded) == 1 else f"{ends[0]} (the most) down to {ends[1]} (the least)"
+        return f"Two people's numbers go together with {range_words}."
     if not measured:
         second = any(cell.get("second_ratings") for cell in check.cells)
         unknown_words = (

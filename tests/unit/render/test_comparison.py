@@ -203,6 +203,14 @@ def make_check() -> Callable[..., LabelCheck]:
     return make
 
 
+def test_a_label_check_says_how_far_the_numbers_of_two_people_go_together(make_check: Callable[..., LabelCheck]) -> None:
+    """Equality says little of numbers, and two people a text are two people."""
+    graded = LABELS | {"human_pa": None, "human_alpha_interval": 0.56}
+    both = shown(render_label_check(make_check(graded, graded | {"language": "ja", "human_alpha_interval": 0.9})))
+    assert both.startswith("Two people's numbers go together with α .90 for ") and "(the most) down to α .56 for" in " ".join(both.split())
+    assert shown(render_label_check(make_check(graded))).startswith("Two people's numbers go together with α .56 for ")
+
+
 def test_a_label_check_shows_who_agrees_and_how_many_labels_there_are(make_check: Callable[..., LabelCheck]) -> None:
     cells = (LABELS, LABELS | {"language": "ja", "metric": "[bold]x", "labelled": 20})
     short = shown(render_label_check(make_check(*cells)))
