@@ -204,7 +204,9 @@ def _in_any(standings: Standings) -> str:
 def _in_some(standings: Standings, tags: Sequence[str]) -> str:
     if len(standings.languages) == 1:
         return english_name(standings.languages[0])
-    return f"{in_words(len(tags))} of {in_words(len(standings.languages))} languages{_named(standings, tags)}"
+    few = len(tags) < len(standings.languages) and len(tags) <= _MOST_NAMES
+    named = f" ({_listed(map(english_name, tags))})" if few else ""
+    return f"{in_words(len(tags))} of {in_words(len(standings.languages))} languages{named}"
 
 
 def _below_baseline(standings: Standings, judges: Sequence[Contender]) -> Iterator[Sentence]:
@@ -218,11 +220,6 @@ def _languages(standings: Standings, judge: Contender, side: str) -> list[str]:
     """Return the languages in which a judge is shown to be on a side of the baseline."""
     on_side = {tag: [row.judge for row in _rows(standings, tag) if row.beside_baseline == side] for tag in standings.languages}
     return [tag for tag, judges in on_side.items() if judge.id in judges]
-
-
-def _named(standings: Standings, tags: Sequence[str]) -> str:
-    """Languages in brackets, if they are few and not all."""
-    return "" if len(tags) == len(standings.languages) or len(tags) > _MOST_NAMES else f" ({_listed(map(english_name, tags))})"
 
 
 def _who(names: Sequence[str]) -> str:

@@ -47,7 +47,11 @@ def render_comparison(
     statistics = [*_statistics(comparison, distributions)] if full or not verdicts else []
     lines = comparison.notes if notes or not verdicts else comparison.warnings
     said = [dim_lines(map(terminal_safe, lines))] if lines else []
-    return Group(*answer, *_heading(comparison), *verdicts, *statistics, *said)
+    # who judged, and how, where all cells share it: `gpt-4o, single, temperature 0`; nothing for several judges
+    values = {name: {cell.key.get(name) for cell in comparison.cells} for name in SIDE}
+    shared = {name: next(iter(distinct)) for name, distinct in values.items() if len(distinct) == 1 and POOLED not in distinct}
+    heading = [Text(side_text(shared), style="bold")] if shared.get("judge") else []
+    return Group(*answer, *heading, *verdicts, *statistics, *said)
 
 
 def _statistics(comparison: Comparison, distributions: bool) -> Iterator[RenderableType]:
@@ -63,15 +67,17 @@ def _statistics(comparison: Comparison, distributions: bool) -> Iterator[Rendera
     if isinstance(comparison, DecidedComparison):
         yield from (render_sections({"pairs": section}) for section in comparison.pairs)
         yield from (render_sections(comparison.sections),) if comparison.sections else ()
-        yield from _beside_verdicts(comparison)
+        if comparison.acceptance is None:  # neither was asked for
+            return
+        from harness.correction.probabilities import NO_PROBABILITIES
+        from harness.decide.languages import language_notes
+        from harness.render.decisions import languages_table
 
-
-def _heading(comparison: Comparison) -> Iterator[RenderableType]:
-    """Who judged, and how, where all cells share it: `gpt-4o, single, temperature 0`; nothing for several judges."""
-    values = {name: {cell.key.get(name) for cell in comparison.cells} for name in SIDE}
-    shared = {name: next(iter(distinct)) for name, distinct in values.items() if len(distinct) == 1 and POOLED not in distinct}
-    if shared.get("judge"):
-        yield Text(side_text(shared), style="bold")
+        table = languages_table(comparison.languages)
+        yield from (table_heading("Across languages"), FittedTable(table)) if table.rows else ()
+        lacking = [] if PROBABILITIES in comparison.sections else [f"Probabilities: {NO_PROBABILITIES}."]
+        notes = [*language_notes(comparison.languages), *lacking]
+        yield dim_lines(legend_of([table]) | dict.fromkeys(map(terminal_safe, notes)))
 
 
 def _verdicts(comparison: DecidedComparison, width: int, all_rows: bool) -> Iterator[RenderableType]:
@@ -84,21 +90,6 @@ def _verdicts(comparison: DecidedComparison, width: int, all_rows: bool) -> Iter
         yield from (table_heading("Alternative annotator test by task"), FittedTable(table), dim_lines(table.legend))
     if two_people := two_people_sentence(comparison.cells):
         yield Text(f"\n{two_people}")
-
-
-def _beside_verdicts(comparison: DecidedComparison) -> Iterator[RenderableType]:
-    """Yield languages side by side, where they were asked for; where no judge has probabilities, how to get them."""
-    if comparison.acceptance is None:
-        return
-    from harness.correction.probabilities import NO_PROBABILITIES
-    from harness.decide.languages import language_notes
-    from harness.render.decisions import languages_table
-
-    table = languages_table(comparison.languages)
-    yield from (table_heading("Across languages"), FittedTable(table)) if table.rows else ()
-    lacking = [] if PROBABILITIES in comparison.sections else [f"Probabilities: {NO_PROBABILITIES}."]
-    notes = [*language_notes(comparison.languages), *lacking]
-    yield dim_lines(legend_of([table]) | dict.fromkeys(map(terminal_safe, notes)))
 
 
 def language_tables(comparison: Comparison) -> Iterator[tuple[Any, TextTable]]:
@@ -176,7 +167,10 @@ def _means_tables(check: LabelCheck) -> Iterator[tuple[RenderableType, FittedTab
     for key in dict.fromkeys((row["language"], row["task"], row["metric"]) for row in check.means):
         rows = [row for row in check.means if (row["language"], row["task"], row["metric"]) == key]
         systems, people = (list(dict.fromkeys(row[name] for row in rows)) for name in ("system", "annotator"))
-        cells = {(row["annotator"], row["system"]): _mean(row) for row in rows}
+        cells = {}
+        for row in rows:
+            spread = "" if row["sd"] is None else f" ± {row['sd']:.2f}"
+            cells[row["annotator"], row["system"]] = f"{row['mean']:.2f}{spread} ({row['n']:,})"
         across = len(systems) <= _MOST_COLUMNS and len(people) > 1
         lines = [
             (_person(first), *(cells.get((first, second), UNDEFINED) for second in systems))
@@ -192,11 +186,6 @@ def _means_tables(check: LabelCheck) -> Iterator[tuple[RenderableType, FittedTab
 
 def _person(name: str) -> str:
     return "all people" if name == POOLED else name
-
-
-def _mean(row: Mapping[str, Any]) -> str:
-    spread = "" if row["sd"] is None else f" ± {row['sd']:.2f}"
-    return f"{row['mean']:.2f}{spread} ({row['n']:,})"
 
 
 def _agreement_sentence(check: LabelCheck) -> str:

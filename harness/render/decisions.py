@@ -14,10 +14,10 @@ from rich.text import Text
 from harness.content.tags import both_names, english_name
 from harness.correction.acceptance import Acceptances
 from harness.correction.calibrate import Calibrated
-from harness.correction.certificate import Certificate, Extension
+from harness.correction.certificate import Certificate
 from harness.correction.certified_cell import CertifiedCell
-from harness.correction.correct import Corrected, CorrectedNumber
-from harness.correction.extension import CertificateCheck, ExtensionResult, ExtensionTarget
+from harness.correction.correct import Corrected
+from harness.correction.extension import CertificateCheck, ExtensionResult
 from harness.correction.probabilities import Probabilities
 from harness.decide.more_labels import MORE_THAN
 from harness.decide.options import DecisionOptions
@@ -33,32 +33,32 @@ from harness.reports.tables.titles import metric_words
 from harness.text import terminal_safe
 
 if TYPE_CHECKING:
-    from harness.correction.labels_budget import LabelBudget, People, PlannedLabels
+    from harness.correction.labels_budget import LabelBudget, PlannedLabels
     from harness.decide.languages import LanguageComparison
 
 
 def languages_table(comparisons: Sequence[LanguageComparison]) -> TextTable:
     """Return a row for each metric, judge and condition."""
-    rows = [_languages_row(comparison) for comparison in comparisons]
+    rows: list[Row] = []
+    for comparison in comparisons:
+        gap = comparison.gap
+        lenient = sorted((row.leniency, row.language) for row in comparison.languages if row.leniency is not None)
+        rows.append(
+            {
+                **comparison.key,
+                "mean_gap": gap.mean if gap else None,
+                "mean_gap_ci": gap.ci if gap else None,
+                "further_language": interval_of_points(gap.prediction if gap else None),
+                "i2": gap.i2 if gap else None,
+                "rates_p": comparison.rates.p_groups if comparison.rates else None,
+                "same_level": f"{sum(row.same_level for row in comparison.languages)} of {len(comparison.languages)}",
+                "most_lenient": lenient_text(lenient[-1][1], lenient[-1][0]) if len(lenient) > 1 else None,
+                "least_lenient": lenient_text(lenient[0][1], lenient[0][0]) if len(lenient) > 1 else None,
+                "dif_effect": comparison.dif.effect if comparison.dif else None,
+                "parallel_fleiss": comparison.consistency.fleiss if comparison.consistency else None,
+            }
+        )
     return tabulate(rows, columns_in(TableName.LANGUAGES), ("metric", *varying_keys(rows, SIDE)))
-
-
-def _languages_row(comparison: LanguageComparison) -> Row:
-    gap = comparison.gap
-    lenient = sorted((row.leniency, row.language) for row in comparison.languages if row.leniency is not None)
-    return {
-        **comparison.key,
-        "mean_gap": gap.mean if gap else None,
-        "mean_gap_ci": gap.ci if gap else None,
-        "further_language": interval_of_points(gap.prediction if gap else None),
-        "i2": gap.i2 if gap else None,
-        "rates_p": comparison.rates.p_groups if comparison.rates else None,
-        "same_level": f"{sum(row.same_level for row in comparison.languages)} of {len(comparison.languages)}",
-        "most_lenient": lenient_text(lenient[-1][1], lenient[-1][0]) if len(lenient) > 1 else None,
-        "least_lenient": lenient_text(lenient[0][1], lenient[0][0]) if len(lenient) > 1 else None,
-        "dif_effect": comparison.dif.effect if comparison.dif else None,
-        "parallel_fleiss": comparison.consistency.fleiss if comparison.consistency else None,
-    }
 
 
 _MANY_CELLS = 40
@@ -176,7 +176,16 @@ def plan_sentences(planned: Sequence[PlannedLabels], decision: DecisionOptions, 
     """Yield what stands behind the numbers."""
     people = planned[0].people
     if people.texts is None:
-        yield from _assumed(people, shares_given, len(planned) > 1)
+        classes = ", ".join(map(str, people.classes))
+        if shares_given:
+            yield f"Nobody labelled yet. Assumed: people give {classes} as often as --shares says."
+        else:
+            yield (
+                f"Nobody labelled yet. Assumed: {classes} are equally common; --shares says otherwise, and where a class is rare, more "
+                "texts are needed."
+            )
+        if len(planned) > 1:
+            yield "How often two people agree is not known, so several values are shown; --people-agree 0.7 takes one. 30 texts show it."
     else:
         yield "People's agreement and the shares of classes are those of the labels, unless a flag says otherwise; no judge was asked."
     where = "one metric in one language" if cells == 1 else f"each of {cells} cells (metrics in languages) that are tested together"
@@ -191,19 +200,6 @@ def plan_sentences(planned: Sequence[PlannedLabels], decision: DecisionOptions, 
     yield "Texts count once for each source: ten answers to one question are not ten independent texts."
 
 
-def _assumed(people: People, shares_given: bool, several: bool) -> Iterator[str]:
-    classes = ", ".join(map(str, people.classes))
-    if shares_given:
-        yield f"Nobody labelled yet. Assumed: people give {classes} as often as --shares says."
-    else:
-        yield (
-            f"Nobody labelled yet. Assumed: {classes} are equally common; --shares says otherwise, and where a class is rare, more texts "
-            "are needed."
-        )
-    if several:
-        yield "How often two people agree is not known, so several values are shown; --people-agree 0.7 takes one. 30 texts show it."
-
-
 def render_corrected(corrected: Corrected) -> RenderableType:
     """Return what was estimated, then all numbers; a difference stands in the row of its first system, `one − other`."""
     defined = [number for number in corrected.numbers if number.corrected.value is not None]
@@ -213,19 +209,17 @@ def render_corrected(corrected: Corrected) -> RenderableType:
         if defined
         else f"No corrected {what} is known: the last column says why."
     )
-    rows = [_corrected_row(number) for number in corrected.numbers]
+    rows = []
+    for number in corrected.numbers:
+        row = number.flat() | {"class": number.share_of}
+        if number.versus is not None:
+            key, subtracted = number.versus
+            row[key] = f"{number.key[key]} − {subtracted}"
+        rows.append(row)
     names = [name for name in corrected.numbers[0].key if name not in ("language", "metric", *SIDE)]
     keys = (*varying_keys(rows, SIDE), "metric", *(name for name in names if any(row[name] is not None for row in rows)))
     keys = (*keys, *(["class"] if any(row["class"] is not None for row in rows) else []))
     return Group(Text(first, style="bold"), *doubt_lines(corrected.copied), _tables(rows, keys, TableName.CORRECTED, corrected.notes))
-
-
-def _corrected_row(number: CorrectedNumber) -> dict[str, Any]:
-    row = number.flat() | {"class": number.share_of}
-    if number.versus is not None:
-        key, subtracted = number.versus
-        row[key] = f"{number.key[key]} − {subtracted}"
-    return row
 
 
 def render_acceptance(acceptances: Acceptances) -> RenderableType:
@@ -304,7 +298,16 @@ def print_check(certificate: Certificate, check: CertificateCheck) -> None:
     if check.stale:
         lines = [f"{judge}: stale", *(f"  {reason}" for reason in check.stale)]
     else:
-        lines = [f"{judge}: {_outcome(check)}", *_cells(certificate), *map(_extension, certificate.extensions)]
+        outcome = "nothing is stale; all of it was made again and is the same"
+        if not check.compared:
+            outcome = "not shown to be as certified: nothing was made again; name the run or data folder that it is of. It says:"
+        elif check.not_made_again:
+            outcome = f"not shown to be as certified: this could not be made again: {', '.join(check.not_made_again)}. It says:"
+        lines = [f"{judge}: {outcome}", *_cells(certificate)]
+        for line in certificate.extensions:
+            where = "".join(f", {key} {value}" for key, value in line.where.items())
+            cell = f"{english_name(line.language)}, {line.metric.replace('_', ' ')}{where}"
+            lines.append(f"  extended on {line.date} to {cell} by {counted(line.labels, 'label')} of {line.data}")
     print_lines([*lines, *_unchecked(check.unchecked)])
 
 
@@ -312,56 +315,34 @@ def print_extension(extension: ExtensionResult, path: str | None) -> None:
     """Print for each target whether the certificate may serve it, and why not; `path` is the file that has the new lines."""
     margin, lines = percent(extension.options.margin), []
     for target in extension.targets:
-        lines += [_target(target), *(f"    {line}" for line in _differences(target, margin))]
+        where = "".join(f", {key} {value}" for key, value in target.where.items())
+        source = "" if target.from_language == target.language else f" by the numbers of {english_name(target.from_language)}"
+        reason = f": {target.reason}" if target.reason else ""
+        if target.more_groups:
+            reason += f". About {counted(target.more_groups, 'more group')} with labels decide it"
+            if target.more_groups_as_seen is None:
+                reason += " if nothing has changed; if the difference is as large as seen, more labels will not help"
+            elif target.more_groups_as_seen != target.more_groups:
+                reason += f" if nothing has changed, about {target.more_groups_as_seen:,} if the difference is as large as seen"
+        lines.append(f"  {english_name(target.language)}, {target.metric.replace('_', ' ')}{where}{source}: {target.outcome}{reason}")
+        labelled = f"{counted(target.labels, 'labelled text')} in {counted(target.groups, 'group')}"
+        lines.append(f"    {labelled}, {counted(target.texts, 'judged text')}")
+        for name, estimate in (
+            ("label minus corrected prediction", target.residual),
+            ("agreement minus the certified one", target.agreement),
+        ):
+            if estimate is not None:
+                lines.append(f"    {name}: {difference(estimate.mean, estimate.interval)}, margin ±{margin}")
+        if target.q is not None:
+            lines.append(f"    both within the margin: p {probability(target.q)}, corrected over the targets")
     if path:
         lines.append(f"{path}: extended to {counted(sum(target.outcome == 'extended' for target in extension.targets), 'target')}")
     print_lines([f"certificate of {extension.judge} for {extension.data}: {extension.outcome}", *lines])
 
 
-def _target(target: ExtensionTarget) -> str:
-    where = "".join(f", {key} {value}" for key, value in target.where.items())
-    source = "" if target.from_language == target.language else f" by the numbers of {english_name(target.from_language)}"
-    reason = f": {target.reason}" if target.reason else ""
-    if target.more_groups:
-        reason += f". About {counted(target.more_groups, 'more group')} with labels decide it{_as_seen(target)}"
-    return f"  {english_name(target.language)}, {target.metric.replace('_', ' ')}{where}{source}: {target.outcome}{reason}"
-
-
-def _as_seen(target: ExtensionTarget) -> str:
-    """Return what the plan rests on, where it is another one under the differences that were seen."""
-    if target.more_groups_as_seen == target.more_groups:
-        return ""
-    if target.more_groups_as_seen is None:
-        return " if nothing has changed; if the difference is as large as seen, more labels will not help"
-    return f" if nothing has changed, about {target.more_groups_as_seen:,} if the difference is as large as seen"
-
-
-def _differences(target: ExtensionTarget, margin: str) -> Iterator[str]:
-    yield f"{counted(target.labels, 'labelled text')} in {counted(target.groups, 'group')}, {counted(target.texts, 'judged text')}"
-    for name, estimate in (("label minus corrected prediction", target.residual), ("agreement minus the certified one", target.agreement)):
-        if estimate is not None:
-            yield f"{name}: {difference(estimate.mean, estimate.interval)}, margin ±{margin}"
-    if target.q is not None:
-        yield f"both within the margin: p {probability(target.q)}, corrected over the targets"
-
-
-def _outcome(check: CertificateCheck) -> str:
-    if not check.compared:
-        return "not shown to be as certified: nothing was made again; name the run or data folder that it is of. It says:"
-    if check.not_made_again:
-        return f"not shown to be as certified: this could not be made again: {', '.join(check.not_made_again)}. It says:"
-    return "nothing is stale; all of it was made again and is the same"
-
-
-def _extension(line: Extension) -> str:
-    where = "".join(f", {key} {value}" for key, value in line.where.items())
-    cell = f"{english_name(line.language)}, {line.metric.replace('_', ' ')}{where}"
-    return f"  extended on {line.date} to {cell} by {counted(line.labels, 'label')} of {line.data}"
-
-
 def _cells(certificate: Certificate) -> Iterator[str]:
     """Yield a line for each cell; what all of them lack for one reason is said once, at the end."""
-    lacks = [_together((_means(cell), _acceptance(cell), _map(cell), *_probabilities(cell))) for cell in certificate.cells]
+    lacks = [_together(_uses_of(cell)) for cell in certificate.cells]
     alike = len(lacks) > 1 and lacks.count(lacks[0]) == len(lacks)
     for cell, parts in zip(certificate.cells, lacks, strict=True):
         state = state_of({"verdict": cell.verdict, "controls": None})
@@ -390,51 +371,44 @@ def _together(parts: Iterable[tuple[str, str | None]]) -> list[str]:
     return lines
 
 
-def _means(cell: CertifiedCell) -> tuple[str, str | None]:
-    """Return what a cell says of means, as `_acceptance` and `_map` do of theirs; beside what it lacks, the reason."""
+def _uses_of(cell: CertifiedCell) -> Iterator[tuple[str, str | None]]:
+    """Yield what a cell says of means, acceptance, scores and probabilities; beside what it lacks, the reason."""
     if cell.corrections:
-        return f"means are corrected by {cell.corrections[0].n} labels", None
-    return "no corrected means", cell.correction_reason
-
-
-def _acceptance(cell: CertifiedCell) -> tuple[str, str | None]:
+        yield f"means are corrected by {cell.corrections[0].n} labels", None
+    else:
+        yield "no corrected means", cell.correction_reason
     acceptance = cell.acceptance
     if acceptance is None or acceptance.threshold is None:
         reason = cell.acceptance_reason if acceptance is None else (acceptance.reason or "").partition(";")[0]
-        return "no answer is accepted without a person", reason
-    accepted = (
-        f"answers are accepted from {acceptance.confidence} {rounded_up(acceptance.threshold)} on, {percent(acceptance.coverage)} of them"
-    )
-    if acceptance.left_out == 0:
-        return accepted, None
-    return f"{accepted}; nothing is said of the {percent(acceptance.left_out_share)} of labelled texts without a commonest label", None
-
-
-def _map(cell: CertifiedCell) -> tuple[str, str | None]:
+        yield "no answer is accepted without a person", reason
+    else:
+        threshold = f"{acceptance.confidence} {rounded_up(acceptance.threshold)}"
+        accepted = f"answers are accepted from {threshold} on, {percent(acceptance.coverage)} of them"
+        if acceptance.left_out != 0:
+            share = percent(acceptance.left_out_share)
+            accepted += f"; nothing is said of the {share} of labelled texts without a commonest label"
+        yield accepted, None
     recalibration = cell.recalibration
     if recalibration is None:
-        return "no map", cell.recalibration_reason
-    scores = "scores are calibrated text by text" if recalibration.shown else f"scores are not calibrated ({recalibration.advice})"
-    if recalibration.length_scale is not None:
-        scores += ", and the map reads the length of the text too"
-    sets = recalibration.sets
-    if sets.threshold is None:
-        return f"{scores}; sets hold {sets.reason}", None
-    return f"{scores}; sets of scores hold a person's score of {percent(sets.level)} of texts", None
-
-
-def _probabilities(cell: CertifiedCell) -> Iterator[tuple[str, str | None]]:
-    """Yield what a cell says of probabilities; nothing where none were recorded."""
+        yield "no map", cell.recalibration_reason
+    else:
+        scores = "scores are calibrated text by text" if recalibration.shown else f"scores are not calibrated ({recalibration.advice})"
+        if recalibration.length_scale is not None:
+            scores += ", and the map reads the length of the text too"
+        sets = recalibration.sets
+        held = f"sets of scores hold a person's score of {percent(sets.level)} of texts"
+        held = f"sets hold {sets.reason}" if sets.threshold is None else held
+        yield f"{scores}; {held}", None
     if cell.probabilities is not None:
-        yield (
-            {
-                "hold": "its probabilities hold",
-                "hold after refit": "its probabilities hold only refitted",
-                "do not hold": "its probabilities do not hold",
-                "too few labels": "its probabilities: too few labels",
-            }[cell.probabilities.verdict],
-            None,
-        )
+        yield _PROBABILITIES[cell.probabilities.verdict], None
+
+
+_PROBABILITIES = {
+    "hold": "its probabilities hold",
+    "hold after refit": "its probabilities hold only refitted",
+    "do not hold": "its probabilities do not hold",
+    "too few labels": "its probabilities: too few labels",
+}
 
 
 def _unchecked(names: Sequence[str]) -> Iterator[str]:

@@ -76,8 +76,9 @@ class FittedTable:
                 yield Text(self.title if not number else "", style="italic")
             room = options.max_width - gap * (len(columns) - 1)
             widths = [least[column] for column in columns]
-            for goal in (content, full):
-                widths = _widened(widths, [goal[column] for column in columns], room)
+            for goal in (content, full):  # what is left of the line goes to columns that need more, from the left
+                for place, column in enumerate(columns):
+                    widths[place] += max(0, min(goal[column] - widths[place], room - sum(widths)))
             yield self._block(columns, widths, gap)
 
     def _widths(self) -> tuple[list[int], list[int], list[int]]:
@@ -131,15 +132,6 @@ def _blocks(least: Sequence[int], keys: Sequence[int], width: int, gap: int) -> 
             block.append(column)
     if block or keys:
         yield sorted((*keys, *block))
-
-
-def _widened(widths: Sequence[int], goals: Sequence[int], room: int) -> list[int]:
-    """Return the widths of columns side by side: what is left of the line goes to those that need more, from the left."""
-    spare, widened = room - sum(widths), []
-    for width, goal in zip(widths, goals, strict=True):
-        widened.append(width + max(0, min(goal - width, spare)))
-        spare -= widened[-1] - width
-    return widened
 
 
 def _longest_word(texts: Sequence[str]) -> int:

@@ -33,7 +33,7 @@ from harness.reports.tables.text_table import Heading, TextTable
 from harness.reports.tables.titles import metric_words
 from harness.text import one_line, terminal_safe, without_controls
 from harness.watch.watch_check import CellState, StreamState, WatchCheck
-from harness.watch.watch_plan import Day, Quantity, SeenCell, Stream, WatchPlan
+from harness.watch.watch_plan import Day, SeenCell, Stream, WatchPlan
 
 
 class JunitCase(NamedTuple):
@@ -159,16 +159,13 @@ def gate_junit(result: GateResult) -> str:
     """JUnit XML: a test suite a language, a test case a limit; broken limits are failures, inconclusive ones are skipped."""
     suites: dict[str, list[JunitCase]] = {}
     for check in result.checks:
-        suites.setdefault(check.language, []).append(_limit_case(check, result))
+        name = f"{check.metric}: {limit_text(check)}" + (f" ({judge_text(check)})" if several_judges(result.checks) else "")
+        case = JunitCase(name, "pass")
+        if check.outcome != "pass":
+            message = f"{check.reason}; seen: {seen_text(check)}, n {n_text(check)}"
+            case = JunitCase(name, "failure" if check.outcome == "fail" else "skipped", message, check.limit)
+        suites.setdefault(check.language, []).append(case)
     return junit_xml("harness gate", suites)
-
-
-def _limit_case(check: Check, result: GateResult) -> JunitCase:
-    name = f"{check.metric}: {limit_text(check)}" + (f" ({judge_text(check)})" if several_judges(result.checks) else "")
-    if check.outcome == "pass":
-        return JunitCase(name, "pass")
-    message = f"{check.reason}; seen: {seen_text(check)}, n {n_text(check)}"
-    return JunitCase(name, "failure" if check.outcome == "fail" else "skipped", message, check.limit)
 
 
 _STYLES = {"fail": "bold red", "inconclusive": "yellow", "pass": "green"}
@@ -221,18 +218,14 @@ def _answer(result: GateResult, source: str, width: int) -> list[AnswerLine]:
     who = next((text for text in _who(result.checks) if cell_len(text) <= width), "")
     steps = tuple(_steps(result.checks, source))
     whose = [AnswerLine("note", who, who)] if who else []
+    console = Console(width=width)
     for most_names in _NAMED:
         cards = tuple(_cards(result, dict(zip(_CARDS, most_names, strict=True))))
         lines = [title, *whose, *lines_of(Answer("", cards, "", steps))]
-        if _height(lines, width) <= _MOST_LINES:
+        texts = (Text(line.sentence if line.command else line.full_text) for line in lines)  # the lines of a command are not counted
+        if sum(len(text.wrap(console, width)) for text in texts) <= _MOST_LINES:
             return lines
     return [line for line in lines if line not in whose]  # the rows have it too
-
-
-def _height(lines: Iterable[AnswerLine], width: int) -> int:
-    """Return how many lines of a terminal an answer takes, the lines of a command not counted."""
-    console = Console(width=width)
-    return sum(len(Text(line.sentence if line.command else line.full_text).wrap(console, width)) for line in lines)
 
 
 def _who(checks: Sequence[Check]) -> Iterator[str]:
@@ -277,35 +270,18 @@ def _steps(checks: Sequence[Check], source: str) -> Iterator[NextStep]:
     unanswered = [check for check in waiting if UNANSWERED in check.obstacles]
     few = [check for check in waiting if _EVIDENCE & {*check.obstacles}]
     if few and not unanswered:
-        yield NextStep("see how many more labels settle it", f"harness labels needed {source}{_half_width(few[0])}")
+        half_width, check = "", few[0]
+        if check.statistic == AGREEMENT and check.value is not None and not isinstance(check.bound, str):
+            # an interval of agreement that would not hold the limit, if the agreement stayed as it is
+            half_width = f" --half-width {max(abs(check.value - check.bound), _LEAST_HALF_WIDTH):.3f}"
+        yield NextStep("see how many more labels settle it", f"harness labels needed {source}{half_width}")
     elif waiting:
         first = (unanswered or waiting)[0]
         yield NextStep(one_line(f"{_place(first)}: {first.reason}"))
 
 
-def _half_width(check: Check) -> str:
-    """Return the flag that asks for an interval of agreement that would not hold the limit, if the agreement stayed as it is."""
-    if check.statistic != AGREEMENT or check.value is None or isinstance(check.bound, str):
-        return ""
-    return f" --half-width {max(abs(check.value - check.bound), _LEAST_HALF_WIDTH):.3f}"
-
-
 def _place(check: Check) -> str:
     return f"{metric_words(check.metric)} in {english_name(check.language)}"
-
-
-def _seen(check: Check) -> str:
-    """Return what was seen, of a verdict with its reason: what is shown against the judge, before what is not ruled out."""
-    if check.outcome == "pass" or check.limit != "verdict":
-        return seen_text(check)
-    obstacles = sorted((OBSTACLES[name] for name in check.obstacles if name in OBSTACLES), key=lambda obstacle: not obstacle.against)
-    return f"{seen_text(check)}: {obstacles[0].words}" if obstacles else seen_text(check)
-
-
-def _why(check: Check) -> str:
-    """Return why a limit does not hold, where neither its sign nor what was seen says it."""
-    said = {BROKEN, OPEN, *OBSTACLES}
-    return "" if check.outcome == "pass" or (check.obstacles and said.issuperset(check.obstacles)) else one_line(check.reason)
 
 
 def _table(checks: Sequence[Check], width: int) -> FittedTable:
@@ -313,7 +289,10 @@ def _table(checks: Sequence[Check], width: int) -> FittedTable:
     ordered = [check for outcome in _STYLES for check in checks if check.outcome == outcome]
     for shorter in range(_SHORTER):
         rows = [_row(check, shorter) for check in ordered]
-        if (over := _line_width(rows, width) - width) <= 0:
+        # the width in which no cell is broken that should not be
+        widths = {name: max(cell_len(name), *(cell_len(row[name]) for row in rows)) for name in rows[0]}
+        widths |= {name: min(widths[name], _SEEN_WIDTH) for name in _BROKEN}
+        if (over := sum(widths.values()) + gap_between(width) * (len(widths) - 1) - width) <= 0:
             break
     else:
         least = max(_LEAST_METRIC, max(cell_len(row["metric"]) for row in rows) - over)
@@ -335,26 +314,24 @@ def _row(check: Check, shorter: int) -> dict[str, str]:
     limit = limit_text(check)
     for words, sign in _SHORT if shorter else ():
         limit = limit.replace(words, sign)
+    seen, why = seen_text(check), ""
+    if check.outcome != "pass":  # of a verdict with its reason: what is shown against the judge, before what is not ruled out
+        obstacles = sorted((OBSTACLES[name] for name in check.obstacles if name in OBSTACLES), key=lambda obstacle: not obstacle.against)
+        seen += f": {obstacles[0].words}" if obstacles and check.limit == "verdict" else ""
+        if not check.obstacles or not {BROKEN, OPEN, *OBSTACLES}.issuperset(check.obstacles):
+            why = check.reason  # neither the sign nor what was seen says it
     row = {
         "": _SIGNS[check.outcome],
         "language": check.language if shorter > 2 else english_name(check.language),
         "metric": SHORT_NAMES.get(check.metric) or metric_words(check.metric) if shorter > 1 else metric_words(check.metric),
         "limit": limit,
-        "seen": _seen(check),
+        "seen": seen,
         "n": n_text(check),
-        "why": _why(check),
+        "why": why,
     }
     if shorter > 3:
         del row["n"]
     return {name: one_line(text) for name, text in row.items()}
-
-
-def _line_width(rows: Sequence[dict[str, str]], width: int) -> int:
-    """Return the width in which no cell of rows is broken that should not be, in a terminal of a width."""
-    widths = {name: max(cell_len(name), *(cell_len(row[name]) for row in rows)) for name in rows[0]}
-    for name in _BROKEN:
-        widths[name] = min(widths[name], _SEEN_WIDTH)
-    return sum(widths.values()) + gap_between(width) * (len(widths) - 1)
 
 
 RECENT = 7
@@ -439,36 +416,31 @@ def stream_text(cell: CellState, stream: Stream) -> str:
     references = [reference for reference in cell.references if reference.stream == stream]
     level = "level" if cell.watched_class is None else f"share of '{cell.watched_class}'"
     names = {"agreement": "agreement", "level": level, "readable": "readable answers"}
-    levels = [f"{names[before.quantity]} {percent(before.mean)} then, {_now(state, before.quantity)}" for before in references]
+    levels = []
+    for before in references:  # the last day, and the mean of the last days, as one day says little
+        days = [day for day in state.days if before.quantity in day.means][-RECENT:]
+        now = "unknown now"
+        if days:
+            now = f"{percent(days[-1].means[before.quantity])} on {days[-1].date}"
+        if len(days) > 1:
+            mean = sum(day.means[before.quantity] * day.n for day in days) / sum(day.n for day in days)
+            now = f"{percent(mean)} in the mean of the last {len(days)} days, {now}"
+        levels.append(f"{names[before.quantity]} {percent(before.mean)} then, {now}")
     return "; ".join((seen, *levels))
-
-
-def _now(state: StreamState, quantity: Quantity) -> str:
-    """Return the last day, and the mean of the last days, each with its number of values, as one day says little."""
-    days = [day for day in state.days if quantity in day.means][-RECENT:]
-    if not days:
-        return "unknown now"
-    last = f"{percent(days[-1].means[quantity])} on {days[-1].date}"
-    mean = sum(day.means[quantity] * day.n for day in days) / sum(day.n for day in days)
-    return f"{percent(mean)} in the mean of the last {len(days)} days, {last}" if len(days) > 1 else last
 
 
 def watch_junit(check: WatchCheck) -> str:
     """JUnit XML: a test suite a language, a test case a metric and stream; alarms are failures, what is not yet known is skipped."""
     suites: dict[str, list[JunitCase]] = {}
     for cell in check.cells:
-        suites.setdefault(cell.language, []).extend(_junit_case(cell, stream) for stream in STREAMS)
+        for stream in STREAMS:
+            state: StreamState = getattr(cell, stream)
+            name, message = f"{cell.metric}: {stream}", f"{cell.answer}; {stream_text(cell, stream)}"
+            case = JunitCase(name, "pass" if state.days else "skipped", message)
+            suites.setdefault(cell.language, []).append(JunitCase(name, "failure", message, stream) if state.alarm else case)
     if check.expired:
         suites["certificate"] = [JunitCase("holds", "failure", check.expired, "expired")]
     return junit_xml("harness watch", suites)
-
-
-def _junit_case(cell: CellState, stream: Stream) -> JunitCase:
-    state: StreamState = getattr(cell, stream)
-    message = f"{cell.answer}; {stream_text(cell, stream)}"
-    if state.alarm:
-        return JunitCase(f"{cell.metric}: {stream}", "failure", message, stream)
-    return JunitCase(f"{cell.metric}: {stream}", "pass" if state.days else "skipped", message)
 
 
 MOST_CELLS = 20
@@ -494,20 +466,20 @@ def draw_watch(check: WatchCheck, path: Path) -> None:
         raise UsageError("the log has no day yet, so there is nothing to draw; add one with 'harness watch add'")
     if len(check.cells) > MOST_CELLS:
         raise UsageError(f"a figure holds {MOST_CELLS} cells at most, and {len(check.cells)} are watched; --json has all numbers")
-    style.write_figure(path, lambda options: _draw(check, options))
 
+    def draw(options: FigureOptions) -> Drawn:
+        signature = f"{check.judge} on {check.data} since {check.since}"
+        cells, left_out = style.fitting(check.cells, [_HEIGHT] * len(check.cells), 0.9, "cell")
+        with style.drawing(signature) as new_figure:
+            figure = new_figure(figsize=(options.width, len(cells) * _HEIGHT + 0.9), layout="constrained")
+            grid: Any = figure.subplots(len(cells), 2, squeeze=False, sharex=True)
+            for (levels, right), cell in zip(grid, cells, strict=True):
+                _draw_levels(levels, cell, options)
+                _draw_evidence(right, cell)
+            figure.autofmt_xdate(rotation=30)
+            return style.finish_with_legend(figure, grid[0][0], f"Watch: {check.answer}", _CAPTION + left_out, signature, options)
 
-def _draw(check: WatchCheck, options: FigureOptions) -> Drawn:
-    signature = f"{check.judge} on {check.data} since {check.since}"
-    cells, left_out = style.fitting(check.cells, [_HEIGHT] * len(check.cells), 0.9, "cell")
-    with style.drawing(signature) as new_figure:
-        figure = new_figure(figsize=(options.width, len(cells) * _HEIGHT + 0.9), layout="constrained")
-        grid: Any = figure.subplots(len(cells), 2, squeeze=False, sharex=True)
-        for (levels, right), cell in zip(grid, cells, strict=True):
-            _draw_levels(levels, cell, options)
-            _draw_evidence(right, cell)
-        figure.autofmt_xdate(rotation=30)
-        return style.finish_with_legend(figure, grid[0][0], f"Watch: {check.answer}", _CAPTION + left_out, signature, options)
+    style.write_figure(path, draw)
 
 
 def _draw_levels(panel: Any, cell: CellState, options: FigureOptions) -> None:

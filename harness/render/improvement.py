@@ -148,34 +148,23 @@ def render_rounds(compared: RoundsCompared) -> RenderableType:
     ]
     lines.append(f"The rounds differ on {compared.differing:,} of {compared.common:,} questions that have a commonest label in each.")
     parts: list[RenderableType] = [Text(terminal_safe(line)) for line in lines]
-    parts += [Text(""), _agreement(compared)]
+    rows = []
+    for candidate, row in zip(compared.candidates, compared.agreement, strict=True):
+        cells = [f"{percent(share)}{' *' if winner == candidate else '  '}" for share, winner in zip(row, compared.winners, strict=True)]
+        rows.append([terminal_safe(candidate_words(candidate)), *cells])
+    names = [terminal_safe(name) for name in compared.rounds]
+    parts += [Text(""), plain_table(("candidate", *names), rows, range(1, len(names) + 1))]
     if compared.examples:
-        parts += [Text("\nWhere they differ:"), _examples(compared)]
+        examples = []
+        for example in compared.examples:
+            texts = (terminal_safe("–" if text is None else str(text)) for text in (example.item_id, *example.labels))
+            examples.append((english_name(example.language), metric_words(example.metric), *texts))
+        parts += [Text("\nWhere they differ:"), plain_table(("language", "metric", "text", *names), examples)]
     reading = (
         f"\nAgreement on the {counted(compared.questions, 'question')} that choose. Nothing is confirmed, and no label is spent: decide "
         "which instructions you mean, then choose by their labels."
     )
     return Group(*parts, Text(reading, style="dim"))
-
-
-def _agreement(compared: RoundsCompared) -> Table:
-    rows = []
-    for candidate, row in zip(compared.candidates, compared.agreement, strict=True):
-        cells = [f"{percent(share)}{' *' if winner == candidate else '  '}" for share, winner in zip(row, compared.winners, strict=True)]
-        rows.append([terminal_safe(candidate_words(candidate)), *cells])
-    return plain_table(map(terminal_safe, ("candidate", *compared.rounds)), rows, range(1, len(compared.rounds) + 1))
-
-
-def _examples(compared: RoundsCompared) -> Table:
-    rows = (
-        (
-            english_name(row.language),
-            metric_words(row.metric),
-            *(terminal_safe("–" if text is None else str(text)) for text in (row.item_id, *row.labels)),
-        )
-        for row in compared.examples
-    )
-    return plain_table(map(terminal_safe, ("language", "metric", "text", *compared.rounds)), rows)
 
 
 def render_cascades(cascades: AcceptedCascades) -> RenderableType:
@@ -310,9 +299,15 @@ def render_explained(explained: Explained, *, all_rows: bool = False) -> Rendera
     """Return a block for each metric and judge. `all_rows`: rows for effects that are not shown too, however many there are."""
     shows_all = all_rows or sum(len(metric.effects) for metric in explained.metrics) <= _MOST_ROWS
     parts: list[RenderableType] = [Text(terminal_safe(_summary(explained)), style="bold")]
-    metrics, alike = explained.metrics, _left_out_everywhere(explained.metrics)
+    metrics, alike = explained.metrics, list[str]()
+    if len(metrics) > 1:
+        alike = [reason for reason in metrics[0].left_out if all(reason in metric.left_out for metric in metrics)]
     if not all_rows and len(metrics) > _MOST_BLOCKS:
-        metrics = tuple(sorted(metrics, key=_largest_effect, reverse=True)[:_FEW_BLOCKS])
+        shown = (
+            [effect.value for effect in metric.effects if effect.outcome == "shown" and effect.value is not None] for metric in metrics
+        )
+        largest = [max(map(abs, values), default=0.0) for values in shown]
+        metrics = tuple(metrics[index] for index in sorted(range(len(metrics)), key=lambda index: -largest[index])[:_FEW_BLOCKS])
         parts.append(Text(f"Shown: the {_FEW_BLOCKS} questions with the largest effects. --all has all {len(explained.metrics):,}."))
     for metric in metrics:
         condition = JudgeCondition.of(metric.key)
@@ -329,17 +324,6 @@ def render_explained(explained: Explained, *, all_rows: bool = False) -> Rendera
     parts += render_pairs(explained.pairs) if explained.pairs else []
     more = () if shows_all else ("--all has a row for each effect.",)
     return Group(*parts, dim_lines(map(terminal_safe, (*explained.notes, *more))))
-
-
-def _left_out_everywhere(metrics: Sequence[ExplainedErrors]) -> tuple[str, ...]:
-    """Return the reasons why covariates are left out that all of several metrics share."""
-    return (
-        tuple(reason for reason in metrics[0].left_out if all(reason in metric.left_out for metric in metrics)) if len(metrics) > 1 else ()
-    )
-
-
-def _largest_effect(metric: ExplainedErrors) -> float:
-    return max((abs(effect.value) for effect in metric.effects if effect.outcome == "shown" and effect.value is not None), default=0.0)
 
 
 def _summary(explained: Explained) -> str:
@@ -423,8 +407,16 @@ def render_pairs(explained_pairs: Sequence[ExplainedPairs]) -> list[RenderableTy
     for metric in dict.fromkeys(str(pairs.key["metric"]) for pairs in explained_pairs):
         metric_pairs = [pairs for pairs in explained_pairs if pairs.key["metric"] == metric]
         parts += [Text(""), Text(one_line(f"{metric_title(metric)}: choices and the length of the texts"), style="bold cyan")]
-        parts += [Text(terminal_safe(line)) for pairs in metric_pairs for line in _pair_sentences(pairs)]
-        parts.append(_pairs_table(metric_pairs))
+        rows = []
+        for pairs in metric_pairs:
+            if pairs.outcome == "shown" and pairs.length is not None and pairs.times_longer is not None:
+                times = f"{pairs.times_longer:.1f} times as long as the other has {math.exp(pairs.length):.2f} times the odds to be chosen"
+                parts.append(Text(terminal_safe(f"{_who(pairs)}: a text {times}: an association.")))
+            length = (_effect_interval(pairs.length, pairs.low, pairs.high), probability(pairs.q), _detectable(pairs))
+            positions = (UNDEFINED if value is None else signed(value, 2) for value in (pairs.place, pairs.place_adjusted))
+            rows.append([one_line(_who(pairs)), f"{pairs.n:,}", f"{pairs.groups:,}", *length, *positions, pairs.outcome])
+        headings = ("choices of", "choices", "groups", "length [95 %]", "q", "detectable", "first place", "beside length", "")
+        parts.append(plain_table(headings, rows, range(1, len(headings) - 1)))
         parts += [_systems(pairs) for pairs in metric_pairs if pairs.systems]
         parts += [Text(terminal_safe(f"{_who(pairs)}, left out: {reason}")) for pairs in metric_pairs for reason in pairs.left_out]
     return parts
@@ -433,25 +425,6 @@ def render_pairs(explained_pairs: Sequence[ExplainedPairs]) -> list[RenderableTy
 def _who(pairs: ExplainedPairs) -> str:
     condition = JudgeCondition.of(pairs.key)
     return PEOPLE if condition.judge == PEOPLE else f"{condition.judge}: {condition.words()}".removesuffix(": ")
-
-
-def _pair_sentences(pairs: ExplainedPairs) -> Iterator[str]:
-    if pairs.outcome == "shown" and pairs.length is not None and pairs.times_longer is not None:
-        odds = math.exp(pairs.length)
-        yield (
-            f"{_who(pairs)}: a text {pairs.times_longer:.1f} times as long as the other has {odds:.2f} times the odds to be chosen: "
-            "an association."
-        )
-
-
-def _pairs_table(metric_pairs: Sequence[ExplainedPairs]) -> Table:
-    headings = ("choices of", "choices", "groups", "length [95 %]", "q", "detectable", "first place", "beside length", "")
-    rows = []
-    for pairs in metric_pairs:
-        length = (_effect_interval(pairs.length, pairs.low, pairs.high), probability(pairs.q), _detectable(pairs))
-        positions = (UNDEFINED if value is None else signed(value, 2) for value in (pairs.place, pairs.place_adjusted))
-        rows.append([one_line(_who(pairs)), f"{pairs.n:,}", f"{pairs.groups:,}", *length, *positions, pairs.outcome])
-    return plain_table(headings, rows, range(1, len(headings) - 1))
 
 
 def _systems(pairs: ExplainedPairs) -> Table:

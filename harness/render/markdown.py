@@ -68,10 +68,12 @@ def hub_card(
         ("## What to know", "", *(f"- {escape(note)}" for note in notes), "") if notes else (),
         _scales(data, tables),
         _people(data, tables),
-        _agreement(agreement if data.about.source in BY_PEOPLE else ()),
+        _agreement(agreement) if agreement and data.about.source in BY_PEOPLE else (),
         _judges(tables, signatures),
         _rights(data, licence),
-        _use(data, tables),
+        ("## Use", "", "```python", "from datasets import load_dataset", ""),
+        (f'{tables[-1].name} = load_dataset("OWNER/NAME", "{tables[-1].name}", split="{split_name(data)}")',),
+        ("```", "", "The files are also a data folder of judge-harness: `harness compare` reads a downloaded copy."),
     )
     lines = [*_front_matter(data, tables, title, licence), "", f"# {escape(title)}", ""]
     return "\n".join([*lines, *(line for section in sections for line in section)]).rstrip("\n") + "\n"
@@ -145,24 +147,18 @@ def _people(data: Dataset, tables: Sequence[HubTable]) -> Iterator[str]:
 
 
 def _agreement(cells: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    if not cells:
-        return
     yield from ("## How far people agree", "")
     keys, numbers = ("language", "task", "metric"), ("labelled items", "labels", "agreement", "alpha")
     headings = tuple(Heading(name, name, number=name in numbers) for name in (*keys, *numbers))
-    rows = tuple(_agreement_row(cell) for cell in cells)
-    yield from (*markdown_table(TextTable(headings, rows)), "")
+    rows = []
+    for cell in cells:
+        scale = "nominal" if cell.get("human_alpha_ordinal") is None else "ordinal"
+        shares = percent(cell.get("human_pa"), cell.get("human_pa_ci"))
+        alpha = coefficient(cell.get(f"human_alpha_{scale}"), cell.get(f"human_alpha_{scale}_ci"))
+        rows.append((*(str(cell[name]) for name in keys), counted(cell["labelled"]), counted(cell["labels"]), shares, alpha))
+    yield from (*markdown_table(TextTable(headings, tuple(rows))), "")
     yield "agreement: mean share of pairs of people who gave one item the same label, with its 95 % interval. alpha: Krippendorff's,"
     yield from ("ordinal where the scores have an order. A dash stands where too few people labelled the same items.", "")
-
-
-def _agreement_row(cell: Mapping[str, Any]) -> tuple[str, ...]:
-    ordinal = cell.get("human_alpha_ordinal")
-    alpha = next((cell[name] for name in ("human_alpha_ordinal", "human_alpha_nominal") if cell.get(name) is not None), None)
-    interval = cell.get("human_alpha_ordinal_ci" if ordinal is not None else "human_alpha_nominal_ci")
-    shares = percent(cell.get("human_pa"), cell.get("human_pa_ci"))
-    counts = (counted(cell["labelled"]), counted(cell["labels"]))
-    return (str(cell["language"]), str(cell["task"]), str(cell["metric"]), *counts, shares, coefficient(alpha, interval))
 
 
 def _judges(tables: Sequence[HubTable], signatures: Mapping[str, str]) -> Iterator[str]:
@@ -189,12 +185,6 @@ def _rights(data: Dataset, licence: str) -> Iterator[str]:
     yield from ("", "`annotator_id` stands as in the data folder. Check that no id and no text names a person.", "")
     if data.about.citation:
         yield from (f"Citation: {escape(data.about.citation)}", "")
-
-
-def _use(data: Dataset, tables: Sequence[HubTable]) -> Iterator[str]:
-    yield from ("## Use", "", "```python", "from datasets import load_dataset", "")
-    yield f'{tables[-1].name} = load_dataset("OWNER/NAME", "{tables[-1].name}", split="{split_name(data)}")'
-    yield from ("```", "", "The files are also a data folder of judge-harness: `harness compare` reads a downloaded copy.", "")
 
 
 _SPECIAL = re.compile(r"[\\`*_\[\]<>|~$&#!]|^[+=-]|^\d+(?=[.)])")
@@ -231,7 +221,18 @@ def report_markdown(report: Report) -> str:
     lines = [f"# {escape(report.title)}", "", f"Run {escape(report.run)}.", "", *_answer(report.verdicts, report.pages)]
     legend: dict[str, None] = {}
     for language in dict.fromkeys(summary.language for summary in report.summaries):
-        lines += _language(report, language, legend)
+        lines += [f"## {both_names(language)}", ""]
+        for line in unreviewed_in(report, language):
+            lines += [line, ""]
+        for summary in report.summaries:
+            if summary.language == language:
+                condition = f" ({condition_of(summary)})" if len(report.summaries) > 1 else ""
+                lines += [f"- {escape(verdict.words.sentence)}" for verdict in report.verdicts if belongs(verdict, summary)]
+                lines += ["", escape(agreement_sentence(summary) + condition), ""]
+                rows = [cell_row(cell) for cell in (*report.by_metric, *report.cells) if belongs(cell, summary)]
+                table = tabulate(rows, columns_in(*_REPORT), ("metric", "task"))
+                legend |= dict.fromkeys(table.legend)
+                lines += [*markdown_table(table), ""]
     ablations = shown_sections(report.ablations)
     lines += _section_lines(ablations)
     if report.sealed:
@@ -277,22 +278,6 @@ def comparison_markdown(comparison: DecidedComparison) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _language(report: Report, language: str, legend: dict[str, None]) -> Iterator[str]:
-    """One language; adds what its headings mean to the legend."""
-    yield from (f"## {both_names(language)}", "")
-    for line in unreviewed_in(report, language):
-        yield from (line, "")
-    for summary in report.summaries:
-        if summary.language == language:
-            condition = f" ({condition_of(summary)})" if len(report.summaries) > 1 else ""
-            verdicts = [f"- {escape(verdict.words.sentence)}" for verdict in report.verdicts if belongs(verdict, summary)]
-            yield from (*verdicts, "", escape(agreement_sentence(summary) + condition), "")
-            rows = [cell_row(cell) for cell in (*report.by_metric, *report.cells) if belongs(cell, summary)]
-            table = tabulate(rows, columns_in(*_REPORT), ("metric", "task"))
-            legend |= dict.fromkeys(table.legend)
-            yield from (*markdown_table(table), "")
-
-
 GENERATED = "<!-- Generated by 'harness board build' from the submissions; edits are overwritten. -->"
 
 
@@ -314,21 +299,15 @@ def standings_markdown(standings: Standings, findings: Sequence[Finding] = ()) -
         title = f"## All languages{f': {escape(variant)}' if len(standings.variants) > 1 else ''}"
         lines += [title, "", *markdown_table(tables[-1]), ""]
     for tag in standings.languages:
-        lines += _board_language(standings, tag, tables)
+        lines += [f"## {escape(both_names(tag))}", ""]
+        rankings = [ranking for ranking in standings.tables if ranking.language == tag]
+        lines += [] if rankings else ["No numbers.", ""]
+        for ranking in rankings:
+            title = escape(table_title(standings, ranking))
+            tables.append(ranking_table(standings, ranking))
+            lines += [f"{title}." if ranking.metric == POOLED else f"### {title}", ""]
+            lines += [*markdown_table(tables[-1]), "", escape(groups_in_words(ranking)), ""]
     if findings:
         lines += ["## Probes", "", *(f"- {escape(line)}" for line in probes_in_short(standings, findings)), ""]
     lines += ["## Notes", "", *(f"- {escape(note)}" for note in standings_notes(standings, tables))]
     return "\n".join(lines) + "\n"
-
-
-def _board_language(standings: Standings, tag: str, tables: list[TextTable]) -> Iterator[str]:
-    """Yield the tables of one language; adds them to those shown."""
-    yield from (f"## {escape(both_names(tag))}", "")
-    rankings = [ranking for ranking in standings.tables if ranking.language == tag]
-    if not rankings:
-        yield from ("No numbers.", "")
-    for ranking in rankings:
-        title = escape(table_title(standings, ranking))
-        yield from (f"{title}." if ranking.metric == POOLED else f"### {title}", "")
-        tables.append(ranking_table(standings, ranking))
-        yield from (*markdown_table(tables[-1]), "", escape(groups_in_words(ranking)), "")

@@ -1,4 +1,4 @@
-"""Numbers that the page and the printed figures draw alike: sensitivity along the dose of a change, and unreadable answers as shares."""
+"""Numbers that the page and the printed figures draw alike: sensitivity by dose, unreadable answers as shares, reliability curves."""
 
 from __future__ import annotations
 

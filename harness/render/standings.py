@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from harness.boards.board_standings import Contender, Overall, Spending, Standings
+from harness.boards.board_standings import Contender, Spending, Standings
 from harness.boards.probes import Finding
 from harness.content.tags import both_names, english_name
 from harness.decide.verdicts import Verdict
@@ -22,7 +22,7 @@ from harness.render.fitted_table import PIPE_WIDTH, FittedTable, gap_between
 from harness.render.terminal import print_whole, styled_answer, table_heading
 from harness.render.verdicts import column_widths, lines_of
 from harness.reports.answer.parts import SIGNS, joined
-from harness.reports.tables.columns import COEFFICIENT, COLUMNS, Column, ColumnFormat, Row, TableName, columns_in
+from harness.reports.tables.columns import COEFFICIENT, COLUMNS, Column, Row, TableName, columns_in
 from harness.reports.tables.numbers import UNDEFINED, counted, probability_counts
 from harness.reports.tables.text_table import Heading, TextTable, tabulate
 from harness.reports.tables.titles import metric_words
@@ -148,15 +148,13 @@ def _spending(spent: Spending | None) -> dict[str, Any]:
     if spent is None:
         return {"dollars_text": "price unknown"}
     seconds = f"{spent.seconds:.0f}" if spent.seconds >= 0.5 else "< 1"
-    return {"dollars": spent.dollars, "dollars_text": _dollars(spent), "seconds": spent.seconds, "seconds_text": seconds}
-
-
-def _dollars(spent: Spending) -> str:
     if spent.dollars is None:
-        return "price unknown" if spent.prices is None else "not counted"
-    if spent.prices == "always":
-        return "free"
-    return f"{spent.dollars:.2f}" if spent.dollars >= 0.005 else "< 0.01"
+        dollars = "price unknown" if spent.prices is None else "not counted"
+    elif spent.prices == "always":
+        dollars = "free"
+    else:
+        dollars = f"{spent.dollars:.2f}" if spent.dollars >= 0.005 else "< 0.01"
+    return {"dollars": spent.dollars, "dollars_text": dollars, "seconds": spent.seconds, "seconds_text": seconds}
 
 
 def name_of(judge: Contender) -> str:
@@ -181,26 +179,24 @@ def overall_table(standings: Standings, variant: str) -> TextTable:
     judges = [standings.judge(row.judge) for row in overall_rows]
     written = _ranked_by(standings).format
     languages = [Column(f"in_{tag}", tag, written, f"the number in {english_name(tag)}", frozenset()) for tag in standings.languages]
-    rows = [_overall_row(row, judge, written) for row, judge in zip(overall_rows, judges, strict=True)]
+    rows: list[Row] = []
+    for overall, judge in zip(overall_rows, judges, strict=True):
+        worst = f"{written.text(overall.worst, None)} {overall.worst_language}"
+        row: dict[str, Any] = {
+            "judge": name_of(judge),
+            "mean": overall.mean,
+            "worst": overall.worst,
+            "worst_text": UNDEFINED if overall.worst is None or overall.worst_language is None else worst,
+            "beats_baseline": overall.beats_baseline,
+            "beats_baseline_text": f"{overall.beats_baseline} of {overall.tested}" if overall.tested else UNDEFINED,
+            "verdicts": None if judge.baseline else overall.verdicts,
+            "probabilities": overall.probabilities.get("hold", 0) if overall.probabilities else None,
+            "probabilities_text": probability_counts(overall.probabilities),
+        }
+        rows.append(row | {f"in_{tag}": value for tag, value in overall.by_language.items()})
     statistics = [replace(column, format=written) if column.name == "mean" else column for column in columns_in(TableName.OVERALL)]
     table = tabulate(rows, [*statistics, *languages], faint=[judge.baseline for judge in judges])
     return replace(table, legend=tuple(line for line in table.legend if line not in {column.legend_line for column in languages}))
-
-
-def _overall_row(overall: Overall, judge: Contender, written: ColumnFormat) -> Row:
-    has_worst = overall.worst is not None and overall.worst_language is not None
-    return {
-        "judge": name_of(judge),
-        "mean": overall.mean,
-        "worst": overall.worst,
-        "worst_text": f"{written.text(overall.worst, None)} {overall.worst_language}" if has_worst else UNDEFINED,
-        "beats_baseline": overall.beats_baseline,
-        "beats_baseline_text": f"{overall.beats_baseline} of {overall.tested}" if overall.tested else UNDEFINED,
-        "verdicts": None if judge.baseline else overall.verdicts,
-        "probabilities": overall.probabilities.get("hold", 0) if overall.probabilities else None,
-        "probabilities_text": probability_counts(overall.probabilities),
-        **{f"in_{tag}": value for tag, value in overall.by_language.items()},
-    }
 
 
 def verdict_table(standings: Standings, language: str | None = None) -> TextTable | None:
@@ -353,7 +349,10 @@ def render_standings(
             parts += [table_heading(title), *_fitted_table(tables[-1], width)]
     if language is None and not all_tables:
         signs = [line for table in tables for line in table.legend if line == _SIGN_LEGEND]
-        notes = [*signs, *cautions(standings), _more(standings, findings)]
+        flagged = len({finding.judge for finding in findings if finding.flagged})
+        probes = f" what probes find ({counted(flagged, 'judge')} to look at closer)," if findings else ""
+        more = f"--all adds a table for each language,{probes} and what the headings mean"
+        notes = [*signs, *cautions(standings), f"{more}; --lang {standings.languages[0]} shows one language with its metrics."]
         return Group(*parts, Text("\n" + terminal_safe("\n".join(notes)), style="dim"))
     for tag in standings.languages if language is None else (language,):
         parts.append(table_heading(both_names(tag)))
@@ -367,16 +366,13 @@ def render_standings(
         if not rankings:
             parts.append(Text("No numbers."))
     if findings:
-        parts += [table_heading("Probes"), *_probes(findings)]
+        parts.append(table_heading("Probes"))
+        for judge in dict.fromkeys(finding.judge for finding in findings):
+            parts.append(Text(terminal_safe(judge), style="bold"))
+            for finding in findings_of(findings, judge):
+                words, look = ("look closer: ", "yellow") if finding.flagged else ("", "")
+                parts.append(Text(terminal_safe(f"  {words}{finding.sentence}"), style=look))
     return Group(*parts, Text("\n" + terminal_safe("\n".join(standings_notes(standings, tables))), style="dim"))
-
-
-def _more(standings: Standings, findings: Sequence[Finding]) -> str:
-    """Return what the flags add."""
-    flagged = len({finding.judge for finding in findings if finding.flagged})
-    probes = f" what probes find ({counted(flagged, 'judge')} to look at closer)," if findings else ""
-    more = f"--all adds a table for each language,{probes} and what the headings mean"
-    return f"{more}; --lang {standings.languages[0]} shows one language with its metrics."
 
 
 def _with_signs(table: TextTable, width: int) -> TextTable:
@@ -408,7 +404,12 @@ def _order_of_sign(cell: str) -> int:
 def _fitted_table(table: TextTable, width: int) -> Iterator[RenderableType]:
     """Yield the columns that fit into the width, and the names of the others."""
     widths = _column_widths(table)
-    fitting = _fitting(table, widths, width)
+    fitting, taken = list[int](), 0
+    for column, needed in enumerate(widths):
+        taken += (_NAME_WIDTHS[0] if table.headings[column].name == _NAME else needed) + _GAP
+        if taken > width and len(fitting) > 1:
+            break
+        fitting.append(column)
     room = width - sum(widths[column] + _GAP for column in fitting if table.headings[column].name != _NAME) - _GAP
     fitted = replace(
         table,
@@ -427,23 +428,3 @@ def _column_widths(table: TextTable) -> list[int]:
     """Return the widths in which no text of a column is broken; the sign of an interval in a heading stays whole too."""
     signs = ("[95 %]" if "[95" in heading.text else "" for heading in table.headings)
     return [max(width, cell_len(sign)) for width, sign in zip(column_widths(table), signs, strict=True)]
-
-
-def _fitting(table: TextTable, widths: Sequence[int], width: int) -> list[int]:
-    """Return the columns for which there is room, from the left on."""
-    fitting: list[int] = []
-    taken = 0
-    for column, column_width in enumerate(widths):
-        taken += (_NAME_WIDTHS[0] if table.headings[column].name == _NAME else column_width) + _GAP
-        if taken > width and len(fitting) > 1:
-            break
-        fitting.append(column)
-    return fitting
-
-
-def _probes(findings: Sequence[Finding]) -> Iterator[Text]:
-    for judge in dict.fromkeys(finding.judge for finding in findings):
-        yield Text(terminal_safe(judge), style="bold")
-        for finding in findings_of(findings, judge):
-            words, look = ("look closer: ", "yellow") if finding.flagged else ("", "")
-            yield Text(terminal_safe(f"  {words}{finding.sentence}"), style=look)

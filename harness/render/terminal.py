@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
@@ -304,23 +304,22 @@ def warnings_of(report: Report) -> list[str]:
             lines.append(f"{judge} does not take {refused}. It was asked without; results that depend on it are missing or mislabelled.")
         if calls := parameters.get(SYSTEM_ROLE):
             lines.append(f"{judge} does not take a system message ({calls} calls). Its text stood at the beginning of the user's message.")
-    lines += _span_notes(report.spans)
+    for judge, counts in report.spans.items():
+        unplaced = f"; {counts['unplaced']:,} quote words that are not in the text" if counts["unplaced"] else ""
+        unread = f"; {counts['unread']:,} could not be read" if counts["unread"] else ""
+        lines.append(f"{judge} marked {counts['marked']:,} errors{unplaced}{unread}.")
     for judge, counts in report.reasoning.items():
         reasoned = f"{counts['replies']:,} replies ({counts['characters']:,} characters)"
         lines.append(f"{judge} marked reasoning in {reasoned}. No score is read from it.")
-    lines += _few_shot_notes(report.few_shot)
+    if report.few_shot.get("constructed"):
+        lines.append("The examples shown carry constructed labels.")
+    for gap in report.few_shot.get("classes_without_example", ()):
+        classes = ", ".join(map(str, gap["classes"]))
+        lines.append(f"No example of {classes} for {gap['metric']} in {gap['language']}/{gap['task']}: no development item has it.")
     if any(report.missing.values()):
         missing = ", ".join(f"{judge} {count}" for judge, count in report.missing.items() if count)
         lines.append(f"Calls without an answer, not counted above: {missing}.")
     return [terminal_safe(line) for line in (*lines, *report.warnings)]
-
-
-def _span_notes(spans: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
-    """Yield how many errors each judge marked, and how many of them cannot be shown in the text."""
-    for judge, counts in spans.items():
-        unplaced = f"; {counts['unplaced']:,} quote words that are not in the text" if counts["unplaced"] else ""
-        unread = f"; {counts['unread']:,} could not be read" if counts["unread"] else ""
-        yield f"{judge} marked {counts['marked']:,} errors{unplaced}{unread}."
 
 
 def _native_data(cards: Mapping[str, Sequence[str]], how_to_get: Mapping[str, str]) -> str:
@@ -334,14 +333,6 @@ def _native_data(cards: Mapping[str, Sequence[str]], how_to_get: Mapping[str, st
         f"Native speakers' labels are in the catalog ({where}). {how_to_get[first]}; then 'harness compare {first}' "
         "compares recorded judges with people."
     )
-
-
-def _few_shot_notes(few_shot: Mapping[str, Any]) -> Iterator[str]:
-    if few_shot.get("constructed"):
-        yield "The examples shown carry constructed labels."
-    for gap in few_shot.get("classes_without_example", ()):
-        classes = ", ".join(map(str, gap["classes"]))
-        yield f"No example of {classes} for {gap['metric']} in {gap['language']}/{gap['task']}: no development item has it."
 
 
 def print_report(

@@ -1,4 +1,4 @@
-"""Judges and their conditions as labels, in reading order, and those of cells."""
+"""Verdicts as text: sentences, tables and a matrix; the names of judges and conditions in them; how far people agree."""
 
 from __future__ import annotations
 
@@ -64,7 +64,8 @@ def plainest_first(sides: Iterable[Side]) -> list[Side]:
 
     def order(side: Side) -> tuple[Any, ...]:
         source, judge, variant, *sampling = side
-        return (is_baseline(side), judge_order[source, judge], plainness(str(variant)), *map(_number, sampling))
+        numbers = ((True, float(value)) if isinstance(value, (int, float)) else (False, 0.0) for value in sampling)  # those without first
+        return (is_baseline(side), judge_order[source, judge], plainness(str(variant)), *numbers)
 
     return sorted(different, key=order)
 
@@ -79,11 +80,6 @@ def side_name(side: Side, all_sides: Sequence[Side]) -> str:
     differing = [index for index in range(len(SIDE)) if len({other[index] for other in all_sides}) > 1]
     naming = [index for index in differing or [_JUDGE] if side[index] not in (None, POOLED)]
     return " · ".join(one_line(axis_words(SIDE[index], side[index])) for index in naming)
-
-
-def _number(value: Any) -> tuple[bool, float]:
-    """Numbers by size, after sides that have none."""
-    return (True, float(value)) if isinstance(value, (int, float)) else (False, 0.0)
 
 
 WEAK = 0.3

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 import pytest
 
 import harness
-from harness.boards.submit import _refuse_offensive
+from harness.boards import submit
+from harness.boards.options import SubmitterStatement
 from harness.content import Library
 from harness.data import load_folder
 from harness.errors import UsageError
@@ -170,15 +173,23 @@ def test_a_text_without_spaces_is_no_key(cli: Cli, data: Path) -> None:
     assert done.code == 2 and CANARY not in done.out + done.err
 
 
-def test_raw_replies_are_no_submission(data: Path) -> None:
-    class Prepared:
-        data = load_folder(Path("rude"), Library())
-
+def test_raw_replies_are_no_submission(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    prepared = SimpleNamespace(data=load_folder(Path("rude"), Library()), protocol=None)
+    run: Any = SimpleNamespace(
+        prepared=SimpleNamespace(library=SimpleNamespace(board=str)), protocol=SimpleNamespace(texts=SimpleNamespace(data=None, content=()))
+    )
     writes, decides = JudgeIdentity("openai", "gpt", {}), JudgeIdentity("decider", "sparrow-nano", {})
-    for identities in ([writes], [decides, writes]):
-        with pytest.raises(UsageError, match="raw replies may quote them"):
-            _refuse_offensive(Prepared(), identities)  # type: ignore[arg-type]
-    _refuse_offensive(Prepared(), [decides])  # type: ignore[arg-type] # it writes no words
+    monkeypatch.setattr(submit, "whole_board", lambda *_: prepared)
+
+    def refusal(*identities: JudgeIdentity) -> str:
+        monkeypatch.setattr(submit, "_choose_judges", lambda *_: identities)
+        monkeypatch.setattr(submit, "differences", mock.Mock(side_effect=UsageError("it was not refused for its texts")))
+        with pytest.raises(UsageError) as refused:
+            submit.submit(run, tmp_path / "out", "board", SubmitterStatement())
+        return str(refused.value)
+
+    assert "raw replies may quote them" in refusal(writes) and "raw replies may quote them" in refusal(decides, writes)
+    assert refusal(decides) == "it was not refused for its texts"  # it writes no words
 
 
 @pytest.fixture(scope="module")

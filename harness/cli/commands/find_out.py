@@ -34,7 +34,7 @@ class ShowAtlas(JsonFlags):
     """Flags of `harness atlas`.
 
     harness atlas hi
-    harness atlas --judge gpt-4o --quality harm --json
+    harness atlas --judge gpt-4-turbo --quality harm --json
     """
 
     language: Annotated[str | None, Flag("LANGUAGE")] = field(default=None, kw_only=False)
@@ -158,8 +158,8 @@ class CompareOutput(Command, group="output", recorded=False):
 class Compare(FormsFlags, FiguresFlags, RowsFlags, OutFlags, CompareOutput):
     """Flags of `harness compare`.
 
-    harness compare ratings.xlsx
-    harness compare ratings.xlsx --human ann,bob --judge gpt-4o --html page.html --set margin=0.05
+    harness compare scores.xlsx
+    harness compare scores.csv --human ann,bob --judge gpt-4o --html page.html --set margin=0.05
     """
 
     sources: Annotated[tuple[str, ...], Flag("SOURCE")] = field(kw_only=False)

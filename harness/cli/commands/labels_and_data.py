@@ -25,7 +25,7 @@ class LabelsImport(JsonFlags, ContentFlags):
     """Flags of `harness labels import`.
 
     harness labels import ratings.xlsx --to data/ratings
-    harness labels import ratings.csv --to data/ratings --column score=rating --scale score=1..5:best=5 --language ja
+    harness labels import ratings.csv --to data/ratings --metric quality --scale quality=1..5:best=5 --language ja --task open_prompt
     """
 
     sources: Annotated[tuple[str, ...], Flag("SOURCE")] = field(kw_only=False)
@@ -41,7 +41,7 @@ class LabelsImport(JsonFlags, ContentFlags):
 class LabelsExport(JsonFlags, ContentFlags):
     """Flags of `harness labels export`.
 
-    harness labels export bundled --to labels.csv
+    harness labels export bundled --langs ja --to labels.csv
     harness labels export data/ratings --to sheet.xlsx --langs ja --annotator hana
     """
 
@@ -117,7 +117,7 @@ class LabelsPlan(JsonFlags, OutFlags, CardFlags):
     """Flags of `harness labels plan`.
 
     harness labels plan pariksha --to next.jsonl --lang hi --budget 100
-    harness labels plan pariksha --to next.jsonl --lang hi --allocation neyman
+    harness labels plan pariksha --to next.jsonl --lang hi --budget 100 --allocation neyman
     """
 
     source: Annotated[str, Flag("DIR_OR_RUN")] = field(kw_only=False)
@@ -147,8 +147,8 @@ class LabelsReviews(ContentFlags, JsonFlags):
 class LabelsPage(JsonFlags, ContentFlags):
     """Flags of `harness labels page`.
 
-    harness labels page data/ratings --out pages --annotators 3
-    harness labels page data/ratings --out pages --items next.jsonl --annotators hana,taro --overlap 0.2
+    harness labels page data/ratings --lang ja --out pages --annotators 3
+    harness labels page data/ratings --lang ja --out pages --items next.jsonl --annotators hana,taro --overlap 0.2
     """
 
     data: Annotated[str, Flag("DATA")] = field(kw_only=False)

@@ -58,8 +58,8 @@ class ExportPromptfooJudgeQuestion(Command, group="what is asked"):
 class ExportPromptfooJudge(ContentFlags, ExportPromptfooJudgeQuestion):
     """Flags of `harness export promptfoo-judge`.
 
-    harness export promptfoo-judge --judge openai/gpt-4o --to evals
-    harness export promptfoo-judge --judge openai/gpt-4o --to evals --metric fluency --task translate
+    harness export promptfoo-judge --judge openai/gpt-4o --metric translation_quality --to evals
+    harness export promptfoo-judge --judge openai/gpt-4o --metric task_quality --task open_prompt --to evals
     """
 
     judge: Annotated[str, Flag(metavar="NAME")]
@@ -73,7 +73,7 @@ class ExportInspectScores(OutFlags, CardFlags):
     """Flags of `harness export inspect-scores`.
 
     harness export inspect-scores pariksha --to scores.jsonl
-    harness export inspect-scores first --judge openai/gpt-4o --metric fluency --to scores.jsonl
+    harness export inspect-scores first --judge openai/gpt-4o --metric task_quality --to scores.jsonl
     """
 
     source: Annotated[str, Flag("RUN_OR_DIR")] = field(kw_only=False)

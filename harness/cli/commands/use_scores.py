@@ -131,7 +131,7 @@ class Accept(JsonFlags, JudgedFlags, AcceptCascade):
     """Flags of `harness accept`.
 
     harness accept pariksha --alpha-risk 0.1
-    harness accept pariksha --cascade --judge gpt-4o-mini --judge gpt-4o --to cascade.json
+    harness accept data/judged --cascade --judge gpt-4o-mini --judge gpt-4o --to cascade.json
     """
 
     options: AcceptOptions = field(default_factory=AcceptOptions)

@@ -383,7 +383,7 @@ def draw_corrected(corrected: Corrected, path: Path) -> None:
     """Draw the three estimates of every mean and share, a panel for each language, metric, class, judge and condition.
 
     Raises:
-        UsageError: without the extra `figures`, for another suffix than .svg, .pdf and .png, and when there are more than 40
+        UsageError: without the extra `figures`, for another suffix than .svg, .pdf and .png, and when there are more than 40 panels.
     """
     by_case: dict[tuple[Any, ...], list[CorrectedNumber]] = {}
     for number in corrected.numbers:

@@ -13,7 +13,7 @@ from harness.measure.options import POOLED
 from harness.render.html.answer import FigureColumn
 from harness.render.html.marks import Mark, Point, difference_track, fitted_panel, level_panel, track
 from harness.render.html.pictures import Grid
-from harness.render.pictured import SEES_NOTHING, DoseResponse, dose_responses, of_judges
+from harness.render.pictured import SEES_NOTHING, dose_responses, of_judges
 from harness.render.verdicts import Side, plainest_first, side_name, side_of
 from harness.reports.answer.matrix import axis_reach
 from harness.reports.sections.minimal_pairs import TEMPTING
@@ -37,7 +37,12 @@ Rows = Sequence[Mapping[str, Any]]
 
 def ablation_figures(section: ShownSection) -> list[dict[str, FigureColumn]]:
     """For each table of a section its columns of figures, by the name of the column that they stand beside."""
-    return [_figures(rows) for rows in section.rows]
+    tables = []
+    for rows in section.rows:
+        axes = {name: axis for name, axis in (_DIFFERENCES | _SHARES).items() if any(row.get(name) is not None for row in rows)}
+        drawn = {name: (_differences if name in _DIFFERENCES else _shares)(rows, name, axis) for name, axis in axes.items()}
+        tables.append(drawn)
+    return tables
 
 
 def row_links(section: ShownSection) -> list[list[dict[str, dict[str, Any]]]]:
@@ -57,11 +62,6 @@ def _filters(row: Mapping[str, Any]) -> dict[str, Any]:
     if row.get("kind") == TEMPTING:
         filters["construction"] = "flawless"
     return {**filters, "compared": True} if "construction" in row else filters
-
-
-def _figures(rows: Rows) -> dict[str, FigureColumn]:
-    axes = {name: axis for name, axis in (_DIFFERENCES | _SHARES).items() if any(row.get(name) is not None for row in rows)}
-    return {name: _differences(rows, name, axis) if name in _DIFFERENCES else _shares(rows, name, axis) for name, axis in axes.items()}
 
 
 def _differences(rows: Rows, name: str, axis: str) -> FigureColumn:
@@ -116,32 +116,35 @@ def difference_grid(section: ShownSection) -> Grid | None:
     sides = plainest_first(side_of(row) for row in rows)
     languages = tuple(dict.fromkeys(str(row["language"]) for row in rows))
     reach = axis_reach([end for row in rows for end in (row["diff"], *(row["diff_ci"] or ())) if end is not None])
-    by_place = {(side_of(row), str(row["language"])): _difference(row, reach) for row in rows}
+    by_place: dict[tuple[Side, str], Markup | None] = {}
+    for row in rows:
+        place, value = (side_of(row), str(row["language"])), row["diff"]
+        if value is None:
+            by_place[place] = _UNREADABLE_SMALL if row.get("n") == 0 else None
+            continue
+        words = f"{english_name(place[1])}: difference {difference(value, row['diff_ci'])} points"
+        drawn = difference_track(value, row["diff_ci"], reach, words)
+        by_place[place] = Markup('<span class="difference">{}<b>{}</b></span>').format(drawn, difference(value))
     lines = ((side_name(side, sides), tuple(by_place.get((side, tag)) for tag in languages)) for side in sides)
     axis = f"difference in points, from {difference(-reach)} to {difference(reach)}"
     return Grid(axis, "condition", tuple(map(english_name, languages)), tuple(line for line in lines if any(line[1])))
 
 
-def _difference(row: Mapping[str, Any], reach: float) -> Markup | None:
-    value, interval = row["diff"], row["diff_ci"]
-    if value is None:
-        return _UNREADABLE_SMALL if row.get("n") == 0 else None
-    words = f"{english_name(str(row['language']))}: difference {difference(value, interval)} points"
-    return Markup('<span class="difference">{}<b>{}</b></span>').format(difference_track(value, interval, reach, words), difference(value))
-
-
 def dose_grids(section: ShownSection) -> list[Grid]:
-    """Sensitivity along the dose, languages × metrics: a grid for each kind of change with doses, judge and condition."""
-    return [grid_of_places(response.title, _dose_panels(response)) for response in dose_responses(section.rows[0] if section.rows else ())]
+    """Sensitivity along the dose, languages × metrics: a grid for each kind of change with doses, judge and condition.
 
-
-def _dose_panels(response: DoseResponse) -> Iterator[tuple[str, str, Markup]]:
-    """Panels go from dose 0, where nothing is changed and the sensitivity is ½, to the largest dose."""
-    for line in response.lines:
-        points = [
-            Point(point.dose / response.largest, point.sensitivity, point.interval, _DOTS_ALIKE, point.words) for point in line.points
-        ]
-        yield line.language, line.metric, level_panel(points, SEES_NOTHING, line.words)
+    Panels go from dose 0, where nothing is changed and the sensitivity is ½, to the largest dose.
+    """
+    grids = []
+    for response in dose_responses(section.rows[0] if section.rows else ()):
+        panels = []
+        for line in response.lines:
+            points = [
+                Point(point.dose / response.largest, point.sensitivity, point.interval, _DOTS_ALIKE, point.words) for point in line.points
+            ]
+            panels.append((line.language, line.metric, level_panel(points, SEES_NOTHING, line.words)))
+        grids.append(grid_of_places(response.title, panels))
+    return grids
 
 
 def preference_grid(section: ShownSection) -> Grid | None:
@@ -158,20 +161,17 @@ def preference_grid(section: ShownSection) -> Grid | None:
     ]
     if not questions:
         return None
-    figures = tuple(_fitted(name, points, line) for name, points, line in questions)
+    figures = []
+    for name, points, line in questions:
+        across, dots = "recognition" if name == "recognition" else "right", []
+        for point in points:
+            shares = f"{name} {percent(point[across])}, preference {percent(point['preference'])}"
+            words = f"{point['judge']}, {english_name(point['language'])}: {shares}"
+            dots.append(Point(point[across], point["preference"], None, _DOTS_ALIKE, words))
+        drawn = None if line is None or line["slope"] is None else (line["slope"], line["intercept"])
+        figures.append(fitted_panel(dots, drawn, f"preference of the own text against {name}, {counted(len(dots), 'point')}"))
     names = tuple(name for name, _, _ in questions)
-    return Grid("preference of the own text", "upward ↑, to the right →", names, (("preference", figures),))
-
-
-def _fitted(name: str, points: Sequence[Mapping[str, Any]], line: Mapping[str, Any] | None) -> Markup:
-    across = "recognition" if name == "recognition" else "right"
-    dots = []
-    for point in points:
-        shares = f"{name} {percent(point[across])}, preference {percent(point['preference'])}"
-        words = f"{point['judge']}, {english_name(point['language'])}: {shares}"
-        dots.append(Point(point[across], point["preference"], None, _DOTS_ALIKE, words))
-    drawn = None if line is None or line["slope"] is None else (line["slope"], line["intercept"])
-    return fitted_panel(dots, drawn, f"preference of the own text against {name}, {counted(len(dots), 'point')}")
+    return Grid("preference of the own text", "upward ↑, to the right →", names, (("preference", tuple(figures)),))
 
 
 def run_grids(section: ShownSection) -> list[Grid]:

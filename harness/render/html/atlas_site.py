@@ -124,13 +124,20 @@ def _page(title: str, body: Markup, answer: AtlasAnswer, share: Mapping[str, str
 def _index(atlas: Atlas, today: datetime.date, other_pages: Mapping[str, str]) -> str:
     rows, judged = atlas_matrix(atlas, today), {row.language for row in atlas.rows}
     judges = [_judge_line(atlas, judge, slug, today) for judge, slug in _slugs(atlas).items()]
+    answers = [row.uses for row in rows if row.tag in judged]
+    served, gone = (sum(uses in styles for uses in answers) for styles in (({"good"}, {"good", "gone"}), ({"gone"},)))
+    finding = f"In none of {counted(len(answers), 'language')} may a judge be used that is served today."
+    if served:
+        many = f"{served} of {counted(len(answers), 'language')}"
+        finding = f"In {many} a judge that is served today may be used for one metric or more."
+    finding += f" In {gone} more, only judges that are no longer served may be." if gone else ""
     body = render(
         "atlas.html",
         groups=[(title, group) for title, belongs in _EVIDENCE if (group := [row for row in rows if belongs(row, row.tag in judged)])],
         judges=judges,
         judges_without_toys=len({row.judge for row in atlas.rows}),
         sets=[set_words(atlas, name) for name in atlas.sets],
-        finding=_finding([row for row in rows if row.tag in judged]),
+        finding=finding,
         verdicts=len(atlas.rows),
         wrong_use=wrong_use_words(atlas.rows),
         languages=len(judged),
@@ -149,16 +156,6 @@ def _index(atlas: Atlas, today: datetime.date, other_pages: Mapping[str, str]) -
         share=_share("Atlas of judges", _ABOUT, ""),
         site=site_frame("Atlas", INDEX, other_pages),
     )
-
-
-def _finding(rows: Sequence[LanguageRow]) -> str:
-    """In how many languages a judge that is served may be used for any metric, and in how many more only one that is served no longer."""
-    served, gone = (sum(row.uses in styles for row in rows) for styles in (({"good"}, {"good", "gone"}), ({"gone"},)))
-    languages = counted(len(rows), "language")
-    more = f" In {gone} more, only judges that are no longer served may be." if gone else ""
-    if not served:
-        return f"In none of {languages} may a judge be used that is served today.{more}"
-    return f"In {served} of {languages} a judge that is served today may be used for one metric or more.{more}"
 
 
 def names_of(atlas: Atlas, tag: str) -> list[str]:

@@ -96,7 +96,18 @@ def cost_plot(judges: Sequence[PricedJudge], lines: Sequence[tuple[str, str, flo
     tenths = [10 * value for value in (*(judge.value for judge in judges), *(value for _, _, value in lines))]
     y_low = math.floor(min(tenths)) / 10
     y_high = max(math.ceil(max(tenths)) / 10, y_low + 0.1)
-    parts = [*_axes(low, high, y_low, y_high, unit)]
+    bottom = _HEIGHT - _BOTTOM
+    parts = [Markup('<line class="rule" x1="{0}" x2="{1}" y1="{2}" y2="{2}"/>').format(_LEFT, _WIDTH - _RIGHT, bottom)]
+    for exponent in range(low, high + 1):
+        x, text = _along(10.0**exponent, low, high), f"{10.0**exponent:,.{max(0, -exponent)}f}"
+        parts.append(Markup('<text class="tick" x="{:.1f}" y="{}" text-anchor="middle">{}</text>').format(x, bottom + 18, text))
+    for tenth in range(round(10 * y_low), round(10 * y_high) + 1):
+        y = _up(tenth / 10, y_low, y_high)
+        parts.append(Markup('<line class="rule" x1="{0}" x2="{1}" y1="{2:.1f}" y2="{2:.1f}"/>').format(_LEFT, _WIDTH - _RIGHT, y))
+        tick = '<text class="tick" x="{}" y="{:.1f}" text-anchor="end">{}</text>'
+        parts.append(Markup(tick).format(_LEFT - 6, y + 4, percent(tenth / 10)))
+    label = Markup('<text class="tick" x="{}" y="{}">{} for 1,000 judgments</text>')
+    parts.append(label.format(_LEFT, _HEIGHT - 6, {"$": "US dollars", "s": "seconds"}[unit]))
     names: list[tuple[float, str, str]] = []
     for kind, name, value in lines:
         y = _up(value, y_low, y_high)
@@ -111,36 +122,15 @@ def cost_plot(judges: Sequence[PricedJudge], lines: Sequence[tuple[str, str, flo
         parts.append(Markup('<line class="rule" x1="{:.1f}" x2="{}" y1="{y:.1f}" y2="{y:.1f}"/>').format(x + 7, _WIDTH - _RIGHT, y=y))
         short = judge.name if len(judge.name) <= _LETTERS else f"{judge.name[: _LETTERS - 1]}…"
         names.append((y, f"{percent(judge.value)} {short}", "name"))
-    parts += _names(names)
+    below = -math.inf  # names stand to the right, at the height of their values, moved apart where they would cover each other
+    for y, name, kind in sorted(names):
+        below = max(y + 4, below + _LINE)
+        written = Markup('<text class="{}-name" x="{}" y="{:.1f}">{}</text>')
+        parts.append(written.format(kind, _WIDTH - _RIGHT + 8, below, visible(name)))
     said = [f"{judge.name} {percent(judge.value)} at {two_digits(judge.cost)} {unit}" for judge in judges]
     words = "; ".join((*said, *(f"{name} {percent(value)}" for _, name, value in lines)))
     frame = '<svg class="plot" role="img" viewBox="0 0 {} {}"><title>{}</title><desc>{}</desc>{}</svg>'
     return Markup(frame).format(_WIDTH, _HEIGHT, visible(title), visible(words), Markup("").join(parts))
-
-
-def _axes(low: int, high: int, y_low: float, y_high: float, unit: str) -> list[Markup]:
-    bottom = _HEIGHT - _BOTTOM
-    parts = [Markup('<line class="rule" x1="{0}" x2="{1}" y1="{2}" y2="{2}"/>').format(_LEFT, _WIDTH - _RIGHT, bottom)]
-    for exponent in range(low, high + 1):
-        x, text = _along(10.0**exponent, low, high), f"{10.0**exponent:,.{max(0, -exponent)}f}"
-        parts.append(Markup('<text class="tick" x="{:.1f}" y="{}" text-anchor="middle">{}</text>').format(x, bottom + 18, text))
-    for tenth in range(round(10 * y_low), round(10 * y_high) + 1):
-        y = _up(tenth / 10, y_low, y_high)
-        parts.append(Markup('<line class="rule" x1="{0}" x2="{1}" y1="{2:.1f}" y2="{2:.1f}"/>').format(_LEFT, _WIDTH - _RIGHT, y))
-        parts.append(
-            Markup('<text class="tick" x="{}" y="{:.1f}" text-anchor="end">{}</text>').format(_LEFT - 6, y + 4, percent(tenth / 10))
-        )
-    label = Markup('<text class="tick" x="{}" y="{}">{} for 1,000 judgments</text>')
-    return [*parts, label.format(_LEFT, _HEIGHT - 6, {"$": "US dollars", "s": "seconds"}[unit])]
-
-
-def _names(names: Sequence[tuple[float, str, str]]) -> list[Markup]:
-    """Names to the right of the plot, at the height of their values, moved apart where they would cover each other."""
-    texts, below = [], -math.inf
-    for y, name, kind in sorted(names):
-        below = max(y + 4, below + _LINE)
-        texts.append(Markup('<text class="{}-name" x="{}" y="{:.1f}">{}</text>').format(kind, _WIDTH - _RIGHT + 8, below, visible(name)))
-    return texts
 
 
 def _along(cost: float, low: int, high: int) -> float:
@@ -205,17 +195,13 @@ def board_pages(boards: Sequence[tuple[Standings, Sequence[Finding]]], other_pag
     }
     empty = [row for row, (standings, _) in zip(rows, boards, strict=True) if not competitors(standings)]
     languages = {tag for standings, _ in boards for tag in standings.languages}
-    body = render("boards.html", groups=groups, empty=empty, languages=len(languages), judges=_count_judges(boards), boards=len(filled))
+    judges = sum(len(competitors(standings)) for standings, _ in boards)
+    body = render("boards.html", groups=groups, empty=empty, languages=len(languages), judges=judges, boards=len(filled))
     pages = {INDEX: shell("Leaderboards", body, scripts=SCRIPTS, site=frame)}
     for standings, findings in boards:
         pages[_file_name(standings)] = _board_page(standings, findings, frame)
         pages |= {_file_name(standings, tag): _language_page(standings, tag, frame) for tag in standings.languages}
     return pages
-
-
-def _count_judges(boards: Sequence[tuple[Standings, Sequence[Finding]]]) -> int:
-    """Return the number of submissions that are judges."""
-    return sum(len(competitors(standings)) for standings, _ in boards)
 
 
 def _state_counts(standings: Standings) -> dict[str, Any]:
@@ -280,13 +266,17 @@ def _board_page(standings: Standings, findings: Sequence[Finding], frame: SiteFr
     overall = [(variant if several else "", DrawnTable(overall_table(standings, variant))) for variant in standings.variants]
     judges = [judge for judge in standings.judges if findings_of(findings, judge.id)]
     verdicts = verdict_table(standings)
+    ranks = []  # the interval of the rank of each judge in each language
+    if len(competitors(standings)) > 1:
+        tables = [standings.table(tag) for tag in standings.languages]
+        ranks = [(judge.display_name, tuple(_rank_figure(table, judge.id) for table in tables)) for judge in competitors(standings)]
     body = render(
         "board.html",
         **_about(standings),
         answer=titled(board_answer(standings), heading(standings)),
         empty=not standings.judges,
         matrices=[(variant if several else "", judge_matrix(standings, variant)) for variant in standings.variants],
-        ranks=_rank_rows(standings),
+        ranks=ranks,
         cost=_cost(standings),
         overall=overall,
         **_state_counts(standings),
@@ -345,15 +335,6 @@ def _square(standings: Standings, table: Ranking | None, row: RankedJudge | None
         title += f"; constant answer {percent(table.baseline)}, difference {difference(row.baseline_diff, row.baseline_ci)} points"
     side = row.beside_baseline
     return Square(value_text(standings, row.value), _SIGNS[side], _WORDS[side], title)
-
-
-def _rank_rows(standings: Standings) -> list[tuple[str, tuple[Markup | None, ...]]]:
-    """Return the interval of the rank of each judge in each language; nothing where there are fewer than two judges."""
-    judges = competitors(standings)
-    if len(judges) < 2:
-        return []
-    tables = [standings.table(tag) for tag in standings.languages]
-    return [(judge.display_name, tuple(_rank_figure(table, judge.id) for table in tables)) for judge in judges]
 
 
 def _rank_figure(table: Ranking | None, judge: str) -> Markup | None:

@@ -18,7 +18,7 @@ from harness.data.dataset import Dataset
 from harness.data.labels import OUTPUT, Labels, lies_in
 from harness.html_pages import visible
 from harness.measure.judged_table import JudgedTable
-from harness.model import CONDITION, SIDE, ErrorSpan, Item
+from harness.model import CONDITION, SIDE, Item
 from harness.offensive import WARNING, hides_texts
 from harness.render.verdicts import Side, plainest_first
 from harness.reports.answer.words import condition_words
@@ -102,6 +102,12 @@ def items_json(
         name: _coded(column.take(sorting), partial(_shown_reply, most=shorter) if name in ("justification", "reply") else _shown_value)
         for name, column in columns.items()
     }
+    words: dict[str, dict[str, str]] = {}  # what the classes of a metric mean, from a rubric on the same scale
+    for metric in _metrics(sources):
+        classes = next(source.table.data.scales[metric].classes for source in sources if metric in source.table.data.scales)
+        rubrics = [library.rubric(metric) for library in libraries if metric in library.rubric_files]
+        if of_classes := next((rubric.class_words for rubric in rubrics if rubric.scale.classes == classes), {}):
+            words[metric] = of_classes
     judged_texts = [_judged_text(shown_items[number]) for number in item[sorting].tolist()]
     return {
         "items": _items(shown_items, fields, shorter),
@@ -110,7 +116,7 @@ def items_json(
         "second": _labels(sources, numbers, shown_items, _second_round),
         "sides": _sides(columns, judges),
         "scales": {metric: _scale(sources, metric) for metric in _metrics(sources)},
-        "words": {metric: words for metric in _metrics(sources) if (words := _class_words(sources, metric, libraries))},
+        "words": words,
         "titles": {metric: metric_title(metric) for metric in _metrics(sources)},
         "constructed": all(source.table.data.about.source == "constructed" for source in sources),
         "warning": WARNING if hides_texts(source.table.data.about for source in sources) else "",
@@ -226,13 +232,6 @@ def _metrics(sources: Sequence[BrowserSource]) -> list[str]:
     return sorted({metric for source in sources for metric in source.table.judgments.metric.used})
 
 
-def _class_words(sources: Sequence[BrowserSource], metric: str, libraries: Sequence[Library]) -> dict[str, str]:
-    """Return what the classes of a metric mean, from a rubric on the same scale; empty where there is none."""
-    classes = next(source.table.data.scales[metric].classes for source in sources if metric in source.table.data.scales)
-    rubrics = [library.rubric(metric) for library in libraries if metric in library.rubric_files]
-    return next((rubric.class_words for rubric in rubrics if rubric.scale.classes == classes), {})
-
-
 def _scale(sources: Sequence[BrowserSource], metric: str) -> dict[str, Any]:
     """Ends that an interval scale lacks are those of all labels and scores."""
     scale = next(source.table.data.scales[metric] for source in sources if metric in source.table.data.scales)
@@ -323,18 +322,17 @@ def shown_errors(column: CodedColumn, texts: Sequence[str]) -> dict[str, Any]:
             continue
         if (code, text) not in numbers:
             numbers[code, text] = len(values)
-            values.append([_shown(error, text) for error in column.values[code]])
+            values.append([])
+            for error in column.values[code]:
+                said: list[Any] = [visible(error.severity or "unreadable")[:40]]
+                if lies_in(error, text):
+                    quoted = visible(text[error.start : error.end][:_MOST_WORDS])
+                    said += [_units(text[: error.start]), _units(text[: error.end]), quoted]
+                else:
+                    said += [None, None, visible(error.text[:_MOST_WORDS]) or ("" if error.missing else _OUTSIDE)]
+                values[-1].append([*said, visible(error.reason[:_MOST_WORDS])])
         codes.append(numbers[code, text])
     return {"v": values, "c": codes if values else -1}
-
-
-def _shown(error: ErrorSpan, text: str) -> list[Any]:
-    severity, reason = visible(error.severity or "unreadable")[:40], visible(error.reason[:_MOST_WORDS])
-    if lies_in(error, text):
-        quoted = visible(text[error.start : error.end][:_MOST_WORDS])
-        return [severity, _units(text[: error.start]), _units(text[: error.end]), quoted, reason]
-    words = visible(error.text[:_MOST_WORDS]) or ("" if error.missing else _OUTSIDE)
-    return [severity, None, None, words, reason]
 
 
 def _units(text: str) -> int:

@@ -39,7 +39,6 @@ from harness.reports.answer.words import (
     style_of,
     texts_of,
 )
-from harness.reports.sections.section import OpeningNumber
 from harness.reports.sections.section_registry import all_sections
 from harness.reports.tables.numbers import coefficient, counted, difference, percent
 from harness.reports.tables.titles import metric_title, metric_words
@@ -144,7 +143,11 @@ def _drawn(verdict: Verdict, people: bool, reach: float, name: str, pairs: PairR
     agreed = verdict.agreement
     compared = agreed.judge is not None and agreed.people is not None and not verdict.controls
     shares = f"judge {percent(agreed.judge)} · people {percent(agreed.people)}" if compared else ""
-    return DrawnVerdict(name, drawn, difference(value), words, texts_of(verdict), f"{_reason(verdict)} · {texts}", shares, below)
+    reason = "as good as people" if verdict.answer == "use" else cause_words(verdict) or state_of(verdict)
+    if style == "bad" and not verdict.controls:
+        against = against_words(verdict.words.obstacles, verdict.agreement.gap, verdict.baseline.diff)
+        reason = against[0] if against else state_of(verdict)
+    return DrawnVerdict(name, drawn, difference(value), words, texts_of(verdict), f"{reason} · {texts}", shares, below)
 
 
 def _drawn_pairs(verdict: Verdict, row: PairRow) -> DrawnVerdict:
@@ -159,14 +162,6 @@ def _drawn_pairs(verdict: Verdict, row: PairRow) -> DrawnVerdict:
     from_middle = interval and (interval[0] - 0.5, interval[1] - 0.5)
     drawn = difference_track(value - 0.5, from_middle, 0.5, title)
     return DrawnVerdict(f"pairs: {higher}/{row['n']} found{alarms}", drawn, coefficient(value), title, texts_of(verdict))
-
-
-def _reason(verdict: Verdict) -> str:
-    """Return the verdict, and why: what is shown against the judge, or how many labels would settle it."""
-    if style_of(verdict) == "bad" and not verdict.controls:
-        reasons = against_words(verdict.words.obstacles, verdict.agreement.gap, verdict.baseline.diff)
-        return reasons[0] if reasons else state_of(verdict)
-    return "as good as people" if verdict.answer == "use" else cause_words(verdict) or state_of(verdict)
 
 
 _ALL = "all"
@@ -299,17 +294,16 @@ def _facts(sides: Sides, study_facts: Known) -> str:
 def _answer(verdicts: Sequence[Verdict], name: str, pairs: Sequence[PairRow], language: str) -> JudgeAnswer:
     pairs_by_cell = {(row["language"], row["metric"]): row for row in pairs if side_of(row) == side_of(verdicts[0].key)}
     pooled = pairs_by_cell.get((language, POOLED))
-    sentences = (_pair_sentence(pooled),) if pooled and pooled["n"] else ()
-    return JudgeAnswer(name, build_answer([verdicts]).cards, sentences, verdict_list(verdicts, pairs_by_cell))
-
-
-def _pair_sentence(row: PairRow) -> Sentence:
-    """Return what is seen of all minimal pairs, and whether the judge is shown to find flaws."""
-    interval = row["sensitivity_ci"]
-    style = "open" if not interval or interval[0] <= 0.5 <= interval[1] else "good" if interval[0] > 0.5 else "bad"
-    scored = f"higher in {percent(row['higher'])}, equal in {percent(row['equal'])}, lower in {percent(row['lower'])}"
-    alarms = "" if row["false_alarms"] is None else f" It finds a flaw in {percent(row['false_alarms'])} of the flawless texts."
-    return style, f"It scores the flawless text of a minimal pair {scored} of {counted(row['n'], 'pair')}.{alarms}"
+    sentences: list[Sentence] = []
+    if pooled and pooled["n"]:  # what is seen of all minimal pairs, and whether the judge is shown to find flaws
+        interval = pooled["sensitivity_ci"]
+        style = "open" if not interval or interval[0] <= 0.5 <= interval[1] else "good" if interval[0] > 0.5 else "bad"
+        scored = f"higher in {percent(pooled['higher'])}, equal in {percent(pooled['equal'])}, lower in {percent(pooled['lower'])}"
+        text = f"It scores the flawless text of a minimal pair {scored} of {counted(pooled['n'], 'pair')}."
+        if pooled["false_alarms"] is not None:
+            text += f" It finds a flaw in {percent(pooled['false_alarms'])} of the flawless texts."
+        sentences.append((style, text))
+    return JudgeAnswer(name, build_answer([verdicts]).cards, tuple(sentences), verdict_list(verdicts, pairs_by_cell))
 
 
 def study_screen(screen: FirstScreen | None, sections: Mapping[str, Mapping[str, Any]]) -> FirstScreen | None:
@@ -317,21 +311,15 @@ def study_screen(screen: FirstScreen | None, sections: Mapping[str, Mapping[str,
     for section in all_sections():
         if section.opening and (opening := section.opening(sections.get(section.name, {}))):
             question, facts, lead, below, numbers = opening
-            chart = tuple(map(_drawn_number, numbers))
+            chart = []
+            for number in numbers:  # each on its scale
+                low, high = number.ends
+                value, *ends = ((end - low) / (high - low) for end in (number.value, *(number.interval or ())))
+                mark = Mark("judge", value, (ends[0], ends[1]) if ends else None)
+                chart.append((number.name, track([mark], f"{number.name}: {number.text}"), number.text))
             scale = numbers[0].scale if numbers else ("", "", "")
             if screen is None:
-                return FirstScreen(question, facts, (), lead=lead, chart=chart, scale=scale)
+                return FirstScreen(question, facts, (), lead=lead, chart=tuple(chart), scale=scale)
             views = tuple(replace(view, title=question, facts=facts, heading=f"{below}: {view.title}") for view in screen.views)
-            return replace(screen, title=question, facts=facts, views=views, lead=lead, chart=chart, scale=scale)
+            return replace(screen, title=question, facts=facts, views=views, lead=lead, chart=tuple(chart), scale=scale)
     return screen
-
-
-def _drawn_number(number: OpeningNumber) -> tuple[str, Markup, str]:
-    """Return the name of a number, the number on its scale, and its text."""
-    low, high = number.ends
-
-    def along(value: float) -> float:
-        return (value - low) / (high - low)
-
-    interval = number.interval and (along(number.interval[0]), along(number.interval[1]))
-    return number.name, track([Mark("judge", along(number.value), interval)], f"{number.name}: {number.text}"), number.text

@@ -72,32 +72,21 @@ def language_metric_maps(cells: Sequence[Cell], verdicts: Sequence[Verdict]) -> 
     cells = [cell for cell in cells if not cell.continuous]
     sides = sides_of(cells)
     marks = {(side_of(verdict.key), verdict["language"], verdict["metric"]): verdict.baseline.shown for verdict in verdicts}
-    return [_language_metric_map(side, sides, [cell for cell in cells if side_of(cell.key) == side], cells, marks) for side in sides]
-
-
-def _language_metric_map(
-    side: Side,
-    sides: Sequence[Side],
-    side_cells: Sequence[Cell],
-    all_cells: Sequence[Cell],
-    marks: Mapping[tuple[Any, ...], BaselineSide | None],
-) -> Grid:
-    metrics = tuple(dict.fromkeys(cell["metric"] for cell in all_cells))
-    squares = {
-        (cell["language"], cell["metric"]): _cell_square(cell, marks.get((side, cell["language"], cell["metric"]))) for cell in side_cells
-    }
-    lines = ((language, tuple(squares.get((language, metric)) for metric in metrics)) for language in languages_of(all_cells))
-    titles = tuple(map(metric_title, metrics))
-    return Grid(side_name(side, sides), "language", titles, tuple(line for line in lines if any(line[1])), "metric")
-
-
-def _cell_square(cell: Cell, beside_baseline: BaselineSide | None) -> Square:
-    value, interval, base = cell["pa_failed_wrong"], cell["pa_failed_wrong_ci"], cell.vs_baseline
-    title = (
-        f"{percent(value, interval)}, n {cell.n_ref:,}; baseline {percent(base['pa'])}, difference {difference(base['diff'], base['ci'])}"
-    )
-    show = {**filters_of(side_of(cell.key)), "language": cell["language"], "metric": cell["metric"], "compared": True}
-    return _square(percent(value), [beside_baseline], title, show)
+    metrics = tuple(dict.fromkeys(cell["metric"] for cell in cells))
+    squares = {}
+    for cell in cells:
+        place = side_of(cell.key), cell["language"], cell["metric"]
+        base = cell.vs_baseline
+        baseline = f"baseline {percent(base['pa'])}, difference {difference(base['diff'], base['ci'])}"
+        title = f"{percent(cell['pa_failed_wrong'], cell['pa_failed_wrong_ci'])}, n {cell.n_ref:,}; {baseline}"
+        show = {**filters_of(place[0]), "language": place[1], "metric": place[2], "compared": True}
+        squares[place] = _square(percent(cell["pa_failed_wrong"]), [marks.get(place)], title, show)
+    maps = []
+    for side in sides:
+        lines = ((language, tuple(squares.get((side, language, metric)) for metric in metrics)) for language in languages_of(cells))
+        rows = tuple(line for line in lines if any(line[1]))
+        maps.append(Grid(side_name(side, sides), "language", tuple(map(metric_title, metrics)), rows, "metric"))
+    return maps
 
 
 def judge_language_map(judged: Sequence[JudgedCells]) -> Grid | None:
@@ -110,20 +99,20 @@ def judge_language_map(judged: Sequence[JudgedCells]) -> Grid | None:
     if len(sides) < 2:
         return None
     languages = tuple(dict.fromkeys(cells.summary.language for cells in judged))
-    squares = {(side_of(cells.cells[0].key), cells.summary.language): _summary_square(cells) for cells in judged if cells.cells}
+    squares = {}
+    for one in judged:
+        if not one.cells:
+            continue
+        summary, side = one.summary, side_of(one.cells[0].key)
+        baseline = f"baseline {percent(summary.baseline)}, difference {difference(summary.diff, summary.ci)}"
+        words = f"{percent(summary.pa_failed_wrong)}, n {summary.n_ref:,}; {baseline}"
+        show = {**filters_of(side), "language": summary.language, "compared": True}
+        numbers = {cell["metric"] for cell in one.cells if cell.continuous}
+        beside_baseline = [verdict.baseline.shown for verdict in one.verdicts if verdict["metric"] not in numbers]
+        squares[side, summary.language] = _square(percent(summary.pa_failed_wrong), beside_baseline, words, show)
     rows = tuple((side_name(side, sides), tuple(squares.get((side, language)) for language in languages)) for side in sides)
     rows_are = "judge" if len({side[:2] for side in sides}) > 1 else "condition"
     return Grid("all metrics together", rows_are, languages, rows, "language")
-
-
-def _summary_square(judged: JudgedCells) -> Square:
-    summary = judged.summary
-    baseline = f"baseline {percent(summary.baseline)}, difference {difference(summary.diff, summary.ci)}"
-    words = f"{percent(summary.pa_failed_wrong)}, n {summary.n_ref:,}; {baseline}"
-    show = {**filters_of(side_of(judged.cells[0].key)), "language": summary.language, "compared": True}
-    numbers = {cell["metric"] for cell in judged.cells if cell.continuous}
-    beside_baseline = [verdict.baseline.shown for verdict in judged.verdicts if verdict["metric"] not in numbers]
-    return _square(percent(summary.pa_failed_wrong), beside_baseline, words, show)
 
 
 def _square(number: str, beside_baseline: Sequence[BaselineSide | None], title: str, show: Mapping[str, Any]) -> Square:
@@ -257,14 +246,16 @@ def pictures_of_cases(
     sides = [side for side in sides if not is_baseline(side)] or sides
     order = {case: number for number, case in enumerate(dict.fromkeys((language, metric) for _, language, metric in pictures))}
     cases = sorted((case for case in pictures if case[0] in sides), key=lambda case: (order[case[1:]], sides.index(case[0])))
-    return [_case(case, sides, said.get(case), pictures[case]) for case in cases if pictures[case]]
-
-
-def _case(case: _Place, sides: Sequence[Side], verdict: Verdict | None, pictures: Sequence[CasePicture]) -> CasePictures:
-    side, language, metric = case
-    name = f"{english_name(language)} · {metric_words(metric)}{f' · {side_name(side, sides)}' if len(sides) > 1 else ''}"
-    about = filters_of(side) | {"language": language, "metric": metric}
-    return CasePictures(name, about, (style_of(verdict), verdict.words.sentence) if verdict else None, tuple(pictures))
+    named = []
+    for case in cases:
+        side, language, metric = case
+        name = f"{english_name(language)} · {metric_words(metric)}{f' · {side_name(side, sides)}' if len(sides) > 1 else ''}"
+        about = filters_of(side) | {"language": language, "metric": metric}
+        verdict = said.get(case)
+        words = (style_of(verdict), verdict.words.sentence) if verdict else None
+        if pictures[case]:
+            named.append(CasePictures(name, about, words, tuple(pictures[case])))
+    return named
 
 
 def _of_pairs(pairs: LabelScorePairs, whose: str) -> Iterator[CasePicture]:
@@ -277,36 +268,29 @@ def _of_pairs(pairs: LabelScorePairs, whose: str) -> Iterator[CasePicture]:
         yield CasePicture("Label by score", note, confusion_matrix(pairs.classes, pairs.counts, filters, words))
     if pairs.by_mean and pairs.ends:
         note = "Right: the mean label of a text; up: the judge's score, with its quartiles. On the dashed line both are equal."
-        yield CasePicture("Score against the mean label" if whose != "people" else "Score against people's mean", note, _by_mean(pairs))
+        low, reach = pairs.ends[0], pairs.ends[1] - pairs.ends[0]
+        most = max(point.n for point in pairs.by_mean)
+        points = []
+        for point in pairs.by_mean:
+            quartiles = f"quartiles {point.quartiles[0]:g} to {point.quartiles[1]:g}"
+            words = f"mean label {point.label:.3g}: mean score {point.score:.3g}, {quartiles}, n {point.n:,}"
+            x, y, *whisker = ((value - low) / reach for value in (point.label, point.score, *point.quartiles))
+            points.append(Point(x, y, (whisker[0], whisker[1]), point.n / most, words))
+        drawn = diagonal_panel(points, f"{_place(pairs.key)}: score against the annotators' mean")
+        yield CasePicture("Score against the mean label" if whose != "people" else "Score against people's mean", note, drawn)
     if pairs.reliability:
         note = "Right: the probability that the judge gave to its score; up: the share of right scores."
-        yield CasePicture("Confidence and right answers", note, _reliability(pairs))
+        most = max(point.n for point in pairs.reliability)
+        points = [
+            Point(p.confidence, p.right, None, p.n / most, f"confidence {percent(p.confidence)}: {percent(p.right)} right, n {p.n:,}")
+            for p in pairs.reliability
+        ]
+        drawn = diagonal_panel(points, f"{_place(pairs.key)}: share right against confidence")
+        yield CasePicture("Confidence and right answers", note, drawn)
 
 
 def _place(key: Mapping[str, Any]) -> str:
     return f"{english_name(str(key['language']))}, {metric_words(str(key['metric']))}"
-
-
-def _by_mean(pairs: LabelScorePairs) -> Markup:
-    assert pairs.ends
-    low, reach = pairs.ends[0], pairs.ends[1] - pairs.ends[0]
-    most = max(point.n for point in pairs.by_mean)
-    points = []
-    for point in pairs.by_mean:
-        quartiles = f"quartiles {point.quartiles[0]:g} to {point.quartiles[1]:g}"
-        words = f"mean label {point.label:.3g}: mean score {point.score:.3g}, {quartiles}, n {point.n:,}"
-        x, y, *whisker = ((value - low) / reach for value in (point.label, point.score, *point.quartiles))
-        points.append(Point(x, y, (whisker[0], whisker[1]), point.n / most, words))
-    return diagonal_panel(points, f"{_place(pairs.key)}: score against the annotators' mean")
-
-
-def _reliability(pairs: LabelScorePairs) -> Markup:
-    most = max(point.n for point in pairs.reliability)
-    points = [
-        Point(p.confidence, p.right, None, p.n / most, f"confidence {percent(p.confidence)}: {percent(p.right)} right, n {p.n:,}")
-        for p in pairs.reliability
-    ]
-    return diagonal_panel(points, f"{_place(pairs.key)}: share right against confidence")
 
 
 def _class_shares(cell: Cell, reverse: bool, whose: str) -> CasePicture:

@@ -221,7 +221,7 @@ def test_temperatures_are_numbers_of_zero_or_more(refused: Callable[..., str], n
         (("store", "merge"), "DIR (a results folder to read) and --out ("),
         (("store", "merge", "folder"), "--out (the results folder to merge into; created if it does not exist) is missing"),
         (("run", "--langs"), "expected one argument"),
-        (("compare",), "is missing; for example: harness compare ratings.xlsx"),
+        (("compare",), "is missing; for example: harness compare scores.xlsx"),
         (("compare", "x", "--json", "--csv"), "argument --csv: not allowed with argument --json"),
         (("compare", "x", "--csv", "--latex"), "argument --latex: not allowed with argument --csv"),
         (("compare", "x", "--majority", "mean"), "invalid choice: 'mean'"),
