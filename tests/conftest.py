@@ -24,6 +24,7 @@ from cyclopts.utils import UNSET
 
 from harness.cli import main
 from harness.content import Library, specs
+from harness.content.problems import wrong_key
 from harness.judges import local as local_models
 from harness.prompts import templates
 
@@ -113,8 +114,8 @@ def _worked_out_once() -> Iterator[None]:
     checked: dict[tuple[int, type], tuple[Any, Any]] = {}  # with the content, so that its id stays its own
     arguments: dict[tuple[int, str], tuple[App, ArgumentCollection]] = {}
     prompts: dict[str, Any] = {}
-    wrong_key, assemble, render = specs.wrong_key, App.assemble_argument_collection, templates.render_template
-    validate = Argument.validate
+    assemble, render = App.assemble_argument_collection, templates.render_template
+    validate: Any = Argument.validate
 
     def checked_once(content: Mapping[str, Any], kind: type) -> Any:
         key = id(content), kind

@@ -16,7 +16,7 @@ def test_judge(judge_table):
 """
 
 
-@pytest.mark.parametrize(("bar", "passed"), [("'.8'", 1), (0.97, 0)])
+@pytest.mark.parametrize(("bar", "passed"), [pytest.param("'.8'", 1, marks=pytest.mark.slow), (0.97, 0)])
 def test_a_table_is_held_to_a_bar_in_a_test(pytester: pytest.Pytester, bar: object, passed: int) -> None:
     write("t.csv", pass_fail())
     pytester.makepyfile(TEST.format(bar=bar))

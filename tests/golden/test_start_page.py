@@ -6,9 +6,12 @@ import importlib.util
 import re
 from pathlib import Path
 
+import pytest
+
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
+@pytest.mark.slow
 def test_the_page_leads_from_the_spreadsheet_to_a_gate(tmp_path: Path) -> None:
     spec = importlib.util.spec_from_file_location("make_start", DOCS / "make_start.py")
     assert spec and spec.loader

@@ -35,7 +35,7 @@ def shell(line: str, *arguments: str, **environment: str) -> subprocess.Complete
     )
 
 
-@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("unbuffered", ["", pytest.param("1", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
 @pytest.mark.parametrize(("line", "words"), [(">&-", "standard output is closed"), (">/dev/full", "No space left on device")])
 def test_an_output_that_takes_nothing_is_said_in_one_sentence(arguments: tuple[str, ...], line: str, words: str, unbuffered: str) -> None:
@@ -45,7 +45,7 @@ def test_an_output_that_takes_nothing_is_said_in_one_sentence(arguments: tuple[s
     assert said.startswith("harness: standard output") and words in said
 
 
-@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "latin-1"])
+@pytest.mark.parametrize("encoding", ["cp1252", *(pytest.param(name, marks=pytest.mark.slow) for name in ("ascii", "latin-1"))])
 @pytest.mark.parametrize("arguments", COMMANDS[:2], ids=" ".join)
 def test_a_file_or_a_pipe_gets_utf_8_where_its_encoding_lacks_letters(arguments: tuple[str, ...], encoding: str) -> None:
     done = subprocess.run(
