@@ -5,9 +5,8 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Mapping, Sequence
-from functools import cache
 from types import UnionType
-from typing import Annotated, Any, Literal, NoReturn, Union, cast, get_args, get_origin
+from typing import Annotated, Any, Literal, NoReturn, Union, get_args, get_origin
 
 from cyclopts import App, ArgumentCollection, CycloptsError, Group, Parameter, Token
 from cyclopts.exceptions import CoercionError, MissingArgumentError, UnknownOptionError, UnusedCliTokensError, ValidationError
@@ -79,11 +78,7 @@ def app_of(name: str, *, explained: bool = False) -> App:
     Args:
         explained: whether flags have their help, which is read from the source and takes time.
     """
-    return _app_of(cast("Any", class_of(name)), name, explained)  # as in fields_of: mypy
-
-
-@cache
-def _app_of(cls: type[Command], name: str, explained: bool) -> App:
+    cls = class_of(name)
     fields = fields_of(cls)
 
     def build(*values: Any, **flags: Any) -> Command:
