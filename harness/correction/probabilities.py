@@ -409,23 +409,23 @@ def _losses(cell: ProbabilityCell) -> dict[str, Any]:
 
 def _across_languages(rows: Sequence[CellProbabilities]) -> Iterable[AcrossLanguages]:
     """Yield the languages of one metric side by side; nothing with fewer than two that have a gap with an error."""
-    known = [(row, row.gap, row.gap_error) for row in rows if row.gap is not None and row.gap_error]
-    if len(known) < 2:
+    rows_with_gaps = [(row, row.gap, row.gap_error) for row in rows if row.gap is not None and row.gap_error]
+    if len(rows_with_gaps) < 2:
         return
-    gaps, errors = np.array([gap for _, gap, _ in known]), np.array([error for _, _, error in known])
+    gaps, errors = np.array([gap for _, gap, _ in rows_with_gaps]), np.array([error for _, _, error in rows_with_gaps])
     summary = meta_analysis(gaps, errors**2)
     worst = int(np.abs(gaps).argmax())
-    key = {name: value for name, value in known[0][0].key.items() if name != "language"}
+    key = {name: value for name, value in rows_with_gaps[0][0].key.items() if name != "language"}
     roots = [math.sqrt(end) if end >= 0 else math.nan for end in summary.tau2_interval]
     yield AcrossLanguages(
         key=key,
-        languages=len(known),
+        languages=len(rows_with_gaps),
         mean=number(summary.mean),
         mean_ci=_ends(summary.interval),
         spread=number(math.sqrt(summary.tau2)),
         spread_ci=_ends((roots[0], roots[1])),
         p=number(summary.q_p),
-        worst=str(known[worst][0].key["language"]),
+        worst=str(rows_with_gaps[worst][0].key["language"]),
         worst_gap=float(gaps[worst]),
     )
 

@@ -163,8 +163,8 @@ def _compare(metric: str, judges: tuple[str, ...], tables: dict[str, tuple[Float
         return ranking
     signs = {tag: np.sign(values[tag][first] - values[tag][second]) for tag in tags}
     drawn = {tag: np.sign(draws[tag][:, first] - draws[tag][:, second]) for tag in tags}
-    by_pair = tuple((one, other, float((signs[one] * signs[other]).mean())) for one, other in combinations(tags, 2))
-    means = np.mean([(drawn[one] * drawn[other]).mean(axis=1) for one, other in combinations(tags, 2)], axis=0)
+    by_pair = tuple((a, b, float((signs[a] * signs[b]).mean())) for a, b in combinations(tags, 2))
+    means = np.mean([(drawn[a] * drawn[b]).mean(axis=1) for a, b in combinations(tags, 2)], axis=0)
     low, high = np.quantile(means, [0.025, 0.975])
     tau = float(np.mean([value for _, _, value in by_pair]))
     return msgspec.structs.replace(ranking, tau=tau, tau_ci=(float(low), float(high)), tau_by_pair=by_pair)

@@ -69,11 +69,11 @@ _MOST_ROWS = 20
 def render_budget(budget: LabelBudget, *, all_rows: bool = False) -> RenderableType:
     """Return what is labelled of every cell, and what is missing; with `all_rows` of all cells, however many there are."""
     rows = [cell.flat() | {"language": english_name(str(cell.key["language"]))} for cell in budget.cells]
-    shown = rows
+    shown_rows = rows
     if not all_rows and len(rows) > _MANY_CELLS:
         missing = [row for row in rows if row["verdict"] not in ("use", "do not use")]
-        shown = sorted(missing, key=lambda row: (row["more_for_verdict"] is None, row["more_for_verdict"] or 0))[:_MOST_ROWS]
-    table = tabulate(shown, columns_in(TableName.LABELS_NEEDED), ("language", "metric", *varying_keys(rows, SIDE)))
+        shown_rows = sorted(missing, key=lambda row: (row["more_for_verdict"] is None, row["more_for_verdict"] or 0))[:_MOST_ROWS]
+    table = tabulate(shown_rows, columns_in(TableName.LABELS_NEEDED), ("language", "metric", *varying_keys(rows, SIDE)))
     decided = sum(row["verdict"] in ("use", "do not use") for row in rows)
     more = [row["more_for_verdict"] for row in rows if row["more_for_verdict"] is not None]
     parts = [f"{decided:,} of {counted(len(rows), 'verdict')} {'is' if decided == 1 else 'are'} there"]
@@ -81,10 +81,10 @@ def render_budget(budget: LabelBudget, *, all_rows: bool = False) -> RenderableT
     parts += [f"for {len(rows) - decided - len(more):,} no number of texts is known to help"] if len(rows) > decided + len(more) else []
     first = Text(f"{'; '.join(parts)}.\n", style="bold")
     new = [Text(line) for line in _new_languages(budget)]
-    have = ", which have a verdict" if len(rows) - len(shown) == decided else ""
-    more_rows = [Text(f"{len(rows) - len(shown):,} more{have}: --all.", style="dim")] if len(shown) < len(rows) else []
-    tables = [FittedTable(table)] if shown else []
-    return Group(first, *tables, *more_rows, *([Text(""), *new] if new else []), dim_lines(table.legend if shown else ()))
+    have = ", which have a verdict" if len(rows) - len(shown_rows) == decided else ""
+    more_rows = [Text(f"{len(rows) - len(shown_rows):,} more{have}: --all.", style="dim")] if len(shown_rows) < len(rows) else []
+    tables = [FittedTable(table)] if shown_rows else []
+    return Group(first, *tables, *more_rows, *([Text(""), *new] if new else []), dim_lines(table.legend if shown_rows else ()))
 
 
 def _new_languages(budget: LabelBudget) -> Iterator[str]:
@@ -396,9 +396,9 @@ def _uses_of(cell: CertifiedCell) -> Iterator[tuple[str, str | None]]:
         if recalibration.length_scale is not None:
             scores += ", and the map reads the length of the text too"
         sets = recalibration.sets
-        held = f"sets of scores hold a person's score of {percent(sets.level)} of texts"
-        held = f"sets hold {sets.reason}" if sets.threshold is None else held
-        yield f"{scores}; {held}", None
+        coverage = f"sets of scores hold a person's score of {percent(sets.level)} of texts"
+        coverage = f"sets hold {sets.reason}" if sets.threshold is None else coverage
+        yield f"{scores}; {coverage}", None
     if cell.probabilities is not None:
         yield _PROBABILITIES[cell.probabilities.verdict], None
 
@@ -422,15 +422,15 @@ def render_probabilities(measured: Probabilities) -> RenderableType:
     from harness.reports.sections.section_registry import shown_sections
 
     numbers = probabilities_section(measured.cells, measured.languages, measured.cuts) or {}
-    [shown] = shown_sections({PROBABILITIES.name: numbers})
+    [section] = shown_sections({PROBABILITIES.name: numbers})
     parts: list[RenderableType] = [*(Text(terminal_safe(line)) for line in headline(numbers)), *doubt_lines(measured.copied)]
-    further = shown.text.removeprefix("Is it as often right as it says?").strip()
+    rest_of_text = section.text.removeprefix("Is it as often right as it says?").strip()
     for line in headline(numbers):
-        further = further.replace(line, "").strip()
-    parts += [Text(further)] if further else []
-    for table in shown.tables:
+        rest_of_text = rest_of_text.replace(line, "").strip()
+    parts += [Text(rest_of_text)] if rest_of_text else []
+    for table in section.tables:
         parts += [Text(""), *(Text(line, style="dim") for line in (table.shared, table.no_result) if line), FittedTable(table)]
-    return Group(*parts, dim_lines((*shown.legend, *map(terminal_safe, measured.notes))))
+    return Group(*parts, dim_lines((*section.legend, *map(terminal_safe, measured.notes))))
 
 
 def draw_probabilities(measured: Probabilities, path: Path, width: Literal["single", "double"], names: Literal["english", "own"]) -> None:

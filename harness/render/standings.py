@@ -111,9 +111,9 @@ def _statistic(name: str) -> Column:
 
 def _ranking_row(standings: Standings, ranking: Ranking, ranked: RankedJudge, judge: Contender) -> Row:
     """One judge as a flat row, under the names of the registry."""
-    rank_by, place = standings.rank_by, {"judge": judge.id, "variant": ranking.variant, "language": ranking.language}
-    place |= {} if ranking.metric == POOLED else {"metric": ranking.metric}
-    believed = Counter[str](cell.verdict for cell in standings.probabilities if place.items() <= cell.key.items())
+    rank_by, columns = standings.rank_by, {"judge": judge.id, "variant": ranking.variant, "language": ranking.language}
+    columns |= {} if ranking.metric == POOLED else {"metric": ranking.metric}
+    believed = Counter[str](cell.verdict for cell in standings.probabilities if columns.items() <= cell.key.items())
     statistics = {name: value for name, value in ranked.statistics.items() if name != rank_by}
     row: dict[str, Any] = statistics | {
         "rank": ranked.rank,

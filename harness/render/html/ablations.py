@@ -116,16 +116,16 @@ def difference_grid(section: ShownSection) -> Grid | None:
     sides = plainest_first(side_of(row) for row in rows)
     languages = tuple(dict.fromkeys(str(row["language"]) for row in rows))
     reach = axis_reach([end for row in rows for end in (row["diff"], *(row["diff_ci"] or ())) if end is not None])
-    by_place: dict[tuple[Side, str], Markup | None] = {}
+    tracks: dict[tuple[Side, str], Markup | None] = {}
     for row in rows:
-        place, value = (side_of(row), str(row["language"])), row["diff"]
+        track_key, value = (side_of(row), str(row["language"])), row["diff"]
         if value is None:
-            by_place[place] = _UNREADABLE_SMALL if row.get("n") == 0 else None
+            tracks[track_key] = _UNREADABLE_SMALL if row.get("n") == 0 else None
             continue
-        words = f"{english_name(place[1])}: difference {difference(value, row['diff_ci'])} points"
+        words = f"{english_name(track_key[1])}: difference {difference(value, row['diff_ci'])} points"
         drawn = difference_track(value, row["diff_ci"], reach, words)
-        by_place[place] = Markup('<span class="difference">{}<b>{}</b></span>').format(drawn, difference(value))
-    lines = ((side_name(side, sides), tuple(by_place.get((side, tag)) for tag in languages)) for side in sides)
+        tracks[track_key] = Markup('<span class="difference">{}<b>{}</b></span>').format(drawn, difference(value))
+    lines = ((side_name(side, sides), tuple(tracks.get((side, tag)) for tag in languages)) for side in sides)
     axis = f"difference in points, from {difference(-reach)} to {difference(reach)}"
     return Grid(axis, "condition", tuple(map(english_name, languages)), tuple(line for line in lines if any(line[1])))
 

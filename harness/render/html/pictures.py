@@ -75,12 +75,12 @@ def language_metric_maps(cells: Sequence[Cell], verdicts: Sequence[Verdict]) -> 
     metrics = tuple(dict.fromkeys(cell["metric"] for cell in cells))
     squares = {}
     for cell in cells:
-        place = side_of(cell.key), cell["language"], cell["metric"]
+        square_key = side_of(cell.key), cell["language"], cell["metric"]
         base = cell.vs_baseline
         baseline = f"baseline {percent(base['pa'])}, difference {difference(base['diff'], base['ci'])}"
         title = f"{percent(cell['pa_failed_wrong'], cell['pa_failed_wrong_ci'])}, n {cell.n_ref:,}; {baseline}"
-        show = {**filters_of(place[0]), "language": place[1], "metric": place[2], "compared": True}
-        squares[place] = _square(percent(cell["pa_failed_wrong"]), [marks.get(place)], title, show)
+        show = {**filters_of(square_key[0]), "language": square_key[1], "metric": square_key[2], "compared": True}
+        squares[square_key] = _square(percent(cell["pa_failed_wrong"]), [marks.get(square_key)], title, show)
     maps = []
     for side in sides:
         lines = ((language, tuple(squares.get((side, language, metric)) for metric in metrics)) for language in languages_of(cells))

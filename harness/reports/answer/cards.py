@@ -262,16 +262,16 @@ def _cards_without_people(sides: Sides, names: Sequence[str]) -> Iterator[Card]:
         yield Card("open", "What is known", f"{'; '.join(parts)}. These are observations, not tests.")
     elif differences:
         (best, best_judge), (worst, worst_judge) = max(differences), min(differences)
-        known = _compare_with_constant(best, first.texts.interval)
+        compared = _compare_with_constant(best, first.texts.interval)
         if worst == best:
-            known = f"{best_judge or 'the judge'} is {known}"
+            compared = f"{best_judge or 'the judge'} is {compared}"
         elif best_judge != worst_judge:
             last = _compare_with_constant(worst, first.texts.interval)
-            known = f"the best judge ({best_judge}) is {known}; the worst ({worst_judge}) is {last}"
+            compared = f"the best judge ({best_judge}) is {compared}; the worst ({worst_judge}) is {last}"
         else:
             last = _compare_with_constant(worst, first.texts.interval)
-            known = f"{best_judge or 'the judge'} is {known} for its best question, {last} for its worst"
-        yield Card("open", "What is known", f"Compared with always giving the same score, {known}. These are observations, not tests.")
+            compared = f"{best_judge or 'the judge'} is {compared} for its best question, {last} for its worst"
+        yield Card("open", "What is known", f"Compared with always giving the same score, {compared}. These are observations, not tests.")
     groups, verdict = setting(first, "groups") or "20", easiest([verdict for side in sides for verdict in side])
     needed, labelled = second_person_texts(verdict), verdict.texts.labelled
     enough = ""

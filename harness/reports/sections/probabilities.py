@@ -67,17 +67,16 @@ def probabilities_section(
         bins += [new_row(_key(cell.key), bin=number, **values) for number, values in enumerate(cell.bins, 1)]
         if cell.refit is not None:
             refits.append(new_row(_key(cell.key), n=cell.n, verdict=cell.verdict, **msgspec.structs.asdict(cell.refit)))
-    further = {
+    further_rows = {
         "beside": beside,
         "bins": bins,
         "refits": refits,
         "cuts": [new_row(_key(cut.key), **{k: v for k, v in cut.flat().items() if k not in cut.key}) for cut in cuts],
         "languages": [
-            new_row({**_key(each.key), "language": POOLED}, **{k: v for k, v in each.flat().items() if k not in each.key})
-            for each in languages
+            new_row({**_key(row.key), "language": POOLED}, **{k: v for k, v in row.flat().items() if k not in row.key}) for row in languages
         ],
     }
-    return section("May its probabilities be believed?", rows, note=NOTE, **further)
+    return section("May its probabilities be believed?", rows, note=NOTE, **further_rows)
 
 
 def _key(key: Mapping[str, Any]) -> dict[str, Any]:
@@ -141,17 +140,17 @@ def probability_sentences(rows: Sequence[Row], refits: Sequence[Row]) -> list[st
 
 def probability_tally(rows: Sequence[Row]) -> str:
     """Return how many cells have each verdict, and which: `Its probabilities hold in 7 of 12 languages (Czech, …); …`."""
-    told = [row for row in rows if row["right"] is not None]
-    one_metric = len({row["metric"] for row in told}) == len({row["judge"] for row in told}) == 1
+    answered = [row for row in rows if row["right"] is not None]
+    one_metric = len({row["metric"] for row in answered}) == len({row["judge"] for row in answered}) == 1
     what = "languages" if one_metric else "languages and metrics"
-    counts, parts = Counter(row["verdict"] for row in told), list[str]()
+    counts, parts = Counter(row["verdict"] for row in answered), list[str]()
     words = {HOLD: "hold", REFITTED: "hold after a refit", DO_NOT_HOLD: "do not hold"}
     for verdict in PROBABILITY_VERDICTS:
         if counts[verdict]:
-            names = list(dict.fromkeys(english_name(row["language"]) for row in told if row["verdict"] == verdict))
+            names = list(dict.fromkeys(english_name(row["language"]) for row in answered if row["verdict"] == verdict))
             more = f" and {len(names) - FEW_NAMES} more" if len(names) > FEW_NAMES + 1 else ""
             parts.append(
-                f"{words.get(verdict, 'have too few labels')} in {counts[verdict]} of {len(told)} {what if not parts else ''}".rstrip()
+                f"{words.get(verdict, 'have too few labels')} in {counts[verdict]} of {len(answered)} {what if not parts else ''}".rstrip()
                 + f" ({', '.join(names[: FEW_NAMES if more else None])}{more})"
             )
     return f"Its probabilities {'; they '.join(parts)}." if parts else ""
@@ -170,13 +169,13 @@ def _finding(numbers: SectionNumbers) -> str:
     lines = headline(numbers)
     if not lines:
         return ""
-    told = [row for row in numbers["rows"] if row["gap"] is not None]
-    worst = max(told, key=lambda row: abs(row["gap"]))
+    rows_with_gap = [row for row in numbers["rows"] if row["gap"] is not None]
+    worst = max(rows_with_gap, key=lambda row: abs(row["gap"]))
     first = lines[0] if len(lines) == 1 else f"{lines[0]} {' '.join(probability_sentences([worst], numbers['refits']))}"
     sentences, cut = [first], 0.9
-    at = [row for row in numbers["cuts"] if row["cut"] == cut and row["origin"] == "usual" and row["n"] >= _LEAST_ACCEPTED]
-    if len({row["language"] for row in at}) > 1:
-        best, worst = min(at, key=lambda row: row["wrong"]), max(at, key=lambda row: row["wrong"])
+    accepted = [row for row in numbers["cuts"] if row["cut"] == cut and row["origin"] == "usual" and row["n"] >= _LEAST_ACCEPTED]
+    if len({row["language"] for row in accepted}) > 1:
+        best, worst = min(accepted, key=lambda row: row["wrong"]), max(accepted, key=lambda row: row["wrong"])
         sentences.append(
             f"With one cut at {percent(cut)} for all languages, accepted answers are wrong in {percent(best['wrong'])} "
             f"({english_name(best['language'])}) to {percent(worst['wrong'])} ({english_name(worst['language'])})."
@@ -246,9 +245,9 @@ _LANGUAGES = (
 def _side_by_side(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """Return one row a language, with its cuts by their name."""
     names = ("source", "language", "task", "metric", "judge", "variant", "temperature")
-    at = [f"{'accept: ' if row['origin'] == 'accept' else ''}≥ {percent(row['cut'])}" for row in rows]
-    named = [{**row, "at": name} for row, name in zip(rows, at, strict=True)]
-    return rows_across(named, [name for name in names if name in rows[0]], "at", "cut")
+    cut_names = [f"{'accept: ' if row['origin'] == 'accept' else ''}≥ {percent(row['cut'])}" for row in rows]
+    named_rows = [{**row, "at": name} for row, name in zip(rows, cut_names, strict=True)]
+    return rows_across(named_rows, [name for name in names if name in rows[0]], "at", "cut")
 
 
 def _cut_columns(rows: Sequence[Row]) -> list[Column]:
