@@ -19,14 +19,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from cyclopts import App, Argument, ArgumentCollection
-from cyclopts.utils import UNSET
 
 from harness.cli import main
 from harness.content import Library, specs
 from harness.content.problems import wrong_key
 from harness.judges import local as local_models
-from harness.prompts import templates
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED_DATA = ROOT.parent / "shared" / "data"
@@ -108,14 +105,9 @@ def _closed_world(monkeypatch: pytest.MonkeyPatch) -> None:
 def _worked_out_once() -> Iterator[None]:
     """What most tests of a process ask for again is worked out once, and is the same each time.
 
-    The same TOML text is parsed, and looked through for wrong keys; the flags of a command are resolved; a kind of prompt is rendered; the
-    version of a package is read. Flags are not validated by pydantic, which is not loaded where a command reads its flags.
+    The same TOML text is parsed, and looked through for wrong keys; the version of a package is read.
     """
     checked: dict[tuple[int, type], tuple[Any, Any]] = {}  # with the content, so that its id stays its own
-    arguments: dict[tuple[int, str], tuple[App, ArgumentCollection]] = {}
-    prompts: dict[str, Any] = {}
-    assemble, render = App.assemble_argument_collection, templates.render_template
-    validate: Any = Argument.validate
 
     def checked_once(content: Mapping[str, Any], kind: type) -> Any:
         key = id(content), kind
@@ -123,31 +115,10 @@ def _worked_out_once() -> Iterator[None]:
             checked[key] = content, wrong_key(content, kind)
         return checked[key][1]
 
-    def assembled_once(app: App, **options: Any) -> ArgumentCollection:
-        key = id(app), str(options)
-        if key not in arguments:
-            arguments[key] = app, assemble(app, **options)
-        for argument in arguments[key][1]:  # as before the words of a command line were read into them
-            argument.tokens, argument._value = [], UNSET
-            argument._marked_converted = argument._mark_converted_override = False
-        return arguments[key][1]
-
-    def validate_by_own_rules(argument: Argument, value: Any) -> None:
-        if argument.parameter.validator:
-            validate(argument, value)
-
-    def rendered_once(spec: Any) -> Any:
-        if spec.key not in prompts:
-            prompts[spec.key] = render(spec)
-        return prompts[spec.key]
-
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tomllib, "loads", cache(tomllib.loads))
         patch.setattr(specs, "wrong_key", checked_once)
-        patch.setattr(App, "assemble_argument_collection", assembled_once)
-        patch.setattr(Argument, "validate", validate_by_own_rules)
         patch.setattr(importlib.metadata, "version", cache(importlib.metadata.version))
-        patch.setattr(templates, "render_template", rendered_once)
         yield
 
 
