@@ -81,8 +81,8 @@ class CellWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def name_parts(name: str) -> list[str]:
     """Return the words of a column's name: it is split at blanks, marks, digits and capitals, and where another script begins.
 
-    >>> name_parts("JudgeScore_2"), name_parts("judge.score"), name_parts("AIの採点")
-    (['judge', 'score'], ['judge', 'score'], ['ai', 'の採点'])
+    >>> name_parts("JudgeScore_2"), name_parts("judge.score"), name_parts("AIの欄")
+    (['judge', 'score'], ['judge', 'score'], ['ai', 'の欄'])
     """
     spaced = re.sub(rf"(?<=[a-z])(?=[A-Z])|(?<=[A-Za-z])(?={_ANYWHERE.pattern})|(?<={_ANYWHERE.pattern})(?=[A-Za-z])", " ", in_nfc(name))
     return [part.casefold() for part in re.findall(r"[^\W\d_]+", spaced)]
