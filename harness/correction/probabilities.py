@@ -161,7 +161,7 @@ class CellProbabilities(KeyedRow, frozen=True, kw_only=True):
         without: answers of labelled texts that have no probability.
         verdict, q_within, q_beyond, q_slope, q_refit, q_gain: what may be said, with the corrected p of each test behind it.
         labels_needed: about how many labelled texts would decide, where there are too few; of cells that do not hold, about how many a
-            refit needs.
+            refit needs; None where so many are there, as something else is missing then (independent texts, say).
         confidence, right, gap, gap_ci, gap_error: mean probability of the answers, the share that equals the commonest label, and the
             difference with its standard error.
         person_right, person_gap, person_gap_ci: the same against a single person, over the `person_n` answers whose text has a label.
@@ -332,6 +332,8 @@ def _numbers(
         fitted = tests.refit
         helps = fitted is not None and fitted.promising
         needed = texts_needed(len(confidence), fitted.tests.gap.mean.error, 0.0, options.margin, alpha) if fitted and helps else None
+    if needed is not None and needed <= counts["n"]:  # there are so many: what is missing is groups, or something else
+        needed = None
     people = cell.next_person[~np.isnan(cell.next_person)]
     refitted = None
     if tests.refit is not None:

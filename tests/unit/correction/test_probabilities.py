@@ -113,6 +113,12 @@ def test_few_texts_say_how_many_would_do(tmp_path: Path) -> None:
     assert found.verdict == TOO_FEW and found.q_within is None and found.refit is None and found.gap is not None
 
 
+def test_a_number_of_texts_that_are_there_already_is_not_asked_for(tmp_path: Path) -> None:
+    folder = probability_folder(tmp_path / "data", {"cs": lambda sure: 0.0}, texts=20)  # far beyond the margin, in ten groups
+    [cell] = harness.probabilities(folder).cells
+    assert (cell.verdict, cell.n, cell.groups, cell.labels_needed) == (TOO_FEW, 20, 10, None)
+
+
 @pytest.mark.parametrize("classes", [2, 5])
 def test_a_judge_that_is_always_right_or_always_wrong_has_numbers_without_nan(tmp_path: Path, classes: int) -> None:
     folder = probability_folder(
