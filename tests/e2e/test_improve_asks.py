@@ -137,7 +137,9 @@ def test_a_dry_run_prices_it_and_asks_nobody(improve: Cli, endpoint: Endpoint, l
     prices.write_text(f'["{JUDGE}"]\ninput = 1000.0\noutput = 1000.0\nas_of = "2026-01"\n', encoding="utf-8")
     dry = improve("--dry-run", "--prices", prices)
     assert dry.code == 0, dry.err
-    assert "48 questions choose and 32 confirm" in dry.out and f"{JUDGE}: single+detailed, temperature 0: 48 calls to choose, $" in dry.out
+    assert (
+        "48 questions choose and 32 confirm" in dry.out and f"{JUDGE}: single+detailed, temperature 0\n  48 calls to choose, $" in dry.out
+    )
     most = re.search(r"At most (\d+) calls, \$(\d+\.\d\d)", dry.out)
     assert most and not endpoint.requests and not out.exists() and not (labelled / FILE).exists()
     few = improve("--max-cost", "0.5", "--prices", prices)
@@ -220,7 +222,7 @@ def test_the_default_has_about_eight_candidates_that_fit(improve: Cli) -> None:
         "single+score-first, temperature 0",
         "single+calibrated, temperature 0",
     ], "one metric, so no joint call"
-    assert f"{JUDGE}: single+calibrated, temperature 0: no further calls" in shown
+    assert f"{JUDGE}: single+calibrated, temperature 0\n  no further calls" in shown
 
 
 @pytest.mark.slow

@@ -109,7 +109,7 @@ TOML_CASES: dict[str, tuple[str, str, str, str | None, str]] = {
     "lexicon word blank": (LEXICON, '"rating", ', '" ", ', "announcers", "a word in announcers is blank"),
     "lexicon mark alone": (LEXICON, '"‘’"]', '"‘"]', "quotation_marks", "'‘' in quotation_marks is not a pair"),
     "lexicon sentence blank": (LEXICON, 'injection = "Note', 'injection = "  " # "Note', "injection", "injection is blank"),
-    "lexicon version": (LEXICON, 'version = "1.8.0"', 'version = "1"', "version =", "matching regex"),
+    "lexicon version": (LEXICON, 'version = "1.9.0"', 'version = "1"', "version =", "matching regex"),
     "lexicon word twice": (LEXICON, '"rating", ', '"Score", ', "announcers", "'score' is listed twice in announcers"),
     "lexicon not NFC": ("languages/fr/lexicon.toml", "réponse", "re\u0301ponse", "re\u0301ponse", "not in Unicode form NFC"),
     "lexicon unfinished": (LEXICON, 'out_of = ["out of"]', "out_of = []  # (to be written)", "out_of", "a placeholder was not replaced"),
