@@ -12,9 +12,8 @@ from harness.content.specs import DatasetCard
 from harness.content.tags import choose_from
 from harness.data.columns import CodedColumn, combination_ids, first_rows, rows_by_number
 from harness.data.judgments import NO_VARIANT, Judgments
-from harness.decide.options import DecisionOptions
 from harness.decide.sentences import REPAIR, unread_sentence, unread_words
-from harness.decide.verdicts import tests_of_tables
+from harness.decide.verdicts import copied_cells
 from harness.errors import JudgeError, UsageError
 from harness.judges import traits_of
 from harness.measure.compare import JudgedTables, Recording
@@ -116,9 +115,7 @@ def rows_with_value(rows: Judgments, name: str, value: Any) -> Judgments:
 
 def copied_sentences(aligned: JudgedTables) -> tuple[str, ...]:
     """Return a sentence on each cell in which the judge's scores equal people's in every text: numbers of copies show nothing."""
-    tests = tests_of_tables(aligned, DecisionOptions())
-    where = "{judge} in {language}/{metric}"
-    return tuple(f"{where.format(**test.key)}: {test.copied.doubt}." for test in tests if test.copied)
+    return tuple(f"{key['judge']} in {key['language']}/{key['metric']}: {copied.doubt}." for key, copied in copied_cells(aligned))
 
 
 class UnreadCells(msgspec.Struct, frozen=True):

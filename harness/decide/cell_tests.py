@@ -249,6 +249,15 @@ def cell_tests(judged: JudgedTable, by_source: bool, options: DecisionOptions) -
             )
 
 
+def copied_labels(judged: JudgedTable, by_source: bool, options: DecisionOptions) -> Iterator[tuple[dict[str, Any], CopiedLabels]]:
+    """Yield the key of each cell whose scores equal people's in every text, and whose scores they equal. Arguments as of `cell_tests`."""
+    tester = _CellTester(judged, options)
+    for key, rows in judged.rows_by_cell(by_source):
+        copied = tester.cell(key, rows).fields["copied"]
+        if copied is not None:
+            yield key, copied
+
+
 class _Cell(NamedTuple):
     """The input of one cell's tests: tests are made for many cells at once."""
 

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.decide.cell_tests import CellTests, LabelledTexts, cell_tests
+from harness.decide.cell_tests import CellTests, LabelledTexts, cell_tests, copied_labels
 from harness.decide.class_shares import ClassShare, refuse_unknown_classes
 from harness.decide.more_labels import FurtherTexts, labels_needed
 from harness.decide.options import DecisionOptions
@@ -235,6 +235,13 @@ def tests_of_tables(aligned: JudgedTables, options: DecisionOptions) -> tuple[Ce
         refuse_unknown_classes(options.bar, (labels for judged in aligned.tables for labels in judged.labels.values()))
     tables = (with_further_people(judged, options.items) for judged in aligned.tables)
     return tuple(tests for judged in tables for tests in cell_tests(judged, "source" in aligned.by, options))
+
+
+def copied_cells(aligned: JudgedTables) -> Iterator[tuple[Mapping[str, Any], CopiedLabels]]:
+    """Yield the key of each cell whose scores equal people's in every text, and whose scores they equal. Nothing is tested."""
+    options = DecisionOptions()
+    for judged in aligned.tables:
+        yield from copied_labels(with_further_people(judged, options.items), "source" in aligned.by, options)
 
 
 def verdicts_of_tests(tests: Sequence[CellTests], options: DecisionOptions) -> tuple[Verdict, ...]:
