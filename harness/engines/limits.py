@@ -118,11 +118,12 @@ def span_in_words(seconds: float) -> str:
     return f"{round(seconds / size):,} {unit}"
 
 
-def note_on_wait(reason: str, seconds: float) -> str:
-    """Return a note on a wait that an endpoint asks for, with the way to end it; empty for a short one."""
-    if seconds < TOLD_WAIT_SECONDS:
-        return ""
-    return (
+def tell_wait(progress: Progress, reason: str, seconds: float) -> None:
+    """Add a note on the first long wait that an endpoint asks for, with the way to end it."""
+    if progress.wait_told or seconds < TOLD_WAIT_SECONDS:
+        return
+    progress.wait_told = True
+    progress.notes.append(
         f"{reason}. It asks to wait {span_in_words(min(seconds, LONGEST_WAIT_SECONDS))}, and this command waits. Ctrl-C stops it, and "
         "--max-minutes limits it; the same command goes on later"
     )
@@ -211,7 +212,6 @@ class Polling:
         self._progress = progress
         self._watch = watch
         self._answered = False
-        self._wait_told = False
 
     async def until_answered(self, request: Callable[[], Awaitable[T]]) -> T:
         """Repeat a request until it is answered. Raises JudgeError when there is no answer for long, OutOfTime when the time is over."""
@@ -229,9 +229,7 @@ class Polling:
                 if refused := refused_wait(self._judge, str(err), err.retry_after):
                     raise refused from None
                 self._progress.waiting_for = str(err)
-                if (note := note_on_wait(str(err), err.retry_after or 0.0)) and not self._wait_told:
-                    self._wait_told = True
-                    self._progress.notes.append(note)
+                tell_wait(self._progress, str(err), err.retry_after or 0.0)
                 self._watch()
                 await self.wait(backoff(attempts) if err.retry_after is None else err.retry_after)
             else:

@@ -24,8 +24,8 @@ from harness.engines.limits import (
     RetryPolicy,
     backoff,
     budget_of,
-    note_on_wait,
     refused_wait,
+    tell_wait,
 )
 from harness.engines.work import JudgeWork, Outcome, Progress, charged, for_judge
 from harness.errors import EndpointRefusal, FatalReply, JudgeError
@@ -361,7 +361,6 @@ class CallSession:
         self._call_ended: asyncio.Event = asyncio.Event()
         self._ended: asyncio.Event = asyncio.Event()
         self.failure: JudgeError | None = None
-        self._wait_told = False
 
     def outcome(self, *, interrupted: bool) -> Outcome:
         return Outcome(self._progress, interrupted, self._last_loss, self._budget.exhausted)
@@ -468,7 +467,7 @@ class CallSession:
                 renewed_in = self._rate_limiter.release(permit, status=rate_limit_status_of(self._judge))
                 if refused:
                     return None
-                self._tell_wait(str(err), max(renewed_in, err.retry_after or 0.0))
+                tell_wait(self._progress, str(err), max(renewed_in, err.retry_after or 0.0))
                 if not await self._wait_after(err, policy):
                     return None
             except EndpointRefusal as err:
@@ -515,13 +514,7 @@ class CallSession:
         used_tokens = reply.usage.prompt_tokens + reply.usage.completion_tokens
         status = rate_limit_status_of(self._judge)
         renewed_in = self._rate_limiter.release(permit, seconds=seconds, used_tokens=used_tokens or None, status=status)
-        self._tell_wait(f"{self._judge.identity.name} reports that its limit is used up", renewed_in)
-
-    def _tell_wait(self, reason: str, seconds: float) -> None:
-        """Tell a long wait that the endpoint asks for, once."""
-        if not self._wait_told and (note := note_on_wait(reason, seconds)):
-            self._wait_told = True
-            self.note(note)
+        tell_wait(self._progress, f"{self._judge.identity.name} reports that its limit is used up", renewed_in)
 
     async def _is_about_text(self, err: UnexplainedRefusal, *, again: bool) -> bool:
         """Return True if a refusal without a known reason is about the text of its call.

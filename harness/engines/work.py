@@ -80,7 +80,7 @@ class Progress(msgspec.Struct):
     """Counts of a judge's calls while they are asked. `lost` are calls given up after their last attempt.
 
     `batches` counts a provider's open batches by state, `done_at_provider` the calls in them that the provider has finished. `notes` are
-    sentences for the user.
+    sentences for the user; `wait_told`: one of them is about a long wait.
     """
 
     total: int
@@ -94,6 +94,7 @@ class Progress(msgspec.Struct):
     batches: dict[str, int] = {}
     done_at_provider: int = 0
     notes: list[str] = []
+    wait_told: bool = False
 
     def count(self, work: JudgeWork, call: Call, reply: Reply | None) -> None:
         """Count a call that is asked no more, with the reply that counts; None: it was given up."""
