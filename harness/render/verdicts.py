@@ -16,7 +16,7 @@ from harness.measure.options import POOLED
 from harness.model import CONDITION, SIDE, axis_words, plainness
 from harness.render.fitted_table import gap_between
 from harness.reports.answer.build_answer import build_answer
-from harness.reports.answer.parts import SIGNS, Answer, VerdictMatrix, VerdictSquare, against_reason
+from harness.reports.answer.parts import SIGNS, Answer, VerdictMatrix, VerdictSquare
 from harness.reports.answer.steps import LabelPages
 from harness.reports.answer.words import style_of
 from harness.reports.tables.columns import Row, TableName, columns_in
@@ -230,9 +230,8 @@ def _matrix_table(matrix: VerdictMatrix) -> tuple[TextTable, dict[int, str]]:
 
 def square_text(square: VerdictSquare, between: str) -> str:
     """`✓ +9` of one verdict, `✗ −7c` where the difference to a constant answer decided; of several the sign and the words of each kind."""
-    _, sign, reason = square.parts[0]
     if square.number:
-        return f"{sign} {square.number}{_BESIDE_CONSTANT if reason == against_reason('base_worse') else ''}"
+        return f"{square.parts[0][1]} {square.number}{_BESIDE_CONSTANT if square.over_constant else ''}"
     return between.join(f"{sign} {words}" for _, sign, words in square.parts)
 
 

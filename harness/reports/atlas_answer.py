@@ -166,7 +166,7 @@ def judge_answer(atlas: Atlas, judge: str, rows: Sequence[AtlasRow], today: date
     reasons: dict[str, list[float]] = {}  # what decided against it, how often, and by how much at most
     for row in rows:
         if row.verdict == AGAINST and row.obstacles:
-            words, number = deciding({"obstacles": row.obstacles.split(), "gap": row.gap, "base_diff": row.over_constant})
+            words, number, _ = deciding({"obstacles": row.obstacles.split(), "gap": row.gap, "base_diff": row.over_constant})
             reasons.setdefault(words, []).append(-(number or 0.0))
     clauses = [
         f"{words} in {len(numbers)}{f' (up to {points(max(numbers))})' if max(numbers) else ''}"

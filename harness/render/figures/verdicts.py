@@ -18,7 +18,7 @@ from harness.render.figures import style
 from harness.render.figures.style import BASELINE, GROUNDS, INK, SMALL, VERDICTS, Drawn, FigureOptions, Legend, Row, drawing, set_fonts
 from harness.render.verdicts import judged_sides, plainest_first, side_name, side_of, square_text
 from harness.reports.answer.build_answer import build_answer
-from harness.reports.answer.matrix import axis_reach, beside_people, groups_of
+from harness.reports.answer.matrix import axis_reach, beside_people, build_square, groups_of
 from harness.reports.answer.parts import (
     SIGNS,
     Answer,
@@ -26,15 +26,12 @@ from harness.reports.answer.parts import (
     Sentence,
     VerdictMatrix,
     VerdictRow,
-    VerdictSquare,
-    cause_words,
     deciding,
-    state_of,
 )
 from harness.reports.answer.words import difference_words, shown_value, style_of
 from harness.reports.atlas_answer import OTHER, QUALITIES, LanguageRow, QualitySquare
 from harness.reports.comparison import DecidedComparison
-from harness.reports.tables.numbers import counted, difference, signed
+from harness.reports.tables.numbers import counted, signed
 from harness.reports.tables.titles import metric_words
 from harness.text import terminal_safe
 
@@ -75,10 +72,7 @@ def _by_language_and_metric(verdicts: Sequence[Verdict], options: FigureOptions)
     metrics = list(dict.fromkeys(verdict["metric"] for verdict in verdicts))
     by_place = {}
     for verdict in verdicts:
-        against = style_of(verdict) == "bad" and not verdict.controls
-        words, value = deciding(verdict) if against else (cause_words(verdict) or state_of(verdict), shown_value(verdict, people))
-        square = VerdictSquare(((style_of(verdict), SIGNS[style_of(verdict)], words),), difference(value), "", {})
-        by_place[verdict["language"], verdict["metric"]] = square
+        by_place[verdict["language"], verdict["metric"]] = build_square([verdict], True, people)
     rows = (
         VerdictRow(options.shown_name("language", tag), "", tuple(by_place.get((tag, metric)) for metric in metrics))
         for tag in dict.fromkeys(verdict["language"] for verdict in verdicts)
@@ -126,7 +120,7 @@ def _draw_mark(panel: Any, line: int, verdict: Verdict, people: bool, reach: flo
     value, look = shown_value(verdict, people) or 0.0, style_of(verdict)
     bounds = verdict.bounds
     limits = (bounds.gap, bounds.gap_upper) if people else (bounds.base, bounds.base_upper)
-    decides = look != "bad" or deciding(verdict)[1] == value
+    decides = look != "bad" or deciding(verdict).number == value
     for limit, side, arrow in zip(limits, ("good", "bad"), "<>", strict=True):
         if limit is None:
             continue

@@ -231,7 +231,7 @@ def _grid_cell(rows: Sequence[AtlasRow]) -> VerdictCell:
     [row] = rows
     words, number = "use", row.gap
     if styles[0] == "bad":
-        words, number = deciding({"obstacles": row.obstacles.split(), "gap": row.gap, "base_diff": row.over_constant})
+        words, number, _ = deciding({"obstacles": row.obstacles.split(), "gap": row.gap, "base_diff": row.over_constant})
     elif styles[0] == "open":
         words = cause_words(row)
     text = SIGNS[styles[0]] + ("" if number is None else f" {difference(number)}")

@@ -237,7 +237,7 @@ def _verdict_cell(verdicts: Sequence[Verdict], standings: Standings) -> VerdictC
         uses = [standings.judge(verdict["judge"]).display_name for verdict in verdicts if style_of(verdict) == "good"]
         return VerdictCell(styles[0] if len(set(styles)) == 1 else "split", parts, uses[0] if len(uses) == 1 else "", title)
     [verdict] = verdicts
-    words, value = deciding(verdict) if styles[0] == "bad" else (cause_words(verdict) or state_of(verdict), verdict["gap"])
+    words, value = deciding(verdict)[:2] if styles[0] == "bad" else (cause_words(verdict) or state_of(verdict), verdict["gap"])
     number = "" if value is None else f" {difference(value)}"
     return VerdictCell(styles[0], ((styles[0], f"{SIGNS[styles[0]]}{number}"),), words, title)
 

@@ -136,7 +136,7 @@ def _drawn(verdict: Verdict, people: bool, reach: float, name: str, pairs: PairR
         words += "; with so few texts not even a judge that agrees just as people do would be shown" if tick is not None else ""
         limits = (verdict.bounds.gap, verdict.bounds.gap_upper) if people else (verdict.bounds.base, verdict.bounds.base_upper)
         words += f"; limits {difference(limits[0])} and {difference(limits[1])}" if None not in limits else ""
-        decides = style != "bad" or deciding(verdict)[1] == value
+        decides = style != "bad" or deciding(verdict).number == value
         drawn = gap_track(value, limits, verdict.margin if people else None, reach, style, words, tick, decides)
     row = pairs.get((verdict["language"], verdict["metric"]))
     below = _drawn_pairs(verdict, row) if row and row["sensitivity"] is not None else None

@@ -221,7 +221,7 @@ def _join_reasons(verdicts: Sequence[Verdict]) -> str:
     reasons = {"below people": -worst} if whole_points(worst) < 0 else {}
     for verdict in compared:
         if style_of(verdict) == "bad" and "worse" not in verdict.words.obstacles:
-            words, number = deciding(verdict)
+            words, number, _ = deciding(verdict)
             reasons[words] = max(reasons.get(words, 0.0), -(number or 0.0))
     several = len(compared) > 1
     return ", or ".join(f"{'up to ' if several else ''}{points(number)} {words}" if number else words for words, number in reasons.items())

@@ -142,7 +142,7 @@ def _build_matrix(sides: Sides, names: Sequence[str]) -> VerdictMatrix:
     rows = []
     for name, side in named_sides:
         by_language = ([verdict for verdict in side if verdict["language"] == tag] for tag in languages)
-        squares = tuple(_build_square(in_language, alone, people) if in_language else None for in_language in by_language)
+        squares = tuple(build_square(in_language, alone, people) if in_language else None for in_language in by_language)
         rows.append(VerdictRow(name, "", squares))
     language_columns = tuple(MatrixColumn(english_name(tag), ()) for tag in languages)
     return VerdictMatrix(kind, axis, language_columns, tuple(rows), controls=bool(verdicts[0].controls))
@@ -183,14 +183,14 @@ def _count_for_and_against(verdicts: Sequence[Verdict]) -> tuple[int, int]:
 def _question_row(verdicts: Sequence[Verdict], sides: Sides, people: bool) -> VerdictRow:
     """Return the row of a metric, with the verdict on each judge."""
     on_metric = ([verdict for verdict in side if verdict["metric"] == verdicts[0]["metric"]] for side in sides)
-    squares = tuple(_build_square(cell_verdicts, True, people) if cell_verdicts else None for cell_verdicts in on_metric)
+    squares = tuple(build_square(cell_verdicts, True, people) if cell_verdicts else None for cell_verdicts in on_metric)
     texts = max(verdict.texts.labelled for verdict in verdicts)
     agree = [verdict.agreement.people for verdict in verdicts if verdict.agreement.people is not None]
     note = f"{counted(texts, 'text')}{f' · people agree {percent(agree[0])}' if agree and not verdicts[0].texts.closeness else ''}"
     return VerdictRow(metric_words(verdicts[0]["metric"]), note, squares)
 
 
-def _build_square(verdicts: Sequence[Verdict], alone: bool, people: bool) -> VerdictSquare:
+def build_square(verdicts: Sequence[Verdict], alone: bool, people: bool) -> VerdictSquare:
     """Return the verdict on one metric, `alone`, with its reason or cause and its number; of several, how many have a verdict of each kind.
 
     The number of a verdict against a judge is the one that decided.
@@ -199,10 +199,12 @@ def _build_square(verdicts: Sequence[Verdict], alone: bool, people: bool) -> Ver
     words = "; ".join(f"{metric_words(verdict['metric'])}: {state_words(verdict)}" for verdict in verdicts)
     show = {name: value for name, value in first.key.items() if value is not None and (alone or name != "metric")}
     parts = tuple((style, sign, str(styles.count(style))) for style, sign in SIGNS.items() if style in styles)
-    number = ""
+    number, over_constant = "", False
     if alone:
-        against = style_of(first) == "bad" and not first.controls
-        reason, value = deciding(first) if against else (cause_words(first) or state_of(first), shown_value(first, people))
+        against = styles[0] == "bad" and not first.controls
+        reason, value = cause_words(first) or state_of(first), shown_value(first, people)
+        if against:
+            reason, value, over_constant = deciding(first)
         parts = ((styles[0], SIGNS[styles[0]], reason),)
         number = "" if value is None and against else difference(value)
-    return VerdictSquare(parts, number, f"{english_name(first['language'])}: {words}", show)
+    return VerdictSquare(parts, number, f"{english_name(first['language'])}: {words}", show, over_constant)

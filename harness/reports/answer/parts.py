@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from harness.reports.tables.numbers import points
 
@@ -130,24 +130,27 @@ def against_words(
     return [words.format(**numbers) for name, words in _AGAINST.items() if name in obstacles]
 
 
-def against_reason(obstacle: str) -> str:
-    """Return what an obstacle says against a judge, without its number; *do not use* where it is none.
+class Deciding(NamedTuple):
+    """Why a judge must not be used, in words without a number, and the number that decided; None where it was none.
 
-    >>> against_reason("base_worse")
-    'below a constant answer'
+    `over_constant`: the number is judge − constant.
     """
-    return _AGAINST.get(obstacle, AGAINST).split("} ")[-1]
+
+    words: str
+    number: float | None
+    over_constant: bool
 
 
-def deciding(verdict: Verdict | Mapping[str, Any]) -> tuple[str, float | None]:
-    """Return why a judge must not be used, in words without a number, and the number that decided; None where it was none.
+def deciding(verdict: Verdict | Mapping[str, Any]) -> Deciding:
+    """Return what decided against a judge.
 
     >>> deciding({"obstacles": ("base_worse",), "gap": 0.11, "base_diff": -0.12})
-    ('below a constant answer', -0.12)
+    Deciding(words='below a constant answer', number=-0.12, over_constant=True)
     """
     obstacles = verdict["obstacles"]
     name = next((name for name in _AGAINST if name in obstacles), "")
-    return against_reason(name), {"worse": verdict["gap"], "base_worse": verdict["base_diff"]}.get(name)
+    words = _AGAINST.get(name, AGAINST).split("} ")[-1]
+    return Deciding(words, {"worse": verdict["gap"], "base_worse": verdict["base_diff"]}.get(name), name == "base_worse")
 
 
 def count_questions(verdicts: Iterable[Verdict]) -> dict[str, int]:
@@ -207,12 +210,16 @@ class Card:
 
 @dataclass(frozen=True)
 class VerdictSquare:
-    """One judge in one language: `(style, sign, words)` of each kind of verdict, the number of one verdict, all in words, what it shows."""
+    """One judge in one language: `(style, sign, words)` of each kind of verdict, the number of one verdict, all in words, what it shows.
+
+    `over_constant`: the number is judge − constant, as this decided, and no other difference.
+    """
 
     parts: tuple[tuple[str, str, str], ...]
     number: str
     title: str
     show: dict[str, Any]
+    over_constant: bool = False
 
 
 @dataclass(frozen=True)
