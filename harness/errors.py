@@ -18,7 +18,7 @@
     ├── OutputError         5   standard output is closed, full, or cannot encode the results
     └── IncompleteRun       6   the run ended, but some calls have no reply
 
-Commands that end without an error have exit codes too (`harness.errors`). A message says what is wrong, where, and what would be right."""
+Commands that end without an error have exit codes too. A message says what is wrong, where, and what would be right."""
 
 from __future__ import annotations
 
