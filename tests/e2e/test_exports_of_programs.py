@@ -134,3 +134,175 @@ def test_label_studios_table_with_a_judge(cli: Any) -> None:
     [verdict] = answer["verdicts"]
     assert (verdict["judge"], verdict["n"], verdict["basis"]) == ("llm_judge", 60, "people")
     assert started.code == 0 and len(Path("started/judgments.jsonl").read_text("utf-8").splitlines()) == 60
+
+
+def promptfoo_results(people: bool = True, metrics: Sequence[str] = ("fluency",), count: int = 80) -> list[dict[str, Any]]:
+    """Return results as promptfoo writes them: a grader's scores from 0 to 1, and thumbs of people in its viewer."""
+    results = []
+    for k in range(count):
+        grades = [(metric, said(k, (True, False), 20, shift)) for shift, metric in enumerate(metrics)]
+        components = [
+            {
+                "assertion": {"type": "llm-rubric", "metric": metric, "value": "Is it fluent?", "provider": "openai:chat:gpt-4o"},
+                "pass": passed,
+                "score": 0.9 if passed else 0.3,
+                "reason": "As asked.",
+            }
+            for metric, passed in grades
+        ]
+        thumb = said(k, (True, False))
+        if people:
+            components.append(
+                {"assertion": {"type": "human"}, "pass": thumb, "score": int(thumb), "comment": "", "reason": "Manual result"}
+            )
+        results.append(
+            {
+                "gradingResult": {"pass": thumb, "score": 1, "componentResults": components},
+                "promptIdx": 0,
+                "testIdx": k,
+                "provider": {"id": "openai:m", "label": "m"},
+                "vars": {"question": f"What is scene {k}?"},
+                "response": {"output": scene(k)},
+                "testCase": {"description": f"scene-{k}", "vars": {"question": f"What is scene {k}?"}},
+                "score": 1,
+            }
+        )
+    return results
+
+
+def write_json(name: str, content: Any) -> str:
+    lines = name.endswith(".jsonl")
+    Path(name).write_text("".join(json.dumps(row) + "\n" for row in content) if lines else json.dumps(content), encoding="utf-8")
+    return name
+
+
+@pytest.mark.parametrize("name", ["results.json", "results.jsonl"])
+def test_promptfoos_results_hold_thumbs_and_grades(cli: Any, name: str) -> None:
+    results = promptfoo_results()
+    table = write_json(name, results if name.endswith("l") else {"evalId": "e", "results": {"version": 3, "results": results}})
+    answer = json.loads(cli("compare", table, "--json").out)
+    [verdict] = answer["verdicts"]
+    assert (verdict["metric"], verdict["judge"], verdict["n_labelled"], verdict["basis"]) == ("fluency", "openai/gpt-4o", 80, "bar")
+    assert (answer["roles"]["item_id"], answer["roles"]["output"], answer["roles"]["question"]) == ("id", "text", "text")
+    block = cli("compare", table).err
+    assert "scale: fail < pass" in block and "thumbs up and down are compared with whether the grader let the output pass" in block
+    assert "80 labels were given in sight of a judge's score" in block
+
+
+def test_one_verdict_beside_two_graded_metrics_is_asked_about(cli: Any) -> None:
+    table = write_json("results.jsonl", promptfoo_results(metrics=("fluency", "tone")))
+    done = cli("compare", table)
+    assert done.code == 2 and "2 metrics were graded ('fluency', 'tone')" in done.err and "--metric fluency" in done.err
+    [verdict] = json.loads(cli("compare", table, "--metric", "tone", "--json").out)["verdicts"]
+    assert (verdict["metric"], verdict["n_labelled"]) == ("tone", 80)
+
+
+def test_a_graders_results_alone_name_the_commands_that_work(cli: Any) -> None:
+    table = write_json("results.jsonl", promptfoo_results(people=False))
+    done = cli("compare", table)
+    assert done.code == 2 and "results.jsonl holds a judge's scores and no person's (promptfoo)" in done.err
+    assert f"harness compare PEOPLE.csv {table} --id item_id" in done.err and f"harness import {table} --to DIR" in done.err
+    people = write("people.csv", ["item_id", "human"], [[f"scene-{k}", 0.9 if said(k, (True, False)) else 0.3] for k in range(80)])
+    [verdict] = json.loads(cli("compare", people, table, "--id", "item_id", "--json").out)["verdicts"]
+    assert (verdict["judge"], verdict["n_labelled"]) == ("judge", 80)
+    imported = cli("import", table, "--to", "kept", "--language", "en", "--scale", "fluency=0..1:best=1")
+    assert imported.code == 0 and len(Path("kept/judgments.jsonl").read_text("utf-8").splitlines()) == 80
+
+
+def annotation_tasks(predictions: bool = True) -> list[dict[str, Any]]:
+    """Return tasks as Label Studio exports them in full: two people's annotations, and a model's predictions."""
+
+    def result(value: str) -> list[dict[str, Any]]:
+        return [{"from_name": "quality", "to_name": "output", "type": "choices", "value": {"choices": [value]}}]
+
+    return [
+        {
+            "id": k,
+            "data": {"output": scene(k), "prompt": f"Describe scene {k}"},
+            "annotations": [
+                {"id": 2 * k + who, "completed_by": who, "was_cancelled": False, "result": result(said(k, ("Good", "Bad"), 9, who))}
+                for who in (1, 2)
+            ],
+            "predictions": [{"model_version": "gpt-4o", "result": result(said(k, ("Good", "Bad"), 14, 3))}] if predictions else [],
+        }
+        for k in range(60)
+    ]
+
+
+def argilla_records() -> list[dict[str, Any]]:
+    """Return records as Argilla's SDK writes them: responses of two users, and a model's suggestion."""
+    users = [f"{who}f0c7a52-1111-4222-8333-0123456789ab" for who in (1, 2)]
+    return [
+        {
+            "id": f"r{k}",
+            "fields": {"output": scene(k), "prompt": f"Describe scene {k}"},
+            "metadata": {},
+            "suggestions": {"quality": {"value": said(k, ("Good", "Bad"), 14, 3), "agent": "gpt-4o"}},
+            "responses": {
+                "quality": [{"value": said(k, ("Good", "Bad"), 9, who), "user_id": user} for who, user in enumerate(users, start=1)]
+            },
+            "status": "completed",
+        }
+        for k in range(60)
+    ]
+
+
+def traces() -> dict[str, Any]:
+    """Return traces as MLflow's search writes them: assessments of two people and of a judge."""
+
+    def assessment(who: str, kind: str, value: Any) -> dict[str, Any]:
+        source = {"source_type": kind, "source_id": who}
+        return {"assessment_name": "quality", "source": source, "feedback": {"value": value}, "valid": True}
+
+    return {
+        "traces": [
+            {
+                "info": {
+                    "trace_id": f"tr-{k}",
+                    "request_preview": f"Describe scene {k}",
+                    "response_preview": scene(k),
+                    "assessments": [
+                        assessment("gpt-4o", "LLM_JUDGE", said(k, ("Good", "Bad"), 14, 3)),
+                        *(assessment(f"user{who}", "HUMAN", said(k, ("Good", "Bad"), 9, who)) for who in (1, 2)),
+                    ],
+                }
+            }
+            for k in range(60)
+        ]
+    }
+
+
+@pytest.mark.parametrize("content", [annotation_tasks, argilla_records, traces])
+def test_files_of_programs_with_people_and_a_model_are_one_table(cli: Any, content: Any) -> None:
+    table = write_json("export.json", content())
+    done = cli("compare", table, "--json")
+    answer = json.loads(done.out)
+    [verdict] = answer["verdicts"]
+    assert (verdict["metric"], verdict["judge"], verdict["n_labelled"], verdict["basis"]) == ("quality", "gpt-4o", 60, "people")
+    roles = {name: answer["roles"][name] for name in ("item_id", "output", "rater", "rater_type", "metric", "score")}
+    assert roles == {
+        "item_id": "id",
+        "output": "text",
+        "rater": "annotator",
+        "rater_type": "annotator",
+        "metric": "metric",
+        "score": "score",
+    }
+    started = cli("start", table, "--yes", "--to", "started")
+    assert started.code == 0 and len(Path("started/labels.jsonl").read_text("utf-8").splitlines()) == 120
+    assert len(Path("started/judgments.jsonl").read_text("utf-8").splitlines()) == 60
+
+
+def test_a_user_of_ground_truth_alone_is_no_person(cli: Any) -> None:
+    tasks = annotation_tasks()
+    for task in tasks:
+        task["annotations"].append({**task["annotations"][0], "completed_by": 9, "ground_truth": True})
+    started = cli("start", write_json("export.json", tasks), "--yes", "--to", "started")
+    assert started.code == 0 and "annotations of ground truth, by users who made nothing else, are left out" in started.err
+    assert len(Path("started/labels.jsonl").read_text("utf-8").splitlines()) == 120
+
+
+def test_people_alone_in_label_studios_file_are_labels(cli: Any) -> None:
+    compared, started, _ = commands(cli, write_json("export.json", annotation_tasks(predictions=False)))
+    assert compared.code == 2 and "no column with a judge's scores was found" in compared.err
+    assert started.code == 0 and "120 labels by 2 annotators on 1 metric imported" in started.err

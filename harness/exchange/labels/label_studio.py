@@ -34,14 +34,7 @@ def read_export(path: Path, content: Any) -> SourceTable:
     tasks = objects_in(path, content)
     records: list[Record] = []
     left_out: Counter[str] = Counter()
-    # The users all of whose annotations are marked as ground truth, where others have annotated too: no further person's labels.
-    marks: dict[str, set[bool]] = {}
-    for task in tasks:
-        for annotation in task["annotations"] if is_export(task) else ():
-            if isinstance(annotation, dict) and not annotation.get("was_cancelled"):
-                marks.setdefault(str(user_id(annotation.get("completed_by"))), set()).add(bool(annotation.get("ground_truth")))
-    reference = {user for user, seen in marks.items() if seen == {True}}
-    reference = reference if len(reference) < len(marks) else set()
+    reference = users_of_ground_truth(tasks)
     for number, task in enumerate(tasks, start=1):
         if not is_export(task):
             raise ContentError(
@@ -63,6 +56,17 @@ def read_export(path: Path, content: Any) -> SourceTable:
     return SourceTable(
         "label-studio", columns_of([record.cells for record in records]), records, notes, sum(left_out.values()), {"scales": scales}
     )
+
+
+def users_of_ground_truth(tasks: Sequence[Mapping[str, Any]]) -> set[str]:
+    """Return the users all of whose annotations are marked as ground truth, where others have annotated too: no further person's labels."""
+    marks: dict[str, set[bool]] = {}
+    for task in tasks:
+        for annotation in task["annotations"] if is_export(task) else ():
+            if isinstance(annotation, dict) and not annotation.get("was_cancelled"):
+                marks.setdefault(str(user_id(annotation.get("completed_by"))), set()).add(bool(annotation.get("ground_truth")))
+    reference = {user for user, seen in marks.items() if seen == {True}}
+    return reference if len(reference) < len(marks) else set()
 
 
 def _read_results(task: dict[str, Any], left_out: Counter[str], reference: Collection[str]) -> Iterator[dict[str, Any]]:

@@ -173,6 +173,11 @@ DATE_OF_SHEET = re.compile(
     r"\d{4}-\d{2}-\d{2}([ T].*)?|\d{1,2}-[A-Za-z]{3}(-\d{2,4})?|[A-Za-z]{3}-\d{2,4}|\d{1,2}/\d{1,2}/\d{2,4}"
 )  # as spreadsheet programs make dates of scores
 _SKIN_TONES = re.compile("[\U0001f3fb-\U0001f3ff\ufe0e\ufe0f]")  # of a thumb, and whether it is drawn in colour
+# An e-mail address, a UUID, a digest.
+_ID = re.compile(
+    r"[^@\s]+@[^@\s]+\.[^@\s]+|\{?[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\}?|(?:sha\d+:)?(?=\w*[a-f])[0-9a-f]{16,}"
+)
+_ADDRESS = re.compile(r"(?:https?|ftp|file|s3|gs)://\S+|www\.\S+", re.IGNORECASE)
 _STARS = re.compile(r"([★⭐🌟]+)[☆✩]*")
 
 
@@ -243,6 +248,20 @@ class SourceColumn(msgspec.Struct, frozen=True, dict=True):
         return bool(different) and 10 * sum(_DATE.match(str(value)) is not None for value in different) > 9 * len(different)
 
     @cached_property
+    def is_id(self) -> bool:
+        """Return whether nearly all cells are e-mail addresses, UUIDs or digests, which are neither texts nor scores."""
+        return self._are_mostly(_ID)
+
+    @cached_property
+    def is_address(self) -> bool:
+        """Return whether nearly all cells are addresses on the web or of files."""
+        return self._are_mostly(_ADDRESS)
+
+    def _are_mostly(self, form: re.Pattern[str]) -> bool:
+        different = list(islice(self.counts, _LOOKED_AT))
+        return bool(different) and 10 * sum(form.fullmatch(str(value).strip()) is not None for value in different) > 9 * len(different)
+
+    @cached_property
     def holds_objects(self) -> bool:
         """Return whether cells are objects or lists of them, or the JSON of some."""
         return any(isinstance(cell, str) and cell.lstrip()[:2] in ("[{", '{"') for cell in islice(self.counts, _LOOKED_AT))
@@ -250,12 +269,14 @@ class SourceColumn(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def is_text(self) -> bool:
         """Return whether the cells are texts: long ones, or several words that differ from row to row."""
-        if self.nested or self.is_date:
+        if self.nested or self.is_date or self.is_id:
             return False
         different = list(islice(self.counts, _LOOKED_AT))
         values = [value for value in different if isinstance(value, str) and isinstance(cell_score(value), str)]
         if 2 * len(values) <= len(different) or not values:
             return False
+        if not self.is_address and 10 * sum(value.isascii() and not re.search(r"\s", value.strip()) for value in values) > 9 * len(values):
+            return False  # names of models, paths, addresses of people
         width = sum(map(cell_len, values)) / len(values)
         phrases = sum(len(value.split()) > 1 for value in values)
         differ = 2 * len(self.counts) > self.filled or len(self.counts) > 2 * MOST_CLASSES  # a text stands in a row for each rater
@@ -298,7 +319,14 @@ class SourceColumn(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def may_be_scores(self) -> bool:
         """Return whether the cells can be scores: numbers, or a few short words."""
-        if self.nested or self.is_text or not self.scores or (len(self.counts) > _LOOKED_AT and not self.is_numeric):
+        if (
+            self.nested
+            or self.is_text
+            or self.is_id
+            or self.is_address
+            or not self.scores
+            or (len(self.counts) > _LOOKED_AT and not self.is_numeric)
+        ):
             return False
         return self.is_numeric or (len(self.scores) <= MOST_CLASSES and all(len(word) <= _LONGEST_CLASS for word in self.words))
 

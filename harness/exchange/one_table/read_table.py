@@ -38,6 +38,7 @@ from harness.exchange.labels.table import (
     is_blank,
     with_conversations,
 )
+from harness.exchange.one_table.program_results import JUDGES_ALONE, read_program_results
 from harness.exchange.one_table.roles import RoleFinder, SideColumn, TableRoles, are_places, find_roles, is_total, side_of
 from harness.exchange.one_table.scales import ReadScale, read_scale, recoded_columns
 from harness.model import AnnotatorKind, Item, Scale
@@ -475,9 +476,11 @@ def read_one_table(sources: Sequence[Any], options: TableOptions | None = None, 
     if len(sources) > 2:
         raise UsageError(f"{len(sources)} tables were named; one table, or two that an id joins, can be compared")
     notes: list[str] = []
-    tables = [_read(source, notes) for source in sources]
-    names = [Path(source).stem if isinstance(source, (str, Path)) else "table" for source in sources]
     options = options or TableOptions()
+    tables = [_read(source, notes, options.metric) for source in sources]
+    if len(tables) == 1 and JUDGES_ALONE in tables[0].about:
+        raise UsageError(tables[0].about[JUDGES_ALONE])
+    names = [Path(source).stem if isinstance(source, (str, Path)) else "table" for source in sources]
     table = tables[0] if len(tables) == 1 else _join_tables(tables, names, options, notes)
     return _make_table(table, columns_of_table(table), names[0], options, ask, notes)
 
@@ -487,7 +490,10 @@ def read_judged_table(source: Any, options: TableOptions | None = None, ask: Cal
     if not is_table_file(source):
         return None
     notes: list[str] = []
-    table, options = _read(source, notes), options or TableOptions()
+    options = options or TableOptions()
+    table = _read(source, notes, options.metric)
+    if JUDGES_ALONE in table.about:
+        raise UsageError(table.about[JUDGES_ALONE])
     columns = columns_of_table(table)
     if not RoleFinder(columns, options).has_judge():
         return None
@@ -516,7 +522,7 @@ def _refuse_unreadable(table: SourceTable, names: Sequence[str]) -> None:
             raise ContentError(f"{unreadable[0].cells[name].reason}{more}", unreadable[0].place(name))
 
 
-def _read(source: Any, notes: list[str]) -> SourceTable:
+def _read(source: Any, notes: list[str], metric: str | None) -> SourceTable:
     if is_frame(source):
         # A frame as a table. Rows are counted from 1.
         frame = source
@@ -537,6 +543,8 @@ def _read(source: Any, notes: list[str]) -> SourceTable:
         ]
         return with_plain_names(with_conversations(SourceTable("frame", columns_of(rows), records)))
     path = Path(source)
+    if (results := read_program_results(path, metric)) is not None:
+        return with_conversations(results)
     options = SourceOptions()
     if path.suffix.lower() in _DELIMITED and path.is_file() and (encoding := likely_encoding(path)):
         notes.append(f"{path.name} is not UTF-8; it is read as {encoding}")

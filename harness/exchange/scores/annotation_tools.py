@@ -6,7 +6,7 @@ Labels that were given while a judge's score was shown are not independent of it
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +21,16 @@ def read_label_studio(path: Path, content: Any, _: ReadOptions) -> ExternalScore
     """Annotations as labels and predictions as judgments. Raises ContentError for another form."""
     scores: list[ExternalScore] = []
     bare = 0
-    for number, task in enumerate(objects_in(path, content), start=1):
+    tasks = objects_in(path, content)
+    reference = label_studio.users_of_ground_truth(tasks)
+    for number, task in enumerate(tasks, start=1):
         location = f"{path}:record {number}"
         try:
-            scores += _read_task(location, task)
+            scores += _read_task(location, task, reference)
             bare += sum(not isinstance(prediction, dict) for prediction in task.get("predictions") or ())
         except (AttributeError, TypeError, KeyError):
             raise ContentError("the task does not have Label Studio's form", location) from None
-    notes = []
+    notes = ["annotations of ground truth, by users who made nothing else, are left out"] if reference else []
     if bare:
         notes.append(
             f"{bare} predictions are only ids; a snapshot with the serialisation option predictions: only_id = false has their scores"
@@ -36,7 +38,7 @@ def read_label_studio(path: Path, content: Any, _: ReadOptions) -> ExternalScore
     return ExternalScores("label-studio", _require_scores(scores, path), notes, plain_texts(scores))
 
 
-def _read_task(location: str, task: Mapping[str, Any]) -> Iterator[ExternalScore]:
+def _read_task(location: str, task: Mapping[str, Any], reference: Collection[str]) -> Iterator[ExternalScore]:
     data = flat(task["data"])
     shared: dict[str, Any] = {"place": location, "item": data.get("item_id", task.get("id")), "fields": data}
     for annotation in task["annotations"]:
@@ -44,6 +46,8 @@ def _read_task(location: str, task: Mapping[str, Any]) -> Iterator[ExternalScore
             continue
         seen = False if annotation.get("prediction") else None
         who = label_studio.user_id(annotation.get("completed_by"))
+        if str(who) in reference:
+            continue
         for metric, value in label_studio.scores_of(annotation.get("result")):
             yield ExternalScore(**shared, metric=metric, value=value, who=str(who), human=True, blind=seen)
     for prediction in task.get("predictions") or ():

@@ -44,6 +44,7 @@ class ExternalScore(msgspec.Struct, frozen=True, kw_only=True):
         fields: everything that is known of the item, nested keys joined by dots.
         metric: the name of the metric; None where only the user knows it.
         value: the number, text or truth value that the program kept; None where there is none.
+        passed: whether the program let the text pass, where it says so beside the value.
         failure: why there is no value. The value is then ignored: programs keep a 0 there.
         decision: the answer of a decision model as it came, or the probability of each class under `probs`; it stands for the value.
         reply: the judge's reply, verbatim, if the format keeps it; it is read by our own parser.
@@ -66,6 +67,7 @@ class ExternalScore(msgspec.Struct, frozen=True, kw_only=True):
     fields: Mapping[str, Any] = {}
     metric: str | None = None
     value: Any = None
+    passed: bool | None = None
     failure: Failure | None = None
     decision: Mapping[str, Any] | None = None
     reply: str | None = None

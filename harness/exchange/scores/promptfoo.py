@@ -148,7 +148,7 @@ def _read_result(
     for component in components:
         assertion = component.get("assertion") or {}
         kind = str(assertion.get("type") or "").removeprefix("not-")
-        score_fields: dict[str, Any] = {**shared, "value": component.get("score")}
+        score_fields: dict[str, Any] = {**shared, "value": component.get("score"), "passed": component.get("pass")}
         if kind == HUMAN:
             comment = component.get("comment")
             yield ExternalScore(**score_fields, metric=HUMAN, who="viewer", human=True, blind=False, justification=comment)
