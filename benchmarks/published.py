@@ -30,7 +30,7 @@ from pathlib import Path
 import msgspec
 from harness.content.library import Library
 from harness.content.specs import RawFile, RawSource
-from harness.published.folders import get, read_record
+from harness.published.fetch import get, read_record
 mirror, home = map(Path, sys.argv[1:])
 place = mirror / "people/labels/0a1b"
 files = tuple(RawFile(str(path.relative_to(place)), path.stat().st_size, "") for path in sorted(place.rglob("*.json")))

@@ -19,8 +19,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.boards.board_standings import ranking_input
 from harness.boards.examined_submission import ScoredSubmission
+from harness.boards.standings import ranking_input
 from harness.boards.submission_files import REPLIES, ReplyRow, decode_row, read_lines
 from harness.content import Board
 from harness.data import Dataset

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from harness.asking import Settings
 from harness.boards.board import submissions_of, whole_board
-from harness.boards.board_standings import standings
 from harness.boards.card import CARD, read_card
 from harness.boards.examined_submission import examine
 from harness.boards.expected import Baselines, expected_calls
 from harness.boards.options import SubmitterStatement
+from harness.boards.standings import standings
 from harness.boards.submit import WrittenSubmission, submit
 from harness.cli.commands.find_out import ShowAtlas
 from harness.cli.data import fetch_sets

@@ -327,7 +327,7 @@ def _probe(library: Library, checked: CheckedBoards, arguments: Any) -> list[Fin
 
 def _render_table(board: Board, prepared: Prepared, entries: Mapping[Path, ScoredSubmission]) -> str:
     from harness.boards.board import findings_about
-    from harness.boards.board_standings import standings
+    from harness.boards.standings import standings
     from harness.render.markdown import standings_markdown
 
     return standings_markdown(standings(board, prepared, list(entries.values())), findings_about(board, prepared, entries))

@@ -113,8 +113,8 @@ def fetch_sets(
 
     Raises UsageError without consent, and where offensive texts would come into a repository; DataFetchError, StoreError.
     """
-    from harness.published.folders import bytes_to_fetch, mirror, read_record
-    from harness.published.folders import get as get_data
+    from harness.published.fetch import bytes_to_fetch, mirror, read_record
+    from harness.published.fetch import get as get_data
     from harness.render.progress import bytes_arriving
 
     for card in cards:
@@ -141,8 +141,8 @@ def fetch_sets(
 
 
 def check(arguments: DataCheck) -> int:
-    from harness.published.folders import RECORD, unconfirmed
-    from harness.published.folders import check as check_folder
+    from harness.published.fetch import RECORD, unconfirmed
+    from harness.published.fetch import check as check_folder
 
     library, home = Library(*arguments.content), arguments.to or data_home()
     present = os.listdir(home) if home.exists() else []
@@ -174,8 +174,8 @@ def check(arguments: DataCheck) -> int:
 
 
 def remove(arguments: DataRemove) -> int:
-    from harness.published.folders import remove as remove_folder
-    from harness.published.folders import remove_raw
+    from harness.published.fetch import remove as remove_folder
+    from harness.published.fetch import remove_raw
 
     library, home = Library(*arguments.content), arguments.to or data_home()
     for name in arguments.names:

@@ -51,7 +51,7 @@ from harness.correction.certify import (
 )
 from harness.correction.options import AcceptOptions, Confidence
 from harness.data.judgments import Judgments
-from harness.engines.limits import budget_of
+from harness.engines.budget import budget_of
 from harness.errors import CertificateError, ContentError, StaleCertificate, UsageError
 from harness.measure.compare import Recording
 from harness.measure.options import MeasureOptions

@@ -21,7 +21,7 @@ from typing import IO, Any
 import msgspec
 from msgspec.structs import replace
 
-from harness.engines.limits import Polling
+from harness.engines.retries import Polling
 from harness.engines.work import CallSequence, with_ids
 from harness.errors import FatalReply
 from harness.judges.base import NoReply
@@ -30,7 +30,7 @@ from harness.judges.capabilities import FORMS, EndpointCapabilities
 from harness.judges.chat import Chat
 from harness.judges.transport import Response
 from harness.store import Store, StoredBatch
-from harness.store.opening import explaining_errors
+from harness.store.database import explaining_errors
 from harness.store.store import SUBMITTED
 
 MOST_REQUESTS = 50_000  # in a file

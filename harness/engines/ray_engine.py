@@ -22,8 +22,8 @@ from typing import Any, Protocol, TypeVar
 import msgspec
 
 from harness.asking import Settings
-from harness.engines.concurrent import run_loop, run_side_by_side
-from harness.engines.limits import Budget, budget_of
+from harness.engines.budget import Budget, budget_of
+from harness.engines.judge_sessions import run_loop, run_side_by_side
 from harness.engines.local import Watch
 from harness.engines.ray_worker import (
     Assignment,

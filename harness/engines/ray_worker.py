@@ -20,7 +20,7 @@ import msgspec
 
 from harness.asking import Limits, Settings
 from harness.data import Dataset
-from harness.engines.limits import Budget, ends_waits
+from harness.engines.budget import Budget, ends_waits
 from harness.engines.local import CallSession, ReplySink
 from harness.engines.work import CallSequence, JudgeOpening, JudgeWork, Progress, for_judge
 from harness.errors import HarnessError, JudgeError, UsageError

@@ -27,7 +27,7 @@ from harness.data.dataset import Dataset, read_back
 from harness.data.folders import data_toml, write_folder
 from harness.data.judgments import Judgments
 from harness.decide.options import DecisionOptions
-from harness.engines.limits import budget_of
+from harness.engines.budget import budget_of
 from harness.errors import UsageError
 from harness.improvement.candidates import (
     AskedCandidate,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import msgspec
 
 from harness.errors import EndpointRefusal
-from harness.judges.rate_limits import RateLimitStatus
+from harness.judges.rate_limit_headers import RateLimitStatus
 from harness.model import Call, JudgeIdentity, Reply
 
 if TYPE_CHECKING:

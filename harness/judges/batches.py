@@ -20,7 +20,7 @@ from harness.judges.base import NoReply
 from harness.judges.capabilities import EndpointCapabilities
 from harness.judges.chat import Chat
 from harness.judges.http_refusals import is_page, kind_of_limit, may_answer_later, read_refusal
-from harness.judges.rate_limits import LONGEST_WAIT_SECONDS, retry_after, wait_in_text
+from harness.judges.rate_limit_headers import LONGEST_WAIT_SECONDS, retry_after, wait_in_text
 from harness.judges.transport import LONGEST_BODY, LONGEST_REFUSAL, Response
 from harness.model import Call
 

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeGuard
 import msgspec
 
 from harness.model import Token, Usage
-from harness.parse.normalisation import ending_of
+from harness.parse.finish_reasons import ending_of
 
 MOST_TOKENS = 10_000_000  # of one call: several times the longest context that is offered
 

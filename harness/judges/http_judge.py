@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 import msgspec
 
 from harness.errors import JudgeError, UsageError
-from harness.judges.rate_limits import RateLimitStatus
+from harness.judges.rate_limit_headers import RateLimitStatus
 from harness.model import Call, JudgeIdentity, Reply
 from harness.redaction import RUN, environment_secrets
 

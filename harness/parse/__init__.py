@@ -1,10 +1,11 @@
 """Reads the replies of judges: strict about meaning, tolerant about form, never a guess.
 
-`reply` is the entry point. `normalisation` comes before it: it says how a generation ended, finds the answer in a reply, and makes words
-comparable. `reply` uses `json_form`, which extracts JSON objects from a text, `values`, which reads one choice on a scale, and `prose`,
-which reads everything that is not JSON, answers that were asked for in the judge's own words, and texts that models were asked to write.
-`vocabulary` holds the words of all languages that the parser looks for. `probabilities` reads scores from the probabilities of tokens,
-and the answers of decision models; `typed_questions` says what these are asked; `language` identifies languages.
+`reply` is the entry point. Three modules come before it: `finish_reasons` says how a generation ended, `reasoning` finds the answer in a
+reply, and `normalisation` makes words comparable. `reply` uses `json_repair`, which extracts JSON objects from a text, `values`, which
+reads one choice on a scale, and `prose`, which reads everything that is not JSON, answers that were asked for in the judge's own words,
+and texts that models were asked to write. `vocabulary` holds the words of all languages that the parser looks for, and `numbers` reads
+digits of any script. `probabilities` reads scores from the probabilities of tokens, and the answers of decision models; `typed_questions`
+says what these are asked; `language` identifies languages.
 
 The names below are imported on first use: identifying a language needs none of them.
 """
@@ -15,9 +16,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from harness.parse.normalisation import answer_of, folded, normalised
+    from harness.parse.normalisation import folded, normalised
     from harness.parse.probabilities import entropy, expected_score, read_decisions, read_recorded_decision, score_probabilities
     from harness.parse.prose import WrittenText, clean_text, read_text, writing_failure
+    from harness.parse.reasoning import answer_of
     from harness.parse.reply import AnswerRule, read_by_rule, read_reply
     from harness.parse.typed_questions import TypedQuestion, typed_question
     from harness.parse.values import Reading

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from harness.model import Failure, Scale, Score, Token, Variant
-from harness.parse.normalisation import answer_tokens
+from harness.parse.reasoning import answer_tokens
 from harness.parse.typed_questions import TypedQuestion, typed_question
 from harness.parse.values import MAX_CHOICE_CHARACTERS, Reading
 

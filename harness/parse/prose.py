@@ -27,9 +27,12 @@ from typing import NamedTuple
 import msgspec
 
 from harness.model import Failure, Reply, Scale, Score
-from harness.parse.normalisation import answer_of, folded, normalised, was_cut, was_filtered
+from harness.parse.finish_reasons import was_cut, was_filtered
+from harness.parse.normalisation import folded, normalised
+from harness.parse.numbers import NUMBER, numbers_in, to_number
+from harness.parse.reasoning import answer_of
 from harness.parse.values import Reading, agreed_reading, ends_of, failed_reading, read_bare_choice, read_choice
-from harness.parse.vocabulary import NUMBER, Vocabulary, folded_opening, numbers_in, to_number
+from harness.parse.vocabulary import Vocabulary, folded_opening
 
 MAX_TEXT_CHARACTERS = 20_000  # a longer answer is read up to here
 _DASHES = "-‐‑–—~〜～"

@@ -13,9 +13,12 @@ import msgspec
 
 from harness.errors import UsageError
 from harness.model import SEVERITIES, ErrorSpan, Failure, Scale, Score
-from harness.parse.json_form import ExtractedJson, JsonPairs, Number, extract_json, to_json_text
-from harness.parse.normalisation import answer_of, folded, normalised, was_cut, was_filtered
+from harness.parse.finish_reasons import was_cut, was_filtered
+from harness.parse.json_repair import ExtractedJson, JsonPairs, Number, extract_json, to_json_text
+from harness.parse.normalisation import folded, normalised
+from harness.parse.numbers import numbers_in
 from harness.parse.prose import find_announced_choices, is_refusal, read_announced_choice, without_marked_choices
+from harness.parse.reasoning import answer_of
 from harness.parse.values import (
     MAX_CHOICE_CHARACTERS,
     Reading,
@@ -26,7 +29,7 @@ from harness.parse.values import (
     read_choice,
     read_described_choice,
 )
-from harness.parse.vocabulary import Vocabulary, bundled_vocabulary, numbers_in
+from harness.parse.vocabulary import Vocabulary, bundled_vocabulary
 from harness.patterns import SECONDS, SlowPattern, pattern_of
 
 MAX_READ = 200  # no text has so many errors; further ones are not read

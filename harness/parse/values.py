@@ -11,7 +11,8 @@ import msgspec
 
 from harness.model import ErrorSpan, Failure, Scale, Score
 from harness.parse.normalisation import folded, normalised
-from harness.parse.vocabulary import Vocabulary, numbers_in, to_number
+from harness.parse.numbers import numbers_in, to_number
+from harness.parse.vocabulary import Vocabulary
 
 MAX_CHOICE_CHARACTERS = 200  # a reading keeps no more of a choice; the store has the whole reply
 

@@ -1,4 +1,4 @@
-"""The parser's words, those of all lexicons of a library, compiled once; and numbers: digits of any script, signs of any keyboard.
+"""The parser's words, those of all lexicons of a library, compiled once.
 
 A judge may answer in another language than that of the text, so the parser reads every reply with the words of all languages.
 """
@@ -10,7 +10,6 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from decimal import Decimal
 from functools import cache, lru_cache
 
 import msgspec
@@ -19,14 +18,7 @@ from harness.content import Library
 from harness.content.library import bundled_lexicons
 from harness.content.specs import Lexicon
 from harness.parse.normalisation import folded, normalised
-
-MAX_NUMBER_CHARACTERS = 200  # no judge means a longer number as a score
-
-SIGN = r"[-+−－]"  # minus signs of other keyboards count too
-NUMBER = rf"{SIGN}?(?>\d+(?:[.,．，٫]\d+)?|\.\d+)(?>[eE][-+]?\d{{1,4}}(?!\d))?"
-
-_NUMBER = re.compile(NUMBER)
-_THOUSANDS = re.compile(rf"{SIGN}?[1-9]\d{{0,2}}[,，]\d{{3}}")  # 1,000 may be one or a thousand
+from harness.parse.numbers import NUMBER
 
 # Scripts without spaces between words, or with particles attached to them.
 _UNSPACED_SCRIPTS = ("CJK", "HIRAGANA", "KATAKANA", "BOPOMOFO", "HANGUL", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN")
@@ -160,31 +152,3 @@ def _write_quotations(pairs: Iterable[str]) -> Iterator[str]:
         marks = re.escape("".join(sorted(closing_marks)))
         word_end = r"(?!\w)" if closing_marks & set(_APOSTROPHES) else ""
         yield f"{re.escape(opening)}[^{marks}]*[{marks}]{word_end}"
-
-
-def numbers_in(text: str) -> set[Decimal]:
-    """Return the different numbers in a short text, without numbers of absurd length.
-
-    >>> sorted(numbers_in("between 1 and ２, or 1.0"))
-    [Decimal('1'), Decimal('2')]
-    """
-    return {number for m in _NUMBER.finditer(text) if (number := to_number(m[0])) is not None}
-
-
-def to_number(raw: str) -> Decimal | None:
-    """Read a number in the digits of any script. Return None for an ambiguous number (1,000) or one of absurd length.
-
-    >>> to_number("-٢"), to_number("０,５"), to_number("1,000")
-    (Decimal('-2'), Decimal('0.5'), None)
-    """
-    if len(raw) > MAX_NUMBER_CHARACTERS or not _NUMBER.fullmatch(raw) or _THOUSANDS.fullmatch(raw):
-        return None
-    return Decimal("".join(_to_ascii(character) for character in raw))
-
-
-def _to_ascii(character: str) -> str:
-    if character in "−－":
-        return "-"
-    if character in ",．，٫":
-        return "."
-    return str(unicodedata.decimal(character, character))

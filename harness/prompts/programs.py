@@ -26,7 +26,8 @@ from guidance.trace import OutputAttr
 from harness.content.placeholders import fill_placeholders
 from harness.content.specs import WritingWords
 from harness.model import Message
-from harness.prompts.prompt_spec import JUSTIFICATION_CHARACTERS, MAX_SPANS, SPAN_CHARACTERS, PromptSpec, source_of
+from harness.prompts.answer_schema import JUSTIFICATION_CHARACTERS, MAX_SPANS, SPAN_CHARACTERS
+from harness.prompts.prompt_spec import PromptSpec, source_of
 
 
 @guidance(dedent=False)  # type: ignore[operator, untyped-decorator]

@@ -23,7 +23,8 @@ from harness.content.specs import Task, WritingWords
 from harness.content.tags import english_name, name_in
 from harness.errors import ContentError, UsageError
 from harness.model import Item, Message, Prompt
-from harness.prompts.prompt_spec import PromptSpec, source_of, tokens_for
+from harness.prompts.answer_schema import tokens_for
+from harness.prompts.prompt_spec import PromptSpec, source_of
 from harness.prompts.wording import ENGLISH, is_english
 
 # A mark is a field's name between two private-use characters. Marks are searched before any text of an item is in place, so a text that

@@ -9,7 +9,7 @@ from harness.content.library import Library
 from harness.content.specs import DatasetCard, DataStatement
 from harness.content.tags import resolve
 from harness.data.folders import fetched_folder, megabytes, raw_bytes
-from harness.published.folders import RECORD, read_record
+from harness.published.fetch import RECORD, read_record
 
 
 def cards_in(library: Library, languages: Iterable[str] | None = None) -> Iterator[DatasetCard]:

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from harness.boards.board_standings import Contender, Standings
 from harness.boards.probes import Finding
+from harness.boards.standings import Contender, Standings
 from harness.content.library import bundled_root
 from harness.content.tags import english_name
 from harness.decide.sentences import unread_words

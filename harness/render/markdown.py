@@ -10,8 +10,8 @@ from typing import Any
 import langcodes
 import msgspec
 
-from harness.boards.board_standings import Standings
 from harness.boards.probes import Finding
+from harness.boards.standings import Standings
 from harness.content.tags import both_names
 from harness.data import Dataset
 from harness.decide.verdicts import Verdict

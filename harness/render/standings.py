@@ -11,8 +11,8 @@ from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from harness.boards.board_standings import Contender, Spending, Standings
 from harness.boards.probes import Finding
+from harness.boards.standings import Contender, Spending, Standings
 from harness.content.tags import both_names, english_name
 from harness.decide.verdicts import Verdict
 from harness.measure.options import POOLED

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from harness.runs.asked_questions import refuse_unfit_judges
-    from harness.runs.asking import CostEstimate, LiveRow, LiveRows, Watcher, estimate_cost, price_for_engine
+    from harness.runs.asking import LiveRow, LiveRows, Watcher
     from harness.runs.derivation import ReadingRules, derive_judgments, read_metrics, reply_failures
     from harness.runs.generate import Generated, WriterSummary, generate_outputs, planned_writing
     from harness.runs.plan import (
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         make_plan,
     )
     from harness.runs.preparation import Prepared, choose_languages, choose_names, prepare
-    from harness.runs.prices import Price, age_note, price_by_name, price_of
+    from harness.runs.prices import CostEstimate, Price, added, age_note, estimate_cost, price_by_name, price_for_engine, price_of
     from harness.runs.protocol import AskedQuestions, RunProtocol
     from harness.runs.results import (
         Evidence,
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
         AskAgain,
         Together,
         absent_cards,
-        added,
         ask_again,
         askable_boards,
         board_specs,
@@ -68,7 +67,7 @@ if TYPE_CHECKING:
 
 _NAMES = {
     "asked_questions": ("refuse_unfit_judges",),
-    "asking": ("CostEstimate", "LiveRow", "LiveRows", "Watcher", "estimate_cost", "price_for_engine"),
+    "asking": ("LiveRow", "LiveRows", "Watcher"),
     "derivation": ("ReadingRules", "derive_judgments", "read_metrics", "reply_failures"),
     "generate": ("Generated", "WriterSummary", "generate_outputs", "planned_writing"),
     "plan": (
@@ -76,7 +75,7 @@ _NAMES = {
         *("hex_ids", "make_plan"),
     ),
     "preparation": ("Prepared", "choose_languages", "choose_names", "prepare"),
-    "prices": ("Price", "age_note", "price_by_name", "price_of"),
+    "prices": ("CostEstimate", "Price", "added", "age_note", "estimate_cost", "price_by_name", "price_for_engine", "price_of"),
     "protocol": ("AskedQuestions", "RunProtocol"),
     "results": (
         *("Evidence", "JudgeWords", "PeopleCost", "RunCosts", "RunResult", "date_asked", "people_times", "read_evidence", "run_costs"),
@@ -84,7 +83,7 @@ _NAMES = {
     ),
     "run_completeness": ("RunAnswers", "Spent", "keep_report", "kept_report"),
     "runner": (
-        *("AskAgain", "Together", "absent_cards", "added", "ask_again", "askable_boards", "board_specs", "collect_batches", "of_judge"),
+        *("AskAgain", "Together", "absent_cards", "ask_again", "askable_boards", "board_specs", "collect_batches", "of_judge"),
         *("open_judges", "planned_calls", "reopen", "reopen_judge", "run", "run_together"),
     ),
     "shown_items": ("SYSTEM_KEYS",),

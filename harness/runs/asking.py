@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from harness.asking import Settings
 from harness.engines import Engine, JudgeOpening, JudgeWork, Outcome, Progress, ask_all
-from harness.engines.limits import budget_of
+from harness.engines.budget import budget_of
 from harness.errors import HarnessError
 from harness.judges import Judge, traits_of
 from harness.model import Call, Failure, JudgeIdentity, Query, Reply, Score, Usage
@@ -29,7 +29,7 @@ from harness.parse import language
 from harness.runs.derivation import ReadingRules, count_failures, derive_judgments, reply_failures
 from harness.runs.plan import Plan, PlannedCalls, estimate_usage
 from harness.runs.preparation import Prepared
-from harness.runs.prices import Price, price_of
+from harness.runs.prices import CostEstimate, Price, estimate_cost, price_for_engine
 from harness.store import Store
 
 _MOST_CALLS = 2_000  # of a run: to read or look at more replies twice would delay them
@@ -193,21 +193,6 @@ def _fresh_key(run: str) -> str:
 
 
 _NEEDED_AFTERWARDS = ("pyarrow.compute", "pyarrow.parquet", "scipy.special")
-
-
-class CostEstimate(msgspec.Struct, frozen=True):
-    """About what a set of calls will take. `cost` is in US dollars; None if no price is known."""
-
-    calls: int
-    prompt_tokens: int
-    answer_tokens: int
-    cost: float | None
-    price: Price | None
-
-    def times(self, factor: float) -> CostEstimate:
-        """About what `factor` times as many such calls take."""
-        calls, prompt, answer = (round(amount * factor) for amount in (self.calls, self.prompt_tokens, self.answer_tokens))
-        return CostEstimate(calls, prompt, answer, None if self.cost is None else self.cost * factor, self.price)
 
 
 class Watcher(Protocol):
@@ -446,15 +431,3 @@ def _ask_all(works: Sequence[JudgeWork], setting: AskingPlace, watcher: Watcher,
         return ask_all(works, setting.store, setting.settings, watch)
     finally:
         watcher.finished()
-
-
-def estimate_cost(calls: PlannedCalls, price: Price | None) -> CostEstimate:
-    """Calls, tokens (estimated without a tokenizer) and money."""
-    usage = calls.tokens
-    return CostEstimate(len(calls), usage.prompt_tokens, usage.completion_tokens, price.cost(usage) if price else None, price)
-
-
-def price_for_engine(identity: JudgeIdentity, settings: Settings) -> Price | None:
-    """The price of the judge's calls with the chosen engine; None if no price is known."""
-    price = price_of(identity, settings.prices)
-    return price.in_batch() if price and settings.engine == "batch" else price

@@ -32,20 +32,20 @@ from harness.model import Condition, Item, JudgeIdentity, Prompt, Query, Reply, 
 from harness.offensive import refuse_in_repository
 from harness.options import part_of
 from harness.parse import Vocabulary, clean_text, vocabulary_of, writing_failure
+from harness.parse.finish_reasons import was_cut
 from harness.parse.language import UNDETERMINED, detect_language
-from harness.parse.normalisation import was_cut
 from harness.prompts import PromptTemplate, WritingPrompt, given_texts, is_english, writing_prompt
 from harness.row_files import find_table, read_rows, to_json, to_jsonl, write_atomic
-from harness.runs.asking import AskingPlace, CostEstimate, ReplyReading, Watcher, ask_judges, estimate_cost, price_for_engine, why_stopped
+from harness.runs.asking import AskingPlace, ReplyReading, Watcher, ask_judges, why_stopped
 from harness.runs.plan import Plan
-from harness.runs.prices import price_of
+from harness.runs.prices import CostEstimate, estimate_cost, price_for_engine, price_of
 from harness.runs.run_completeness import Spent
 from harness.runs.runner import check_prices, open_with, remote_hosts
 from harness.runs.shown_items import ShownItems
 from harness.runs.sources import first_items
 from harness.runs.specification import ChosenJudges, GenerateSpec
 from harness.store import Store
-from harness.store.opening import FILE
+from harness.store.database import FILE
 
 
 class WritingSources(msgspec.Struct, frozen=True):

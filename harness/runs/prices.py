@@ -1,4 +1,4 @@
-"""Prices of calls: dated list prices. Prices that the user gives take precedence."""
+"""Prices of calls, and what a run will cost: dated list prices. Prices that the user gives take precedence."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from pathlib import Path
 
 import msgspec
 
+from harness.asking import Settings
 from harness.errors import ContentError, refuse_pipe, unreadable
 from harness.judges.identity import OPENAI_HOST, asked_model, serving_host, traits_of
 from harness.model import JudgeIdentity, Usage
+from harness.runs.plan import PlannedCalls
 
 ALWAYS = "always"
 """The date of a price that never changes: of what runs on this machine."""
@@ -140,3 +142,39 @@ def _read_prices(path: Path) -> dict[str, Price]:
             f'no price list ({err}); an entry is ["openai/<model>"] with input and output (US dollars for a million tokens) and as_of',
             path,
         ) from None
+
+
+class CostEstimate(msgspec.Struct, frozen=True):
+    """About what a set of calls will take. `cost` is in US dollars; None if no price is known."""
+
+    calls: int
+    prompt_tokens: int
+    answer_tokens: int
+    cost: float | None
+    price: Price | None
+
+    def times(self, factor: float) -> CostEstimate:
+        """About what `factor` times as many such calls take."""
+        calls, prompt, answer = (round(amount * factor) for amount in (self.calls, self.prompt_tokens, self.answer_tokens))
+        return CostEstimate(calls, prompt, answer, None if self.cost is None else self.cost * factor, self.price)
+
+
+def estimate_cost(calls: PlannedCalls, price: Price | None) -> CostEstimate:
+    """Calls, tokens (estimated without a tokenizer) and money."""
+    usage = calls.tokens
+    return CostEstimate(len(calls), usage.prompt_tokens, usage.completion_tokens, price.cost(usage) if price else None, price)
+
+
+def price_for_engine(identity: JudgeIdentity, settings: Settings) -> Price | None:
+    """The price of the judge's calls with the chosen engine; None if no price is known."""
+    price = price_of(identity, settings.prices)
+    return price.in_batch() if price and settings.engine == "batch" else price
+
+
+def added(first: CostEstimate | None, other: CostEstimate) -> CostEstimate:
+    """Return the cost of two sets of calls of one judge together."""
+    if first is None:
+        return other
+    cost = None if first.cost is None or other.cost is None else first.cost + other.cost
+    tokens = (first.prompt_tokens + other.prompt_tokens, first.answer_tokens + other.answer_tokens)
+    return CostEstimate(first.calls + other.calls, *tokens, cost, other.price)

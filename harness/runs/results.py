@@ -30,7 +30,7 @@ from harness.data.judgments import Judgments, read_columns_at
 from harness.engines import Engine
 from harness.errors import IncompleteRun, UsageError, refuse_pipe
 from harness.model import RealisedPerturbation, Reply, Score
-from harness.parse.normalisation import was_cut
+from harness.parse.finish_reasons import was_cut
 from harness.parse.reply import decode_spans
 from harness.row_files import to_json, write_atomic
 from harness.runs.asking import JudgeSummary

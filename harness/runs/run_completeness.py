@@ -18,7 +18,7 @@ from harness.data.judgments import JudgmentWriter
 from harness.errors import StoreError
 from harness.judges.panel import Vote
 from harness.model import Failure, JudgeIdentity, Judgment, Query, Reply, Scale, Usage
-from harness.parse.normalisation import reasoning_end
+from harness.parse.reasoning import reasoning_end
 from harness.parse.reply import count_spans
 from harness.row_files import sha256_of, write_atomic
 from harness.runs.derivation import derive_judgments

@@ -24,7 +24,7 @@ from harness.content.tags import choose_from, resolve
 from harness.data.judgments import Judgments, read_judgments
 from harness.engines import JudgeOpening, check_engine
 from harness.engines.batch_submission import open_batches
-from harness.engines.limits import budget_of
+from harness.engines.budget import budget_of
 from harness.errors import ContentError, IncompleteRun, JudgeError, MissingData, UsageError
 from harness.judges import Judge, JudgeOptions, open_judge, opening_name, traits_of
 from harness.judges.base import Environment
@@ -35,23 +35,20 @@ from harness.row_files import can_write, temporary_copy
 from harness.runs.asked_questions import board_conditions, refuse_unfit_judges
 from harness.runs.asking import (
     AskingPlace,
-    CostEstimate,
     FirstLanguage,
     Watcher,
     ask_judges,
     begin_fresh_run,
     calls_to_ask,
-    estimate_cost,
     finish_fresh_run,
     note_address,
-    price_for_engine,
     reading_of,
     unfinished_fresh_run,
     why_stopped,
 )
 from harness.runs.plan import Plan, PlannedCalls
 from harness.runs.preparation import Prepared, prepare, with_panels
-from harness.runs.prices import price_of
+from harness.runs.prices import CostEstimate, added, estimate_cost, price_for_engine, price_of
 from harness.runs.protocol import RunProtocol
 from harness.runs.results import RunResult, run_place, write_record
 from harness.runs.run_completeness import update_judgments
@@ -558,12 +555,3 @@ def run_together(specs: Sequence[RunSpec], out: Path, watcher: Watcher, settings
                 if interrupted:
                     break
     return Together(results, "\n         ".join(unfinished), interrupted, tuple(left_out))
-
-
-def added(first: CostEstimate | None, other: CostEstimate) -> CostEstimate:
-    """Return the cost of two sets of calls of one judge together."""
-    if first is None:
-        return other
-    cost = None if first.cost is None or other.cost is None else first.cost + other.cost
-    tokens = (first.prompt_tokens + other.prompt_tokens, first.answer_tokens + other.answer_tokens)
-    return CostEstimate(first.calls + other.calls, *tokens, cost, other.price)

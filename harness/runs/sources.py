@@ -24,7 +24,7 @@ from harness.data.folders import fetched_folder, how_to_get, say_which_is_used
 from harness.errors import ContentError, MissingData, UsageError
 from harness.exchange.labels.records import fetch_folder
 from harness.model import Item, parse_variant
-from harness.published.folders import partial_words
+from harness.published.fetch import partial_words
 from harness.row_files import find_table
 from harness.runs.specification import ChosenWordings
 

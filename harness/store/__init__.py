@@ -4,7 +4,7 @@ A reply is committed before the next call takes its place. So a killed process l
 flight are asked again. Everything else in a results folder is derived from the store and may be deleted.
 """
 
-from harness.store.opening import SCHEMA_VERSION
+from harness.store.database import SCHEMA_VERSION
 from harness.store.store import Attempt, Store, StoredBatch
 
 __all__ = ["SCHEMA_VERSION", "Attempt", "Store", "StoredBatch"]

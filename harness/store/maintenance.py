@@ -16,7 +16,7 @@ import msgspec
 from harness.errors import StoreError, UsageError
 from harness.model import Message
 from harness.prompts.templates import PromptTemplate, program_hash, prompt_hash
-from harness.store.opening import FILE, checksum, explaining_errors, store_path, transaction
+from harness.store.database import FILE, checksum, explaining_errors, store_path, transaction
 from harness.store.store import SUBMITTED, Store, decode_reply, unpack_call_ids
 
 T = TypeVar("T")

@@ -18,11 +18,11 @@ from isal import isal_zlib
 from harness.errors import StoreError
 from harness.model import Call, JudgeIdentity, Reply
 from harness.row_files import make_folder
-from harness.store import opening
-from harness.store.opening import checksum, connect_to_write, explaining_errors, transaction
+from harness.store import database
+from harness.store.database import checksum, connect_to_write, explaining_errors, transaction
 
-# The log may have 4,000 pages before a commit moves it (`opening.set_up_to_write`). A short attempt needs 2.5 pages in a new store, and 4.6
-# once 20,000 are stored.
+# The log may have 4,000 pages before a commit moves it (`database.set_up_to_write`). A short attempt needs 2.5 pages in a new store, and
+# 4.6 once 20,000 are stored.
 _ATTEMPTS = 500
 
 _REMEMBERED_IDS = 1 << 14
@@ -102,15 +102,15 @@ class Store:
 
         Raises StoreError when another process holds the folder, it cannot be written, or the store is of another version.
         """
-        path = folder / opening.FILE
+        path = folder / database.FILE
         with explaining_errors(path), ExitStack() as resources:
             make_folder(folder, private=True)
-            resources.callback(opening.lock_folder(folder).release)
-            db = opening.connect_to_write(path)
+            resources.callback(database.lock_folder(folder).release)
+            db = database.connect_to_write(path)
             resources.callback(db.close)
-            opening.create(db, folder)
-            opening.set_up_to_write(db)
-            opening.write_holder(db)
+            database.create(db, folder)
+            database.set_up_to_write(db)
+            database.write_holder(db)
             checkpoints = Checkpoints(path)
             resources.callback(checkpoints.close)
             return cls(folder, db, resources.pop_all(), checkpoints)
@@ -118,12 +118,12 @@ class Store:
     @classmethod
     def reading(cls, folder: Path) -> Store:
         """Open to read only. Raises StoreError if there is no store, or one of another version."""
-        path = opening.store_path(folder)
+        path = database.store_path(folder)
         with explaining_errors(path), ExitStack() as resources:
-            db = opening.connect_to_read(path)
+            db = database.connect_to_read(path)
             resources.callback(db.close)
-            opening.check_version(db, folder)
-            opening.set_up_to_read(db)
+            database.check_version(db, folder)
+            database.set_up_to_read(db)
             return cls(folder, db, resources.pop_all())
 
     def close(self) -> None:

@@ -40,7 +40,7 @@ def provider(endpoint: Any) -> Iterator[BatchServer]:
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody has to be waited for here."""
     monkeypatch.setattr("harness.engines.batch_submission.UNSURE_SECONDS", 0.05)
-    monkeypatch.setattr("harness.engines.limits.backoff", lambda count: 0.01)
+    monkeypatch.setattr("harness.engines.retries.backoff", lambda count: 0.01)
     monkeypatch.setattr("harness.engines.batch_engine.QUEUE_SECONDS", 0.01)
     monkeypatch.setattr("harness.engines.batch_engine.FIRST_POLL_SECONDS", 0.05)
 
@@ -1094,7 +1094,7 @@ def test_no_more_of_a_body_is_read_than_is_needed(
 ) -> None:
     for limit in ("LONGEST_BODY", "LONGEST_REFUSAL", "LONGEST_RESULT"):
         monkeypatch.setattr(f"harness.judges.batches.{limit}", 20_000)
-    monkeypatch.setattr("harness.engines.limits.LONGEST_OUTAGE_SECONDS", 0)
+    monkeypatch.setattr("harness.engines.retries.LONGEST_OUTAGE_SECONDS", 0)
     provider.endless[what] = status
     refused(batch(), code, problem)
     assert 0 < provider.endless_bytes < 50_000_000

@@ -15,7 +15,7 @@ import harness
 from harness.content.library import Library, bundled_root
 from harness.judge_atlas.atlas import FILE, read_atlas
 from harness.judge_atlas.atlas_rows import rows_of_set
-from harness.published.folders import raw_files
+from harness.published.fetch import raw_files
 from tests.e2e.loopback import Loopback, Quiet
 
 pytestmark = [pytest.mark.needs("raw data"), pytest.mark.needs("shared data")]

@@ -21,7 +21,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from harness.content.library import Library
 from harness.data.dataset import load_folder
-from harness.published.folders import converter_of
+from harness.published.fetch import converter_of
 from harness.published.raw import RawFiles
 from harness.row_files import find_table, jsonl_lines, read_rows, to_jsonl
 

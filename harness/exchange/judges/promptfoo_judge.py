@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from harness.engines.limits import RetryPolicy, backoff
+from harness.engines.retries import RetryPolicy, backoff
 from harness.errors import HarnessError, JudgeError, UsageError
 from harness.exchange.judges.instrument import Instrument, InstrumentSpec, value_at
 from harness.exchange.scores.external_scores import METADATA_KEY, metadata_of_judgment

@@ -27,7 +27,7 @@ from harness.judges.completion import as_text, describe_error, token_count, usag
 from harness.judges.http_judge import DEFAULT_URL, Endpoint, HttpJudge, check_request, host_of, read_key, without_query
 from harness.judges.http_refusals import Refusal, is_page, may_answer_later, read_refusal
 from harness.judges.identity import split_label
-from harness.judges.rate_limits import RateLimitStatus, read_rate_limit_status, retry_after
+from harness.judges.rate_limit_headers import RateLimitStatus, read_rate_limit_status, retry_after
 from harness.model import Call, Reply, Usage
 from harness.parse.probabilities import DECISIONS, SYSTEMONE
 from harness.prompts import Option, Question, asked_of

@@ -10,8 +10,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from harness.boards.board_standings import Standings
 from harness.boards.probes import Finding
+from harness.boards.standings import Standings
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
 from harness.html_pages import visible

@@ -9,11 +9,11 @@ import msgspec
 import pytest
 
 from harness.api import run
-from harness.boards.board_standings import standings
 from harness.boards.card import CARD, read_card, write_card
 from harness.boards.examined_submission import ScoredSubmission, examine
 from harness.boards.expected import Baselines, expected_calls
 from harness.boards.options import SubmitterStatement, VerifyOptions
+from harness.boards.standings import standings
 from harness.boards.submission_files import ReplyRow
 from harness.boards.submit import _refuse_quotations, submit
 from harness.boards.verify import verify

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from harness.boards.board_standings import Standings, standings
 from harness.boards.card import JudgeCard
 from harness.boards.checked_boards import whole_board
 from harness.boards.examined_submission import ScoredSubmission
+from harness.boards.standings import Standings, standings
 from harness.data.judgments import Judgments
 from harness.measure.options import POOLED
 from harness.model import JudgeIdentity

@@ -16,7 +16,8 @@ from harness.asking import Limits, Settings
 from harness.engines import JudgeWork
 from harness.engines import batch_engine as module
 from harness.engines.batch_engine import CallAccounts, _BatchSession
-from harness.engines.limits import FIRST_ATTEMPTS, Budget
+from harness.engines.budget import Budget
+from harness.engines.retries import FIRST_ATTEMPTS
 from harness.errors import JudgeError
 from harness.judges import Judge
 from harness.judges.batches import ProviderBatch

@@ -32,7 +32,8 @@ from harness.engines.batch_submission import (
     request_files,
     scratch,
 )
-from harness.engines.limits import Budget, Polling
+from harness.engines.budget import Budget
+from harness.engines.retries import Polling
 from harness.errors import StoreError
 from harness.judges import NoReply
 from harness.judges.batches import Batches, BatchRefused, LineError, ProviderBatch
@@ -133,7 +134,7 @@ def provider() -> Provider:
 @pytest.fixture
 def submission(provider: Provider, record: BatchRecord, monkeypatch: pytest.MonkeyPatch) -> BatchSubmitter:
     monkeypatch.setattr(module, "UNSURE_SECONDS", 0.0)
-    monkeypatch.setattr("harness.engines.limits.backoff", lambda count: 0.0)
+    monkeypatch.setattr("harness.engines.retries.backoff", lambda count: 0.0)
     return BatchSubmitter(cast(Batches, provider), record, Polling("openai/m", Budget(Limits()), Progress(total=2), lambda: None))
 
 

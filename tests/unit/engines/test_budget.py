@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.asking import Limits
-from harness.engines.limits import Budget
+from harness.engines.budget import Budget
 
 
 class Clock:

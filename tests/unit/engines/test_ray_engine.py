@@ -22,8 +22,8 @@ import pytest
 from harness.asking import Limits, Settings
 from harness.engines import ray_engine as driver_module
 from harness.engines import ray_worker as worker_module
-from harness.engines.concurrent import run_side_by_side
-from harness.engines.limits import Budget
+from harness.engines.budget import Budget
+from harness.engines.judge_sessions import run_side_by_side
 from harness.engines.ray_engine import Driver, LeaseTable
 from harness.engines.ray_worker import Assignment, Exchange, ExchangeLost, Worker, WorkerLost, WorkerReady, assign_judges
 from harness.engines.work import JudgeOpening, JudgeWork, Outcome

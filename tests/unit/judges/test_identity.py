@@ -12,7 +12,7 @@ import harness
 from harness.judges import JudgeOptions, JudgeTraits, kinds, open_judge, traits_of
 from harness.judges.base import Judge, rate_limit_status_of
 from harness.judges.identity import OPENAI_HOST, serving_host
-from harness.judges.rate_limits import RateLimitStatus
+from harness.judges.rate_limit_headers import RateLimitStatus
 from harness.model import JudgeIdentity
 
 ROOT = Path(harness.__file__).parent

@@ -14,7 +14,7 @@ from harness.content.library import bundled_lexicons
 from harness.content.specs import Lexicon
 from harness.model import Failure, Scale, Score
 from harness.parse import Reading, bundled_vocabulary, read_reply, read_text
-from harness.parse.json_form import MAX_NESTING
+from harness.parse.json_repair import MAX_NESTING
 from harness.parse.reply import MAX_REPLY_CHARACTERS
 from tests.growth import assert_grows_linearly
 

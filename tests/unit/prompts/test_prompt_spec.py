@@ -11,7 +11,7 @@ import pytest
 from harness.content import Library
 from harness.model import Item, Scale, Variant, parse_variant
 from harness.prompts import Example, PromptSpec, shown_texts
-from harness.prompts.prompt_spec import JUSTIFICATION_CHARACTERS
+from harness.prompts.answer_schema import JUSTIFICATION_CHARACTERS
 
 MakeSpec = Callable[..., PromptSpec]
 EXAMPLE = Example("e", "task_quality", 2, {"passage": "A passage.", "output": "A text."}, constructed=True)

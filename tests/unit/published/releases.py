@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from harness.published.folders import tables_of
+from harness.published.fetch import tables_of
 from harness.published.raw import RawFiles, Row
 
 

@@ -7,7 +7,7 @@ import msgspec
 from harness.content.library import Library
 from harness.content.specs import RawFile, RawSource
 from harness.data.dataset import load_folder
-from harness.published.folders import converter_of
+from harness.published.fetch import converter_of
 from harness.row_files import to_jsonl
 from tests.unit.published.releases import Release
 

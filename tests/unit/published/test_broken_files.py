@@ -21,7 +21,7 @@ import pytest
 
 from harness.content.library import Library
 from harness.errors import ContentError
-from harness.published.folders import tables_of
+from harness.published.fetch import tables_of
 from harness.published.metal import FILE
 from harness.published.raw import RawFiles
 from tests.unit.published.releases import Release

@@ -12,8 +12,8 @@ import pytest
 
 from harness.content.specs import DatasetCard, RawFile, RawSource
 from harness.errors import DataFetchError
-from harness.published import folders as fetching
-from harness.published.folders import fetch
+from harness.published import fetch as fetching
+from harness.published.fetch import fetch
 
 CONTENT = b"item,score\na,1\n"
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"0" * 64 + b"\nsize 15\n"

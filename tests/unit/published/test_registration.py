@@ -11,7 +11,7 @@ import pytest
 from harness import plugins
 from harness.content.library import Library
 from harness.errors import ContentError, UsageError
-from harness.published.folders import GROUP, converters
+from harness.published.fetch import GROUP, converters
 from tests.unit.published.releases import Release
 
 BUNDLED = {name: point for name, point in converters().items() if point.value.startswith("harness.")}

@@ -11,8 +11,8 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from harness.boards.board_standings import Contender, Overall, Spending, Standings
 from harness.boards.probes import Finding
+from harness.boards.standings import Contender, Overall, Spending, Standings
 from harness.decide.verdicts import Verdict
 from harness.measure.item_table import AnswerCounts
 from harness.measure.score_ranking import AnnotatorFigures, MatchedPair, RankedJudge, Ranking

@@ -253,7 +253,7 @@ def test_the_room_for_the_answer_is_part_of_the_call(
 ) -> None:
     data = small({"a": ["task_quality"]})
     made = plan(data)
-    monkeypatch.setattr(prompt_spec, "_JSON_TOKENS", 100)
+    monkeypatch.setattr(answer_schema, "_JSON_TOKENS", 100)
     roomier = plan(data)
     assert prompt_ids(made) == prompt_ids(roomier) and ids(made) != ids(roomier)
 

@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from harness.boards.board_standings import Standings, standings
 from harness.boards.card import JudgeCard
 from harness.boards.examined_submission import ScoredSubmission
+from harness.boards.standings import Standings, standings
 from harness.measure.options import POOLED
 from harness.model import Usage
 from harness.row_files import to_json

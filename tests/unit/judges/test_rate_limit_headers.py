@@ -7,7 +7,7 @@ from email.utils import formatdate
 
 import pytest
 
-from harness.judges.rate_limits import (
+from harness.judges.rate_limit_headers import (
     LONGEST_WAIT_SECONDS,
     RateLimitStatus,
     read_rate_limit_status,

@@ -15,7 +15,7 @@ from harness.parse import (
     score_probabilities,
     writing_failure,
 )
-from harness.parse.normalisation import reasoning_end, without_reasoning
+from harness.parse.reasoning import reasoning_end, without_reasoning
 from tests.growth import assert_grows_linearly
 
 WORDS = bundled_vocabulary()

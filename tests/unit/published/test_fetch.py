@@ -18,8 +18,8 @@ from harness.content.library import Library
 from harness.content.specs import ConvertedTable, DatasetCard, LabelMapping, RawFile, RawSource, ScoreColumn
 from harness.errors import AbsentRawFile, ContentError, DataFetchError, UsageError
 from harness.model import Scale
-from harness.published import folders
-from harness.published.folders import MIRROR, converter_of
+from harness.published import fetch as published
+from harness.published.fetch import MIRROR, converter_of
 from harness.published.raw import RawFiles, Tables
 from tests.unit.published.releases import Release
 
@@ -41,7 +41,7 @@ def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(msgspec.json.encode(row))
     monkeypatch.setenv(MIRROR, str(tmp_path / "mirror"))
-    monkeypatch.setattr(folders, "converters", lambda: {"made": SimpleNamespace(value="harness.made:convert", load=lambda: convert)})
+    monkeypatch.setattr(published, "converters", lambda: {"made": SimpleNamespace(value="harness.made:convert", load=lambda: convert)})
     return tmp_path / "mirror" / "owner" / "name" / "0a1b" / "data"
 
 
@@ -66,33 +66,33 @@ def left(home: Path) -> list[str]:
 
 def test_a_set_is_fetched_converted_and_as_its_card_says(mirror: Path, tmp_path: Path) -> None:
     arrived: list[int] = []
-    folder = folders.get(card(), tmp_path / "home", arrived.append)
+    folder = published.get(card(), tmp_path / "home", arrived.append)
     assert sum(arrived) == sum(file.bytes for file in card().sources[0].files)
-    assert folders.check(card(), folder) == [] and left(tmp_path / "home") == ["made"]
+    assert published.check(card(), folder) == [] and left(tmp_path / "home") == ["made"]
 
 
 def test_a_fetch_goes_on_with_the_files_that_are_missing(mirror: Path, tmp_path: Path) -> None:
     away = (mirror / "b.json").rename(tmp_path / "b.json")
     with pytest.raises(DataFetchError, match=r"name/0a1b/data/b.json does not exist"):
-        folders.get(card(), tmp_path / "home")
+        published.get(card(), tmp_path / "home")
     assert left(tmp_path / "home") == []
     away.rename(mirror / "b.json")
     (mirror / "a.json").unlink()  # is here already, so nobody asks for it
-    assert folders.check(card(), folders.get(card(), tmp_path / "home")) == []
+    assert published.check(card(), published.get(card(), tmp_path / "home")) == []
 
 
 def test_another_file_under_the_same_name_is_refused_and_not_kept(mirror: Path, tmp_path: Path) -> None:
     (mirror / "b.json").write_bytes(msgspec.json.encode(ROWS[0]))
     with pytest.raises(DataFetchError, match="is not the file that the dataset card names: its SHA-256 should be"):
-        folders.get(card(), tmp_path / "home")
+        published.get(card(), tmp_path / "home")
     assert not list((tmp_path / "home").rglob("b.json")) and left(tmp_path / "home") == []
 
 
 def test_a_part_is_converted_only_on_demand_and_says_so(mirror: Path, tmp_path: Path) -> None:
     (mirror / "b.json").unlink()
-    folder = folders.get(card(), tmp_path / "home", partial=True)
-    record = folders.read_record(folder)
-    assert record.missing == ("owner/name/data/b.json",) and record.tables["items"].rows == 1 and folders.check(card(), folder) == []
+    folder = published.get(card(), tmp_path / "home", partial=True)
+    record = published.read_record(folder)
+    assert record.missing == ("owner/name/data/b.json",) and record.tables["items"].rows == 1 and published.check(card(), folder) == []
 
 
 def set_record(folder: Path, **changed: object) -> None:
@@ -109,71 +109,72 @@ def edit_table(folder: Path) -> dict[str, object]:
 
 
 def test_a_record_that_was_edited_with_its_tables_proves_nothing(mirror: Path, tmp_path: Path) -> None:
-    folder = folders.get(card(), tmp_path / "home")
+    folder = published.get(card(), tmp_path / "home")
     set_record(folder, tables=edit_table(folder))
-    [problem] = folders.check(card(), folder)
+    [problem] = published.check(card(), folder)
     assert problem.path.name == "items.jsonl.gz" and "it should have 2" in problem.message
     set_record(folder, tables={})
-    assert "it should have 2" in folders.check(card(), folder)[0].message
+    assert "it should have 2" in published.check(card(), folder)[0].message
 
 
 def test_tables_that_are_called_partial_are_not_confirmed(mirror: Path, tmp_path: Path) -> None:
-    folder = folders.get(card(), tmp_path / "home")
-    assert folders.unconfirmed(card(), folder) == ""
+    folder = published.get(card(), tmp_path / "home")
+    assert published.unconfirmed(card(), folder) == ""
     set_record(folder, tables=edit_table(folder), missing=["owner/name/data/b.json"])
-    assert folders.check(card(), folder) == [] and "1 of its raw files were missing" in folders.unconfirmed(card(), folder)
+    assert published.check(card(), folder) == [] and "1 of its raw files were missing" in published.unconfirmed(card(), folder)
     set_record(folder, missing=["labels"])
-    assert "calls 'labels' missing, which is no raw file of the card" in folders.check(card(), folder)[0].message
+    assert "calls 'labels' missing, which is no raw file of the card" in published.check(card(), folder)[0].message
 
 
 def test_a_record_of_another_version_is_a_problem(mirror: Path, tmp_path: Path) -> None:
-    folder = folders.get(card(), tmp_path / "home")
+    folder = published.get(card(), tmp_path / "home")
     set_record(folder, card="made@0.9.0")
-    assert [problem.message for problem in folders.check(card(), folder)] == [
+    assert [problem.message for problem in published.check(card(), folder)] == [
         "is of made@0.9.0, and the card is made@1.0.0; fetch the set again with 'harness data get made'"
     ]
 
 
 @pytest.mark.parametrize("name", ["data.toml", "second_ratings.jsonl", "labels.parquet", "notes"])
 def test_what_the_card_does_not_have_is_a_problem(mirror: Path, tmp_path: Path, name: str) -> None:
-    folder = folders.get(card(), tmp_path / "home")
+    folder = published.get(card(), tmp_path / "home")
     (folder / name).write_text("")
     table = {"rows": 0, "sha256": hashlib.sha256(b"").hexdigest()}
     for tables in ({}, {name.partition(".")[0]: table}):
-        set_record(folder, tables=folders.read_record(folder).tables | tables)
+        set_record(folder, tables=published.read_record(folder).tables | tables)
         assert any(
-            problem.path == folder / name and "no part of the published set" in problem.message for problem in folders.check(card(), folder)
+            problem.path == folder / name and "no part of the published set" in problem.message
+            for problem in published.check(card(), folder)
         )
 
 
 def test_a_card_without_hashes_confirms_nothing_and_the_record_has_to_hold(mirror: Path, tmp_path: Path) -> None:
     bare = card(converted={"items": ConvertedTable(2, "")})
-    folder = folders.get(bare, tmp_path / "home")
-    assert folders.check(bare, folder) == [] and folders.unconfirmed(bare, folder) == "its card has no hash of items"
+    folder = published.get(bare, tmp_path / "home")
+    assert published.check(bare, folder) == [] and published.unconfirmed(bare, folder) == "its card has no hash of items"
     edit_table(folder)
-    assert "it should have 2" in folders.check(bare, folder)[0].message
+    assert "it should have 2" in published.check(bare, folder)[0].message
 
 
 def test_there_is_no_part_without_a_file(mirror: Path, tmp_path: Path) -> None:
     for path in mirror.iterdir():
         path.unlink()
     with pytest.raises(AbsentRawFile, match=r"none of the raw files of 'made'.*no part to convert"):
-        folders.get(card(), tmp_path / "home", partial=True)
+        published.get(card(), tmp_path / "home", partial=True)
     assert left(tmp_path / "home") == []
 
 
 def test_a_conversion_that_gives_other_rows_is_refused(mirror: Path, tmp_path: Path) -> None:
     other = card(converted={"items": ConvertedTable(3, "0" * 64)})
     with pytest.raises(ContentError, match=r"gives 2 rows of items .* but the card names 3"):
-        folders.get(other, tmp_path / "home")
+        published.get(other, tmp_path / "home")
     assert left(tmp_path / "home") == []
 
 
 def test_a_table_that_was_changed_is_found(mirror: Path, tmp_path: Path) -> None:
-    folder = folders.get(card(), tmp_path / "home")
+    folder = published.get(card(), tmp_path / "home")
     (folder / "items.jsonl.gz").unlink()
     (folder / "items.jsonl").write_bytes(msgspec.json.encode(ROWS[0]) + b"\n")
-    (problem,) = folders.check(card(), folder)
+    (problem,) = published.check(card(), folder)
     assert "has 1 rows" in problem.message and "should have 2" in problem.message
 
 
@@ -181,19 +182,19 @@ def test_two_commands_do_not_write_one_set(mirror: Path, tmp_path: Path) -> None
     home = tmp_path / "home"
     home.mkdir()
     with FileLock(home / ".made.lock"), pytest.raises(UsageError, match="another command fetches or removes 'made'"):
-        folders.get(card(), home)
+        published.get(card(), home)
 
 
 def test_only_what_was_fetched_is_removed(mirror: Path, tmp_path: Path) -> None:
     home = tmp_path / "home"
-    folders.get(card(), home)
+    published.get(card(), home)
     (home / "mine").mkdir()
-    assert folders.remove("made", home) and not folders.remove("mine", home) and left(home) == ["mine"]
+    assert published.remove("made", home) and not published.remove("mine", home) and left(home) == ["mine"]
 
 
 def test_a_card_without_a_converter_says_which_sets_can_be_fetched(mirror: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"'other' cannot be fetched: .* Converters: made"):
-        folders.get(card(id="other"), tmp_path / "home")
+        published.get(card(id="other"), tmp_path / "home")
 
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, ContentError])
@@ -205,9 +206,9 @@ def test_a_stopped_conversion_leaves_nothing(mirror: Path, tmp_path: Path, stop:
 
         return {"items": rows()}
 
-    monkeypatch.setattr(folders, "converters", lambda: {"made": SimpleNamespace(value="harness.made:convert", load=lambda: stopped)})
+    monkeypatch.setattr(published, "converters", lambda: {"made": SimpleNamespace(value="harness.made:convert", load=lambda: stopped)})
     with pytest.raises(stop):
-        folders.get(card(), tmp_path / "home")
+        published.get(card(), tmp_path / "home")
     assert left(tmp_path / "home") == []
 
 

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from harness.asking import Limits
-from harness.engines import Progress, limits
-from harness.engines import limits as module
-from harness.engines.limits import FIRST_ATTEMPTS, LONGEST_OUTAGE_SECONDS, Budget, CircuitBreaker, OutOfTime, Polling, RetryPolicy, backoff
+from harness.engines import Progress, retries
+from harness.engines import retries as module
+from harness.engines.budget import Budget
+from harness.engines.retries import FIRST_ATTEMPTS, LONGEST_OUTAGE_SECONDS, CircuitBreaker, OutOfTime, Polling, RetryPolicy, backoff
 from harness.errors import JudgeError
 from harness.judges import NoReply
 
@@ -53,7 +54,7 @@ def test_waiting_for_an_endpoint_that_is_down_is_no_try_but_takes_time() -> None
     for _ in range(50):
         policy.record_failure(counts=False)
     assert policy.allows_another(first=False)
-    clock.now = limits._LONGEST_CALL_SECONDS
+    clock.now = retries._LONGEST_CALL_SECONDS
     assert not policy.allows_another(first=False)
 
 
@@ -64,34 +65,34 @@ def losses(breaker: CircuitBreaker, number: int, *, down: bool = True) -> Circui
 
 
 def test_the_breaker_opens_when_nothing_is_answered_any_more() -> None:
-    assert not losses(CircuitBreaker(), limits._LOSSES - 1).is_open
-    assert losses(CircuitBreaker(), limits._LOSSES).is_open
+    assert not losses(CircuitBreaker(), retries._LOSSES - 1).is_open
+    assert losses(CircuitBreaker(), retries._LOSSES).is_open
 
 
 def test_an_answer_among_losses_keeps_it_closed_and_one_closes_it_again() -> None:
-    breaker = losses(CircuitBreaker(), limits._LOSSES - 1)
+    breaker = losses(CircuitBreaker(), retries._LOSSES - 1)
     breaker.record_reply()
-    assert not losses(breaker, limits._LOSSES - 1).is_open
+    assert not losses(breaker, retries._LOSSES - 1).is_open
     assert losses(breaker, 1).is_open
     breaker.record_reply()
     assert not breaker.is_open
 
 
 def test_an_endpoint_that_says_no_is_there() -> None:
-    breaker = losses(CircuitBreaker(), limits._LOSSES - 1)
+    breaker = losses(CircuitBreaker(), retries._LOSSES - 1)
     breaker.record_loss(down=False)
-    assert not losses(breaker, limits._LOSSES - 1).is_open
+    assert not losses(breaker, retries._LOSSES - 1).is_open
 
 
 def test_looks_grow_apart_up_to_a_quarter_of_a_minute() -> None:
-    breaker = losses(CircuitBreaker(), limits._LOSSES)
+    breaker = losses(CircuitBreaker(), retries._LOSSES)
     waits = [breaker.next_probe() for _ in range(12)]
     assert 0.25 <= waits[0] <= 0.5 and all(7.5 <= wait <= 15 for wait in waits[-5:])
 
 
 def test_it_is_given_up_after_a_long_outage_only() -> None:
     clock = Clock()
-    breaker = losses(CircuitBreaker(clock), limits._LOSSES)
+    breaker = losses(CircuitBreaker(clock), retries._LOSSES)
     clock.now = LONGEST_OUTAGE_SECONDS
     assert not breaker.given_up
     clock.now += 1

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.engines.concurrent import run_together
+from harness.engines.judge_sessions import run_together
 from harness.engines.work import Outcome, Progress
 from harness.errors import JudgeError
 
