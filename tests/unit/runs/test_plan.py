@@ -14,7 +14,7 @@ from harness.content import Library
 from harness.data import Dataset, load_bundled
 from harness.data.labels import Labels
 from harness.model import Call, Condition, Item, JudgeIdentity, Prompt, Query, RealisedPerturbation, Usage, Variant, parse_variant
-from harness.prompts import PromptTemplates, prompt_spec
+from harness.prompts import PromptTemplates, answer_schema
 from harness.runs import Plan, estimate_usage
 from harness.runs.plan import PlanSources, estimate_prompt_tokens, make_plan
 from harness.runs.protocol import AskedQuestions
