@@ -594,3 +594,104 @@ def test_a_text_is_not_called_like_a_key_of_items(cli: Any, name: str) -> None:
     flags = ("--task", "texts", "--language", "en", "--wide-annotators", "A,B", "--metric", "q", "--scale", "q=1..3")
     done = cli("labels", "import", "t.csv", "--to", "d", *flags, "--text", f"{name}=words")
     assert done.code == 2 and f"a text cannot be called '{name}'" in done.err and not Path("d").exists()
+
+
+# Scores beside a judge's that stand in lists, in JSON, or in rows of accounts
+
+SCENES = ("The kettle boils slowly near the window", "Our garden gives beans until late in October", "A bus to the harbour leaves at seven")
+
+
+def judged_rows(count: int = 60) -> list[tuple[int, str, int, int]]:
+    """Return (number, text, person's score, judge's score) of texts; the judge differs in every seventh."""
+    rows = []
+    for k in range(count):
+        person = 1 + (k * k // 3 + k // 7) % 5
+        rows.append((k, f"{SCENES[k % 3]}, {k}.", person, 1 + person % 5 if k % 7 == 0 else person))
+    return rows
+
+
+def compared(cli: Any, name: str, rows: list[dict[str, Any]], *flags: str) -> tuple[dict[str, Any], str]:
+    """Return what `compare --json` answers on a table of these rows, and what it says of the reading."""
+    if name.endswith(".csv"):
+        pd.DataFrame(rows).to_csv(name, index=False)
+    else:
+        Path(name).write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    done = cli("compare", name, *flags, "--json")
+    assert done.code == 0, done.err
+    return json.loads(done.out), cli("compare", name, *flags).err
+
+
+@pytest.mark.parametrize(
+    "written",
+    [json.dumps, str, lambda reply: f"```json\n{json.dumps(reply)}\n```"],
+    ids=["json", "python", "block-of-code"],
+)
+def test_a_judges_answer_in_json_is_its_score_and_its_reason(cli: Any, written: Callable[[Any], str]) -> None:
+    rows = [
+        {"id": k, "answer": text, "human": person, "judge": written({"score": judge, "reason": f"Because of {k}, it's so."})}
+        for k, text, person, judge in judged_rows()
+    ]
+    rows[9]["judge"] = "I cannot judge this."
+    answer, block = compared(cli, "t.csv", rows)
+    assert (answer["roles"]["judge"], answer["roles"]["judge.reason"]) == ("judge", "reason")
+    assert [(verdict["judge"], verdict["n_labelled"]) for verdict in answer["verdicts"]] == [("judge", 60)]
+    said = "'judge' holds answers in JSON: its score is 'score'; 'reason' stands beside; 1 cell is no JSON and read as written"
+    assert said in block and "scale: 1 to 5" in block
+
+
+def test_a_judges_answers_on_several_metrics_in_json(cli: Any) -> None:
+    rows = [
+        {"answer": text, "human_fluency": person, "human_tone": 6 - person, "llm": json.dumps({"fluency": judge, "tone": 6 - judge})}
+        for _, text, person, judge in judged_rows()
+    ]
+    answer, _ = compared(cli, "t.csv", rows)
+    assert {verdict["metric"]: verdict["n_labelled"] for verdict in answer["verdicts"]} == {"fluency": 60, "tone": 60}
+
+
+def test_json_in_a_column_of_nobody_is_asked_about(cli: Any) -> None:
+    rows = [{"answer": text, "human": person, "result": json.dumps({"score": judge})} for _, text, person, judge in judged_rows()]
+    pd.DataFrame(rows).to_csv("t.csv", index=False)
+    done = cli("compare", "t.csv")
+    assert done.code == 2 and "'result' holds scores, and nothing says who gave them" in done.err
+    assert cli("compare", "t.csv", "--judge", "result").code == 0
+
+
+@pytest.mark.parametrize("with_judge", [True, False], ids=["judge-in-the-list", "judge-beside"])
+def test_a_list_of_raters_beside_a_judge(cli: Any, with_judge: bool) -> None:
+    rows = []
+    for k, text, person, judge in judged_rows():
+        ratings = [{"rater": "ann", "score": person}, {"rater": "bob", "score": 1 + person % 5 if k % 5 == 0 else person}]
+        ratings += [{"rater": "gpt-4o", "score": judge}] if with_judge else []
+        rows.append({"id": k, "text": text, "ratings": ratings} | ({} if with_judge else {"gpt-4o": judge}))
+    answer, block = compared(cli, "t.jsonl", rows)
+    [verdict] = answer["verdicts"]
+    assert (verdict["judge"], verdict["n_labelled"], verdict["basis"], answer["roles"]["rater"]) == ("gpt-4o", 60, "people", "annotator")
+    assert "'ratings' holds lists of raters ('rater'): each rater's scores are a row" in block
+
+
+@pytest.mark.parametrize("account", ["Participant id", "user", "e-mail"])
+def test_accounts_that_score_texts_together_are_the_raters(cli: Any, account: str) -> None:
+    people = {"e-mail": ("ann@example.org", "bob@example.org", "eva@example.org")}.get(account, ("60b2", "60a1", "7c01"))
+    rows = [
+        {account: who, "stimulus": f"s{k}", "Text shown": text, "Response": 1 + (person + (k + place) % 4) % 5, "gpt_rating": judge}
+        for k, text, person, judge in judged_rows(30)
+        for place, who in enumerate(people)
+    ]
+    answer, block = compared(cli, "t.csv", rows)
+    assert (answer["roles"][account], answer["roles"]["Response"], answer["roles"]["stimulus"]) == ("annotator", "human", "id")
+    assert f"people: Response by 3 ({account})" in block and [verdict["n_labelled"] for verdict in answer["verdicts"]] == [30]
+
+
+@pytest.mark.parametrize("raters", [(), ("a", "b")], ids=["one-person", "two-raters"])
+def test_the_turns_of_a_conversation_are_no_scores(cli: Any, raters: tuple[str, ...]) -> None:
+    rows: list[dict[str, Any]] = []
+    for k, text, person, judge in judged_rows():
+        row = {"conversation_id": f"d{k // 3}", "turn": 1 + k % 3, "response": text, "human_rating": person, "judge_rating": judge}
+        if raters:
+            rows += [{**row, "rater": who, "human_rating": 1 + (person + (k + at) % 4 // 3) % 5} for at, who in enumerate(raters)]
+        else:
+            rows.append(row)
+    answer, block = compared(cli, "t.csv", rows)
+    assert (answer["roles"]["turn"], answer["roles"]["conversation_id"]) == ("unused", "group")
+    assert "'turn' numbers the texts of each 'conversation_id'" in block
+    assert [verdict["n_labelled"] for verdict in answer["verdicts"]] == [60]

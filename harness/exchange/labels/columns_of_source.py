@@ -233,6 +233,7 @@ _MOST_VALUES = 101  # different numbers of a column of scores: 0 to 100
 _FEW_ROWS = 3
 _LONGEST_CELL = 100_000  # characters
 _NUMBER = re.compile(r"[-+]?\d+(?:[.,]\d+)?")
+_BLOCK = re.compile(r"```(?:json)?\s*([\[{].*?)\s*```", re.DOTALL | re.IGNORECASE)
 _NUMBERS = re.compile(r"\[\s*[-+\d.]+(?:\s+[-+\d.]+)*\s*\]")  # as numpy writes them
 
 
@@ -247,7 +248,7 @@ def with_people_apart(table: SourceTable, mapping: LabelMapping) -> tuple[Source
         return table, mapping
     if any(wide.annotator is not None and wide.column in table.columns for wide in mapping.scored_columns):
         return table, mapping
-    values = {name: [_parse_cell(record.cells.get(name)) for record in table.records] for name in table.columns if name not in mapping.drop}
+    values = {name: [parse_cell(record.cells.get(name)) for record in table.records] for name in table.columns if name not in mapping.drop}
     objects = [name for name, cells in values.items() if _are_all(cells, _is_objects)]
     rated = _has_annotators(table, mapping)
     scored = [wide.column for wide in mapping.scored_columns] or list({mapping.columns.get("score", "")} - {""})
@@ -261,7 +262,7 @@ def with_people_apart(table: SourceTable, mapping: LabelMapping) -> tuple[Source
         return _split_lists(table, {name: values[name] for name in lists}, mapping)
     if len(objects) != 1 or score_columns:
         return table, mapping
-    people = [_read_people(cell) for cell in values[objects[0]]]
+    people = [answers_of_people(cell) for cell in values[objects[0]]]
     answers = [answer for item_answers in people for answer in item_answers]
     questions = table._replace(columns=columns_of(answers), records=())
     names_people = _has_annotators(questions, mapping)
@@ -278,8 +279,10 @@ def _has_annotators(table: SourceTable, mapping: LabelMapping) -> bool:
     return mapping.columns.get("annotator_id") in table.columns or bool(find_columns(table, {}, ["annotator_id"])[0])
 
 
-def _parse_cell(cell: Any) -> Any:
-    """The list or object of a cell, which may be text; any other cell as it is."""
+def parse_cell(cell: Any) -> Any:
+    """Return the list or object of a cell, which may be text, also as a block of code; any other cell as it is."""
+    if isinstance(cell, str) and (block := _BLOCK.fullmatch(cell.strip())):
+        cell = block[1]
     if not isinstance(cell, str) or cell.lstrip()[:1] not in ("[", "{") or len(cell) > _LONGEST_CELL:
         return list(cell) if isinstance(cell, tuple) and type(cell) is tuple else cell
     try:
@@ -327,8 +330,8 @@ def _are_scores(cells: Sequence[Any]) -> bool:
     return bool(filled) and all(map(_NUMBER.fullmatch, filled)) and 1 < len(set(filled)) <= len(filled) / 2
 
 
-def _read_people(cell: Any) -> list[dict[str, Any]]:
-    """The answers of each person in a cell of objects, by question."""
+def answers_of_people(cell: Any) -> list[dict[str, Any]]:
+    """Return the answers of each person in a cell of objects, by question."""
     people = [cell] if isinstance(cell, dict) else cell or []
     return [dict(_read_answers(person)) for person in people]
 

@@ -41,6 +41,7 @@ from harness.exchange.labels.table import (
 from harness.exchange.one_table.program_results import JUDGES_ALONE, read_program_results
 from harness.exchange.one_table.roles import RoleFinder, SideColumn, TableRoles, are_places, find_roles, is_total, side_of
 from harness.exchange.one_table.scales import ReadScale, read_scale, recoded_columns
+from harness.exchange.one_table.scores_in_cells import with_scores_of_cells
 from harness.model import AnnotatorKind, Item, Scale
 from harness.parse.language import UNDETERMINED, identify_language, other_language_of
 from harness.parse.probabilities import SUM_TOLERANCE
@@ -541,7 +542,7 @@ def _read(source: Any, notes: list[str], metric: str | None) -> SourceTable:
             Record({key: value for key, value in row.items() if not is_blank(value)}, number, "row ")
             for number, row in enumerate(rows, start=1)
         ]
-        return with_plain_names(with_conversations(SourceTable("frame", columns_of(rows), records)))
+        return with_scores_of_cells(with_plain_names(with_conversations(SourceTable("frame", columns_of(rows), records))))
     path = Path(source)
     if (results := read_program_results(path, metric)) is not None:
         return with_conversations(results)
@@ -549,7 +550,7 @@ def _read(source: Any, notes: list[str], metric: str | None) -> SourceTable:
     if path.suffix.lower() in _DELIMITED and path.is_file() and (encoding := likely_encoding(path)):
         notes.append(f"{path.name} is not UTF-8; it is read as {encoding}")
         options = SourceOptions(encoding=encoding)
-    return with_plain_names(read_source(str(path), options))
+    return with_scores_of_cells(with_plain_names(read_source(str(path), options)))
 
 
 def _make_plain(cell: Any) -> Any:

@@ -121,6 +121,7 @@ class RoleFinder:
         """Return the roles. Raises UsageError for a column of scores that nothing explains, and where a side has no scores."""
         self._set_aside()
         self._find_languages_and_texts()
+        self._find_places_in_groups()
         if "text" not in self.roles.values():  # then comments that stand in every row are what was scored, such as reviews of a shop
             remarks = [self.columns[name] for name, role in self.roles.items() if role == "reason" and name in self.columns]
             whole = [column.name for column in remarks if column.is_text and column.is_key and side_of(column.name) is None]
@@ -230,6 +231,44 @@ class RoleFinder:
             elif "language" not in self.roles.values() and not self.options.language and self._is_language(column, values):
                 self.roles[column.name] = "language"
 
+    def _find_places_in_groups(self) -> None:
+        """Set aside numbers that number the texts within a group, such as the turns of a conversation: 1, 2, 3 in each of them.
+
+        A column that has no other role, and names a text only together with this number, is the group.
+        """
+        words = column_words()
+        texts = list(zip(*(self.columns[name].cells for name, role in self.roles.items() if role == "text"), strict=True))
+        for column in self._list_free():
+            is_named = bool({*name_parts(column.name)} & words.places)
+            counted = column.is_numeric and not column.words and len(column.numbers) > 1 and all(map(float.is_integer, column.numbers))
+            if (
+                not counted
+                or column.numbers[0] not in (0, 1)
+                or column.is_key
+                or side_of(column.name)
+                or words.in_name("scores", column.name)
+            ):
+                continue
+            if not is_named and (words.in_name("id", column.name) or len({*texts}) <= len(column.counts)):
+                continue  # the number alone names a text
+            for group in self.columns.values():
+                is_key = words.in_name("id", group.name) or words.in_name("group", group.name)
+                of_person = group.is_id or words.in_name("account", group.name) or words.in_name("annotator", group.name)
+                if group is column or not is_key or of_person or group.is_text or not group.repeats or group.filled < len(group.cells):
+                    continue
+                numbers: dict[Any, dict[float | str | None, None]] = {}
+                for key, cell in zip(group.cells, column.cells, strict=True):
+                    numbers.setdefault(key, {})[None if cell is None else cell_score(cell)] = None
+                rising = [[column.numbers[0] + place for place in range(len(of_group))] for of_group in numbers.values()]
+                in_order = all(list(of_group) == places for of_group, places in zip(numbers.values(), rising, strict=True))
+                complete = all({*of_group} == {*places} for of_group, places in zip(numbers.values(), rising, strict=True))
+                if 2 * sum(len(of_group) > 1 for of_group in numbers.values()) > len(numbers) and (in_order or (is_named and complete)):
+                    self.roles[column.name] = "unused"
+                    if group.name not in self.roles and len({*texts}) > len(numbers) and "group" not in self.roles.values():
+                        self.roles[group.name] = "group"
+                    self.notes.append(f"'{column.name}' numbers the texts of each '{group.name}'")
+                    break
+
     def _is_language(self, column: SourceColumn, values: Sequence[str]) -> bool:
         if not column_words().in_name("language", column.name) or len(values) > _MOST_LANGUAGES:
             return False
@@ -243,7 +282,7 @@ class RoleFinder:
         kinds = [column for column in free if column not in plain and column.words and self._is_kind(column)]
         kind = next(iter(kinds), None)
         raters = [column for column in free if column not in plain and column is not kind and self._is_rater(column, scored)]
-        rater = next(iter(raters), None)
+        rater = next(iter(raters or [column for column in free if column is not kind and self._is_account_of_raters(column)]), None)
         sided = [column for column in scored if column not in (kind, rater) and side_of(column.name)]
         sided += [self.columns[name] for name in (*self.options.human, *self.options.judge)]
         if rater is not None:
@@ -287,7 +326,7 @@ class RoleFinder:
             return True
         # Scores of an annotator, or the numbers of annotators: these stand in several rows of one text, and are one column.
         if column.words:
-            return False
+            return words.rank_of_name("annotator", column.name) is not None and self._tells_rows_of_texts_apart(column)
         other_scores = [other for other in scored if other is not column and side_of(other.name) is None]
         if any(words.in_name("id", part) for part in name_parts(column.name)):
             return True
@@ -299,6 +338,24 @@ class RoleFinder:
         several = any(self.columns[name].repeats for name in keys)
         is_named = named_scores or words.rank_of_name("annotator", column.name) is not None
         return bool(other_scores) and several and is_named
+
+    def _is_account_of_raters(self, column: SourceColumn) -> bool:
+        """Return whether accounts or e-mail addresses are the raters'."""
+        if column.is_text or not column.repeats or not (column.is_id or column_words().in_name("account", column.name)):
+            return False
+        return self._tells_rows_of_texts_apart(column)
+
+    def _tells_rows_of_texts_apart(self, column: SourceColumn) -> bool:
+        """Return whether most texts stand in several rows, each with another value of a column."""
+        texts = [name for name, role in self.roles.items() if role == "text"]
+        ids = [name for name in self.columns if column_words().in_name("id", name) and name != column.name]
+        for names in (texts, *([name] for name in ids)):
+            rows = list(zip(*(self.columns[name].cells for name in names), strict=True))
+            items = Counter(rows)
+            several = sum(count > 1 for count in items.values())
+            if 2 * several > len(items) and len({*zip(rows, column.cells, strict=True)}) == len(rows):
+                return True
+        return False
 
     def _is_metric(self, column: SourceColumn, criteria: Sequence[SourceColumn]) -> bool:
         is_named = bool(column_words().in_name("metric", column.name))
