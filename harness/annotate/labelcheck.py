@@ -113,7 +113,24 @@ def check_labels(data: Dataset, options: MeasureOptions, watch: Callable[[], obj
     checks = attention_rows(data, options.seed, options.resamples)
     wrong, looked, unknown = misplaced(data.items, watch)
     return LabelCheck(
-        signature=_signature(all_data, options),
+        signature=str(
+            ComparisonSignature(
+                data=(f"{all_data.about.id}@{all_data.about.version}+{all_data.sha256[:12]}",),
+                judgments=(),
+                judges=(),
+                where=tuple(f"{name}={text}" for name, texts in options.restrictions.items() for text in texts),
+                by=options.by,
+                annotators=str(options.annotators),
+                asked="none",
+                majority=options.majority,
+                level="item",
+                versus="none",
+                ci="wilson/cluster-bootstrap",
+                seed=options.seed,
+                resamples=options.resamples,
+                harness=version("judge-harness"),
+            )
+        ),
         ci_method=CI_METHOD,
         cells=cells,
         flagged=flagged,
@@ -426,27 +443,6 @@ def _equal_annotators(frame: _MetricCells, cell_key: Mapping[str, Any], rows: In
         if varied >= MIN_VARIED and (common[:, 0] == common[:, 1]).all():
             equal.append({**cell_key, "annotator": f"{present[a]} and {present[b]}", "n": len(common), "why": ONE_PERSON})
     return equal
-
-
-def _signature(data: Dataset, options: MeasureOptions) -> str:
-    return str(
-        ComparisonSignature(
-            data=(f"{data.about.id}@{data.about.version}+{data.sha256[:12]}",),
-            judgments=(),
-            judges=(),
-            where=tuple(f"{name}={text}" for name, texts in options.restrictions.items() for text in texts),
-            by=options.by,
-            annotators=str(options.annotators),
-            asked="none",
-            majority=options.majority,
-            level="item",
-            versus="none",
-            ci="wilson/cluster-bootstrap",
-            seed=options.seed,
-            resamples=options.resamples,
-            harness=version("judge-harness"),
-        )
-    )
 
 
 def attention_rows(data: Dataset, seed: int = 0, resamples: int = RESAMPLES) -> list[dict[str, Any]]:

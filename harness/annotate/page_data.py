@@ -64,7 +64,10 @@ class AnnotatorWords(msgspec.Struct, frozen=True):
             ends = [visible(said.get(f"{end:g}", "")) for end in (scale.min, scale.max)]
             return question | {"kind": "number", "min": scale.min, "max": scale.max, "step": step, "ends": ends}
         points = rubric.criteria if rubric else {}
-        names = self._names_of_texts(scale)
+        names = {}
+        if scale.swap:  # classes that say which of two texts is better: those that an exchange of the texts exchanges
+            unmoved = [name for name in map(str, scale.classes) if scale.swap.get(name, name) == name]
+            names = {"A": self.strings["text_a"], "B": self.strings["text_b"], **{name: self.strings["equal"] for name in unmoved[:1]}}
         classes = []
         for value in scale.classes:
             text = str(value)
@@ -115,13 +118,6 @@ class AnnotatorWords(msgspec.Struct, frozen=True):
         rubric = self.library.rubric(metric)
         criteria = {str(group.score): group.points for group in rubric.detailed.criteria}
         return RubricWords(rubric.title, rubric.simple.instruction, rubric.detailed.description, criteria)
-
-    def _names_of_texts(self, scale: Scale) -> dict[str, str]:
-        """Names for classes that say which of two texts is better: those that an exchange of the texts exchanges."""
-        if not scale.swap:
-            return {}
-        unmoved = [name for name in map(str, scale.classes) if scale.swap.get(name, name) == name]
-        return {"A": self.strings["text_a"], "B": self.strings["text_b"], **{name: self.strings["equal"] for name in unmoved[:1]}}
 
 
 def output_fields(library: Library, section: TaskSection) -> list[str]:

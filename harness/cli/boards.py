@@ -284,7 +284,19 @@ def check(arguments: BoardCheck) -> int:
     for line in unread:
         print(terminal_safe(line), file=sys.stderr)
     if arguments.json:
-        sys.stdout.write(to_json(_check_json(checked) | {"findings": findings}))
+        problems = [{"path": _make_printable(str(p.path)), "line": p.line, "message": p.message} for p in checked.problems]
+        submissions = [
+            msgspec.structs.asdict(submission)
+            | {"submission": _make_printable(submission.submission), "problems": len(submission.problems)}
+            for submission in checked.submissions
+        ]
+        change = checked.change and {"base": checked.change.base, "begin": checked.change.begin, "files": checked.change.files}
+        sys.stdout.write(
+            to_json(
+                {"submissions": submissions, "problems": problems, "unchecked": checked.unchecked, "change": change}
+                | {"findings": findings}
+            )
+        )
     else:
         for problem in checked.problems:
             print(terminal_safe(" ".join(_make_printable(str(problem)).splitlines())))
@@ -331,17 +343,6 @@ def _render_table(board: Board, prepared: Prepared, entries: Mapping[Path, Score
     from harness.render.markdown import standings_markdown
 
     return standings_markdown(standings(board, prepared, list(entries.values())), findings_about(board, prepared, entries))
-
-
-def _check_json(checked: CheckedBoards) -> dict[str, Any]:
-    """Every submission with its counts, and all problems in one list."""
-    problems = [{"path": _make_printable(str(p.path)), "line": p.line, "message": p.message} for p in checked.problems]
-    submissions = [
-        msgspec.structs.asdict(submission) | {"submission": _make_printable(submission.submission), "problems": len(submission.problems)}
-        for submission in checked.submissions
-    ]
-    change = checked.change and {"base": checked.change.base, "begin": checked.change.begin, "files": checked.change.files}
-    return {"submissions": submissions, "problems": problems, "unchecked": checked.unchecked, "change": change}
 
 
 def _make_printable(name: str) -> str:

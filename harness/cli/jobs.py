@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from harness.asking import Addresses, Settings
+from harness.asking import Settings
 from harness.cli.commands.studies_and_jobs import (
     BatchCollect,
     BatchForget,
@@ -63,7 +63,21 @@ _UPLOADED = "a file was uploaded; the run's command will check what happened to 
 def status(arguments: BatchStatus) -> int:
     with Store.reading(arguments.out) as store:
         open_batches = [(identity, batch) for identity, batch in _list_batches(store) if is_open(batch) or not is_file(batch)]
-    at_provider = _ask_providers(open_batches, arguments.addresses)
+    # open batches as their providers describe them, or the reason why that is unknown
+    at_provider: dict[str, ProviderBatch | str] = dict.fromkeys((batch.batch_id for _, batch in open_batches if is_file(batch)), _UPLOADED)
+    identities = {identity.name: identity for identity, batch in open_batches if is_open(batch) and not is_file(batch)}
+    names = [opening_name(identity) for identity in identities.values()]
+    for identity, opening in zip(identities.values(), names, strict=True):
+        ids = [batch.batch_id for owner, batch in open_batches if owner.name == identity.name and is_open(batch) and not is_file(batch)]
+        try:
+            options = JudgeOptions(
+                arguments.addresses.address_of(opening), os.environ, headers=of_judge(arguments.addresses.headers, opening, names)
+            )
+            judge = reopen_judge(identity, options)
+            assert isinstance(judge, Batching)
+            at_provider |= states_of(judge, ids)
+        except HarnessError as err:
+            at_provider |= dict.fromkeys(ids, str(err))
     rows = [_make_row(batch, at_provider.get(batch.batch_id)) for _, batch in open_batches]
     if arguments.json:
         sys.stdout.write(to_json(rows))
@@ -84,26 +98,6 @@ def _list_batches(store: Store) -> Iterator[tuple[JudgeIdentity, StoredBatch]]:
         for identity in RunProtocol.read(spec).judges.identities:
             for batch in store.batches(run, identity.name):
                 yield identity, batch
-
-
-def _ask_providers(
-    open_batches: list[tuple[JudgeIdentity, StoredBatch]],
-    addresses: Addresses,
-) -> dict[str, ProviderBatch | str]:
-    """Open batches as their providers describe them, or the reason why that is unknown."""
-    batches: dict[str, ProviderBatch | str] = dict.fromkeys((batch.batch_id for _, batch in open_batches if is_file(batch)), _UPLOADED)
-    identities = {identity.name: identity for identity, batch in open_batches if is_open(batch) and not is_file(batch)}
-    names = [opening_name(identity) for identity in identities.values()]
-    for identity, opening in zip(identities.values(), names, strict=True):
-        ids = [batch.batch_id for owner, batch in open_batches if owner.name == identity.name and is_open(batch) and not is_file(batch)]
-        try:
-            options = JudgeOptions(addresses.address_of(opening), os.environ, headers=of_judge(addresses.headers, opening, names))
-            judge = reopen_judge(identity, options)
-            assert isinstance(judge, Batching)
-            batches |= states_of(judge, ids)
-        except HarnessError as err:
-            batches |= dict.fromkeys(ids, str(err))
-    return batches
 
 
 def _make_row(batch: StoredBatch, at_provider: ProviderBatch | str | None) -> dict[str, Any]:

@@ -211,28 +211,24 @@ def _settle_mapping(table: SourceTable, library: Library, mapping: LabelMapping,
         return look
     if not sys.stdin.isatty():
         raise UsageError("pass --yes to take these guesses, correct them with flags, or write them down with --plan FILE.toml")
-    mapping = _ask_mapping(look, mapping)
+    # at most four questions; an empty answer takes the guess
+    suggested = look.mapping
+    changes: dict[str, Any] = {}
+    if suggested.language and not mapping.language:
+        changes["language"] = _ask("which language are the texts in?", suggested.language)
+    if suggested.metric and not mapping.metric and look.scored:
+        changes["metric"] = _ask("what did people score? one word, such as fluency", suggested.metric)
+    metric = changes.get("metric", suggested.metric)
+    scale = suggested.metrics.get(suggested.metric or "")
+    if metric and scale and metric not in mapping.metrics:
+        ends = scale.classes[:1] + scale.classes[-1:] if scale.classes else (scale.min, scale.max)
+        answer = _ask("from which to which score, and which is the best?", f"{ends[0]}..{ends[1]}:best={scale.best}")
+        changes["metrics"] = {**mapping.metrics, **parse_scales([f"{metric}={answer}"])}
+    mapping = msgspec.structs.replace(mapping, **changes)
     look = suggest_mapping(table, scales, mapping)
     if _ask("import it like this? yes or no", "yes")[:1].casefold() not in ("y", "j"):
         raise UsageError("nothing was imported; flags correct a guess, and --plan FILE.toml writes all of them down")
     return look
-
-
-def _ask_mapping(look: SuggestedMapping, stated: LabelMapping) -> LabelMapping:
-    """The mapping after at most four questions; an empty answer takes the guess."""
-    suggested = look.mapping
-    changes: dict[str, Any] = {}
-    if suggested.language and not stated.language:
-        changes["language"] = _ask("which language are the texts in?", suggested.language)
-    if suggested.metric and not stated.metric and look.scored:
-        changes["metric"] = _ask("what did people score? one word, such as fluency", suggested.metric)
-    metric = changes.get("metric", suggested.metric)
-    scale = suggested.metrics.get(suggested.metric or "")
-    if metric and scale and metric not in stated.metrics:
-        ends = scale.classes[:1] + scale.classes[-1:] if scale.classes else (scale.min, scale.max)
-        answer = _ask("from which to which score, and which is the best?", f"{ends[0]}..{ends[1]}:best={scale.best}")
-        changes["metrics"] = {**stated.metrics, **parse_scales([f"{metric}={answer}"])}
-    return msgspec.structs.replace(stated, **changes)
 
 
 def _ask(question: str, guess: str) -> str:

@@ -39,7 +39,9 @@ def checked_output() -> Iterator[None]:
         finally:
             sys.stdout.flush()
     except (BrokenPipeError, OutputError):
-        _discard(original)
+        # what could not be written is discarded: otherwise the interpreter tries again when it exits, and complains.
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), original.fileno())
         raise
     finally:
         sys.stdout = original
@@ -162,9 +164,3 @@ def _reserve_streams() -> None:
     os.close(number)
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # stays open until the process ends
-
-
-def _discard(stream: TextIO) -> None:
-    """Discard what could not be written: otherwise the interpreter tries again when it exits, and complains."""
-    with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -161,14 +161,6 @@ def length(item: Item, metric: str, scale: Scale, training: TrainingCounts, draw
     return _score_at(min(below / lengths.total(), 1 - 1e-9), scale)
 
 
-def _map_to_answers(score: Score | None, labels: Scale, answers: Scale) -> Score | None:
-    """Return a score on the scale of the labels as one at the same place of the scale on which judges answer."""
-    if labels == answers or not isinstance(score, (int, float)) or labels.min is None or labels.max is None:
-        return score
-    fraction = (score - labels.min) / (labels.max - labels.min)
-    return _score_at(min(1 - fraction if labels.best == labels.min else fraction, 1 - 1e-9), answers)
-
-
 def length_ratio(item: Item, metric: str, scale: Scale, training: TrainingCounts, draw: str) -> Score | None:
     ratio, ratios = training.log_length_ratio(item), training.ratios(item)
     if ratio is None or not ratios:
@@ -224,7 +216,13 @@ class BaselineJudge:
             scale = data.label_scale(metric)
             score = BASELINES[self._name](query.item, metric, scale, self._training, draw)
             score = scale.exchanged(score) if is_exchanged and score is not None else score
-            scores[metric] = _map_to_answers(score, scale, data.scales[metric])
+            # a score on the scale of the labels is one at the same place of the scale on which judges answer
+            answers = data.scales[metric]
+            if scale == answers or not isinstance(score, (int, float)) or scale.min is None or scale.max is None:
+                scores[metric] = score
+            else:
+                fraction = (score - scale.min) / (scale.max - scale.min)
+                scores[metric] = _score_at(min(1 - fraction if scale.best == scale.min else fraction, 1 - 1e-9), answers)
         answer = answer_object(scores, None, query.condition.variant.call == "joint")
         return Reply(text=msgspec.json.encode(answer).decode(), model=self.identity.name, finish_reason="stop")
 

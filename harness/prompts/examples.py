@@ -139,9 +139,8 @@ class FewShotExamples:
 
 def _example_texts(item: Item, task: Task, metric: str) -> dict[str, Any]:
     names = task.shown.get(metric, task.fields)
-    return {name: text for name in task.fields if name in names and (text := _without_slot_marks(str(item.fields.get(name, "")).strip()))}
-
-
-def _without_slot_marks(text: str) -> str:
-    """Remove the characters that mark slots in a template: the text of an example becomes a part of the template."""
-    return text.replace("\ue000", "").replace("\ue001", "")
+    return {
+        name: text
+        for name in task.fields
+        if name in names and (text := str(item.fields.get(name, "")).strip().replace("\ue000", "").replace("\ue001", ""))
+    }

@@ -61,7 +61,16 @@ def _statistics(comparison: Comparison, distributions: bool) -> Iterator[Rendera
         tables.append(table)
         yield from (table_heading(language_name(language)), FittedTable(table))
         if distributions:
-            tables.append(_shares_by_agreement(comparison, language))
+            # class shares of labels and judge where three annotators agree fully, partly, not at all
+            rows: list[Row] = [
+                {**cell.key, "level": level, "items": shares["items"], "labels": shares["labels"], "given": shares["judge"]}
+                for cell in comparison.cells
+                if cell.key["language"] == language
+                for level, shares in (cell.distribution_by_agreement or {}).items()
+            ]
+            tables.append(
+                tabulate(rows, columns_in(TableName.AGREEMENT_LEVELS), distinguishing_keys([cell.key for cell in comparison.cells]))
+            )
             yield from (Text(""), FittedTable(tables[-1], title="class shares by agreement"))
     yield dim_lines(legend_of(tables))
     if isinstance(comparison, DecidedComparison):
@@ -116,17 +125,6 @@ def language_name(language: Any) -> str:
     """Return a language in English and by its own name; `All languages` where they are pooled."""
     is_language = isinstance(language, str) and language != POOLED
     return terminal_safe(both_names(language)) if is_language else "All languages"
-
-
-def _shares_by_agreement(comparison: Comparison, language: Any) -> TextTable:
-    """Class shares of labels and judge where three annotators agree fully, partly, not at all."""
-    rows: list[Row] = [
-        {**cell.key, "level": level, "items": shares["items"], "labels": shares["labels"], "given": shares["judge"]}
-        for cell in comparison.cells
-        if cell.key["language"] == language
-        for level, shares in (cell.distribution_by_agreement or {}).items()
-    ]
-    return tabulate(rows, columns_in(TableName.AGREEMENT_LEVELS), distinguishing_keys([cell.key for cell in comparison.cells]))
 
 
 def show(body: Callable[[int], RenderableType], closing: str, console: Console | None = None) -> None:

@@ -30,7 +30,16 @@ def table_of(cells: Sequence[Cell]) -> tuple[Rows, dict[str, str]]:
     types = {name: _KEY_TYPES.get(name, "string") for cell in cells for name in cell.key} | _COUNTS
     texts = ("baseline", *(("versus",) if any(cell.versus for cell in cells) else ()), *_NESTED)
     types |= {name: "double" for row in rows for name in row if name not in types and name not in texts}
-    return rows, types | dict.fromkeys(texts, "string") | _add_registered(rows, cells)
+    added = {}  # the types of columns of the registry that cells do not store, where any row has a value
+    for column in columns_in(*CELL_TABLES):
+        if any(column.name in row for row in rows):
+            continue
+        values = [column.value_of(cell_row(cell)) for cell in cells]
+        if any(value is not None for value in values):
+            added[column.name] = column.format.csv_type
+            for row, value in zip(rows, values, strict=True):
+                row[column.name] = value
+    return rows, types | dict.fromkeys(texts, "string") | added
 
 
 def _flat(cell: Cell) -> dict[str, Any]:
@@ -48,20 +57,6 @@ def _flat(cell: Cell) -> dict[str, Any]:
 def _difference(prefix: str, difference: Mapping[str, Any]) -> dict[str, Any]:
     lo, hi = difference["ci"] or (None, None)
     return {f"{prefix}_{name}": value for name, value in {**difference, "lo": lo, "hi": hi}.items() if name in _DIFFERENCE}
-
-
-def _add_registered(rows: Rows, cells: Sequence[Cell]) -> dict[str, str]:
-    """Add the columns of the registry that cells do not store, and return their types. Columns without any value are left out."""
-    types = {}
-    for column in columns_in(*CELL_TABLES):
-        if any(column.name in row for row in rows):
-            continue
-        values = [column.value_of(cell_row(cell)) for cell in cells]
-        if any(value is not None for value in values):
-            types[column.name] = column.format.csv_type
-            for row, value in zip(rows, values, strict=True):
-                row[column.name] = value
-    return types
 
 
 def cells_csv(cells: Sequence[Cell]) -> str:

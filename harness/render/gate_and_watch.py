@@ -474,35 +474,30 @@ def draw_watch(check: WatchCheck, path: Path) -> None:
             figure = new_figure(figsize=(options.width, len(cells) * _HEIGHT + 0.9), layout="constrained")
             grid: Any = figure.subplots(len(cells), 2, squeeze=False, sharex=True)
             for (levels, right), cell in zip(grid, cells, strict=True):
-                _draw_levels(levels, cell, options)
-                _draw_evidence(right, cell)
+                for stream, quantity, name, colour, line in _LINES:
+                    days = [(day.date, day.means[quantity]) for day in getattr(cell, stream).days if quantity in day.means]
+                    levels.plot([day for day, _ in days], [mean for _, mean in days], color=colour, linestyle=line, linewidth=1, label=name)
+                    for reference in cell.references:
+                        if (reference.stream, reference.quantity) == (stream, quantity):
+                            levels.axhline(reference.mean, color=colour, linestyle=line, linewidth=0.4)
+                style.shares_along(levels, axis="y")
+                style.remove_frame(levels)
+                levels.set_title(
+                    terminal_safe(f"{options.shown_name('language', cell.language)}, {cell.metric.replace('_', ' ')}"),
+                    fontsize=style.SMALL,
+                    loc="left",
+                )
+                for name, colour in (("anchors", style.PEOPLE), ("production", style.JUDGE)):
+                    state: StreamState = getattr(cell, name)
+                    evidence = [math.log10(max(day.e, 1e-3)) for day in state.days]
+                    right.plot([day.date for day in state.days], evidence, color=colour, linewidth=1)
+                    if state.alarm:
+                        right.axvline(state.alarm, color=colour, linewidth=0.5)
+                right.axhline(math.log10(cell.anchors.limit), color=style.FAINT, linewidth=1)
+                right.set_ylabel("log10 e", color=style.INK)
+                right.set_title(terminal_safe(cell.answer), fontsize=style.SMALL, loc="left")
+                style.remove_frame(right)
             figure.autofmt_xdate(rotation=30)
             return style.finish_with_legend(figure, grid[0][0], f"Watch: {check.answer}", _CAPTION + left_out, signature, options)
 
     style.write_figure(path, draw)
-
-
-def _draw_levels(panel: Any, cell: CellState, options: FigureOptions) -> None:
-    for stream, quantity, name, colour, line in _LINES:
-        days = [(day.date, day.means[quantity]) for day in getattr(cell, stream).days if quantity in day.means]
-        panel.plot([day for day, _ in days], [mean for _, mean in days], color=colour, linestyle=line, linewidth=1, label=name)
-        for reference in cell.references:
-            if (reference.stream, reference.quantity) == (stream, quantity):
-                panel.axhline(reference.mean, color=colour, linestyle=line, linewidth=0.4)
-    style.shares_along(panel, axis="y")
-    style.remove_frame(panel)
-    panel.set_title(
-        terminal_safe(f"{options.shown_name('language', cell.language)}, {cell.metric.replace('_', ' ')}"), fontsize=style.SMALL, loc="left"
-    )
-
-
-def _draw_evidence(panel: Any, cell: CellState) -> None:
-    for stream, colour in (("anchors", style.PEOPLE), ("production", style.JUDGE)):
-        state: StreamState = getattr(cell, stream)
-        panel.plot([day.date for day in state.days], [math.log10(max(day.e, 1e-3)) for day in state.days], color=colour, linewidth=1)
-        if state.alarm:
-            panel.axvline(state.alarm, color=colour, linewidth=0.5)
-    panel.axhline(math.log10(cell.anchors.limit), color=style.FAINT, linewidth=1)
-    panel.set_ylabel("log10 e", color=style.INK)
-    panel.set_title(terminal_safe(cell.answer), fontsize=style.SMALL, loc="left")
-    style.remove_frame(panel)

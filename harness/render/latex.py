@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from harness.content.tags import english_name
@@ -15,7 +15,7 @@ from harness.render.verdicts import judged_sides
 from harness.reports.answer.parts import against_words, cause_words, state_of
 from harness.reports.answer.words import condition_words
 from harness.reports.run_report import Report
-from harness.reports.tables.columns import Column, Row, TableName, columns_in, legend_lines
+from harness.reports.tables.columns import Column, TableName, columns_in, legend_lines
 from harness.reports.tables.numbers import UNDEFINED
 from harness.reports.tables.text_table import cell_row, columns_to_show, key_text, varying_keys
 from harness.reports.tables.titles import metric_words
@@ -147,7 +147,12 @@ def _tabular(cells: Sequence[Cell], columns: Sequence[Column], *, comments: Sequ
     lines = [*(f"% {' '.join(terminal_safe(text).split())}" for text in (*comments, *legend_lines(visible)))]
     lines += [PREAMBLE, rf"\begin{{tabular}}{{{form}}}", r"\toprule", " & ".join(headings) + r" \\", r"\midrule"]
     for row in rows:
-        texts = [*(escape(key_text(name, row[name])) for name in keys), *_numbers(row, with_interval)]
+        texts = [escape(key_text(name, row[name])) for name in keys]
+        for column, has_interval in with_interval:
+            value, limits, number = column.value_of(row), column.interval_of(row), column.format.latex_number
+            texts.append("{--}" if value is None else number(value))
+            if has_interval:
+                texts.append(f"{{$[{number(limits[0])}, {number(limits[1])}]$}}" if limits else "{}")
         lines.append(" & ".join(texts) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
 
@@ -159,16 +164,6 @@ def heading(column: Column) -> str:
         text = text.replace(symbol, command)
     unit = f" ({escape(column.format.unit)})" if column.format.unit else ""
     return _VARIABLE.sub(r"$\g<0>$", text) + unit
-
-
-def _numbers(row: Row, columns: Sequence[tuple[Column, bool]]) -> Iterator[str]:
-    """Yield a row's numbers, each followed by its interval where the column has intervals."""
-    for column, has_interval in columns:
-        value, interval = column.value_of(row), column.interval_of(row)
-        number = column.format.latex_number
-        yield "{--}" if value is None else number(value)
-        if has_interval:
-            yield f"{{$[{number(interval[0])}, {number(interval[1])}]$}}" if interval else "{}"
 
 
 def escape(value: Any) -> str:

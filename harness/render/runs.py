@@ -16,7 +16,7 @@ from harness.content.tags import english_name
 from harness.render.fitted_table import FittedTable, output_width
 from harness.reports.tables.numbers import counted
 from harness.reports.tables.text_table import Heading, TextTable
-from harness.runs import PeopleCost, RunCosts, age_note
+from harness.runs import RunCosts, age_note
 from harness.text import terminal_safe
 
 
@@ -36,20 +36,15 @@ def cost_sentences(costs: RunCosts) -> Iterator[str]:
         if note := age_note(costs.priced_on, date.fromisoformat(costs.asked_on)) if costs.asked_on else "":
             yield f"On that day {note}."
     for people in costs.people:
-        yield _people_sentence(people, costs)
-
-
-def _people_sentence(people: PeopleCost, costs: RunCosts) -> str:
-    judges = [judge for judge in costs.judges if judge.language == people.language and judge.per_thousand is not None]
-    calls = "; ".join(f"{judge.judge} {judge.per_thousand:,.2f}" for judge in judges)
-    time = (
-        f"{people.median_seconds:.0f} seconds a text (median of {counted(people.readings, 'reading')}, {people.seconds / 3600:.1f} hours)"
-    )
-    return (
-        f"{english_name(people.language)}: {counted(people.annotators, 'annotator')} took {time}. "
-        f"At {people.wage:g} US dollars an hour, 1,000 texts cost {people.per_thousand:,.2f} for one person's labels"
-        + (f", and for the calls of {calls}." if calls else ".")
-    )
+        priced = [judge for judge in costs.judges if judge.language == people.language and judge.per_thousand is not None]
+        asked_calls = "; ".join(f"{judge.judge} {judge.per_thousand:,.2f}" for judge in priced)
+        readings = f"median of {counted(people.readings, 'reading')}, {people.seconds / 3600:.1f} hours"
+        time = f"{people.median_seconds:.0f} seconds a text ({readings})"
+        yield (
+            f"{english_name(people.language)}: {counted(people.annotators, 'annotator')} took {time}. "
+            f"At {people.wage:g} US dollars an hour, 1,000 texts cost {people.per_thousand:,.2f} for one person's labels"
+            + (f", and for the calls of {asked_calls}." if asked_calls else ".")
+        )
 
 
 def language_cost_lines(costs: RunCosts) -> Iterator[str]:
@@ -103,14 +98,11 @@ def print_batches(rows: Sequence[Mapping[str, Any]]) -> None:
         table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
         for row in batches:
             when = _local_time(row["submitted"])
-            table.add_row(terminal_safe(row["batch"]), f"submitted {when}", f"{row['calls']} calls", terminal_safe(_batch_state(row)))
+            provider = row["provider"]
+            if provider is None:  # the batch has ended
+                state = f"{row['state']} ({row['note']})" if row["note"] else str(row["state"])
+            else:
+                failed = f", {provider['failed']} failed" if provider["failed"] else ""
+                state = f"{provider['status']}, {provider['completed']} of {provider['total']} done{failed}"
+            table.add_row(terminal_safe(row["batch"]), f"submitted {when}", f"{row['calls']} calls", terminal_safe(state))
         console.print(Padding(table, (0, 0, 0, 2)))
-
-
-def _batch_state(row: Mapping[str, Any]) -> str:
-    """The state at the provider while the batch is open, and how it ended afterwards."""
-    provider = row["provider"]
-    if provider is None:
-        return f"{row['state']} ({row['note']})" if row["note"] else str(row["state"])
-    failed = f", {provider['failed']} failed" if provider["failed"] else ""
-    return f"{provider['status']}, {provider['completed']} of {provider['total']} done{failed}"

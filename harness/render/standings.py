@@ -12,7 +12,7 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from harness.boards.probes import Finding
-from harness.boards.standings import Contender, Spending, Standings
+from harness.boards.standings import Contender, Standings
 from harness.content.tags import both_names, english_name
 from harness.decide.verdicts import Verdict
 from harness.measure.options import POOLED
@@ -115,6 +115,18 @@ def _ranking_row(standings: Standings, ranking: Ranking, ranked: RankedJudge, ju
     columns |= {} if ranking.metric == POOLED else {"metric": ranking.metric}
     believed = Counter[str](cell.verdict for cell in standings.probabilities if columns.items() <= cell.key.items())
     statistics = {name: value for name, value in ranked.statistics.items() if name != rank_by}
+    spent = judge.spending.get(ranking.language)
+    if spent is None:
+        spending: Row = {"dollars_text": "price unknown"}
+    else:
+        seconds = f"{spent.seconds:.0f}" if spent.seconds >= 0.5 else "< 1"
+        if spent.dollars is None:
+            dollars = "price unknown" if spent.prices is None else "not counted"
+        elif spent.prices == "always":
+            dollars = "free"
+        else:
+            dollars = f"{spent.dollars:.2f}" if spent.dollars >= 0.005 else "< 0.01"
+        spending = {"dollars": spent.dollars, "dollars_text": dollars, "seconds": spent.seconds, "seconds_text": seconds}
     row: dict[str, Any] = statistics | {
         "rank": ranked.rank,
         "rank_ci": ranked.rank_ci,
@@ -135,26 +147,13 @@ def _ranking_row(standings: Standings, ranking: Ranking, ranked: RankedJudge, ju
         "exposure": judge.exposure,
         "probabilities": believed["hold"] if believed else None,
         "probabilities_text": probability_counts(believed) if ranking.metric == POOLED else "".join(believed),
-        **_spending(judge.spending.get(ranking.language)),
+        **spending,
     }
     if ranked.matched:
         matched = ranked.matched
         pair = {"judge_loo": matched.judge} if rank_by != "judge_loo" else {}
         row |= {**pair, "human_loo": matched.people, "loo_gap": matched.gap, "loo_gap_ci": matched.gap_ci}
     return row
-
-
-def _spending(spent: Spending | None) -> dict[str, Any]:
-    if spent is None:
-        return {"dollars_text": "price unknown"}
-    seconds = f"{spent.seconds:.0f}" if spent.seconds >= 0.5 else "< 1"
-    if spent.dollars is None:
-        dollars = "price unknown" if spent.prices is None else "not counted"
-    elif spent.prices == "always":
-        dollars = "free"
-    else:
-        dollars = f"{spent.dollars:.2f}" if spent.dollars >= 0.005 else "< 0.01"
-    return {"dollars": spent.dollars, "dollars_text": dollars, "seconds": spent.seconds, "seconds_text": seconds}
 
 
 def name_of(judge: Contender) -> str:

@@ -197,7 +197,13 @@ def _numbers(report: Report) -> Iterator[RenderableType]:
                 condition = f" ({condition_of(summary)})" if len(report.summaries) > 1 else ""
                 judge = f"{english_name(language)}, {terminal_safe(summary.judge)}: "
                 yield Text.assemble(judge, agreement_sentence(summary).replace("It ", "it ", 1), (condition, "dim"))
-                yield _by_task(tables[-1], cells)
+                tasks = [cell["task"] for cell in cells]
+                headings = {
+                    number: key_text("task", task)
+                    for number, task in enumerate(tasks)
+                    if task != POOLED and task != (tasks[number - 1] if number else POOLED)
+                }
+                yield FittedTable(replace(tables[-1], faint=tuple(task != POOLED for task in tasks)), line_headings=headings)
     yield dim_lines(legend_of(tables))
 
 
@@ -267,17 +273,6 @@ def agreement_sentence(summary: LanguageSummary) -> str:
 def condition_of(summary: LanguageSummary) -> str:
     """Return the condition that the judge was asked under: `joint, temperature 0.3, top-p 0.9`."""
     return terminal_safe(summary.condition.words())
-
-
-def _by_task(table: TextTable, cells: Sequence[Cell]) -> FittedTable:
-    """Metrics below the name of their task, pooled ones first."""
-    tasks = [cell["task"] for cell in cells]
-    headings = {
-        number: key_text("task", task)
-        for number, task in enumerate(tasks)
-        if task != POOLED and task != (tasks[number - 1] if number else POOLED)
-    }
-    return FittedTable(replace(table, faint=tuple(task != POOLED for task in tasks)), line_headings=headings)
 
 
 def notes(report: Report) -> list[str]:

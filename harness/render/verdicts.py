@@ -96,7 +96,19 @@ def two_people_sentence(cells: Sequence[Cell]) -> str:
     Empty where other people scored no texts again, or too few for an interval. Cells of baselines, and cells that pool languages or
     metrics, do not count.
     """
-    cells_by_metric = _places([cell for cell in cells if cell.flat().get("human_second_pearson_ci") and _is_judged(cell)])
+    judged = [
+        cell
+        for cell in cells
+        if cell.flat().get("human_second_pearson_ci")
+        and POOLED not in (cell["language"], cell["metric"], cell["judge"])
+        and not traits_of(str(cell["judge"])).is_baseline
+    ]
+    varying = varying_keys([cell.key for cell in judged], _PLACE)
+    cells_by_metric: dict[str, list[Cell]] = {}
+    for cell in judged:
+        more_keys = ", ".join(key_text(name, cell.key.get(name)) for name in varying)
+        name = english_name(cell["language"])
+        cells_by_metric.setdefault(f"{name} ({more_keys})" if more_keys else name, []).append(cell)
     if not cells_by_metric:
         return ""
     several = len({str(cell["judge"]) for cell_list in cells_by_metric.values() for cell in cell_list}) > 1
@@ -110,21 +122,6 @@ def two_people_sentence(cells: Sequence[Cell]) -> str:
     if any((place_cells[0]["human_second_kendall_tau"] or 0.0) < WEAK for place_cells in cells_by_metric.values()):
         sentences.append(f"Where people agree little, a low correlation says little against {'a' if several else 'the'} judge.")
     return " ".join(sentences)
-
-
-def _is_judged(cell: Cell) -> bool:
-    return POOLED not in (cell["language"], cell["metric"], cell["judge"]) and not traits_of(str(cell["judge"])).is_baseline
-
-
-def _places(cells: Sequence[Cell]) -> dict[str, list[Cell]]:
-    """Cells by what they are about: the language, and the metric, task and source where these differ."""
-    varying = varying_keys([cell.key for cell in cells], _PLACE)
-    cells_by_name: dict[str, list[Cell]] = {}
-    for cell in cells:
-        more_keys = ", ".join(key_text(name, cell.key.get(name)) for name in varying)
-        name = english_name(cell["language"])
-        cells_by_name.setdefault(f"{name} ({more_keys})" if more_keys else name, []).append(cell)
-    return cells_by_name
 
 
 def _range(cells: Sequence[Cell], names: Sequence[str]) -> str:
@@ -237,7 +234,15 @@ def square_text(square: VerdictSquare, between: str) -> str:
 
 def _table(verdicts: Sequence[Verdict], width: int) -> TextTable:
     """Rows of one judge, with the columns that have room in `width` characters without breaking a row."""
-    rows = list(_rows(verdicts, {} if width >= _WIDE else SHORT_NAMES))
+    names = {} if width >= _WIDE else SHORT_NAMES
+    rows: list[Row] = []
+    before = None
+    for verdict in verdicts:
+        row = verdict.flat() | {"metric": names.get(verdict["metric"], verdict["metric"])}
+        language = verdict["language"]
+        row["language"] = "" if language == before else english_name(language)
+        before = language
+        rows.append(row)
     table = tabulate(rows, columns_in(*_TABLES), ("language", "metric"), tables=_TABLES)
     order = [heading.name for heading in table.headings]
     widths = dict(zip(order, column_widths(table), strict=True))
@@ -303,16 +308,6 @@ def sides_of_verdicts(verdicts: Sequence[Verdict]) -> list[list[Verdict]]:
     for verdict in verdicts:
         sides.setdefault(side_of(verdict.key), []).append(verdict)
     return [sides[side] for side in plainest_first(sides)]
-
-
-def _rows(verdicts: Sequence[Verdict], names: Mapping[str, str]) -> Iterator[Row]:
-    before = None
-    for verdict in verdicts:
-        row = verdict.flat() | {"metric": names.get(verdict["metric"], verdict["metric"])}
-        language = verdict["language"]
-        row["language"] = "" if language == before else english_name(language)
-        before = language
-        yield row
 
 
 def side_text(key: Mapping[str, Any]) -> str:

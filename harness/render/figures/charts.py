@@ -36,7 +36,6 @@ from harness.render.figures.style import (
 )
 from harness.render.pictured import (
     SEES_NOTHING,
-    DoseLine,
     DoseResponse,
     FailureShares,
     ReliabilityCurves,
@@ -92,8 +91,22 @@ def _draw_lines(
         for panel, (aspect, name) in zip(grid, panels, strict=True):
             in_panel = [row for row in rows_at_level(rows, aspect) if row[aspect] == name]
             for number, case in enumerate(cases):
-                on_line = [row for row in in_panel if context_of(row, lines) == case]
-                _draw_line(panel, sorted(on_line, key=lambda row: row[along]), along, number, context_name(case, lines))
+                on_line = sorted((row for row in in_panel if context_of(row, lines) == case), key=lambda row: row[along])
+                points = [(row[along], value) for row in on_line if (value := row_value(row, "pa_failed_wrong"))]
+                colour, marker = style.colour_and_marker(number)
+                for x, (_, lo, hi) in points:
+                    if lo is not None and hi is not None:
+                        panel.plot([x, x], [lo, hi], color=colour, linewidth=1, alpha=0.8)
+                values = [value for _, (value, _, _) in points]
+                panel.plot(
+                    [x for x, _ in points],
+                    values,
+                    color=colour,
+                    marker=marker,
+                    markersize=4,
+                    linewidth=1.2,
+                    label=context_name(case, lines),
+                )
             panel.set_title(f"{aspect}: {options.shown_name(aspect, name)}", fontsize=style.SMALL)
             style.shares_along(panel, axis="y")
             panel.grid(axis="y", color=style.FAINT, linewidth=0.4)
@@ -105,16 +118,6 @@ def _draw_lines(
         grid[0].set_ylabel("agreement")
         who = "" if len(cases) > 1 else f" {context_name(cases[0], lines)}."
         return style.finish_with_legend(figure, grid[0], f"Agreement by {label}", text + who + omitted, signature, options)
-
-
-def _draw_line(panel: Any, rows: Sequence[Row], along: str, number: int, name: str) -> None:
-    points = [(row[along], value) for row in rows if (value := row_value(row, "pa_failed_wrong"))]
-    colour, marker = style.colour_and_marker(number)
-    for x, (_, lo, hi) in points:
-        if lo is not None and hi is not None:
-            panel.plot([x, x], [lo, hi], color=colour, linewidth=1, alpha=0.8)
-    values = [value for _, (value, _, _) in points]
-    panel.plot([x for x, _ in points], values, color=colour, marker=marker, markersize=4, linewidth=1.2, label=name)
 
 
 _DOSES = (
@@ -146,30 +149,33 @@ def draw_doses(response: DoseResponse, signature: str, options: FigureOptions = 
             down, along = divmod(number, across)
             inches = (_LEFT + along * wide, height - _TOP - (down + 1) * _PANEL_HEIGHT, wide - _GAP, _PANEL_HEIGHT - _HEADING - _GAP)
             panel = figure.add_axes([inches[0] / options.width, inches[1] / height, inches[2] / options.width, inches[3] / height])
-            _draw_panel(panel, line, response, options)
+            panel.axhline(SEES_NOTHING, color=BASELINE, linewidth=0.8, linestyle="--", zorder=1)
+            for point in line.points:
+                if point.interval:
+                    panel.plot([point.dose] * 2, point.interval, color=JUDGE, linewidth=1, alpha=0.8, zorder=2)
+            doses = [point.dose for point in line.points]
+            panel.plot(
+                doses,
+                [point.sensitivity for point in line.points],
+                color=JUDGE,
+                marker="o",
+                markersize=3.5,
+                linewidth=1,
+                zorder=3,
+                clip_on=False,
+            )
+            heading = f"{options.shown_name('language', line.language)}\n{terminal_safe(metric_words(line.metric))}"
+            panel.set_title(heading, fontsize=SMALL - 0.5)
+            panel.set_xlim(0, response.largest * 1.08)
+            panel.set_xticks([0, *sorted({point.dose for dose_line in response.lines for point in dose_line.points})])
+            panel.xaxis.set_major_formatter("{x:g}")
+            panel.set_ylim(-0.03, 1.03)
+            panel.set_yticks([0, 0.5, 1], ["0", "½", "1"])
+            remove_frame(panel)
             panel.tick_params(labelleft=not along, labelbottom=number >= len(response.lines) - across)
         figure.text(0.01, 1 - 0.06 / height, textwrap.fill(title, characters), va="top", fontsize=SMALL + 1, color=INK)
         figure.text(0.01, 0.06 / height, textwrap.fill(_DOSES + omitted, characters), va="bottom", fontsize=SMALL - 0.5, color=INK)
         return finish(figure, f"Sensitivity along the dose: {title}", _DOSES, signature, options)
-
-
-def _draw_panel(panel: Any, line: DoseLine, response: DoseResponse, options: FigureOptions) -> None:
-    panel.axhline(SEES_NOTHING, color=BASELINE, linewidth=0.8, linestyle="--", zorder=1)
-    for point in line.points:
-        if point.interval:
-            panel.plot([point.dose] * 2, point.interval, color=JUDGE, linewidth=1, alpha=0.8, zorder=2)
-    doses = [point.dose for point in line.points]
-    panel.plot(
-        doses, [point.sensitivity for point in line.points], color=JUDGE, marker="o", markersize=3.5, linewidth=1, zorder=3, clip_on=False
-    )
-    heading = f"{options.shown_name('language', line.language)}\n{terminal_safe(metric_words(line.metric))}"
-    panel.set_title(heading, fontsize=SMALL - 0.5)
-    panel.set_xlim(0, response.largest * 1.08)
-    panel.set_xticks([0, *sorted({point.dose for dose_line in response.lines for point in dose_line.points})])
-    panel.xaxis.set_major_formatter("{x:g}")
-    panel.set_ylim(-0.03, 1.03)
-    panel.set_yticks([0, 0.5, 1], ["0", "½", "1"])
-    remove_frame(panel)
 
 
 _FAILURES = "Answers that could not be read, as a share of each condition's judgments, by kind. An unreadable answer never becomes a score."
@@ -184,7 +190,14 @@ def draw_failures(failures: FailureShares, signature: str, options: FigureOption
     with drawing(signature) as new_figure:
         figure = new_figure(figsize=(options.width, 1.4 + _BAR * len(failures.conditions)), layout="constrained")
         panel = figure.subplots()
-        _draw_bars(panel, failures)
+        lines = range(len(failures.conditions))
+        starts = [0.0] * len(failures.conditions)
+        for kind in failures.kinds:
+            shares = [condition.shares[kind] for condition in failures.conditions]
+            panel.barh(lines, shares, 0.7, left=starts, color=FAILURES[kind_number(kind)], label=kind_words(kind))
+            starts = [start + share for start, share in zip(starts, shares, strict=True)]
+        for line, (condition, end) in enumerate(zip(failures.conditions, starts, strict=True)):
+            panel.text(end, line, f" {percent(condition.unreadable)} of {counted(condition.judgments)}", va="center", ha="left")
         names = ["\n".join(textwrap.wrap(terminal_safe(condition.name), _NAME_LETTERS)) for condition in failures.conditions]
         panel.set_yticks(range(len(names)), names)
         panel.set_ylim(len(names) - 0.5, -0.5)
@@ -196,17 +209,6 @@ def draw_failures(failures: FailureShares, signature: str, options: FigureOption
         return finish_with_legend(
             figure, panel, "Failures by condition and kind", _FAILURES + omitted, signature, options, Legend(len(FAILURES), least=1)
         )
-
-
-def _draw_bars(panel: Any, failures: FailureShares) -> None:
-    lines = range(len(failures.conditions))
-    starts = [0.0] * len(failures.conditions)
-    for kind in failures.kinds:
-        shares = [condition.shares[kind] for condition in failures.conditions]
-        panel.barh(lines, shares, 0.7, left=starts, color=FAILURES[kind_number(kind)], label=kind_words(kind))
-        starts = [start + share for start, share in zip(starts, shares, strict=True)]
-    for line, (condition, end) in enumerate(zip(failures.conditions, starts, strict=True)):
-        panel.text(end, line, f" {percent(condition.unreadable)} of {counted(condition.judgments)}", va="center", ha="left")
 
 
 _CURVE_WIDTH, _CURVE_HEIGHT, _AROUND_CURVES = 1.75, 2.05, 1.05  # inches of a panel, and above and below all of them
@@ -237,7 +239,15 @@ def draw_reliability(section: Mapping[str, Any], signature: str, options: Figure
             _draw_curve(axes, panel, curves)
             more = [metric_words(panel.metric)] if len(metrics) > 1 else []
             more += [panel.side] if len(sides) > 1 else []
-            _head(axes, panel, options.shown_name("language", panel.language), more)
+            name = options.shown_name("language", panel.language)
+            labels = [(" ".join(panel.gap_words.split()), {"color": VERDICTS[panel.look], "fontweight": "bold"}, SMALL + 0.5)]
+            labels.insert(0, (panel.verdict, {"color": VERDICTS[panel.look]}, SMALL - 0.5))
+            labels += [(terminal_safe(text), {"color": INK}, SMALL - 0.5) for text in reversed(more)]
+            labels.append((name, {"color": INK, "fontweight": "bold"}, SMALL + 1.5))
+            for number, (text, look, size) in enumerate(labels):
+                axes.annotate(
+                    text, (0, 1), (0, 5 + 9 * number), xycoords="axes fraction", textcoords="offset points", fontsize=size, **look
+                )
         for axes in grid[-across:]:
             axes.tick_params(labelbottom=True)
             axes.set_xlabel("it says", color=INK)
@@ -254,16 +264,6 @@ def write_reliability(comparison: DecidedComparison, path: Path, options: Figure
     if section is None:
         raise UsageError(f"there is no curve to draw: {NO_PROBABILITIES}")
     style.write_figure(path, lambda file_options: draw_reliability(section, comparison.signature, file_options), options)
-
-
-def _head(axes: Any, panel: ReliabilityPanel, name: str, more: Sequence[str]) -> None:
-    """The language in ink, what tells its panel from others, and the gap with the verdict in their colour."""
-    lines = [(" ".join(panel.gap_words.split()), {"color": VERDICTS[panel.look], "fontweight": "bold"}, SMALL + 0.5)]
-    lines.insert(0, (panel.verdict, {"color": VERDICTS[panel.look]}, SMALL - 0.5))
-    lines += [(terminal_safe(text), {"color": INK}, SMALL - 0.5) for text in reversed(more)]
-    lines.append((name, {"color": INK, "fontweight": "bold"}, SMALL + 1.5))
-    for number, (text, look, size) in enumerate(lines):
-        axes.annotate(text, (0, 1), (0, 5 + 9 * number), xycoords="axes fraction", textcoords="offset points", fontsize=size, **look)
 
 
 def _draw_curve(axes: Any, panel: ReliabilityPanel, curves: ReliabilityCurves) -> None:

@@ -401,30 +401,28 @@ def draw_corrected(corrected: Corrected, path: Path) -> None:
             figure = new_figure(figsize=(options.width, sum(heights) + 0.9), layout="constrained")
             axes: Any = figure.subplots(len(cases), 1, squeeze=False, height_ratios=heights)
             for axis, numbers in zip(axes[:, 0], cases, strict=True):
-                _draw_corrected_case(axis, numbers, options)
+                first = numbers[0]
+                names = []
+                for number in numbers:
+                    parts = (value for name, value in number.key.items() if name not in ("language", "metric", "source", *CONDITION))
+                    names.append(", ".join(str(value) for value in parts if value is not None) or "all")
+                series = []
+                for label, estimate, colour, marker, hollow in _ESTIMATES:
+                    estimates = [(name, getattr(number, estimate)) for name, number in zip(names, numbers, strict=True)]
+                    values = {
+                        name: (estimate_ci.value, *(estimate_ci.ci or (None, None)))
+                        for name, estimate_ci in estimates
+                        if estimate_ci.value is not None
+                    }
+                    series.append(Series(label, values, colour, marker, hollow))
+                dots(axis, "system", names, series, options)
+                what = str(first.key["metric"]).replace("_", " ") + ("" if first.share_of is None else f": share of '{first.share_of}'")
+                judge = context_name([first.key.get(name) for name in CONDITION])
+                axis.set_title(terminal_safe(f"{first.key['language']}, {what}, {judge}"), fontsize=style.SMALL, loc="left")
+                if first.share_of is not None:
+                    style.shares_along(axis)
             return style.finish_with_legend(
                 figure, axes[0, 0], "Means and shares by judge, labels and both", _CAPTION + omitted, corrected.signature, options
             )
 
     style.write_figure(path, draw)
-
-
-def _draw_corrected_case(panel: Any, numbers: Sequence[CorrectedNumber], options: FigureOptions) -> None:
-    first = numbers[0]
-    names = []
-    for number in numbers:
-        parts = (value for name, value in number.key.items() if name not in ("language", "metric", "source", *CONDITION))
-        names.append(", ".join(str(value) for value in parts if value is not None) or "all")
-    series = []
-    for label, estimate, colour, marker, hollow in _ESTIMATES:
-        estimates = [(name, getattr(number, estimate)) for name, number in zip(names, numbers, strict=True)]
-        values = {
-            name: (estimate_ci.value, *(estimate_ci.ci or (None, None))) for name, estimate_ci in estimates if estimate_ci.value is not None
-        }
-        series.append(Series(label, values, colour, marker, hollow))
-    dots(panel, "system", names, series, options)
-    what = str(first.key["metric"]).replace("_", " ") + ("" if first.share_of is None else f": share of '{first.share_of}'")
-    judge = context_name([first.key.get(name) for name in CONDITION])
-    panel.set_title(terminal_safe(f"{first.key['language']}, {what}, {judge}"), fontsize=style.SMALL, loc="left")
-    if first.share_of is not None:
-        style.shares_along(panel)

@@ -258,22 +258,20 @@ def _saved(figure: Any, form: str, title: str, words: str, signature: str) -> by
     if form != "svg":
         return out.getvalue()
     letters = frozenset("".join(text.get_text() for text in figure.findobj(_text_type())))
-    return _described(out.getvalue(), title, words, embedded_font(letters))
+    # the title and the description are for those who cannot see the picture
+    svg = out.getvalue()
+    font = embedded_font(letters)
+    head, opening, rest = svg.partition(b"<svg ")
+    attributes, end, body = rest.partition(b">")
+    description = f"\n <title>{escape(terminal_safe(title))}</title>\n <desc>{escape(terminal_safe(words))}</desc>"
+    style = f"\n <style>{font}</style>"
+    return b"".join((head, opening, b'role="img" ', attributes, end, description.encode(), style.encode(), body))
 
 
 def _text_type() -> Any:
     from matplotlib.text import Text  # late: an extra
 
     return Text
-
-
-def _described(svg: bytes, title: str, words: str, font: str) -> bytes:
-    """Return an SVG file with its font, and with a title and a description for those who cannot see it."""
-    head, opening, rest = svg.partition(b"<svg ")
-    attributes, end, body = rest.partition(b">")
-    description = f"\n <title>{escape(terminal_safe(title))}</title>\n <desc>{escape(terminal_safe(words))}</desc>"
-    style = f"\n <style>{font}</style>"
-    return b"".join((head, opening, b'role="img" ', attributes, end, description.encode(), style.encode(), body))
 
 
 class Legend(NamedTuple):

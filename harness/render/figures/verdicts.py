@@ -94,7 +94,20 @@ def _draw_rows(verdicts: Sequence[Verdict], answer: Answer, signature: str, opti
             panel.axvspan(-drawn[0].margin if drawn else 0, 0, color="#e6eaee", linewidth=0, zorder=0)
         panel.axvline(0, color=style.BASELINE, linewidth=0.8, zorder=1)
         for line, verdict in enumerate(drawn):
-            _draw_mark(panel, line, verdict, people, reach)
+            value, look = shown_value(verdict, people) or 0.0, style_of(verdict)
+            bounds = verdict.bounds
+            limits = (bounds.gap, bounds.gap_upper) if people else (bounds.base, bounds.base_upper)
+            decides = look != "bad" or deciding(verdict).number == value
+            for limit, side, arrow in zip(limits, ("good", "bad"), "<>", strict=True):
+                if limit is None:
+                    continue
+                width = 2.4 if decides and side == look else 0.9
+                panel.plot([min(max(limit, -reach), reach), value], [line, line], color=VERDICTS[look], linewidth=width, zorder=2)
+                if abs(limit) > reach:
+                    panel.plot(
+                        [math.copysign(reach, limit)], [line], linestyle="", marker=arrow, markersize=4, color=VERDICTS[look], zorder=3
+                    )
+            panel.plot([value], [line], linestyle="", **_dot(look), zorder=3)
         panel.set_yticks(range(len(drawn)), [_name(verdict, verdicts, options) for verdict in drawn])
         panel.set_ylim(max(len(drawn), 1) - 0.5, -0.5)
         panel.set_xlim(-reach * 1.05, reach * 1.05)
@@ -116,21 +129,6 @@ def _name(verdict: Verdict, all_verdicts: Sequence[Verdict], options: FigureOpti
     return metric if "language" in shared else language if "metric" in shared else f"{language} · {metric}"
 
 
-def _draw_mark(panel: Any, line: int, verdict: Verdict, people: bool, reach: float) -> None:
-    value, look = shown_value(verdict, people) or 0.0, style_of(verdict)
-    bounds = verdict.bounds
-    limits = (bounds.gap, bounds.gap_upper) if people else (bounds.base, bounds.base_upper)
-    decides = look != "bad" or deciding(verdict).number == value
-    for limit, side, arrow in zip(limits, ("good", "bad"), "<>", strict=True):
-        if limit is None:
-            continue
-        width = 2.4 if decides and side == look else 0.9
-        panel.plot([min(max(limit, -reach), reach), value], [line, line], color=VERDICTS[look], linewidth=width, zorder=2)
-        if abs(limit) > reach:
-            panel.plot([math.copysign(reach, limit)], [line], linestyle="", marker=arrow, markersize=4, color=VERDICTS[look], zorder=3)
-    panel.plot([value], [line], linestyle="", **_dot(look), zorder=3)
-
-
 def _dot(look: str) -> dict[str, Any]:
     fill = "white" if look == "open" else VERDICTS[look]
     return {"marker": "o", "markersize": 4.5, "color": VERDICTS[look], "markerfacecolor": fill}
@@ -150,7 +148,15 @@ def _draw_matrix(answer: Answer, matrix: VerdictMatrix, other_conditions: int, s
                 ground = GROUNDS[looks.pop()] if len(looks) == 1 else "white"
                 panel.add_patch(Rectangle((column - 0.47, line - 0.44), 0.94, 0.88, facecolor=ground, linewidth=0))
                 panel.text(column, line, square_text(square, "  ") if square else "–", ha="center", va="center", fontsize=SMALL - 1)
-        _label(panel, matrix, len(rows))
+        names = [terminal_safe(column.name) for column in matrix.columns]
+        slanted = max(map(len, names)) * len(names) > 60
+        panel.set_xticks(range(len(names)), names, rotation=30 if slanted else 0, ha="left" if slanted else "center")
+        panel.xaxis.tick_top()
+        panel.set_yticks(range(len(rows)), [terminal_safe(row.name) for row in rows])
+        panel.set_xlim(-0.5, len(names) - 0.5)
+        panel.set_ylim(len(rows) - 0.5, -0.5)
+        panel.tick_params(length=0)
+        panel.spines[:].set_visible(False)
         omitted = f" {counted(len(matrix.rows) - len(rows), 'row')} did not fit." if len(matrix.rows) > len(rows) else ""
         condition = f" Asked with {matrix.condition}; {counted(other_conditions, 'other condition')} left out." if other_conditions else ""
         number = (
@@ -162,19 +168,6 @@ def _draw_matrix(answer: Answer, matrix: VerdictMatrix, other_conditions: int, s
         said = " ".join(sentence for _, sentence in answer.sentences)
         words = f"{said} {key}{number}{condition}{omitted}"
         return style.finish_with_legend(figure, panel, answer.title, words, signature, options, Legend(headed=True))
-
-
-def _label(panel: Any, matrix: VerdictMatrix, lines: int) -> None:
-    """The names of rows and columns; long names of columns are slanted."""
-    names = [terminal_safe(column.name) for column in matrix.columns]
-    slanted = max(map(len, names)) * len(names) > 60
-    panel.set_xticks(range(len(names)), names, rotation=30 if slanted else 0, ha="left" if slanted else "center")
-    panel.xaxis.tick_top()
-    panel.set_yticks(range(lines), [terminal_safe(row.name) for row in matrix.rows[:lines]])
-    panel.set_xlim(-0.5, len(names) - 0.5)
-    panel.set_ylim(lines - 0.5, -0.5)
-    panel.tick_params(length=0)
-    panel.spines[:].set_visible(False)
 
 
 def write_answer(comparison: DecidedComparison, path: Path, options: FigureOptions = FigureOptions()) -> None:

@@ -91,27 +91,24 @@ def beside_people(cells: Sequence[Cell], constructed: bool) -> str:
         return "The labels are constructed with the texts, so the judge cannot be compared with people."
     paired, numbers = [cell for cell in cells if has_people(cell)], [cell for cell in cells if cell.continuous]
     if not paired and numbers:
-        return _numbers_beside_people(numbers)
+        judge = ", ".join(
+            f"{coefficient(cell['kendall_tau'], cell['kendall_tau_ci'])} on {metric_words(cell['metric'])}" for cell in numbers
+        )
+        texts = f"Scores are numbers, so what counts is the order of the texts: Kendall's τ of the judge with people is {judge}."
+        two = []
+        twice = [cell for cell in numbers if cell["human_second_kendall_tau"] is not None]
+        for cell in twice:
+            value = coefficient(cell["human_second_kendall_tau"], cell["human_second_kendall_tau_ci"])
+            two.append(f"{value} on {metric_words(cell['metric'])} (n {(cell.score_counts or {}).get('second_ratings', 0):,})")
+        weak = any(cell["human_second_kendall_tau"] < WEAK for cell in twice)
+        says_little = " People themselves hardly order texts alike, so a low correlation says little against the judge." if weak else ""
+        return f"{texts} Beside people: of two people who scored the same texts it is {', '.join(two)}.{says_little}" if two else texts
     if not paired:
         return "No item has enough annotators, so the judge cannot be compared with people."
     findings: dict[str, list[str]] = {words: [] for words in _BESIDE_PEOPLE.values()}
     for cell in paired:
         findings[_BESIDE_PEOPLE[interval_sign(cell["loo_gap_ci"])]].append(metric_words(cell["metric"]))
     return "Beside people: " + "; ".join(f"{words} {', '.join(dict.fromkeys(m))}" for words, m in findings.items() if m) + "."
-
-
-def _numbers_beside_people(cells: Sequence[Cell]) -> str:
-    """Rank correlations of judge and people, and of two people where some texts were scored twice."""
-    judge = ", ".join(f"{coefficient(cell['kendall_tau'], cell['kendall_tau_ci'])} on {metric_words(cell['metric'])}" for cell in cells)
-    texts = f"Scores are numbers, so what counts is the order of the texts: Kendall's τ of the judge with people is {judge}."
-    two = []
-    twice = [cell for cell in cells if cell["human_second_kendall_tau"] is not None]
-    for cell in twice:
-        value = coefficient(cell["human_second_kendall_tau"], cell["human_second_kendall_tau_ci"])
-        two.append(f"{value} on {metric_words(cell['metric'])} (n {(cell.score_counts or {}).get('second_ratings', 0):,})")
-    weak = any(cell["human_second_kendall_tau"] < WEAK for cell in twice)
-    says_little = " People themselves hardly order texts alike, so a low correlation says little against the judge." if weak else ""
-    return f"{texts} Beside people: of two people who scored the same texts it is {', '.join(two)}.{says_little}" if two else texts
 
 
 BELOW, WITHIN, ABOVE, UNKNOWN = "▼", "○", "▲", "·"

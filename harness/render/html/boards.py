@@ -270,6 +270,21 @@ def _board_page(standings: Standings, findings: Sequence[Finding], frame: SiteFr
     if len(competitors(standings)) > 1:
         tables = [standings.table(tag) for tag in standings.languages]
         ranks = [(judge.display_name, tuple(_rank_figure(table, judge.id) for table in tables)) for judge in competitors(standings)]
+    # mean cost over the languages against mean agreement: in dollars where two judges have a price, else in seconds
+    with_mean = () if by_order(standings) else competitors(standings)
+    dollars = [_mean([spent.dollars for spent in judge.spending.values()]) for judge in with_mean]
+    unit, name = ("$", "dollars") if sum(map(bool, dollars)) > 1 else ("s", "seconds")
+    means = {row.judge: row.mean for row in standings.overall if row.variant == standings.variants[0]}
+    priced, absent = [], []
+    for judge in with_mean:
+        cost, mean = _mean([getattr(spent, name) for spent in judge.spending.values()]), means.get(judge.id)
+        if cost and mean is not None:
+            priced.append(PricedJudge(judge.display_name, cost, mean))
+        else:
+            absent.append(f"{judge.display_name}: {'no mean over all languages' if mean is None else 'no cost is known'}")
+    references = _references([standings.table(tag) for tag in standings.languages])
+    lines = [(kind, _REFERENCES[kind][0], mean) for kind, values in references if (mean := _mean(values)) is not None]
+    title = f"{'US dollars' if unit == '$' else 'Seconds'} for 1,000 judgments and agreement, means over the languages"
     body = render(
         "board.html",
         **_about(standings),
@@ -277,7 +292,7 @@ def _board_page(standings: Standings, findings: Sequence[Finding], frame: SiteFr
         empty=not standings.judges,
         matrices=[(variant if several else "", judge_matrix(standings, variant)) for variant in standings.variants],
         ranks=ranks,
-        cost=_cost(standings),
+        cost={"plot": cost_plot(priced, lines, unit, title) if priced else None, "absent": absent},
         overall=overall,
         **_state_counts(standings),
         verdicts=verdict_grid(standings),
@@ -345,29 +360,6 @@ def _rank_figure(table: Ranking | None, judge: str) -> Markup | None:
     between = f", between {row.rank_ci[0]} and {row.rank_ci[1]}" if row.rank_ci else ", no interval: too few independent texts"
     below = "; shown to be worse than a constant answer" if row.beside_baseline == "below" else ""
     return rank_track(row.rank, row.rank_ci, count, f"place {row.rank} of {count} in {english_name(table.language)}{between}{below}")
-
-
-def _cost(standings: Standings) -> dict[str, Any]:
-    """Return the plot of mean cost over the languages against mean agreement, None where no judge has both, and the judges that are not in
-    it.
-
-    Cost is in dollars where two judges have a price, else in seconds.
-    """
-    judges = () if by_order(standings) else competitors(standings)
-    dollars = [_mean([spent.dollars for spent in judge.spending.values()]) for judge in judges]
-    unit, name = ("$", "dollars") if sum(map(bool, dollars)) > 1 else ("s", "seconds")
-    means = {row.judge: row.mean for row in standings.overall if row.variant == standings.variants[0]}
-    priced, absent = [], []
-    for judge in judges:
-        cost, mean = _mean([getattr(spent, name) for spent in judge.spending.values()]), means.get(judge.id)
-        if cost and mean is not None:
-            priced.append(PricedJudge(judge.display_name, cost, mean))
-        else:
-            absent.append(f"{judge.display_name}: {'no mean over all languages' if mean is None else 'no cost is known'}")
-    references = _references([standings.table(tag) for tag in standings.languages])
-    lines = [(kind, _REFERENCES[kind][0], mean) for kind, values in references if (mean := _mean(values)) is not None]
-    title = f"{'US dollars' if unit == '$' else 'Seconds'} for 1,000 judgments and agreement, means over the languages"
-    return {"plot": cost_plot(priced, lines, unit, title) if priced else None, "absent": absent}
 
 
 def _language_page(standings: Standings, tag: str, frame: SiteFrame) -> str:

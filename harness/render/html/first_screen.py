@@ -100,7 +100,30 @@ def verdict_list(verdicts: Sequence[Verdict], pairs: PairRows = MappingProxyType
 
     def drawn(verdict: Verdict) -> DrawnVerdict:
         cell_name = f"{english_name(verdict['language'])} · {metric_title(verdict['metric'])}"
-        return _drawn(verdict, people, reach, metric_words(verdict["metric"]) if alone else cell_name, pairs)
+        name = metric_words(verdict["metric"]) if alone else cell_name
+        value, style = shown_value(verdict, people), style_of(verdict)
+        texts = counted(verdict.texts.labelled, "text")
+        words = f"{place_of(verdict)}: {state_words(verdict)}, {difference(value)}"
+        track = None
+        if value is not None and (verdict.agreement.gap if people else verdict.baseline.diff) is not None:
+            perfect = verdict.bounds.perfect  # the bound of a judge that agrees just as people do
+            shows_nothing = people and perfect is not None and perfect <= -verdict.margin and style == "open"
+            tick = perfect if shows_nothing else None
+            words += "; with so few texts not even a judge that agrees just as people do would be shown" if tick is not None else ""
+            limits = (verdict.bounds.gap, verdict.bounds.gap_upper) if people else (verdict.bounds.base, verdict.bounds.base_upper)
+            words += f"; limits {difference(limits[0])} and {difference(limits[1])}" if None not in limits else ""
+            decides = style != "bad" or deciding(verdict).number == value
+            track = gap_track(value, limits, verdict.margin if people else None, reach, style, words, tick, decides)
+        row = pairs.get((verdict["language"], verdict["metric"]))
+        below = _drawn_pairs(verdict, row) if row and row["sensitivity"] is not None else None
+        agreed = verdict.agreement
+        compared = agreed.judge is not None and agreed.people is not None and not verdict.controls
+        shares = f"judge {percent(agreed.judge)} · people {percent(agreed.people)}" if compared else ""
+        reason = "as good as people" if verdict.answer == "use" else cause_words(verdict) or state_of(verdict)
+        if style == "bad" and not verdict.controls:
+            against = against_words(verdict.words.obstacles, verdict.agreement.gap, verdict.baseline.diff)
+            reason = against[0] if against else state_of(verdict)
+        return DrawnVerdict(name, track, difference(value), words, texts_of(verdict), f"{reason} · {texts}", shares, below)
 
     grouped = list(groups_of(verdicts, people))
     groups = tuple(
@@ -122,32 +145,6 @@ def verdict_list(verdicts: Sequence[Verdict], pairs: PairRows = MappingProxyType
         any(row.pairs for row in rows),
         groups,
     )
-
-
-def _drawn(verdict: Verdict, people: bool, reach: float, name: str, pairs: PairRows) -> DrawnVerdict:
-    value, style = shown_value(verdict, people), style_of(verdict)
-    texts = counted(verdict.texts.labelled, "text")
-    words = f"{place_of(verdict)}: {state_words(verdict)}, {difference(value)}"
-    drawn = None
-    if value is not None and (verdict.agreement.gap if people else verdict.baseline.diff) is not None:
-        perfect = verdict.bounds.perfect  # the bound of a judge that agrees just as people do
-        shows_nothing = people and perfect is not None and perfect <= -verdict.margin and style == "open"
-        tick = perfect if shows_nothing else None
-        words += "; with so few texts not even a judge that agrees just as people do would be shown" if tick is not None else ""
-        limits = (verdict.bounds.gap, verdict.bounds.gap_upper) if people else (verdict.bounds.base, verdict.bounds.base_upper)
-        words += f"; limits {difference(limits[0])} and {difference(limits[1])}" if None not in limits else ""
-        decides = style != "bad" or deciding(verdict).number == value
-        drawn = gap_track(value, limits, verdict.margin if people else None, reach, style, words, tick, decides)
-    row = pairs.get((verdict["language"], verdict["metric"]))
-    below = _drawn_pairs(verdict, row) if row and row["sensitivity"] is not None else None
-    agreed = verdict.agreement
-    compared = agreed.judge is not None and agreed.people is not None and not verdict.controls
-    shares = f"judge {percent(agreed.judge)} · people {percent(agreed.people)}" if compared else ""
-    reason = "as good as people" if verdict.answer == "use" else cause_words(verdict) or state_of(verdict)
-    if style == "bad" and not verdict.controls:
-        against = against_words(verdict.words.obstacles, verdict.agreement.gap, verdict.baseline.diff)
-        reason = against[0] if against else state_of(verdict)
-    return DrawnVerdict(name, drawn, difference(value), words, texts_of(verdict), f"{reason} · {texts}", shares, below)
 
 
 def _drawn_pairs(verdict: Verdict, row: PairRow) -> DrawnVerdict:
