@@ -7,8 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pandas as pd
 import pytest
+from openpyxl.chart import BarChart, Reference
 
 CHINESE = "商品签收后十四天内可以无理由退货，请保持包装完好"
 KOREAN = "상품은 수령 후 14일 이내에 어느 우체국에서나 반품할 수 있습니다"
@@ -695,3 +697,111 @@ def test_the_turns_of_a_conversation_are_no_scores(cli: Any, raters: tuple[str, 
     assert (answer["roles"]["turn"], answer["roles"]["conversation_id"]) == ("unused", "group")
     assert "'turn' numbers the texts of each 'conversation_id'" in block
     assert [verdict["n_labelled"] for verdict in answer["verdicts"]] == [60]
+
+
+# Two rows of names, sheets of charts, bare quotation marks
+
+
+def plain_rows() -> list[list[Any]]:
+    return [[f"i{k}", text, person, judge, 6 - person, 6 - judge] for k, text, person, judge in judged_rows()]
+
+
+def write_csv(name: str, rows: list[list[Any]]) -> None:
+    pd.DataFrame(rows).to_csv(name, index=False, header=False)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        [["", "", "Fluency", "", "Tone", ""], ["id", "text", "human", "judge", "human", "judge"]],
+        [["id", "text", "Fluency", "", "Tone", ""], ["", "", "human", "judge", "human", "judge"]],
+        [["", "", "Fluency", "Fluency", "Tone", "Tone"], ["id", "text", "human", "judge", "human", "judge"]],
+    ],
+    ids=["above", "beside", "repeated"],
+)
+def test_groups_above_the_names_of_columns(cli: Any, names: list[list[str]]) -> None:
+    write_csv("t.csv", [*names, *plain_rows()])
+    done = cli("compare", "t.csv", "--json")
+    answer = json.loads(done.out)
+    assert {verdict["metric"]: verdict["n_labelled"] for verdict in answer["verdicts"]} == {"fluency": 60, "tone": 60}
+    assert answer["roles"]["Tone [human]"] == "human" and answer["roles"]["Tone [judge]"] == "judge"
+    assert "row 1 was read as groups of columns, and the row below it as their names" in cli("compare", "t.csv").err
+
+
+@pytest.mark.parametrize("vertical", [True, False])
+def test_merged_groups_of_a_workbook(cli: Any, vertical: bool) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.append([*(["id", "text"] if vertical else [None, None]), "Human", None, "GPT-4o", None])
+    sheet.append([*([None, None] if vertical else ["id", "text"]), "fluency", "tone", "fluency", "tone"])
+    for number, text, person, judge, tone, judged_tone in plain_rows():
+        sheet.append([number, text, person, tone, judge, judged_tone])
+    for area in ("C1:D1", "E1:F1", *(("A1:A2", "B1:B2") if vertical else ())):
+        sheet.merge_cells(area)
+    book.save("t.xlsx")
+    answer = json.loads(cli("compare", "t.xlsx", "--json").out)
+    assert {(verdict["metric"], verdict["judge"]) for verdict in answer["verdicts"]} == {("fluency", "GPT-4o"), ("tone", "GPT-4o")}
+    assert answer["roles"]["Human [tone]"] == "human" and answer["roles"]["id"] == "id"
+
+
+def test_groups_of_unknown_width_are_refused(cli: Any) -> None:
+    write_csv("t.csv", [["", "", "Human", "", "Judge", ""], ["id", "text", "ann", "bob", "alpha", "beta"], *plain_rows()])
+    done = cli("compare", "t.csv")
+    assert (
+        done.code == 3 and "t.csv:1: this row and the one below both hold names of columns" in done.err and "'Human', 'Judge'" in done.err
+    )
+
+
+@pytest.mark.parametrize("drawn", [True, False])
+def test_a_sheet_that_is_a_chart_is_passed_over(cli: Any, drawn: bool) -> None:
+    book = openpyxl.Workbook()
+    book.active.append(["id", "text", "human", "judge"])
+    for row in plain_rows():
+        book.active.append(row[:4])
+    chart_sheet = book.create_chartsheet("Chart", 0)
+    if drawn:
+        chart = BarChart()
+        chart.add_data(Reference(book.worksheets[0], min_col=3, min_row=1, max_row=20))
+        chart_sheet.add_chart(chart)
+    book.save("t.xlsx")
+    assert json.loads(cli("compare", "t.xlsx", "--json").out)["verdicts"][0]["n_labelled"] == 60
+    book.remove(book.worksheets[0])
+    book.save("empty.xlsx")
+    done = cli("compare", "empty.xlsx")
+    assert done.code == 3 and "the workbook has no sheet with cells, only charts" in done.err
+
+
+def marked_lines(changes: dict[int, str]) -> None:
+    lines = ["id,text,human,judge", *(f"{row[0]},{row[1].replace(',', '')},{row[2]},{row[3]}" for row in plain_rows())]
+    Path("t.csv").write_text("\n".join(changes.get(number, line) for number, line in enumerate(lines, start=1)) + "\n", encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("cells", "text"),
+    [
+        ('"12" kettle boils slowly.', '"12" kettle boils slowly.'),
+        ('"The kettle boils slowly.', '"The kettle boils slowly.'),
+        ('"Yes" she said', '"Yes" she said'),
+    ],
+)
+def test_a_bare_quotation_mark_is_part_of_the_text(cli: Any, cells: str, text: str) -> None:
+    marked_lines({6: f"i4,{cells},3,4", 9: 'i7,"A kettle, \nwhich boils",2,2'})
+    done = cli("compare", "t.csv", "--to", "kept")
+    assert done.code == 0 and "t.csv:6: a quotation mark that opens no cell was read as part of the text" in done.err
+    items = {item["item_id"]: item["output"] for item in lines_of("kept/items.jsonl")}
+    assert len(items) == 60 and items["i4"] == text and items["i7"] == "A kettle, \nwhich boils"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({6: 'i4,"The kettle, it boils.,3,4'}, "t.csv:6: a quotation mark is opened here and never closed"),
+        ({6: 'i4,"He said, ""yes" loudly",3,4'}, "t.csv:6: not a row of a table"),
+        ({6: 'i4,"Oh yes,3,4', 9: 'i7,Oh no",3,4'}, "t.csv:6: a quotation mark that is opened here takes in the rows below it"),
+    ],
+    ids=["with-a-delimiter", "half-doubled", "takes-in-rows"],
+)
+def test_a_quotation_mark_that_can_be_read_in_two_ways_is_refused(cli: Any, changes: dict[int, str], said: str) -> None:
+    marked_lines(changes)
+    done = cli("compare", "t.csv")
+    assert done.code == 3 and said in done.err

@@ -13,7 +13,7 @@ import re
 import tomllib
 import zipfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice, pairwise
 from pathlib import Path
@@ -23,7 +23,19 @@ from xml.parsers import expat
 from harness.errors import ContentError, UsageError
 from harness.exchange.labels import table as limits
 from harness.exchange.labels.layouts import distinct_names
-from harness.exchange.labels.table import Record, SourceTable, Unreadable, header_index, header_note, is_blank, two_row_names, two_row_note
+from harness.exchange.labels.table import (
+    Record,
+    SourceTable,
+    Unreadable,
+    UnreadableScore,
+    grouped_names,
+    groups_note,
+    header_index,
+    header_note,
+    is_blank,
+    two_row_names,
+    two_row_note,
+)
 from harness.row_files import open_archive, open_bytes, unguard_cell
 
 _DELIMITERS = ",;\t|"
@@ -41,18 +53,31 @@ def read_delimited(path: Path, encoding: str | None = None, delimiter: str | Non
     notes = []
     try:
         lines = list(_read_rows(path, text, delimiter))
-    except ContentError:
+    except ContentError as err:
         # In many TSV files they are part of the texts. Of other files, a cell with a delimiter in it needs them.
         lines = list(_read_rows(path, text, "\t", quoting=csv.QUOTE_NONE))
         if len(lines) < 2 or {len(row) for _, row in lines} != {max(len(lines[0][1]), 2)} or '"' in "".join(lines[0][1]):
-            raise
-        notes.append("quotation marks were read as part of the texts: with marks around cells, the file cannot be read")
+            lines, marked = _read_bare_marks(path, text, delimiter, err)
+            listed = f"{', '.join(map(str, marked[:3]))}{', …' if len(marked) > 3 else ''}"
+            notes.append(f"{path}:{listed}: a quotation mark that opens no cell was read as part of the text")
+        else:
+            notes.append("quotation marks were read as part of the texts: with marks around cells, the file cannot be read")
     if not lines:
         raise ContentError("the file is empty; it needs a line with column names and rows below it", path)
     numbers = [number for number, _ in lines]
     header_at = header_index([sum(not is_blank(cell) for cell in row) for _, row in lines], numbers, header_row, str(path))
     header_line, header = numbers[header_at], [name.strip() for name in lines[header_at][1]]
-    if len(lines) > header_at + 2 and (joined := two_row_names(header, lines[header_at + 1][1])):
+    title = header_note(header_at, numbers)
+    first = _row_of_groups(header_at, header_row)
+    rows = [row for _, row in lines]
+    try:
+        grouped = grouped_names(rows[first], rows[first + 1], rows[first + 2 :]) if first is not None and len(rows) > first + 2 else None
+    except UnreadableScore as err:
+        raise ContentError(str(err), path, numbers[first or 0]) from None
+    if first is not None and grouped:
+        notes.append(groups_note(numbers[first]))
+        header, header_at, title = grouped, first + 1, header_note(first, numbers)
+    elif len(lines) > header_at + 2 and (joined := two_row_names(header, lines[header_at + 1][1])):
         notes.append(two_row_note(numbers[header_at + 1]))
         header, lines, numbers = (
             joined,
@@ -64,7 +89,12 @@ def read_delimited(path: Path, encoding: str | None = None, delimiter: str | Non
     records = [Record(_name_cells(path, number, header, row), number, f"{path}:") for number, row in lines[header_at + 1 :]]
     if not records:
         raise ContentError("the file has column names but no rows", path, header_line)
-    return SourceTable("csv", [name for name in header if name], records, [*notes, *header_note(header_at, numbers)])
+    return SourceTable("csv", [name for name in header if name], records, [*notes, *title])
+
+
+def _row_of_groups(header: int, stated: int | None) -> int | None:
+    """Return the index of the row that may hold groups of columns; None where the user states the row of names."""
+    return None if stated is not None else max(header - 1, 0)
 
 
 def unpacked(path: Path) -> bytes:
@@ -149,18 +179,23 @@ def _describe_undecodable(data: bytes, err: UnicodeDecodeError, encoding: str) -
 
 def _read_rows(path: Path, text: str, delimiter: str | None, quoting: Literal[0, 3] = csv.QUOTE_MINIMAL) -> Iterator[tuple[int, list[str]]]:
     """Yield (first line of a row, its cells) for every row that is not empty. Raises ContentError for quotation marks that do not fit."""
-    filled = [line for line in islice(io.StringIO(text), _LINES_OF_DELIMITER) if line.strip()]
-    first = filled[0] if filled else ""
-    declared = first.lower().startswith("sep=") and len(first.strip()) == 5  # a line that Excel writes to declare the delimiter
-    delimiter = first[4] if declared else delimiter or _guess_delimiter(next((line for line in filled if _SIGN.search(line)), first))
+    delimiter, declared = _find_delimiter(text, delimiter)
     before = csv.field_size_limit(limits.MAX_BYTES)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True, quoting=quoting)
     line = 1
+    physical = list(io.StringIO(text, newline="")) if quoting == csv.QUOTE_MINIMAL and '"' in text else []
+    several: list[tuple[int, int, list[str]]] = []  # rows of several lines: the first, the last, the cells
+    values: dict[int, set[str]] = {}
     try:
         for row in reader:
             if delimiter == "\t" and any("\t" in cell and "\n" in cell for cell in row):
-                what = "a quotation mark that is opened here takes in the rows below it"
-                raise ContentError(f"{what}; double it inside quotation marks, or take it out", path, line)
+                raise ContentError(_TAKES_IN, path, line)
+            if physical and reader.line_num > line:
+                several.append((line, reader.line_num, row))
+            elif physical:
+                for index, cell in enumerate(row):
+                    if len(cells := values.setdefault(index, set())) <= limits.MOST_CLASSES:
+                        cells.add(cell)
             if any(map(str.strip, row)) and not (declared and line == 1):
                 yield line, row
             line = reader.line_num + 1
@@ -170,6 +205,90 @@ def _read_rows(path: Path, text: str, delimiter: str | None, quoting: Literal[0,
         raise ContentError(f"not a row of a table ({err}); is the quotation mark doubled inside quotation marks?", path, line) from None
     finally:
         csv.field_size_limit(before)
+    for start, end, row in several:
+        if _are_rows(physical[start - 1 : end], len(row), delimiter, values):
+            raise ContentError(_TAKES_IN, path, start)
+
+
+_TAKES_IN = "a quotation mark that is opened here takes in the rows below it; double it inside quotation marks, or take it out"
+_MOST_LINES_OF_ROW = 100
+_MOST_MARKED = 100  # lines with such marks: a file with more has another form
+
+
+def _are_rows(lines: Sequence[str], width: int, delimiter: str, values: Mapping[int, set[str]]) -> bool:
+    """Return whether lines of one row are rows of their own: as many cells in each, and scores and classes where other rows have them."""
+    classes = [index for index, cells in values.items() if 1 < len(cells) <= limits.MOST_CLASSES]
+    rows = [_cells_of_line(line, delimiter) for line in lines]
+    return bool(classes) and all(len(row) == width and all(row[index] in values[index] for index in classes) for row in rows)
+
+
+def _cells_of_line(line: str, delimiter: str) -> list[str]:
+    """Return the cells of a line, in which a quotation mark that is not closed before a delimiter belongs to the text.
+
+    >>> _cells_of_line('a,"b, c",12" disk,"x" y', ",")
+    ['a', 'b, c', '12" disk', '"x" y']
+    """
+    cells, rest = [], line.rstrip("\r\n")
+    end = re.escape(delimiter)
+    while True:
+        match = re.match(rf'"((?:[^"]|"")*)"(?={end}|$)', rest)
+        cell = match[0] if match else rest.partition(delimiter)[0]
+        cells.append(match[1].replace('""', '"') if match else cell)
+        if len(cell) == len(rest):
+            return cells
+        rest = rest[len(cell) + 1 :]
+
+
+def _read_bare_marks(path: Path, text: str, delimiter: str | None, refusal: ContentError) -> tuple[list[tuple[int, list[str]]], list[int]]:
+    """Return the rows of a file with quotation marks that open no cell, and the numbers of the lines with such marks.
+
+    A row is the shortest run of lines that have as many cells as the header with all marks in order; a line alone may have marks that
+    belong to its texts, of several words. Raises the refusal where neither is so, and ContentError where both are.
+    """
+    delimiter, declared = _find_delimiter(text, delimiter)
+    lines = list(io.StringIO(text, newline=""))
+    first = next((index for index, line in enumerate(lines) if line.strip() and not (declared and not index)), 0)
+    width = len(_cells_of_line(lines[first], delimiter))
+    rows: list[tuple[int, list[str]]] = []
+    marked: list[int] = []
+    index = first
+    while index < len(lines):
+        if not lines[index].strip():
+            index += 1
+            continue
+        in_order: tuple[int, list[str]] | None = None
+        for end in range(index + 1, min(index + _MOST_LINES_OF_ROW, len(lines)) + 1):
+            try:
+                [cells] = csv.reader(io.StringIO("".join(lines[index:end]), newline=""), delimiter=delimiter, strict=True)
+            except csv.Error as err:
+                if "unexpected end" not in str(err):
+                    break  # more lines would not bring it in order
+            else:
+                in_order = (end, cells) if len(cells) == width else None
+                break
+        alone = _cells_of_line(lines[index], delimiter)
+        if in_order and (in_order[0] == index + 1 or len(alone) != width):
+            rows.append((index + 1, in_order[1]))
+            index = in_order[0]
+        elif in_order:
+            raise ContentError(_TAKES_IN, path, index + 1)
+        elif len(alone) == width and len(marked) < _MOST_MARKED and all(len(cell.split()) > 1 for cell in alone if cell.startswith('"')):
+            rows.append((index + 1, alone))
+            marked.append(index + 1)
+            index += 1
+        else:
+            raise refusal
+    return rows, marked
+
+
+def _find_delimiter(text: str, stated: str | None) -> tuple[str, bool]:
+    """Return the delimiter of a table, and whether its first line declares it, as Excel writes."""
+    filled = [line for line in islice(io.StringIO(text), _LINES_OF_DELIMITER) if line.strip()]
+    first = filled[0] if filled else ""
+    declared = first.lower().startswith("sep=") and len(first.strip()) == 5
+    if declared:
+        return first[4], True
+    return stated or _guess_delimiter(next((line for line in filled if _SIGN.search(line)), first)), False
 
 
 def _guess_delimiter(header: str) -> str:
@@ -203,6 +322,8 @@ def read_xlsx(path: Path, sheet: str | None = None, header_row: int | None = Non
     """
     book = open_book(path)
     titles = [sheet.title for sheet in book.worksheets]
+    if not titles:
+        raise ContentError("the workbook has no sheet with cells, only charts; it needs one with column names and rows below them", path)
     if sheet is not None:
         if sheet not in titles:
             raise UsageError(f"--sheet {sheet}: {path} has no such sheet; choose from: {', '.join(titles)}")
@@ -221,8 +342,15 @@ def read_xlsx(path: Path, sheet: str | None = None, header_row: int | None = Non
         raise ContentError(f"the sheet '{chosen.title}' is empty; it needs a row with column names and rows below it", path)
     numbers = [number for number, _ in cells]
     header_at = header_index([_count_filled(row) for _, row in cells], numbers, header_row, str(path))
+    title = header_note(header_at, numbers)
+    first = _row_of_groups(header_at, header_row)
+    grouped = _join_groups(chosen, cells[first:], path) if first is not None else None
+    if first is not None and grouped:
+        notes, title, header_at = [*notes, groups_note(numbers[first])], header_note(first, numbers), first + 1
     (header_number, names), *rows = cells[header_at:]
-    if len(rows) > 1 and (joined := _join_two_rows(names, rows[0][1])):
+    if grouped:
+        names = grouped
+    elif len(rows) > 1 and (joined := _join_two_rows(names, rows[0][1])):
         notes = [*notes, two_row_note(rows[0][0])]
         names, rows = joined, rows[1:]
     sheet_prefix = f"{path}:{chosen.title}!"
@@ -239,7 +367,36 @@ def read_xlsx(path: Path, sheet: str | None = None, header_row: int | None = Non
     ]
     if not records:
         raise ContentError("the sheet has column names but no rows", f"{sheet_prefix}{header_number}")
-    return SourceTable("xlsx", list(header.values()), records, [*notes, *header_note(header_at, numbers)])
+    return SourceTable("xlsx", list(header.values()), records, [*notes, *title])
+
+
+def _join_groups(sheet: Any, cells: list[tuple[int, dict[str, Any]]], path: Path) -> dict[str, Any] | None:
+    """Return the names of columns that stand below a row of groups, whose cells may be merged; None where the first row is no such row."""
+    from openpyxl.utils import column_index_from_string, get_column_letter
+
+    if len(cells) < 3:
+        return None
+    (number, _), (below, _), *rows = cells
+    if below != number + 1:
+        return None
+    merged: dict[tuple[int, str], Any] = {}  # a group stands in all columns over which it is merged, a name in its upper row
+    for area in sheet.merged_cells.ranges:
+        if area.min_row in (number, below) and area.max_row <= below:
+            for column in range(area.min_col, area.max_col + 1):
+                for row in range(area.min_row, area.max_row + 1):
+                    cell = sheet.cell(area.min_row, area.min_col).value if row == area.min_row else None
+                    merged[row, get_column_letter(column)] = cell
+    last = max(column_index_from_string(letter) for _, row in cells for letter in row)
+    letters = [get_column_letter(column) for column in range(1, last + 1)]
+    upper, lower = (
+        [str(merged.get((row, letter), values.get(letter)) or "").strip() for letter in letters] for row, values in (cells[0], cells[1])
+    )
+    wide = any(area.min_row == number and area.max_col > area.min_col for area in sheet.merged_cells.ranges)
+    try:
+        joined = grouped_names(upper, lower, [[values.get(letter, "") for letter in letters] for _, values in rows], merged=wide)
+    except UnreadableScore as err:
+        raise ContentError(str(err), f"{path}:{sheet.title}!{number}") from None
+    return dict(zip(letters, joined, strict=True)) if joined else None
 
 
 def _count_filled(row: dict[str, Any]) -> int:
@@ -250,8 +407,6 @@ def _count_filled(row: dict[str, Any]) -> int:
 
 def open_book(path: Path) -> Any:
     """Open a workbook with its formulas. Raises ContentError for a file that is not a workbook or unpacks to more than the limit."""
-    import openpyxl  # late: 0.2 s
-
     # Refuse small files that grow enormous: by unpacking, by XML entities, or by merged cells. Every part is read once within its stated
     # size, so that openpyxl meets no part whose size is false.
     with open_archive(path, limits.MAX_BYTES, "Excel workbook") as archive:
@@ -273,10 +428,24 @@ def open_book(path: Path) -> Any:
                 if merged > _MAX_MERGED_CELLS:  # openpyxl visits each of them
                     raise ContentError(f"{merged} cells are merged, more than {_MAX_MERGED_CELLS}; unmerge them", path)
     try:
-        return openpyxl.load_workbook(io.BytesIO(path.read_bytes()))  # as bytes: given a path, openpyxl judges the file by its name
+        return _load_workbook(path)
     except (zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError, IndexError, EOFError, OSError, SyntaxError) as err:
         # openpyxl has no error of its own for a damaged file; the error of ElementTree is a SyntaxError
         raise ContentError(f"not a readable Excel workbook ({type(err).__name__}: {err}); save it again as .xlsx", path) from None
+
+
+def _load_workbook(path: Path, data_only: bool = False) -> Any:
+    """Load the worksheets of a workbook. A sheet that is a chart keeps its name alone: openpyxl cannot read one without a drawing."""
+    from openpyxl.chartsheet import Chartsheet
+    from openpyxl.reader.excel import ExcelReader
+
+    class WorksheetReader(ExcelReader):  # type: ignore[misc]
+        def read_chartsheet(self, sheet: Any, rel: Any) -> None:
+            self.wb._add_sheet(Chartsheet(parent=self.wb, title=sheet.name))
+
+    reader = WorksheetReader(io.BytesIO(path.read_bytes()), data_only=data_only)  # as bytes: given a path, openpyxl judges it by its name
+    reader.read()
+    return reader.wb
 
 
 class _Begun(Exception):
@@ -330,9 +499,7 @@ def grid(sheet: Any, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 if cached is None:
                     # The values that the formulas of a sheet had when the file was last saved, by coordinate. A formula without a stored
                     # value is left out. A stored empty text is the value "": openpyxl gives it no value, but keeps its type.
-                    import openpyxl
-
-                    book = openpyxl.load_workbook(io.BytesIO(path.read_bytes()), data_only=True)
+                    book = _load_workbook(path, data_only=True)
                     stored = (cell for cell in book[sheet.title]._cells.values() if cell.value is not None or cell.data_type == "str")
                     cached = {cell.coordinate: "" if cell.value is None else cell.value for cell in stored}
                 missing = f"the formula {_shorten_formula(cell.value)} has no stored value; open and save the file in a spreadsheet program"

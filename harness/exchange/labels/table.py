@@ -23,7 +23,7 @@ from harness.content.column_words import column_words
 from harness.conversations import cell_text
 from harness.errors import ContentError, UsageError
 from harness.model import Scale, Score
-from harness.text import normalised, normalised_id
+from harness.text import normalised, normalised_id, quoted
 
 MAX_BYTES = 512 * 1024 * 1024  # of an unpacked source: more than any label set needs, less than fills the memory
 
@@ -128,9 +128,60 @@ def two_row_names(names: Sequence[str], below: Sequence[str]) -> list[str] | Non
     return joined
 
 
+def grouped_names(groups: Sequence[str], names: Sequence[str], rows: Sequence[Sequence[Any]], *, merged: bool = False) -> list[str] | None:
+    """Return the names of columns below which a row of groups stands, such as `Human` over `fluency` and `tone`; None where it is none.
+
+    Args:
+        groups: the upper row. A blank cell belongs to the group before it, if all groups then have the same names.
+        names: the row below, in words; a column that has no name there is named by the upper row.
+        rows: the rows of answers below; a row whose words they repeat holds answers.
+        merged: whether the upper row says how far each group reaches; a blank cell then has no group.
+
+    Raises UnreadableScore where nothing says how far groups reach.
+
+    >>> grouped_names(["", "Human", "", "Judge", ""], ["id", "fluency", "tone", "fluency", "tone"], [["1", "3", "4", "4", "4"]])
+    ['id', 'Human [fluency]', 'Human [tone]', 'Judge [fluency]', 'Judge [tone]']
+    >>> grouped_names(["My survey", "", ""], ["id", "text", "score"], [["1", "a", "3"]])
+    >>> grouped_names(["", "text", "score"], ["a", "Some text", "good"], [["b", "Another text", "good"]])
+    """
+    above = [index for index, cell in enumerate(groups) if not is_blank(cell)]
+    if not above or above == [0] or len(groups) != len(names) or not rows:
+        return None
+    several = any(is_blank(cell) for cell in groups[above[0] :]) or len({groups[index] for index in above}) < len(above)
+    words = [cell for cell in names if not is_blank(cell)]
+    named = not any(is_blank(name) and is_blank(group) for name, group in zip(names, groups, strict=True))
+    in_words = len(words) > 1 and not any(_NUMBER.fullmatch(cell.strip()) or len(cell) > _LONGEST_CLASS for cell in words)
+    if not (several and named and in_words):
+        return None
+    for index, name in enumerate(names):
+        if not is_blank(name) and any(len(row) > index and str(row[index]).strip() == name.strip() for row in rows):
+            return None
+    joined, group, is_carried = [], "", False
+    names_of: dict[str, list[str]] = {}
+    for upper, name in zip(groups, names, strict=True):
+        is_carried = is_carried or bool(group and is_blank(upper) and not merged)
+        group = group if is_blank(upper) and not is_blank(name) and not merged else upper.strip()
+        joined.append(group if is_blank(name) else f"{group} [{name.strip()}]" if group else name.strip())
+        if group and not is_blank(name):
+            names_of.setdefault(group, []).append(name.strip())
+    if len({*joined}) < len(joined) or not names_of or (is_carried and len(names_of) == 1):
+        return None
+    if is_carried and len({tuple(of_group) for of_group in names_of.values()}) > 1:
+        raise UnreadableScore(
+            f"this row and the one below both hold names of columns, and blank cells do not say how far the groups {quoted(names_of)} "
+            "reach: write the group into each of its cells, or keep one row of names"
+        )
+    return joined
+
+
 def two_row_note(number: int) -> str:
     """Return the note on a second row of column names."""
     return f"row {number} was read as a second row of column names, and is no answer"
+
+
+def groups_note(number: int) -> str:
+    """Return the note on a row of groups above the names of columns."""
+    return f"row {number} was read as groups of columns, and the row below it as their names"
 
 
 def is_blank(value: Any) -> bool:

@@ -676,7 +676,7 @@ def _name_scorer(name: str, metric: str) -> str:
         for word in listed:
             if not word.isascii() and len(word) > 1:
                 text = text.replace(word, "")
-    return text.strip(" _.:/-の的") or name
+    return text.strip(" _.:/-の的[]()") or name
 
 
 def _is_of_score(part: str, metric: str) -> bool:
