@@ -123,13 +123,12 @@ class Redactor:
         Secrets are removed before the line is cut, also those that are spelled with blanks or signs (`s k - …`, `s.k.…`).
         """
         line = " ".join(terminal_safe(text[:_LONGEST_QUOTED]).split())
-        return self._without_spelled(self(line))[:most]
-
-    def _without_spelled(self, text: str) -> str:
-        """Return `text` without secrets between whose characters stand blanks, signs, or characters that nobody sees."""
+        text = self(line)
+        # secrets between whose characters stand blanks, signs, or characters that nobody sees
         visible = [(position, character) for position, character in enumerate(text) if not _BETWEEN.match(character)]
         positions = [index for index, _ in visible]
-        return self._replace_runs(text, "".join(character for _, character in visible), positions, [index + 1 for index in positions])
+        characters = "".join(character for _, character in visible)
+        return self._replace_runs(text, characters, positions, [index + 1 for index in positions])[:most]
 
     def _replace_runs(self, text: str, decoded: str, begins: Sequence[int], ends: Sequence[int]) -> str:
         """Return `text` without the runs in its decoded form, whose characters begin and end at these places of `text`."""

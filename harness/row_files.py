@@ -80,7 +80,17 @@ def json_batches(path: Path, kind: type[T], what: str) -> Iterator[tuple[range, 
             yield range(first, first + len(rows)), rows
             continue
         for number, line in enumerate(block.removesuffix(b"\n").split(b"\n"), first):
-            yield from _decoded_alone(line, number, decoder, path, what)
+            if len(line) > MAX_LINE_BYTES:
+                raise ContentError(f"a line of more than {MAX_LINE_BYTES >> 20} MiB", path, number)
+            if number == 1:
+                line = line.removeprefix(b"\xef\xbb\xbf")
+            try:
+                yield range(number, number + 1), [decoder.decode(line)]
+            except msgspec.ValidationError as err:
+                raise ContentError(f"not {what} ({err}); one object a line is expected", path, number) from None
+            except (UnicodeDecodeError, msgspec.DecodeError, RecursionError) as err:
+                if line.strip():
+                    raise ContentError(_decoding_message(line, err), path, number) from None
 
 
 def _decoded_together(block: bytes, decoder: msgspec.json.Decoder[T]) -> list[T] | None:
@@ -94,21 +104,6 @@ def _decoded_together(block: bytes, decoder: msgspec.json.Decoder[T]) -> list[T]
     except (UnicodeDecodeError, msgspec.DecodeError, RecursionError):
         return None
     return rows if len(rows) == lines else None
-
-
-def _decoded_alone(line: bytes, number: int, decoder: msgspec.json.Decoder[T], path: Path, what: str) -> Iterator[tuple[range, list[T]]]:
-    """Yield the row of a line, or nothing for an empty line. Raises ContentError for what is not a row."""
-    if len(line) > MAX_LINE_BYTES:
-        raise ContentError(f"a line of more than {MAX_LINE_BYTES >> 20} MiB", path, number)
-    if number == 1:
-        line = line.removeprefix(b"\xef\xbb\xbf")
-    try:
-        yield range(number, number + 1), [decoder.decode(line)]
-    except msgspec.ValidationError as err:
-        raise ContentError(f"not {what} ({err}); one object a line is expected", path, number) from None
-    except (UnicodeDecodeError, msgspec.DecodeError, RecursionError) as err:
-        if line.strip():
-            raise ContentError(_decoding_message(line, err), path, number) from None
 
 
 def _decoding_message(line: bytes, err: Exception) -> str:

@@ -1,4 +1,4 @@
-"""Text segmentation (words, sentences, graphemes) and text that is safe to show in terminals and spreadsheets.
+"""Text: segmentation (words, sentences, graphemes), values in place of their names, and what is safe in terminals and spreadsheets.
 
 ICU (`icu4py`) segments the texts of all languages. Splitting at spaces would find no words in Japanese.
 """
@@ -208,3 +208,17 @@ def absent_words(headings: Sequence[str]) -> str:
         return ""
     more = f" and {len(headings) - _MOST_ABSENT} more" if len(headings) > _MOST_ABSENT else ""
     return f"Not in this width: {', '.join(headings[:_MOST_ABSENT])}{more}. A wider window has them, and so has --json."
+
+
+def fill_placeholders(template: str, **values: str) -> str:
+    """Return the template with each `{name}` replaced by its value. Other braces of content files stay: this is not `str.format`.
+
+    >>> fill_placeholders("{first}, then {second}", first="a {second}", second="b")
+    'a {second}, then b'
+    """
+    pieces = template.split("{")
+    parts = [pieces[0]]
+    for piece in pieces[1:]:
+        name, brace, rest = piece.partition("}")
+        parts.append(values[name] + rest if brace and name in values else "{" + piece)
+    return "".join(parts)

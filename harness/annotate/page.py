@@ -518,11 +518,7 @@ def reading_order(items: Sequence[Item], seed: str) -> list[Item]:
         chance.shuffle(group_items)
         start = chance.random()
         keyed += [((start + number) / len(group_items), len(keyed) + number, item) for number, item in enumerate(group_items)]
-    return _apart([item for _, _, item in sorted(keyed, key=lambda entry: entry[:2])])
-
-
-def _apart(ordered: list[Item]) -> list[Item]:
-    """Return the same items, with neighbours of one group exchanged for others where that is possible."""
+    ordered = [item for _, _, item in sorted(keyed, key=lambda entry: entry[:2])]
     spread: list[Item] = []
     waiting: list[Item] = []
     for item in ordered:

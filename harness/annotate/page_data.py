@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import cache
 from itertools import accumulate
@@ -47,7 +47,9 @@ class AnnotatorWords(msgspec.Struct, frozen=True):
         """One question for the page: title, text, and the classes or the range to choose from."""
         rubric = self._rubric(metric)
         lines = (rubric.simple if rubric else self.questions.get(metric, "")).strip().splitlines()
-        hints = dict(_class_hints(lines, scale))
+        classes_named = {str(value) for value in scale.classes}
+        # such as `2: yes, all of it.`
+        hints = {match[1]: visible(match[2]) for line in lines if (match := _CLASS_LINE.match(line)) and match[1] in classes_named}
         question_lines = [line for line in lines if not (match := _CLASS_LINE.match(line)) or match[1] not in hints]
         question = {
             "id": metric,
@@ -126,15 +128,6 @@ def output_fields(library: Library, section: TaskSection) -> list[str]:
         return [name for name in library.task(section.task).outputs if name in section.fields]
     outputs = [name for name in section.fields if name == "output" or name.startswith("output_")]
     return outputs or list(section.fields)[-1:]
-
-
-def _class_hints(lines: list[str], scale: Scale) -> Iterator[tuple[str, str]]:
-    """(class, meaning) of the lines of a simple instruction that explain a class, such as `2: yes, all of it.`"""
-    classes = {str(value) for value in scale.classes}
-    for line in lines:
-        match = _CLASS_LINE.match(line)
-        if match and match[1] in classes:
-            yield match[1], visible(match[2])
 
 
 SCHEMA_VERSION = 1

@@ -293,7 +293,13 @@ def kept_files(
     labels = list(labels)
     pairs = kept_pairs({row["item_id"]: row for row in items}, labels)
     rows = [{**msgspec.to_builtins(pair), "kept": _KEPT[pair.kept]} for pair in pairs]
-    reviews = _earlier(folder / REVIEWED_BY)
+    reviews: dict[str, dict[str, Any]] = {}  # the readers by their pseudonyms
+    if (path := folder / REVIEWED_BY).is_file():
+        try:
+            reviews = {row["who"]: row for row in tomllib.loads(path.read_text("utf-8"))["reviewed_by"]}
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError) as err:
+            why = f"not the list of readers that an import wrote ({err}); remove the file, and import all results again"
+            raise ContentError(why, path) from None
     for who in dict.fromkeys(who for who, _ in seen):
         read = sum(row["annotator_id"] == who for row in labels)
         when = max(seen_text.result.saved for other, seen_text in seen if other == who)[:10]
@@ -307,17 +313,6 @@ def kept_files(
     more = f"; {waiting} have fewer than {READERS} readers" if waiting else ""
     decided_share = f"{sum(decided)} of {len(decided)}"
     return files, f"pairs kept (4 of 5 readers agree with what is constructed): {decided_share}{more}. {KEPT} has each pair"
-
-
-def _earlier(path: Path) -> dict[str, dict[str, Any]]:
-    """Return the readers of earlier imports by their pseudonyms."""
-    if not path.is_file():
-        return {}
-    try:
-        return {row["who"]: row for row in tomllib.loads(path.read_text("utf-8"))["reviewed_by"]}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError) as err:
-        why = f"not the list of readers that an import wrote ({err}); remove the file, and import all results again"
-        raise ContentError(why, path) from None
 
 
 SEEN = "seen.jsonl"

@@ -28,10 +28,8 @@ from harness.content.specs import (
     Lexicon,
     Pack,
     Rubric,
-    RubricWords,
     S,
     Task,
-    TaskWords,
     Writing,
     WritingWords,
     read_spec,
@@ -177,25 +175,18 @@ def instruction_complaints(
         hint = tags.suggest(section, allowed)
         yield f"[{section}] matches no task or rubric.{hint} Remove it or correct its name", _section_pattern(section)
     for name in translated.tasks.keys() & tasks.keys():
-        yield from _task_complaints(f"tasks.{name}", translated.tasks[name], tasks[name])
+        section, task, english = f"tasks.{name}", translated.tasks[name], tasks[name]
+        yield from _key_complaints(f"{section}.fields", "field", task.fields, english.fields)
+        slots = names_in_braces(english.instruction)
+        for slot in sorted(slots - names_in_braces(task.instruction)):
+            yield f"the instruction of [{section}] does not name {{{slot}}}, as the English does", _section_pattern(section)
+        yield from _brace_complaints(section, [task.instruction, *task.fields.values()], slots)
     for name in translated.rubrics.keys() & rubrics.keys():
-        yield from _rubric_complaints(f"rubrics.{name}", translated.rubrics[name], rubrics[name])
-
-
-def _task_complaints(section: str, translated: TaskWords, english: Task) -> Complaints:
-    yield from _key_complaints(f"{section}.fields", "field", translated.fields, english.fields)
-    slots = names_in_braces(english.instruction)
-    for name in sorted(slots - names_in_braces(translated.instruction)):
-        yield f"the instruction of [{section}] does not name {{{name}}}, as the English does", _section_pattern(section)
-    yield from _brace_complaints(section, [translated.instruction, *translated.fields.values()], slots)
-
-
-def _rubric_complaints(section: str, translated: RubricWords, english: Rubric) -> Complaints:
-    yield from _key_complaints(
-        f"{section}.criteria", "score", translated.criteria, [str(group.score) for group in english.detailed.criteria]
-    )
-    points = (point for group in translated.criteria.values() for point in group)
-    yield from _brace_complaints(section, [translated.title, translated.simple, translated.description, *points])
+        section, rubric = f"rubrics.{name}", translated.rubrics[name]
+        scores = [str(group.score) for group in rubrics[name].detailed.criteria]
+        yield from _key_complaints(f"{section}.criteria", "score", rubric.criteria, scores)
+        points = (point for group in rubric.criteria.values() for point in group)
+        yield from _brace_complaints(section, [rubric.title, rubric.simple, rubric.description, *points])
 
 
 def _key_complaints(section: str, word: str, translated: Collection[str], english: Collection[str]) -> Complaints:
@@ -257,7 +248,14 @@ def task_complaints(name: str, task: Task, rubrics: Mapping[str, Path]) -> Compl
         yield f"metric '{repeated}' is listed twice; list it once", key_pattern("metrics")
     if not task.metrics:
         yield "no metrics; list the rubrics that judges are asked about in this task", key_pattern("metrics")
-    yield from _shown_complaints(task)
+    for metric, shown_fields in task.shown.items():  # names metrics and texts of the task, and every question shows what is judged
+        if metric not in task.metrics:
+            yield f"[shown] names '{metric}', which is no metric of the task; they are {', '.join(task.metrics)}", key_pattern(metric)
+        for field in (field for field in shown_fields if field not in task.fields):
+            message = f"[shown] of '{metric}' names '{field}', which is not a field; the fields are {', '.join(task.fields)}"
+            yield message, key_pattern(metric)
+        for field in (field for field in task.outputs if field not in shown_fields):
+            yield f"[shown] of '{metric}' lacks '{field}', which is judged", key_pattern(metric)
     for name in sorted(names_in_braces(task.instruction) - set(task.language_keys)):
         keys = ", ".join(f"{{{key}}}" for key in task.language_keys)
         yield f"{{{name}}} in the instruction is not replaced by anything; an instruction may hold {keys}", key_pattern("instruction")
@@ -268,18 +266,6 @@ def task_complaints(name: str, task: Task, rubrics: Mapping[str, Path]) -> Compl
         if task.fields[field].role == "input":
             message = f"input '{field}' comes after an output; judges read the fields in this order: put inputs first"
             yield message, rf"fields\.[\"']?{re.escape(field)}\b"
-
-
-def _shown_complaints(task: Task) -> Complaints:
-    """[shown] names metrics and texts of the task, and every question shows what is judged."""
-    for metric, fields in task.shown.items():
-        if metric not in task.metrics:
-            yield f"[shown] names '{metric}', which is no metric of the task; they are {', '.join(task.metrics)}", key_pattern(metric)
-        for name in (name for name in fields if name not in task.fields):
-            message = f"[shown] of '{metric}' names '{name}', which is not a field; the fields are {', '.join(task.fields)}"
-            yield message, key_pattern(metric)
-        for name in (name for name in task.outputs if name not in fields):
-            yield f"[shown] of '{metric}' lacks '{name}', which is judged", key_pattern(metric)
 
 
 def writing_complaints(name: str, writing: Writing, tasks: Mapping[str, Task]) -> Complaints:

@@ -8,7 +8,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
-from types import ModuleType, TracebackType
+from types import TracebackType
 from typing import TYPE_CHECKING
 
 from harness.cli.app import read
@@ -60,23 +60,22 @@ def _run(command: Command) -> int:
 
 
 def function_of(command: Command) -> Callable[[Command], int]:
-    """Return the function that runs a command. Those of other packages have the whole path of its module."""
+    """Return the function that runs a command. Those of other packages have the whole path of its module.
+
+    What a first import makes stays until the process ends, so no collection of garbage, then or later, visits it.
+    """
     module, _, name = command.target.partition(":")
-    bundled = type(command).__module__.startswith("harness.cli.")
-    function: Callable[[Command], int] = getattr(_import_quietly(f"harness.cli.{module}" if bundled else module), name)
+    if type(command).__module__.startswith("harness.cli."):
+        module = f"harness.cli.{module}"
+    if module not in sys.modules:
+        gc.disable()
+        try:
+            importlib.import_module(module)
+        finally:
+            gc.freeze()
+            gc.enable()
+    function: Callable[[Command], int] = getattr(sys.modules[module], name)
     return function
-
-
-def _import_quietly(name: str) -> ModuleType:
-    """Import a module. What its first import makes stays until the process ends, so no collection of garbage, then or later, visits it."""
-    if name in sys.modules:
-        return sys.modules[name]
-    gc.disable()
-    try:
-        return importlib.import_module(name)
-    finally:
-        gc.freeze()
-        gc.enable()
 
 
 def parse(argv: Sequence[str]) -> list[Command]:

@@ -18,8 +18,8 @@ from harness.data.folders import data_home, fetched_folder, how_to_get, megabyte
 from harness.errors import OTHER_ERROR, UNCHECKED, AbsentRawFile, MissingData, UsageError
 from harness.offensive import refuse_in_repository
 from harness.published.listing import cards_in, listed
+from harness.reports.tables.columns import metric_words
 from harness.reports.tables.numbers import counted
-from harness.reports.tables.titles import metric_words
 from harness.row_files import to_json
 from harness.text import terminal_safe
 

@@ -51,7 +51,7 @@ from harness.store import Store
 from harness.text import terminal_safe
 
 if TYPE_CHECKING:
-    from harness.render.latex import LatexKind
+    pass
 
 
 def run(arguments: Run) -> int:
@@ -226,8 +226,21 @@ def report(arguments: ShowReport) -> int:
         refuse_in_repository(page, result.prepared.data.about)
         write_atomic(page, report_page(result, decided, arguments.wage), private=True)
         print(page)
+    elif form == "md":
+        from harness.render.markdown import report_markdown
+
+        sys.stdout.write(report_markdown(decided))
+    elif form == "latex":
+        if decided.sealed:
+            numbers = "--md and --csv show how many answers could be read"
+            raise UsageError(f"there are no labels here, so there is no agreement to show; {numbers}")
+        from harness.render.latex import report_latex
+
+        sys.stdout.write(report_latex(decided, next(iter(arguments.latex or ()), "verdicts")))
     elif form:
-        sys.stdout.write(_format_report(decided, form, next(iter(arguments.latex or ()), "verdicts")))
+        from harness.render.files import report_csv
+
+        sys.stdout.write(report_csv(decided))
     if arguments.figures:
         from harness.render.figures import FORMS, WIDTHS, FigureOptions, draw_figures
 
@@ -236,24 +249,6 @@ def report(arguments: ShowReport) -> int:
             drawn = draw_figures(decided.as_json(), result.folder / "figures", options)
         print(*drawn, sep="\n", file=sys.stderr)
     return exit_code_of(decided.verdicts)
-
-
-def _format_report(report: Report, form: str, latex_kind: LatexKind) -> str:
-    if form == "md":
-        from harness.render.markdown import report_markdown
-
-        return report_markdown(report)
-    if form == "latex":
-        if report.sealed:
-            raise UsageError(
-                "there are no labels here, so there is no agreement to show; --md and --csv show how many answers could be read"
-            )
-        from harness.render.latex import report_latex
-
-        return report_latex(report, latex_kind)
-    from harness.render.files import report_csv
-
-    return report_csv(report)
 
 
 class Output(NamedTuple):

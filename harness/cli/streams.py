@@ -26,7 +26,13 @@ def checked_output() -> Iterator[None]:
     A closed pipe still raises BrokenPipeError. If standard output is closed from the start, raises OutputError at once, because all
     results would be lost.
     """
-    _reserve_streams()
+    if None in (sys.stdin, sys.stdout, sys.stderr):
+        # The file numbers of closed streams are occupied: otherwise the next file opened would get one, and messages would go into it.
+        while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+            pass
+        os.close(number)
+        if sys.stderr is None:
+            sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # stays open until the process ends
     if sys.stdout is None:
         raise OutputError("standard output is closed, so results would be lost; redirect it to a file, or to /dev/null")
     original = sys.stdout
@@ -153,14 +159,3 @@ def interrupted_once() -> Iterator[None]:
 def _interrupt(number: int, frame: FrameType | None) -> None:
     signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt
-
-
-def _reserve_streams() -> None:
-    """Occupy the file numbers of closed streams: otherwise the next file opened would get one, and messages would go into it."""
-    if None not in (sys.stdin, sys.stdout, sys.stderr):
-        return
-    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
-        pass
-    os.close(number)
-    if sys.stderr is None:
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # stays open until the process ends

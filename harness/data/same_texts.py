@@ -48,7 +48,7 @@ def read_text(item: Item, outputs: Sequence[str]) -> Text | None:
     texts = {name: value for name, value in item.fields.items() if isinstance(value, str) and _is_read(name, value, outputs)}
     judged = [texts.pop(name) for name in outputs if name in texts]
     to_judge = judged or [value for name, value in texts.items() if name not in _BESIDE]
-    if not any(map(_has_letter, to_judge)):
+    if not any(any(map(str.isalnum, text)) for text in to_judge):
         return None
     return item.language, tuple(sorted(map(_normalised, judged))), tuple((name, _normalised(texts[name])) for name in sorted(texts))
 
@@ -58,10 +58,6 @@ def _is_read(name: str, value: str, outputs: Sequence[str]) -> bool:
         return bool(value)
     is_long = len(value) >= (_SHORTEST_TEXT if value.isascii() else _SHORTEST_TEXT // 2)
     return is_long and name not in _NOT_READ and not name.endswith(("_id", "_language")) and looks_like_text(value)
-
-
-def _has_letter(text: str) -> bool:
-    return any(map(str.isalnum, text))
 
 
 def _normalised(text: str) -> str:

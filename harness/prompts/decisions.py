@@ -14,12 +14,12 @@ from typing import Any, Literal
 import msgspec
 
 from harness import parse
-from harness.content.placeholders import fill_placeholders
 from harness.content.specs import RubricWords
 from harness.model import Prompt, Scale
 from harness.parse import TypedQuestion, typed_question
 from harness.prompts.prompt_spec import PromptSpec, source_of
 from harness.prompts.templates import PromptTemplate, TemplateMessage, TextSlot
+from harness.text import fill_placeholders
 
 _WRITTEN_BY = "{}_written_by"  # the name under which a judge reads who wrote a text
 

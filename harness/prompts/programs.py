@@ -23,11 +23,11 @@ from guidance._schema import SamplingParams
 from guidance.models._base import Interpreter, Model, State
 from guidance.trace import OutputAttr
 
-from harness.content.placeholders import fill_placeholders
 from harness.content.specs import WritingWords
 from harness.model import Message
 from harness.prompts.answer_schema import JUSTIFICATION_CHARACTERS, MAX_SPANS, SPAN_CHARACTERS
 from harness.prompts.prompt_spec import PromptSpec, source_of
+from harness.text import fill_placeholders
 
 
 @guidance(dedent=False)  # type: ignore[operator, untyped-decorator]

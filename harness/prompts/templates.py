@@ -18,7 +18,6 @@ from typing import Any, Literal, Protocol
 import msgspec
 
 from harness.content import Library
-from harness.content.placeholders import fill_placeholders
 from harness.content.specs import Task, WritingWords
 from harness.content.tags import english_name, name_in
 from harness.errors import ContentError, UsageError
@@ -26,6 +25,7 @@ from harness.model import Item, Message, Prompt
 from harness.prompts.answer_schema import tokens_for
 from harness.prompts.prompt_spec import PromptSpec, source_of
 from harness.prompts.wording import ENGLISH, is_english
+from harness.text import fill_placeholders
 
 # A mark is a field's name between two private-use characters. Marks are searched before any text of an item is in place, so a text that
 # holds these characters cannot be taken for a mark.

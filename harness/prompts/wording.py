@@ -8,11 +8,11 @@ from pathlib import Path
 import msgspec
 
 from harness.content.library import Library
-from harness.content.placeholders import fill_placeholders
 from harness.content.specs import PromptWords, Rubric, RubricWords, Task, TaskWords
 from harness.content.tags import choose_from, english_name, name_in
 from harness.errors import ContentError, UsageError
 from harness.model import Condition
+from harness.text import fill_placeholders
 
 ENGLISH = PromptWords(
     system=(

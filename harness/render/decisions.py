@@ -26,10 +26,20 @@ from harness.model import CONDITION, SIDE
 from harness.render.fitted_table import FittedTable
 from harness.render.terminal import dim_lines, doubt_lines, legend_of, print_lines, table_heading
 from harness.reports.answer.parts import CORRECTED, SIGNS, STYLES, state_of
-from harness.reports.tables.columns import COUNT, SHARE, TEXT, Column, Row, TableName, columns_in, interval_of_points, lenient_text
+from harness.reports.tables.columns import (
+    COUNT,
+    SHARE,
+    TEXT,
+    Column,
+    Row,
+    TableName,
+    columns_in,
+    interval_of_points,
+    lenient_text,
+    metric_words,
+)
 from harness.reports.tables.numbers import UNDEFINED, counted, difference, percent, probability, rounded_up
 from harness.reports.tables.text_table import TextTable, key_text, tabulate, varying_keys
-from harness.reports.tables.titles import metric_words
 from harness.text import terminal_safe
 
 if TYPE_CHECKING:

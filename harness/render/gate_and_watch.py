@@ -27,10 +27,9 @@ from harness.render.fitted_table import FittedTable, gap_between
 from harness.render.terminal import closing_line, dim_lines, print_lines, signature_line, styled_answer
 from harness.render.verdicts import SHORT_NAMES, AnswerLine, lines_of
 from harness.reports.answer.parts import FAILS, PASSES, SIGNS, Answer, Card, NextStep, state_of
-from harness.reports.tables.columns import CELL_TABLES, COEFFICIENT, OBSTACLES, SHARE, columns_in
+from harness.reports.tables.columns import CELL_TABLES, COEFFICIENT, OBSTACLES, SHARE, columns_in, metric_words
 from harness.reports.tables.numbers import UNDEFINED, counted, difference, percent, probability, two_digits
 from harness.reports.tables.text_table import Heading, TextTable
-from harness.reports.tables.titles import metric_words
 from harness.text import one_line, terminal_safe, without_controls
 from harness.watch.watch_check import CellState, StreamState, WatchCheck
 from harness.watch.watch_plan import Day, SeenCell, Stream, WatchPlan

@@ -21,8 +21,8 @@ from harness.model import JudgeCondition
 from harness.render.fitted_table import plain_table
 from harness.render.terminal import dim_lines, table_heading
 from harness.reports.answer.parts import SIGNS, STYLES, joined, state_of
+from harness.reports.tables.columns import metric_title, metric_words
 from harness.reports.tables.numbers import UNDEFINED, counted, difference, percent, probability, rounded_up, signed, two_digits
-from harness.reports.tables.titles import metric_title, metric_words
 from harness.text import one_line, terminal_safe
 
 _MOST_REMAINING = 8
@@ -38,7 +38,17 @@ def render_improved(improved: Improved, written: Path | None = None) -> Renderab
     parts += [Text(""), _languages(improved), Text("")]
     parts += [Text(terminal_safe(line), style="dim") for line in _reading(improved)]
     if improved.remaining:
-        parts += [Text("\nWhere the choice still differs from people, on the texts that confirmed:"), _remaining(improved)]
+        rows: list[tuple[RenderableType, ...]] = []
+        for row in improved.remaining[:_MOST_REMAINING]:
+            widest = row.examples[0]
+            example = f"{widest.item_id}: {widest.text}" if widest.text else widest.item_id
+            text = Text(terminal_safe(example), overflow="ellipsis", no_wrap=True)
+            scores = (terminal_safe("–" if score is None else str(score)) for score in (widest.people, widest.judge))
+            rows.append((english_name(row.language), metric_words(row.metric), f"{row.wrong} of {row.n}", *scores, text))
+        parts += [
+            Text("\nWhere the choice still differs from people, on the texts that confirmed:"),
+            plain_table(("language", "metric", "differs", "people", "judge", "for example (--json has more)"), rows),
+        ]
     next_step = f"harness run --spec {written}" if written else "--to FILE.toml writes the choice for harness run --spec"
     parts.append(Text(f"\nNext: {next_step}"))
     if steps := calibration_steps(improved):
@@ -129,16 +139,6 @@ def _reading(improved: Improved) -> Iterator[str]:
     yield "agreement: with the commonest label; an answer that cannot be read is wrong."
 
 
-def _remaining(improved: Improved) -> Table:
-    rows: list[tuple[RenderableType, ...]] = []
-    for row in improved.remaining[:_MOST_REMAINING]:
-        widest = row.examples[0]
-        text = Text(terminal_safe(f"{widest.item_id}: {widest.text}" if widest.text else widest.item_id), overflow="ellipsis", no_wrap=True)
-        scores = (terminal_safe(str(score)) for score in ("–" if score is None else score for score in (widest.people, widest.judge)))
-        rows.append((english_name(row.language), metric_words(row.metric), f"{row.wrong} of {row.n}", *scores, text))
-    return plain_table(("language", "metric", "differs", "people", "judge", "for example (--json has more)"), rows)
-
-
 def render_rounds(compared: RoundsCompared) -> RenderableType:
     """Return which candidate wins under which round, how far each agrees, and where the rounds differ."""
     same = len(set(compared.winners)) == 1
@@ -198,20 +198,16 @@ def _sentences(cascade: AcceptedCascade, cascades: AcceptedCascades) -> Iterator
         words = f"for {dollars(price)}, less than the cascade costs" if cheaper else "but is asked about every text"
         by = " by the same votes" if alone.confidence == VOTES else ""
         yield f"{alone.judge} alone answers {percent(alone.alone_coverage)}{by}, {words}."
-    if idle := _idle(cascade):
+    # of judges whose confidences are votes only those after the last one that answers: the votes of those before it are counted
+    last = max((index for index, step in enumerate(cascade.steps) if step.coverage), default=0)
+    silent = ((index, step) for index, step in enumerate(cascade.steps) if cascade.risk is not None and not step.coverage)
+    if idle := [step.judge for index, step in silent if step.confidence != VOTES or index > last]:
         yield f"Leave out {', '.join(idle)}, which {'answers' if len(idle) == 1 else 'answer'} nothing in this chain."
     if cascade.left_out:
         total = cascade.n + cascade.finding + cascade.left_out
         yield f"Left out: {cascade.left_out:,} of {total:,} labelled texts have no commonest label; --majority strict counts them as wrong."
     if cascade.not_asked:
         yield f"Left out: {counted(cascade.not_asked, 'labelled text')} that not every judge was asked about."
-
-
-def _idle(cascade: AcceptedCascade) -> list[str]:
-    """Return the judges that answer nothing in the chain; if confidences are votes, those after the last one that answers."""
-    last = max((index for index, step in enumerate(cascade.steps) if step.coverage), default=0)
-    idle = ((index, step) for index, step in enumerate(cascade.steps) if cascade.risk is not None and not step.coverage)
-    return [step.judge for index, step in idle if step.confidence != VOTES or index > last]
 
 
 def dollars(price: float | None) -> str:

@@ -15,10 +15,9 @@ from harness.render.verdicts import judged_sides
 from harness.reports.answer.parts import against_words, cause_words, state_of
 from harness.reports.answer.words import condition_words
 from harness.reports.run_report import Report
-from harness.reports.tables.columns import Column, TableName, columns_in, legend_lines
+from harness.reports.tables.columns import Column, TableName, columns_in, legend_lines, metric_words
 from harness.reports.tables.numbers import UNDEFINED
 from harness.reports.tables.text_table import cell_row, columns_to_show, key_text, varying_keys
-from harness.reports.tables.titles import metric_words
 from harness.text import terminal_safe
 
 _SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {c: f"\\{c}" for c in "&%$#_{}"}

@@ -12,8 +12,8 @@ from harness.correction.probabilities import DO_NOT_HOLD, HOLD
 from harness.measure.options import POOLED
 from harness.model import Failure
 from harness.render.verdicts import Side, is_baseline, plainest_first, side_name, side_of
+from harness.reports.tables.columns import metric_words
 from harness.reports.tables.numbers import counted, percent, signed
-from harness.reports.tables.titles import metric_words
 
 SEES_NOTHING = 0.5
 """The sensitivity of a judge that does not see a change."""

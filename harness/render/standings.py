@@ -22,10 +22,9 @@ from harness.render.fitted_table import PIPE_WIDTH, FittedTable, gap_between
 from harness.render.terminal import print_whole, styled_answer, table_heading
 from harness.render.verdicts import column_widths, lines_of
 from harness.reports.answer.parts import SIGNS, joined
-from harness.reports.tables.columns import COEFFICIENT, COLUMNS, Column, Row, TableName, columns_in
+from harness.reports.tables.columns import COEFFICIENT, COLUMNS, Column, Row, TableName, columns_in, metric_words
 from harness.reports.tables.numbers import UNDEFINED, counted, probability_counts
 from harness.reports.tables.text_table import Heading, TextTable, tabulate
-from harness.reports.tables.titles import metric_words
 from harness.text import absent_words, terminal_safe
 
 NOT_BEATING = "does not beat a constant answer"

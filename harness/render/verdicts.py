@@ -180,37 +180,28 @@ def screen_tables(verdicts: Sequence[Verdict], width: int = _WIDE, *, all_rows: 
     if all_rows:
         yield from (ScreenTable(name, table, {}) for name, table in verdict_tables(verdicts, width))
     elif not sides:
-        yield from _baselines(sides_of_verdicts(verdicts), width)
+        baselines = sides_of_verdicts(verdicts)
+        plainest: dict[Side, Sequence[Verdict]] = {}
+        for side in baselines:
+            plainest.setdefault(side_of(side[0].key)[:2], side)
+        omitted = len(baselines) - len(plainest)
+        below = f"Shown: the plainest condition of each. --all has {counted(omitted, 'other condition')}." if omitted else ""
+        for name, table in verdict_tables([verdict for side in plainest.values() for verdict in side], width):
+            yield ScreenTable(name, table, {}, below)
     elif len(sides) == 1:
-        yield from _rows_of_interest(sides[0], width)
+        [side] = sides
+        decided = [verdict for style in ("good", "bad") for verdict in side if style_of(verdict) == style]
+        corrected = [verdict for verdict in side if verdict.answer == "use corrected"]
+        near = sorted((verdict for verdict in side if verdict.settled_by), key=lambda verdict: verdict.settled_by or 0)
+        rows = [*decided, *corrected, *near] or side[:_FEW_ROWS]
+        below = f"{len(side) - len(rows):,} more unknown: --all." if len(rows) < len(side) else ""
+        yield ScreenTable("", _table(rows, width), {}, below, tuple(verdict.words.sentence for verdict in corrected[:_FEW_SENTENCES]))
     else:
         first, *other_matrices = build_answer(sides).matrices
         below = (
             f"Shown: asked with {first.condition}. --all has {counted(len(other_matrices), 'other condition')}." if other_matrices else ""
         )
         yield ScreenTable("", *_matrix_table(first), below)
-
-
-def _baselines(sides: Sequence[Sequence[Verdict]], width: int) -> Iterator[ScreenTable]:
-    """Yield the rows of each baseline under its plainest condition, and how many other conditions there are."""
-    plainest: dict[Side, Sequence[Verdict]] = {}
-    for side in sides:
-        plainest.setdefault(side_of(side[0].key)[:2], side)
-    omitted = counted(len(sides) - len(plainest), "other condition")
-    below = f"Shown: the plainest condition of each. --all has {omitted}." if len(sides) > len(plainest) else ""
-    for name, table in verdict_tables([verdict for side in plainest.values() for verdict in side], width):
-        yield ScreenTable(name, table, {}, below)
-
-
-def _rows_of_interest(verdicts: Sequence[Verdict], width: int) -> Iterator[ScreenTable]:
-    """Yield the rows of one judge that say something: decided ones, then those that more labels would settle from the fewest labels on."""
-    decided = [verdict for style in ("good", "bad") for verdict in verdicts if style_of(verdict) == style]
-    corrected = [verdict for verdict in verdicts if verdict.answer == "use corrected"]
-    near = [verdict for verdict in verdicts if verdict.settled_by]
-    rows = [*decided, *corrected, *sorted(near, key=lambda verdict: verdict.settled_by or 0)] or list(verdicts)[:_FEW_ROWS]
-    omitted = len(verdicts) - len(rows)
-    below = f"{omitted:,} more unknown: --all." if omitted else ""
-    yield ScreenTable("", _table(rows, width), {}, below, tuple(verdict.words.sentence for verdict in corrected[:_FEW_SENTENCES]))
 
 
 def _matrix_table(matrix: VerdictMatrix) -> tuple[TextTable, dict[int, str]]:

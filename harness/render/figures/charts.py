@@ -47,8 +47,8 @@ from harness.render.pictured import (
 )
 from harness.reports.comparison import DecidedComparison
 from harness.reports.sections.probabilities import NAME
+from harness.reports.tables.columns import metric_words
 from harness.reports.tables.numbers import counted, percent
-from harness.reports.tables.titles import metric_words
 from harness.text import terminal_safe
 
 _ASPECTS = ("language", "task", "metric")

@@ -31,8 +31,8 @@ from harness.reports.answer.parts import (
 from harness.reports.answer.words import difference_words, shown_value, style_of
 from harness.reports.atlas_answer import OTHER, QUALITIES, LanguageRow, QualitySquare
 from harness.reports.comparison import DecidedComparison
+from harness.reports.tables.columns import metric_words
 from harness.reports.tables.numbers import counted, signed
-from harness.reports.tables.titles import metric_words
 from harness.text import terminal_safe
 
 _LEGEND = {"good": "use", "bad": "do not use", "open": "unknown"}

@@ -18,8 +18,8 @@ from harness.render.verdicts import Side, plainest_first, side_name, side_of
 from harness.reports.answer.matrix import axis_reach
 from harness.reports.sections.minimal_pairs import TEMPTING
 from harness.reports.sections.section_registry import ShownSection
+from harness.reports.tables.columns import metric_title, metric_words
 from harness.reports.tables.numbers import counted, difference, percent
-from harness.reports.tables.titles import metric_title, metric_words
 
 _DIFFERENCES = {"diff": "difference", "slope": "slope of agreement", "shift": "shift", "effect": "effect"}
 _SHARES = {"sensitivity": "original scores above the changed text", "same_score": "same score", "rose": "score rose"}

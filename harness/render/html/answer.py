@@ -17,10 +17,9 @@ from harness.render.terminal import agreement_sentence, belongs, condition_of
 from harness.render.verdicts import WEAK, Side, is_baseline, plainest_first, side_of
 from harness.reports.answer.words import style_of
 from harness.reports.run_report import Report
-from harness.reports.tables.columns import TableName, columns_in
+from harness.reports.tables.columns import TableName, columns_in, metric_words
 from harness.reports.tables.numbers import coefficient, percent
 from harness.reports.tables.text_table import TextTable, cell_row, tabulate
-from harness.reports.tables.titles import metric_words
 
 
 @dataclass(frozen=True)

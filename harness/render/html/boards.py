@@ -37,9 +37,9 @@ from harness.render.standings import (
 )
 from harness.reports.answer.parts import SIGNS, STYLES, cause_words, count_questions, deciding, state_of, state_words
 from harness.reports.answer.words import style_of
+from harness.reports.tables.columns import metric_words
 from harness.reports.tables.numbers import difference, percent, two_digits
 from harness.reports.tables.text_table import TextTable
-from harness.reports.tables.titles import metric_words
 
 _INSET = 6.0  # percent of a track's width left free at each end
 _WIDTH, _HEIGHT = 720, 300  # of the plot, in its own units

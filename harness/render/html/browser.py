@@ -22,7 +22,7 @@ from harness.model import CONDITION, SIDE, Item
 from harness.offensive import WARNING, hides_texts
 from harness.render.verdicts import Side, plainest_first
 from harness.reports.answer.words import condition_words
-from harness.reports.tables.titles import metric_title
+from harness.reports.tables.columns import metric_title
 from harness.runs import Evidence
 
 MOST_JUDGMENTS = 90_000

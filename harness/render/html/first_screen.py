@@ -40,8 +40,8 @@ from harness.reports.answer.words import (
     texts_of,
 )
 from harness.reports.sections.section_registry import all_sections
+from harness.reports.tables.columns import metric_title, metric_words
 from harness.reports.tables.numbers import coefficient, counted, difference, percent
-from harness.reports.tables.titles import metric_title, metric_words
 
 PairRow = Mapping[str, Any]
 """A row of the section of minimal pairs."""

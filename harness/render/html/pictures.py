@@ -23,8 +23,8 @@ from harness.render.verdicts import Side, filters_of, is_baseline, languages_of,
 from harness.reports.answer.words import style_of
 from harness.reports.sections.probabilities import NAME
 from harness.reports.sections.section_registry import ShownSection
+from harness.reports.tables.columns import metric_title, metric_words
 from harness.reports.tables.numbers import class_shares, difference, percent
-from harness.reports.tables.titles import metric_title, metric_words
 from harness.text import one_line
 
 _SIGNS: dict[BaselineSide | None, str] = {"above": ABOVE, "below": BELOW, "not shown": WITHIN, None: UNKNOWN}
@@ -298,28 +298,20 @@ def _class_shares(cell: Cell, reverse: bool, whose: str) -> CasePicture:
 
     `reverse` where the first class is the best one: each bar goes from the worst class to the best. `whose` says who gave the labels.
     """
-    bars = (_level_shares(level, items, ((whose, labels), ("judge", judge)), reverse) for level, items, labels, judge in _levels(cell))
+    levels = [("", cell.n_ref, cell.distribution_labels, cell.distribution_judge)]
+    if by_level := cell.distribution_by_agreement:
+        levels = [(_LEVELS[name], level["items"], level["labels"], level["judge"]) for name, level in by_level.items() if level["items"]]
+    row = Markup('<div class="shares">{}<span class="hidden">{}: {}</span></div>')
+    figures = []
+    for name, items, labels, judge in levels:
+        bars = []
+        for who, shares in ((whose, labels), ("judge", judge)):
+            if shares:
+                names = list(shares)[::-1] if reverse else list(shares)
+                drawn = bar({label: shares[label] for label in names}, names, who, people=who != "judge")
+                bars.append(row.format(drawn, who, class_shares(shares)))
+        head = f"{name}, n {items:,}" if name else f"n {items:,}"
+        figures.append(Markup('<div class="level"><small>{}</small>{}</div>').format(head, Markup("").join(bars)))
     classes = list(cell.distribution_labels or {})[:: -1 if reverse else 1]
     note = f"Upper bar: {whose}; lower bar: the judge. From light to dark: {', '.join(map(one_line, classes))}."
-    return CasePicture("Class shares", note, Markup("").join(bars), wide=True)
-
-
-def _levels(cell: Cell) -> Iterator[tuple[str, int, Mapping[str, float] | None, Mapping[str, float] | None]]:
-    if cell.distribution_by_agreement:
-        for level, shares in cell.distribution_by_agreement.items():
-            if shares["items"]:
-                yield _LEVELS[level], shares["items"], shares["labels"], shares["judge"]
-    else:
-        yield "", cell.n_ref, cell.distribution_labels, cell.distribution_judge
-
-
-def _level_shares(level: str, items: int, raters: Sequence[tuple[str, Mapping[str, float] | None]], reverse: bool) -> Markup:
-    head = f"{level}, n {items:,}" if level else f"n {items:,}"
-    row = Markup('<div class="shares">{}<span class="hidden">{}: {}</span></div>')
-    bars = []
-    for who, shares in raters:
-        if shares:
-            classes = list(shares)[::-1] if reverse else list(shares)
-            drawn = bar({name: shares[name] for name in classes}, classes, who, people=who != "judge")
-            bars.append(row.format(drawn, who, class_shares(shares)))
-    return Markup('<div class="level"><small>{}</small>{}</div>').format(head, Markup("").join(bars))
+    return CasePicture("Class shares", note, Markup("").join(figures), wide=True)

@@ -21,7 +21,7 @@ from harness.annotate.reviews import ReasonReview, ReviewSummary
 from harness.content.tags import autonym, english_name
 from harness.html_pages import asset, embedded, environment, policy, visible
 from harness.render.terminal import review_table
-from harness.reports.tables.titles import metric_title
+from harness.reports.tables.columns import metric_title
 
 _ASSETS = Path(__file__).parent / "assets"
 STYLE = "style.css"

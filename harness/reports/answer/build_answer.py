@@ -27,8 +27,8 @@ from harness.reports.answer.words import (
     side_names,
     style_of,
 )
+from harness.reports.tables.columns import metric_words
 from harness.reports.tables.numbers import counted, percent
-from harness.reports.tables.titles import metric_words
 
 _MAY = {"use": "may be used", "use corrected": "may be used with corrected means only", "passes the controls": "passes the controls"}
 _MOST_STEPS = 3

@@ -22,8 +22,8 @@ from harness.reports.answer.words import (
     shares_words,
     style_of,
 )
+from harness.reports.tables.columns import metric_words
 from harness.reports.tables.numbers import counted, percent, points, whole_points
-from harness.reports.tables.titles import metric_words
 
 GROUPS = {
     "use": "Use it",

@@ -24,8 +24,8 @@ from harness.reports.answer.parts import (
     state_words,
 )
 from harness.reports.answer.words import Sides, condition_words, difference_words, judge_of, shown_value, side_names, style_of
+from harness.reports.tables.columns import metric_words
 from harness.reports.tables.numbers import counted, difference, percent
-from harness.reports.tables.titles import metric_words
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,11 @@ def _build_matrix(sides: Sides, names: Sequence[str]) -> VerdictMatrix:
             styles = [style_of(verdict) for verdict in side] if len(metrics) > 1 else []
             counts = tuple((style, SIGNS[style], styles.count(style)) for style in ("good", "bad", "open") if styles)
             columns.append(MatrixColumn(name, counts))
-        return VerdictMatrix("question", axis, tuple(columns), tuple(_head_groups(grouped)), controls=bool(verdicts[0].controls))
+        several, before = len({row.group for row in grouped}) > 1, ""
+        for number, row in enumerate(grouped):  # the first row of a group has its heading, where there are several groups
+            grouped[number] = replace(row, group=row.group if several and row.group != before else "")
+            before = row.group
+        return VerdictMatrix("question", axis, tuple(columns), tuple(grouped), controls=bool(verdicts[0].controls))
     rows = []
     for name, side in named_sides:
         by_language = ([verdict for verdict in side if verdict["language"] == tag] for tag in languages)
@@ -146,15 +150,6 @@ def _build_matrix(sides: Sides, names: Sequence[str]) -> VerdictMatrix:
         rows.append(VerdictRow(name, "", squares))
     language_columns = tuple(MatrixColumn(english_name(tag), ()) for tag in languages)
     return VerdictMatrix(kind, axis, language_columns, tuple(rows), controls=bool(verdicts[0].controls))
-
-
-def _head_groups(rows: Sequence[VerdictRow]) -> Iterator[VerdictRow]:
-    """Yield the rows with the heading of a group in its first row only; without headings where all rows are of one group."""
-    several = len({row.group for row in rows}) > 1
-    before = ""
-    for row in rows:
-        yield replace(row, group=row.group if several and row.group != before else "")
-        before = row.group
 
 
 def _question_style(verdicts: Sequence[Verdict]) -> str:

@@ -15,8 +15,8 @@ from harness.data import Dataset
 from harness.decide.verdicts import Verdict
 from harness.reports.answer.parts import NextStep
 from harness.reports.answer.words import easiest, nobody_to_compare, place_of, second_person_texts, style_of, texts_of
+from harness.reports.tables.columns import metric_words
 from harness.reports.tables.numbers import counted
-from harness.reports.tables.titles import metric_words
 
 _ENOUGH = 200  # texts of a language whose length is measured
 _TEXT_LENGTH = 8  # characters that most values of a text have at least; ids and categories are shorter, or come again

@@ -9,8 +9,8 @@ from harness.content.tags import english_name
 from harness.decide.class_shares import words_of_bar, words_of_share
 from harness.decide.verdicts import Verdict
 from harness.model import SAMPLING, Variant, axis_words, parse_variant
+from harness.reports.tables.columns import metric_words
 from harness.reports.tables.numbers import coefficient, counted, percent
-from harness.reports.tables.titles import metric_words
 
 Sides = Sequence[Sequence[Verdict]]
 """The verdicts of each judge under each condition."""

@@ -34,10 +34,19 @@ from harness.reports.sections.section import (
     q_value,
     tests_shown,
 )
-from harness.reports.tables.columns import COEFFICIENT, COUNT, COUNT_OR_BLANK, PERCENT_OF_SCALE, PROBABILITY, SHARE, TEXT, Column
+from harness.reports.tables.columns import (
+    COEFFICIENT,
+    COUNT,
+    COUNT_OR_BLANK,
+    PERCENT_OF_SCALE,
+    PROBABILITY,
+    SHARE,
+    TEXT,
+    Column,
+    metric_words,
+)
 from harness.reports.tables.columns import Row as ReadRow
 from harness.reports.tables.numbers import coefficient, counted, percent
-from harness.reports.tables.titles import metric_words
 from harness.stats import meta_analysis, paired_difference
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.intervals.cluster_mean import cluster_mean

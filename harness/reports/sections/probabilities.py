@@ -26,9 +26,8 @@ from harness.correction.probabilities import (
 from harness.measure.condition_rows import new_row, section
 from harness.measure.options import POOLED
 from harness.reports.sections.section import FEW_NAMES, Section, SectionInput, SectionNumbers, SectionTable, rows_across
-from harness.reports.tables.columns import COEFFICIENT, COUNT, COUNT_OR_BLANK, POINTS, PROBABILITY, SHARE, TEXT, Column, Row
+from harness.reports.tables.columns import COEFFICIENT, COUNT, COUNT_OR_BLANK, POINTS, PROBABILITY, SHARE, TEXT, Column, Row, metric_words
 from harness.reports.tables.numbers import coefficient, counted, percent, points, whole_points
-from harness.reports.tables.titles import metric_words
 from harness.text import one_line
 
 NAME = "probabilities"

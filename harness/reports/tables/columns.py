@@ -1,4 +1,4 @@
-"""Columns: their formats, and the registry with heading, format and meaning of every column of results.
+"""Columns: their formats, and the registry with heading, format and meaning of every column of results; titles of metrics.
 
 The terminal, Markdown, CSV, LaTeX and HTML read `COLUMNS`; a new column is one line of `columns.tsv`, whose fields are those of `Column`.
 Its options are flags (`key`, `signs`, `no_interval`, `no_latex`), and `value`, `text`, `text_in`, `same_as` and `no_interval_in` with `=`:
@@ -10,9 +10,11 @@ import csv
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum, auto
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from harness.content import Library
 from harness.reports.answer.parts import SIGNS, STYLES, against_words, cause_words, state_of
 from harness.reports.tables.numbers import (
     UNDEFINED,
@@ -403,3 +405,28 @@ def interval_of_points(ends: tuple[float, float] | None) -> str | None:
 def lenient_text(language: str, leniency: float) -> str:
     """Return a language with its leniency in points of the scale: `cs +0.12`."""
     return f"{language} {signed(leniency, 2)}"
+
+
+def metric_title(metric: str) -> str:
+    """Return a metric's title; the name without underscores where no bundled rubric has it, and `all` where metrics are pooled.
+
+    >>> metric_title("5W1H"), metric_title("my_metric")
+    ('Who, what, when, where, why, how', 'my metric')
+    """
+    return "all" if metric == "*" else _titles().get(metric) or str(metric).replace("_", " ")
+
+
+def metric_words(metric: str) -> str:
+    """Return a metric's title inside a sentence.
+
+    >>> metric_words("task_quality")
+    'task quality'
+    """
+    title = metric_title(metric)
+    return title if title[1:2].isupper() else title[:1].lower() + title[1:]
+
+
+@cache
+def _titles() -> dict[str, str]:
+    library = Library()
+    return {name: library.rubric(name).title for name in library.rubric_files}

@@ -8,9 +8,8 @@ from typing import Any
 
 from harness.measure.cells import Cell
 from harness.measure.options import POOLED
-from harness.reports.tables.columns import EMPTY, INTERVAL_HEADING, SIGN_MEANINGS, Column, Row, TableName, legend_lines
+from harness.reports.tables.columns import EMPTY, INTERVAL_HEADING, SIGN_MEANINGS, Column, Row, TableName, legend_lines, metric_words
 from harness.reports.tables.numbers import UNDEFINED
-from harness.reports.tables.titles import metric_words
 from harness.text import one_line
 
 

@@ -33,10 +33,9 @@ from harness.reports.sections.section import (
     SectionTable,
     mean_of,
 )
-from harness.reports.tables.columns import COEFFICIENT, COUNT, COUNT_OR_BLANK, PROBABILITY, SHARE, TEXT, Column
+from harness.reports.tables.columns import COEFFICIENT, COUNT, COUNT_OR_BLANK, PROBABILITY, SHARE, TEXT, Column, metric_words
 from harness.reports.tables.columns import Row as ReadRow
 from harness.reports.tables.numbers import coefficient, counted
-from harness.reports.tables.titles import metric_words
 from harness.stats import count_classes, estimate, intervals, kendall_tau, paired_difference, pearson, tabulate
 from harness.stats.agreement.agreement import alpha_of_humans
 from harness.stats.agreement.correlation import score_correlation

@@ -17,10 +17,9 @@ from harness.model import Item
 from harness.reports.answer.parts import Card
 from harness.reports.answer.words import condition_words
 from harness.reports.sections.section import Opening, OpeningNumber, Section, SectionInput, SectionNumbers, SectionTable, rows_across
-from harness.reports.tables.columns import COEFFICIENT, COUNT, POINTS, PROBABILITY, SHARE, TEXT, Column
+from harness.reports.tables.columns import COEFFICIENT, COUNT, POINTS, PROBABILITY, SHARE, TEXT, Column, metric_words
 from harness.reports.tables.columns import Row as ReadRow
 from harness.reports.tables.numbers import coefficient, counted, percent
-from harness.reports.tables.titles import metric_words
 from harness.studies.self_preference.analysis import (
     ALL_SOURCES,
     OwnComparison,

@@ -9,13 +9,13 @@ import msgspec
 import pytest
 
 from harness.content import Library
-from harness.content.placeholders import fill_placeholders
 from harness.content.specs import PLACEHOLDERS, PromptWords
 from harness.errors import ContentError, UsageError
 from harness.model import Condition, Item, Variant, parse_variant
 from harness.prompts import PromptSpec, english_wording, own_language_wording, words_of
 from harness.prompts.templates import render_template
 from harness.prompts.wording import ENGLISH, FURTHER_WORDS
+from harness.text import fill_placeholders
 
 MakeSpec = Callable[..., PromptSpec]
 
