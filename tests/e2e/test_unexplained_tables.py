@@ -76,3 +76,36 @@ def test_what_the_table_shows_is_explained_by_its_structure(
     done = cli("start", "t.csv", "--yes", "--metric", "quality", "--language", "en")
     assert done.code == 0 and said in done.err, done.err
     assert f"{24 * people} labels by {people} annotators on 1 metric imported" in done.err
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("e-mail", lambda k: f"p{k % 3}@example.org"),
+        ("link", lambda k: f"https://example.org/{k % 4}"),
+        ("when", lambda k: str(1764000000 + k % 4)),
+        ("moment", lambda k: f"2026-05-0{1 + k % 4}T10:00:00"),
+        ("session", lambda k: f"5f0c7a52-1111-4222-8333-0123456789a{k % 5}"),
+        ("digest", lambda k: f"9b74c9897bac770ffc029102a200c5d{k % 5}"),
+    ],
+)
+def test_addresses_moments_and_ids_are_no_scores(
+    cli: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: Callable[[int], str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text(_table(f"{name},fluency", lambda k, a, b: f"{value(k)},{a}"), encoding="utf-8")
+    done = cli("start", "t.csv", "--yes", "--metric", "quality", "--language", "en")
+    assert f"scale of '{name}'" not in done.err and f"'{name}', 'fluency'" not in done.err
+    assert done.code == 2 or len(Path("t/labels.jsonl").read_text("utf-8").splitlines()) == 24
+    if name == "e-mail":  # people's addresses enter nothing
+        assert done.code == 0 and not any("example.org" in file.read_text("utf-8") for file in Path("t").iterdir())
+
+
+def test_what_an_import_does_not_know_stands_in_lines(cli: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text(_table("ann,bob", lambda k, a, b: f"{a},{b}").replace("id,", "case,", 1), encoding="utf-8")
+    done = cli("labels", "import", "t.csv", "--to", "d")
+    lines = [line.strip() for line in done.err.splitlines()]
+    assert done.code == 3 and lines[0].endswith("things are missing; the columns are: case, answer, ann, bob")
+    assert "the metric of the scores is unknown; give --metric NAME or --column metric=COLUMN" in lines
+    assert "if 'ann', 'bob' have one person's scores each: --wide-annotators ann,bob" in lines

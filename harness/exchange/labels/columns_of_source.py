@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
+import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, get_args
@@ -18,7 +19,7 @@ import msgspec
 from harness.content.column_words import column_words, is_judge_name
 from harness.content.specs import ROLES, LabelMapping, ScoreColumn
 from harness.errors import ContentError
-from harness.exchange.labels.table import Record, SourceTable, Unreadable, column_of_table, columns_of, flat, is_blank
+from harness.exchange.labels.table import Record, SourceTable, Unreadable, column_of_table, columns_of, columns_of_table, flat, is_blank
 from harness.model import Score, Source, Split
 from harness.text import quoted
 
@@ -36,6 +37,7 @@ _EXACT_NAMES = {"task": ("task", "task_id", "task_name"), "parallel_id": ("paral
 _ALLOWED_VALUES: dict[str, Collection[str]] = {"source": get_args(Source), "split": get_args(Split)}  # other values: another meaning
 
 
+_LINE = "\n         "  # as commands show the lines of an error
 NO_ITEM_ID = "no column with item ids was found; name it with --column item_id=COLUMN"
 
 
@@ -93,7 +95,13 @@ def make_column_plan(
     unknown = [message for role, message in _find_unknown_roles(columns, wide, mapping) if scored or role == "item_id"]
     if missing or unknown:
         choices = f"the columns are: {', '.join(table.columns)}"
-        raise ContentError(_list_problems([*missing, *unknown]) + (f" ({choices})" if unknown else f"; {choices}"), location)
+        if len(problems := [*missing, *unknown]) == 1:
+            raise ContentError(problems[0] + (f" ({choices})" if unknown else f"; {choices}"), location)
+        hints = [f"'harness start {shlex.quote(location)}' finds all this by itself, and says what it takes for what"]
+        free = [] if wide or not scored else [column for column in columns_of_table(table) if column.name not in used]
+        if people := [column.name for column in free if column.looks_like_scores and not is_judge_name(column.name)]:
+            hints.insert(0, f"if {quoted(people)} have one person's scores each: --wide-annotators {shlex.quote(','.join(people))}")
+        raise ContentError(_LINE.join([f"{len(problems)} things are missing; {choices}", *problems, *hints]), location)
     fields = dict(mapping.texts) or {name: name for name in table.columns if name in texts and name not in used}
     return ColumnPlan(columns, wide, fields, guessed)
 
@@ -153,13 +161,6 @@ def _rank(table: SourceTable, role: str, name: str) -> int | None:
         if column.is_text or column.holds_objects or (role == "metric" and (column.is_numeric or column.looks_like_scores)):
             return None
     return best[0] * len(words.of_role(_WORDS[role][0])) + best[1]
-
-
-def _list_problems(problems: Sequence[str]) -> str:
-    """One problem as it is, several with their numbers."""
-    if len(problems) == 1:
-        return problems[0]
-    return "; ".join(f"({number}) {problem}" for number, problem in enumerate(problems, start=1))
 
 
 def _find_unknown_roles(columns: Mapping[str, str], wide: Sequence[ScoreColumn], mapping: LabelMapping) -> Iterator[tuple[str, str]]:

@@ -220,14 +220,14 @@ _LONGEST_CLASS = 40  # characters
 _NUMBER = re.compile(r"[+-]?\d+(?:[.,٫]\d+)?")
 _WITH_MEANING = re.compile(r"(\d+)\s*(?:[-–—:=)]|\.\s|\()\s*\D.*")
 _DATE = re.compile(r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.] ?\d{1,2}[-/.] ?\d{2,4})(?!\d)|[A-Z][a-z]{2} [A-Z][a-z]{2} \d")
+_SECONDS = re.compile(r"(?:9[5-9]|1\d\d|2[0-4]\d)\d{7}(?:\d{3}|\d{6})?(?:\.\d+)?")  # from 2000 to 2049
 DATE_OF_SHEET = re.compile(
     r"\d{4}-\d{2}-\d{2}([ T].*)?|\d{1,2}-[A-Za-z]{3}(-\d{2,4})?|[A-Za-z]{3}-\d{2,4}|\d{1,2}/\d{1,2}/\d{2,4}"
 )  # as spreadsheet programs make dates of scores
 _SKIN_TONES = re.compile("[\U0001f3fb-\U0001f3ff\ufe0e\ufe0f]")  # of a thumb, and whether it is drawn in colour
-# An e-mail address, a UUID, a digest.
-_ID = re.compile(
-    r"[^@\s]+@[^@\s]+\.[^@\s]+|\{?[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\}?|(?:sha\d+:)?(?=\w*[a-f])[0-9a-f]{16,}"
-)
+_MAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
+# A UUID, a digest.
+_ID = re.compile(r"\{?[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\}?|(?:sha\d+:)?(?=\w*[a-f])[0-9a-f]{16,}")
 _ADDRESS = re.compile(r"(?:https?|ftp|file|s3|gs)://\S+|www\.\S+", re.IGNORECASE)
 _STARS = re.compile(r"([★⭐🌟]+)[☆✩]*")
 
@@ -294,14 +294,21 @@ class SourceColumn(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def is_date(self) -> bool:
-        """Return whether nearly all cells begin with a date."""
+        """Return whether nearly all cells begin with a date, or are seconds or milliseconds since 1970."""
         different = list(islice(self.counts, _LOOKED_AT))
+        if different and all(_SECONDS.fullmatch(str(value)) for value in different):
+            return True
         return bool(different) and 10 * sum(_DATE.match(str(value)) is not None for value in different) > 9 * len(different)
 
     @cached_property
     def is_id(self) -> bool:
         """Return whether nearly all cells are e-mail addresses, UUIDs or digests, which are neither texts nor scores."""
-        return self._are_mostly(_ID)
+        return self.is_mail or self._are_mostly(_ID)
+
+    @cached_property
+    def is_mail(self) -> bool:
+        """Return whether nearly all cells are e-mail addresses: they say who, and enter neither ids nor texts."""
+        return self._are_mostly(_MAIL)
 
     @cached_property
     def is_address(self) -> bool:

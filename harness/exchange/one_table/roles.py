@@ -341,7 +341,7 @@ class RoleFinder:
 
     def _is_account_of_raters(self, column: SourceColumn) -> bool:
         """Return whether accounts or e-mail addresses are the raters'."""
-        if column.is_text or not column.repeats or not (column.is_id or column_words().in_name("account", column.name)):
+        if column.is_text or not (column.is_mail or (column.repeats and column_words().in_name("account", column.name))):
             return False
         return self._tells_rows_of_texts_apart(column)
 
@@ -501,6 +501,7 @@ class RoleFinder:
     def _find_keys(self, rated: bool) -> None:
         """Find the id, the group and the system among the columns that are left."""
         words = column_words()
+        self.roles |= dict.fromkeys((column.name for column in self._list_free() if column.is_mail), "unused")  # of people
         roles: tuple[Role, ...] = ("id", "group", "system")
         for role in roles:
             if role in self.roles.values():

@@ -269,7 +269,7 @@ class _Suggestion:
         rows = len(self.table.records)
         for column in (*candidates, *self._list_free()):
             few = 1 < len(column.counts) <= min(_MOST_SYSTEMS, rows // 2) and column.filled == rows
-            if few and column.words and not column.numbers and not column.is_date:
+            if few and column.words and not column.numbers and not (column.is_date or column.is_address):
                 self.guessed_system = column.name
                 return self._use("system", column.name, f"system: the column '{column.name}'")
 
