@@ -25,7 +25,7 @@ _PUBLIC = {
     "from_frames": "harness.data.frames",
     "frame_of": "harness.data.frames",
     "compare": "harness.api",
-    "CompareOptions": "harness.reports.options",
+    "CompareOptions": "harness.decide.options",
     "calibrate": "harness.api",
     "correct": "harness.api",
     "CorrectOptions": "harness.correction.options",

@@ -32,7 +32,7 @@ from harness.correction.probabilities import Probabilities
 from harness.correction.probabilities import probabilities as believed_probabilities
 from harness.data import Dataset, load_folder
 from harness.data.folders import located
-from harness.decide.options import DecisionOptions
+from harness.decide.options import CompareOptions, DecisionOptions
 from harness.errors import MissingData, UsageError
 from harness.exchange.labels.options import TableOptions
 from harness.gate.check import GateResult, gate
@@ -50,7 +50,6 @@ from harness.notebook import NotebookComparison, NotebookReport, Quiet
 from harness.offensive import refuse_in_repository
 from harness.options import part_of
 from harness.reports import run_report
-from harness.reports.options import CompareOptions
 from harness.row_files import sha256_of, to_json, write_atomic
 from harness.runs import (
     Generated,

@@ -49,8 +49,8 @@ def assert_judge_usable(
     from rich.console import Console
 
     from harness.api import compare
+    from harness.decide.options import CompareOptions
     from harness.render.comparison import render_comparison
-    from harness.reports.options import CompareOptions
 
     where = {name: (value,) for name, value in (("metric", metric), ("language", language)) if value is not None}
     with _failing():

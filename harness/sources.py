@@ -14,7 +14,7 @@ from harness.content import Library
 from harness.content.tags import suggest
 from harness.data import Dataset, load_folder
 from harness.data.folders import located
-from harness.decide.options import DecisionOptions
+from harness.decide.options import CompareOptions, DecisionOptions
 from harness.errors import UsageError
 from harness.exchange.labels.options import Role, TableOptions
 from harness.exchange.labels.read import KIND_BY_SUFFIX
@@ -26,7 +26,6 @@ from harness.measure.options import JudgeSelection, MeasureOptions
 from harness.options import part_of
 from harness.reports import comparison
 from harness.reports.comparison import DecidedComparison
-from harness.reports.options import CompareOptions
 from harness.text import as_names
 
 if TYPE_CHECKING:  # and late: a comparison of a table or a data folder needs no runs

@@ -529,14 +529,10 @@ def reading_order(items: Sequence[Item], seed: str) -> list[Item]:
         ):
             spread.append(waiting.pop(chosen))
     for item in waiting:  # all of one group: insert them where they fit
-        position = next((n for n in range(len(spread) + 1) if _fits(item, spread[max(n - 1, 0) : n + 1], n)), len(spread))
+        gaps = ((n, spread[max(n - 1, 0) : n + 1]) for n in range(len(spread) + 1))
+        position = next((n for n, neighbours in gaps if all(other.group != item.group for other in neighbours)), len(spread))
         spread.insert(position, item)
     return spread
-
-
-def _fits(item: Item, neighbours: Sequence[Item], position: int) -> bool:
-    neighbour = neighbours if position else neighbours[:1]
-    return all(other.group != item.group for other in neighbour)
 
 
 def parts(items: Sequence[Item], most: int = MOST_ON_A_PAGE) -> list[list[Item]]:

@@ -115,11 +115,7 @@ class AnnotatorWords(msgspec.Struct, frozen=True):
     def _rubric(self, metric: str) -> RubricWords | None:
         if self.instructions and metric in self.instructions.rubrics:
             return self.instructions.rubrics[metric]
-        if metric not in self.library.rubric_files:
-            return None
-        rubric = self.library.rubric(metric)
-        criteria = {str(group.score): group.points for group in rubric.detailed.criteria}
-        return RubricWords(rubric.title, rubric.simple.instruction, rubric.detailed.description, criteria)
+        return RubricWords.of(self.library.rubric(metric)) if metric in self.library.rubric_files else None
 
 
 def output_fields(library: Library, section: TaskSection) -> list[str]:

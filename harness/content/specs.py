@@ -232,6 +232,12 @@ class RubricWords(_Spec, frozen=True):
     description: Text
     criteria: dict[str, Points]
 
+    @classmethod
+    def of(cls, rubric: Rubric) -> RubricWords:
+        """Return the words of a rubric itself, which are English."""
+        criteria = {str(group.score): group.points for group in rubric.detailed.criteria}
+        return cls(rubric.title, rubric.simple.instruction, rubric.detailed.description, criteria)
+
 
 class WritingWords(_Spec, frozen=True):
     """The words of a request to write the output of a task."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from harness.errors import UsageError
+from harness.measure.options import MeasureOptions
 from harness.options import BAR_CORRELATION, LEAST_EFFECTIVE, AltScoring, Flag, Options, fields_named
 
 if TYPE_CHECKING:
@@ -141,3 +142,15 @@ class DecisionOptions(Options):
         stated = {card.alt_scoring for card in cards}
         [scoring] = stated if len(stated) == 1 else {self.alt_scoring}
         return str(replace(self, alt_scoring=self.alt_scoring or scoring))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions(MeasureOptions, DecisionOptions):
+    """Choose which judges are compared with which labels, what is computed, and when a judge is good enough."""
+
+    heading: ClassVar[str] = "output"
+
+    judges: Annotated[tuple[str, ...] | None, Flag("--judge", "NAME")] = None
+    """only this judge; of a table, a column with a judge's scores; panel/<file.toml> adds a panel; repeatable"""
+    decide: Annotated[Literal["verdicts", "full"], Flag(setting=True)] = "verdicts"
+    """full: also calibration of confidences, and judges compared across languages"""

@@ -96,22 +96,19 @@ class PromptTemplates:
     def template_for(self, spec: PromptSpec, *, next_question: bool = False) -> PromptTemplate:
         """Return the template of a whole prompt, or with `next_question` that of a later turn of a conversation."""
         key = f"{self._program}:{spec.key}" + (":next" if next_question else "")
-        if key not in self._templates:
-            self._templates[key] = self._load(key) or self._render(key, spec, next_question)
-        return self._templates[key]
-
-    def _load(self, key: str) -> PromptTemplate | None:
-        encoded = self._store.get_template(key) if self._store else None
-        return msgspec.json.decode(encoded, type=PromptTemplate) if encoded else None
-
-    def _render(self, key: str, spec: PromptSpec, next_question: bool) -> PromptTemplate:
-        if self._program != program_hash():
-            raise UsageError(
-                "this run was made with another wording of the prompts, and its store does not have that wording; run it again"
-            )
-        template = render_next_question(spec) if next_question else render_template(spec)
-        if self._store:
-            self._store.put_template(key, msgspec.json.encode(template))
+        if key in self._templates:
+            return self._templates[key]
+        if self._store and (encoded := self._store.get_template(key)):
+            template = msgspec.json.decode(encoded, type=PromptTemplate)
+        else:
+            if self._program != program_hash():
+                raise UsageError(
+                    "this run was made with another wording of the prompts, and its store does not have that wording; run it again"
+                )
+            template = render_next_question(spec) if next_question else render_template(spec)
+            if self._store:
+                self._store.put_template(key, msgspec.json.encode(template))
+        self._templates[key] = template
         return template
 
 

@@ -100,7 +100,7 @@ def english_wording(task: Task, rubrics: tuple[Rubric, ...], languages: str | Ma
     not every question needs: see `words_of`.
     """
     names = {key: english_name(tag) for key, tag in _by_key(languages).items()}
-    rubric_words = {rubric.id: _rubric_words(rubric) for rubric in rubrics}
+    rubric_words = {rubric.id: RubricWords.of(rubric) for rubric in rubrics}
     task_words = TaskWords(task.instruction, {name: field.title for name, field in task.fields.items()})
     return Wording(_only(ENGLISH, optional), names["language"], _with_names(task_words, names), rubric_words)
 
@@ -174,8 +174,3 @@ def _refuse_gaps(section: str, translated: Collection[str], expected: Iterable[s
 def _with_names(words: TaskWords, names: Mapping[str, str]) -> TaskWords:
     """The words of a task with the names of languages in their places."""
     return msgspec.structs.replace(words, instruction=fill_placeholders(words.instruction, **names))
-
-
-def _rubric_words(rubric: Rubric) -> RubricWords:
-    criteria = {str(group.score): group.points for group in rubric.detailed.criteria}
-    return RubricWords(rubric.title, rubric.simple.instruction, rubric.detailed.description, criteria)

@@ -413,7 +413,12 @@ def render_pairs(explained_pairs: Sequence[ExplainedPairs]) -> list[RenderableTy
             rows.append([one_line(_who(pairs)), f"{pairs.n:,}", f"{pairs.groups:,}", *length, *positions, pairs.outcome])
         headings = ("choices of", "choices", "groups", "length [95 %]", "q", "detectable", "first place", "beside length", "")
         parts.append(plain_table(headings, rows, range(1, len(headings) - 1)))
-        parts += [_systems(pairs) for pairs in metric_pairs if pairs.systems]
+        for pairs in (pairs for pairs in metric_pairs if pairs.systems):
+            first = pairs.systems[:_MOST_SYSTEMS]
+            systems = [(one_line(system.name), signed(system.raw, 2), signed(system.adjusted, 2)) for system in first]
+            if len(pairs.systems) > len(first):
+                systems.append((f"and {counted(len(pairs.systems) - len(first), 'other')}; --json has all", "", ""))
+            parts.append(plain_table((one_line(f"systems, by {_who(pairs)}"), "log-odds", "beside length"), systems, (1, 2)))
         parts += [Text(terminal_safe(f"{_who(pairs)}, left out: {reason}")) for pairs in metric_pairs for reason in pairs.left_out]
     return parts
 
@@ -421,10 +426,3 @@ def render_pairs(explained_pairs: Sequence[ExplainedPairs]) -> list[RenderableTy
 def _who(pairs: ExplainedPairs) -> str:
     condition = JudgeCondition.of(pairs.key)
     return PEOPLE if condition.judge == PEOPLE else f"{condition.judge}: {condition.words()}".removesuffix(": ")
-
-
-def _systems(pairs: ExplainedPairs) -> Table:
-    rows = [(one_line(system.name), signed(system.raw, 2), signed(system.adjusted, 2)) for system in pairs.systems[:_MOST_SYSTEMS]]
-    omitted = counted(len(pairs.systems) - _MOST_SYSTEMS, "other")
-    rows += [(f"and {omitted}; --json has all", "", "")] if len(pairs.systems) > _MOST_SYSTEMS else []
-    return plain_table((one_line(f"systems, by {_who(pairs)}"), "log-odds", "beside length"), rows, (1, 2))

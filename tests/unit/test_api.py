@@ -12,8 +12,7 @@ import pytest
 import harness
 from harness import api
 from harness.annotate.options import LabelCheckOptions
-from harness.decide.options import DecisionOptions
-from harness.reports.options import CompareOptions
+from harness.decide.options import CompareOptions, DecisionOptions
 from harness.reports.run_report import Report
 from harness.row_files import to_json, to_jsonl
 

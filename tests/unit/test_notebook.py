@@ -9,9 +9,9 @@ import msgspec
 import pytest
 
 import harness
+from harness.decide.options import CompareOptions
 from harness.decide.rule import Decision
 from harness.notebook import NotebookComparison, comparison_html, report_html
-from harness.reports.options import CompareOptions
 from tests.judged_folder import judged_folder
 
 HOSTILE = "<script>alert(1)</script>\x1b[31m\u202e&\"'"

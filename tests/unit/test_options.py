@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from harness.correction.options import AcceptOptions, CalibrateOptions, CertifyOptions, CorrectOptions, SetOptions
-from harness.decide.options import DecisionOptions
+from harness.decide.options import CompareOptions, DecisionOptions
 from harness.errors import UsageError
 from harness.measure.options import MeasureOptions, key_and_values, restrictions
 from harness.options import key_and_value, part_of
-from harness.reports.options import CompareOptions
 
 
 def test_restrictions_of_one_name_are_alternatives() -> None:

@@ -14,13 +14,12 @@ from harness.annotate.options import LabelCheckOptions
 from harness.correction import cascade_certificate, certificate
 from harness.correction.options import AcceptOptions, CalibrateOptions, CertifyOptions, CorrectOptions, ProbabilityOptions
 from harness.data import frames
-from harness.decide.options import DecisionOptions
+from harness.decide.options import CompareOptions, DecisionOptions
 from harness.exchange.labels.options import TableOptions
 from harness.gate.policy import GateOptions
 from harness.improvement.asking import Asking
 from harness.improvement.candidates import AskedCandidate
 from harness.improvement.options import ExplainOptions, ImproveOptions
-from harness.reports.options import CompareOptions
 from harness.runs import runner, specification
 
 PUBLIC = {

@@ -19,11 +19,10 @@ from harness.cli.commands.shared import (
     ShowTextsFlags,
     WageFlags,
 )
-from harness.decide.options import DecisionOptions
+from harness.decide.options import CompareOptions, DecisionOptions
 from harness.exchange.labels.options import MappingOptions, ReadingOptions, TableOptions
 from harness.options import Flag, Names, PositiveNumber, ReadsEach
 from harness.options import base_url as read_url
-from harness.reports.options import CompareOptions
 from harness.runs import RunSpec
 
 _UPDATE = "with update"

@@ -257,7 +257,9 @@ def _saved(figure: Any, form: str, title: str, words: str, signature: str) -> by
     figure.savefig(out, format=form, metadata=about[form], dpi=300 if form == "png" else 100)
     if form != "svg":
         return out.getvalue()
-    letters = frozenset("".join(text.get_text() for text in figure.findobj(_text_type())))
+    from matplotlib.text import Text  # late: an extra
+
+    letters = frozenset("".join(text.get_text() for text in figure.findobj(Text)))
     # the title and the description are for those who cannot see the picture
     svg = out.getvalue()
     font = embedded_font(letters)
@@ -266,12 +268,6 @@ def _saved(figure: Any, form: str, title: str, words: str, signature: str) -> by
     description = f"\n <title>{escape(terminal_safe(title))}</title>\n <desc>{escape(terminal_safe(words))}</desc>"
     style = f"\n <style>{font}</style>"
     return b"".join((head, opening, b'role="img" ', attributes, end, description.encode(), style.encode(), body))
-
-
-def _text_type() -> Any:
-    from matplotlib.text import Text  # late: an extra
-
-    return Text
 
 
 class Legend(NamedTuple):

@@ -253,13 +253,26 @@ def first_screen(verdicts: Sequence[Verdict], facts: Known = Known()) -> FirstSc
 def _view(tag: str, sides: Sides, facts: Known) -> ScreenView:
     answer = build_answer(sides, facts.pages)
     names = side_names(sides) if len(sides) > 1 else [""]
-    several = len({side[0]["judge"] for side in sides}) > 1
+    verdicts = sides[0]
+    judges = len({side[0]["judge"] for side in sides})
+    several = judges > 1
+    judge_count = [counted(judges, "judge") if several else counted(len(sides), "condition")] if len(sides) > 1 else []
+    tags = {verdict["language"] for verdict in verdicts}
+    languages = english_name(*tags) if len(tags) == 1 else counted(len(tags), "language")
+    metrics = len({verdict["metric"] for verdict in verdicts})
+    labelled = sorted(verdict.texts.labelled for verdict in verdicts)
+    texts = f"{labelled[0]:,} to {labelled[-1]:,} texts" if labelled[0] < labelled[-1] else counted(labelled[0], "text")
+    described = ["constructed labels" if verdicts[0].controls else f"labels of {annotators_of(verdicts)}"]
+    described += [" × ".join([*judge_count, languages, counted(metrics, "metric")]), f"{texts} each"]
+    if facts.annotators and not verdicts[0].controls:
+        described.append(f"{'one annotator' if facts.annotators == 1 else f'up to {facts.annotators} annotators'} a text")
+    described += [f"asked on {facts.date}"] if facts.date else []
     counts = count_questions(verdict for side in sides for verdict in side)
     return ScreenView(
         tag,
         "All" if tag == _ALL else english_name(tag),
         answer.title if tag == _ALL or several else f"{english_name(tag)}: {answer.title}",
-        _facts(sides, facts),
+        " · ".join(described),
         answer.cards,
         answer.sure,
         answer.steps,
@@ -270,22 +283,6 @@ def _view(tag: str, sides: Sides, facts: Known) -> ScreenView:
         state_bar(counts),
         tuple((STYLES[state], state, count) for state, count in counts.items()),
     )
-
-
-def _facts(sides: Sides, study_facts: Known) -> str:
-    verdicts = sides[0]
-    kind = "constructed labels" if verdicts[0].controls else f"labels of {annotators_of(verdicts)}"
-    judges = len({side[0]["judge"] for side in sides})
-    judge_count = [counted(judges, "judge") if judges > 1 else counted(len(sides), "condition")] if len(sides) > 1 else []
-    tags = {verdict["language"] for verdict in verdicts}
-    languages = english_name(*tags) if len(tags) == 1 else counted(len(tags), "language")
-    metrics = len({verdict["metric"] for verdict in verdicts})
-    counts = sorted(verdict.texts.labelled for verdict in verdicts)
-    texts = f"{counts[0]:,} to {counts[-1]:,} texts" if counts[0] < counts[-1] else counted(counts[0], "text")
-    facts = [kind, " × ".join([*judge_count, languages, counted(metrics, "metric")]), f"{texts} each"]
-    if study_facts.annotators and not verdicts[0].controls:
-        facts.append(f"{'one annotator' if study_facts.annotators == 1 else f'up to {study_facts.annotators} annotators'} a text")
-    return " · ".join([*facts, *([f"asked on {study_facts.date}"] if study_facts.date else [])])
 
 
 def _answer(verdicts: Sequence[Verdict], name: str, pairs: Sequence[PairRow], language: str) -> JudgeAnswer:

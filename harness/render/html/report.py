@@ -87,6 +87,9 @@ def report_page(result: RunResult, report: Report, wage: float | None = None) ->
     unreadable = failure_shares(report.failures)
     annotators = result.prepared.data.labels.max_annotators
     two_people = two_people_sentence(report.by_metric)
+    language_of = {item.item_id: item.language for item in result.prepared.data.items}
+    answered = zip(result.judgments.judge, result.judgments.item, strict=True)
+    judgment_counts = Counter((str(judge), language_of[item]) for judge, item in answered)
     facts = Known(annotators, date_asked(record), minimal_pair_rows(report.ablations), two_people, report.pages)
     first = study_screen(first_screen(report.verdicts, facts), report.ablations)
     body = render(
@@ -107,7 +110,7 @@ def report_page(result: RunResult, report: Report, wage: float | None = None) ->
         few_rows=_FEW_ROWS,
         failures_by_condition=unreadable and failures_table(unreadable),
         failure_key=failure_key(unreadable) if unreadable else [],
-        failures=failure_table(result.answers, _counts(result)),
+        failures=failure_table(result.answers, judgment_counts),
         cost=cost_table(result.answers, costs),
         cost_sentences=list(cost_sentences(costs)),
         statements=statements,
@@ -171,13 +174,6 @@ def _sections(maps: bool, study_sections: Sequence[ShownSection], ablations: boo
         yield "people", "Who labelled"
     yield "about", "About these data"
     yield "again", "Reproduce this page"
-
-
-def _counts(result: RunResult) -> dict[tuple[str, str], int]:
-    """Return the number of judgments by judge and language."""
-    language = {item.item_id: item.language for item in result.prepared.data.items}
-    judged = result.judgments
-    return Counter((str(judge), language[item]) for judge, item in zip(judged.judge, judged.item, strict=True))
 
 
 def command_of(protocol: RunProtocol, board: Board | None = None) -> str:

@@ -13,8 +13,8 @@ from harness import api
 from harness.annotate.options import LabelCheckOptions
 from harness.cli.command import class_of, fields_of
 from harness.cli.commands import leaves
+from harness.decide.options import CompareOptions
 from harness.errors import UsageError
-from harness.reports.options import CompareOptions
 
 Cli = Callable[..., Any]
 

@@ -12,10 +12,10 @@ import pandas as pd
 import pytest
 
 import harness
+from harness.decide.options import CompareOptions
 from harness.errors import ContentError, HarnessError, UsageError
 from harness.measure.cells import Cell
 from harness.model import Scale
-from harness.reports.options import CompareOptions
 
 TONE = {"kind": "ordinal", "classes": [0, 1, 2], "best": 2}
 SCALES: dict[str, Any] = {"tone": TONE, "choice": Scale(kind="nominal", classes=("A", "B"))}

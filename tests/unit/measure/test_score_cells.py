@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from harness import api
+from harness.decide.options import CompareOptions
 from harness.errors import ContentError, UsageError
 from harness.reports.comparison import DecidedComparison
-from harness.reports.options import CompareOptions
 from harness.signature import ComparisonSignature
 from harness.stats.agreement.variance_components import one_way_icc
 
