@@ -1,4 +1,5 @@
-"""Properties of a text that can be computed: words, vowels, reading ease. They are the truth of the control questions about two texts.
+"""Properties of a text that can be computed: words, vowels and reading ease, which are the truth of the control questions about two texts;
+how long people read.
 
 Vowels and the constants of reading ease are language data: `vowels` and `[reading_ease]` in a language's lexicon.
 """
@@ -12,10 +13,16 @@ from functools import cache
 from typing import Any
 
 from harness.content.specs import Lexicon
+from harness.content.tags import likely_script
 from harness.errors import UsageError
 from harness.text import is_word, sentences, words
 
 Measure = Callable[[str, str, Lexicon], float]
+
+# How fast people read: letters a second, by whether a letter is about a word or a sound. A first guess; the page measures its reader.
+_LETTERS_A_SECOND = {True: 6.0, False: 16.0}
+_WORD_SCRIPTS = {"Hans", "Hant", "Jpan", "Kore"}
+_SECONDS_A_QUESTION = 8.0
 
 
 def count_words(text: str, language: str, lexicon: Lexicon) -> float:
@@ -108,3 +115,12 @@ def control_refusal(metric: str, language: str, lexicon: Lexicon) -> str | None:
     except UsageError as err:
         return str(err)
     return None
+
+
+def reading_seconds(letters: int, language: str, questions: int) -> float:
+    """About how long a first reading of so many letters and the answers to so many questions take.
+
+    >>> reading_seconds(160, "cs", 1), reading_seconds(60, "ja", 0)
+    (18.0, 10.0)
+    """
+    return letters / _LETTERS_A_SECOND[likely_script(language) in _WORD_SCRIPTS] + _SECONDS_A_QUESTION * questions

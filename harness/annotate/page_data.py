@@ -21,12 +21,12 @@ from markupsafe import Markup
 from harness.annotate.page_results import PageItem, ReviewedScore
 from harness.content import Library
 from harness.content.specs import ExitQuestion, Instructions, Interface, RubricWords
-from harness.content.tags import likely_script
 from harness.exchange.labels.sections import TaskSection, section_in
 from harness.exchange.labels.sheet import right_to_left, title_of
 from harness.html_pages import asset, embedded, environment, policy, visible
 from harness.model import Item, Scale
 from harness.text import words
+from harness.text_measures import reading_seconds
 
 _CLASS_LINE = re.compile(r"^\s*(\S+)\s*[:：]\s*(\S.*)$")
 _STEPS = 100  # of a slider over the whole scale
@@ -127,10 +127,6 @@ def output_fields(library: Library, section: TaskSection) -> list[str]:
 
 
 SCHEMA_VERSION = 1
-# How fast people read: letters a second, by whether a letter is about a word or a sound. A first guess; the page measures its reader.
-_LETTERS_A_SECOND = {True: 6.0, False: 16.0}
-_WORD_SCRIPTS = {"Hans", "Hant", "Jpan", "Kore"}
-_SECONDS_A_QUESTION = 8.0
 
 
 class PageContent(msgspec.Struct, frozen=True, kw_only=True):
@@ -219,15 +215,6 @@ class PageContent(msgspec.Struct, frozen=True, kw_only=True):
         letters = sum(map(len, (*reasons, *(text for item in shown_texts for text in item["texts"].values()))))
         page["seconds"] = round(reading_seconds(letters, self.language, sum(len(item["questions"]) for item in shown_texts)))
         return {"page": hashlib.sha256(msgspec.json.encode(page)).hexdigest()[:16], **page}
-
-
-def reading_seconds(letters: int, language: str, questions: int) -> float:
-    """About how long a first reading of so many letters and the answers to so many questions take.
-
-    >>> reading_seconds(160, "cs", 1), reading_seconds(60, "ja", 0)
-    (18.0, 10.0)
-    """
-    return letters / _LETTERS_A_SECOND[likely_script(language) in _WORD_SCRIPTS] + _SECONDS_A_QUESTION * questions
 
 
 def changed_words(original: str, altered: str, language: str) -> list[tuple[int, int]]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from harness.annotate.labelcheck import BY, LabelCheck
 from harness.content.tags import both_names, english_name
 from harness.measure.cells import Cell
 from harness.measure.compare import Comparison
@@ -19,11 +18,13 @@ from harness.render.terminal import dim_lines, legend_of, print_whole, render_an
 from harness.render.verdicts import side_text, two_people_sentence
 from harness.reports.answer.parts import joined
 from harness.reports.comparison import DecidedComparison
-from harness.reports.sections.probabilities import NAME as PROBABILITIES
 from harness.reports.tables.columns import EMPTY, Row, TableName, columns_in
 from harness.reports.tables.numbers import UNDEFINED, coefficient, percent
 from harness.reports.tables.text_table import Heading, TextTable, cell_row, key_text, tabulate, varying_keys
 from harness.text import quoted, terminal_safe
+
+if TYPE_CHECKING:
+    from harness.annotate.labelcheck import LabelCheck
 
 
 def render_comparison(
@@ -81,6 +82,7 @@ def _statistics(comparison: Comparison, distributions: bool) -> Iterator[Rendera
         from harness.correction.probabilities import NO_PROBABILITIES
         from harness.decide.languages import language_notes
         from harness.render.decisions import languages_table
+        from harness.reports.sections.probabilities import NAME as PROBABILITIES
 
         table = languages_table(comparison.languages)
         yield from (table_heading("Across languages"), FittedTable(table)) if table.rows else ()
@@ -139,6 +141,8 @@ def render_label_check(check: LabelCheck, *, all_numbers: bool = False) -> Rende
     """Return a first sentence, a row for each cell, and what deserves a look; with `all_numbers` all coefficients, their meaning and the
     notes of the data.
     """
+    from harness.annotate.labelcheck import BY  # late: a comparison needs no label check
+
     names = [n for n in check.cells[0] if n in BY or (n not in _NOT_KEYS and not n.startswith(("human_", "mean_", "sd_")))]
     keys = distinguishing_keys([{name: cell[name] for name in names} for cell in check.cells])
     first = Text(terminal_safe(" ".join((_agreement_sentence(check), _findings_sentence(check)))), style="bold")

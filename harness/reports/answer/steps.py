@@ -8,7 +8,6 @@ from statistics import median
 
 import msgspec
 
-from harness.annotate.page_data import reading_seconds
 from harness.content import Library
 from harness.content.tags import english_name
 from harness.data import Dataset
@@ -17,6 +16,7 @@ from harness.reports.answer.parts import NextStep
 from harness.reports.answer.words import easiest, nobody_to_compare, place_of, second_person_texts, style_of, texts_of
 from harness.reports.tables.columns import metric_words
 from harness.reports.tables.numbers import counted
+from harness.text_measures import reading_seconds
 
 _ENOUGH = 200  # texts of a language whose length is measured
 _TEXT_LENGTH = 8  # characters that most values of a text have at least; ids and categories are shorter, or come again
