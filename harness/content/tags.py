@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import difflib
 import re
+import tomllib
 from collections.abc import Collection
-from functools import lru_cache
+from functools import cache, lru_cache
+from pathlib import Path
 
 import langcodes
 
@@ -244,7 +246,12 @@ def _unknown_tag(text: str, tag: str, known_tags: Collection[str], what: str) ->
 
 def english_name(tag: str) -> str:
     """Return the language's English name, e.g. `Portuguese (Brazil)` for `pt-BR`."""
-    return langcodes.get(tag).display_name("en")
+    return _read_english_names().get(tag) or langcodes.get(tag).display_name("en")
+
+
+@cache
+def _read_english_names() -> dict[str, str]:
+    return tomllib.loads(Path(__file__).with_name("english_names.toml").read_text("utf-8"))
 
 
 def autonym(tag: str) -> str:

@@ -13,12 +13,12 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from harness import parse  # whose names are imported on first use
 from harness.content.problems import line_of
 from harness.content.specs import Rubric, Text, read_spec
 from harness.content.tags import english_name
 from harness.errors import ContentError, UsageError
 from harness.model import Item, Scale, Score, Variant, is_own_name, parse_variant
-from harness.parse import AnswerRule
 from harness.prompts.templates import PromptTemplate, TemplateMessage, TextSlot
 
 LANGUAGE = "language"
@@ -44,8 +44,8 @@ class OwnPrompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     max_tokens: Annotated[int, msgspec.Meta(ge=1, le=32_768)] = 512  # of the answer
 
     @property
-    def rule(self) -> AnswerRule:
-        return AnswerRule(self.read, self.map)
+    def rule(self) -> parse.AnswerRule:
+        return parse.AnswerRule(self.read, self.map)
 
     @property
     def variables(self) -> tuple[str, ...]:

@@ -28,6 +28,9 @@ from harness.text import normalised, normalised_id, quoted
 MAX_BYTES = 512 * 1024 * 1024  # of an unpacked source: more than any label set needs, less than fills the memory
 
 
+JUDGES_ALONE = "judges_alone"  # in `about` of a table with a judge's scores and no person's: the sentence on what is missing
+
+
 class Unreadable(NamedTuple):
     """A cell whose value cannot be used, and the reason: a merged cell, a formula without a value."""
 

@@ -19,14 +19,13 @@ import msgspec
 from harness.errors import UsageError
 from harness.exchange.labels.read import KIND_BY_SUFFIX
 from harness.exchange.labels.records import with_preferences
-from harness.exchange.labels.table import Record, SourceTable, columns_of, is_blank
+from harness.exchange.labels.table import JUDGES_ALONE, Record, SourceTable, columns_of, is_blank
 from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, ReadOptions, json_lines, load_json
 from harness.exchange.scores.formats import OTHERS, SCORE_KINDS, reader_of
 from harness.exchange.scores.promptfoo import HUMAN
 from harness.exchange.scores.score_records import TABLE, preset_of
 from harness.text import quoted
 
-JUDGES_ALONE = "judges_alone"  # in `about` of a table: the sentence on what is missing
 _NAMES = {"promptfoo": "promptfoo", "label-studio": "Label Studio", "argilla": "Argilla", "inspect": "Inspect", "lm-eval": "lm-eval"}
 _OUR_COLUMNS = ("item_id", "system", "rater_type", "rater", "metric", "score", "comment", "judge")
 

@@ -26,6 +26,7 @@ from harness.exchange.labels.options import Role, SourceOptions, TableOptions
 from harness.exchange.labels.read import KIND_BY_SUFFIX, read_source
 from harness.exchange.labels.spreadsheets import likely_encoding
 from harness.exchange.labels.table import (
+    JUDGES_ALONE,
     PROBABILITY,
     Record,
     SourceColumn,
@@ -38,7 +39,6 @@ from harness.exchange.labels.table import (
     is_blank,
     with_conversations,
 )
-from harness.exchange.one_table.program_results import JUDGES_ALONE, read_program_results
 from harness.exchange.one_table.roles import RoleFinder, SideColumn, TableRoles, are_places, find_roles, is_total, side_of
 from harness.exchange.one_table.scales import ReadScale, read_scale, recoded_columns
 from harness.exchange.one_table.scores_in_cells import with_scores_of_cells
@@ -544,8 +544,11 @@ def _read(source: Any, notes: list[str], metric: str | None) -> SourceTable:
         ]
         return with_scores_of_cells(with_plain_names(with_conversations(SourceTable("frame", columns_of(rows), records))))
     path = Path(source)
-    if (results := read_program_results(path, metric)) is not None:
-        return with_conversations(results)
+    if {KIND_BY_SUFFIX.get(suffix.lower()) for suffix in path.suffixes} & {"json", "jsonl"}:
+        from harness.exchange.one_table.program_results import read_program_results  # late: the readers of other programs
+
+        if (results := read_program_results(path, metric)) is not None:
+            return with_conversations(results)
     options = SourceOptions()
     if path.suffix.lower() in _DELIMITED and path.is_file() and (encoding := likely_encoding(path)):
         notes.append(f"{path.name} is not UTF-8; it is read as {encoding}")

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import tomllib
+from pathlib import Path
+
+import langcodes
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.content import tags
 from harness.content.tags import autonym, canonical, english_name, likely_script, require_canonical, resolve, suggest
 from harness.errors import UsageError
 
@@ -157,3 +162,9 @@ def test_a_pair_of_languages_is_no_country(text: str, texts_in: str) -> None:
 def test_a_country_in_small_letters_stays_one() -> None:
     read = {text: canonical(text) for text in ("pt-br", "en-us", "zh-cn", "es-mx", "en-gb", "en-DE", "zh-yue")}
     assert [*read.values()] == ["pt-BR", "en-US", "zh-CN", "es-MX", "en-GB", "en-DE", "yue"]
+
+
+def test_the_english_names_are_those_of_langcodes() -> None:
+    names = tomllib.loads(Path(tags.__file__).with_name("english_names.toml").read_text("utf-8"))
+    assert {tag: langcodes.get(tag).display_name("en") for tag in names} == names
+    assert tags.english_name("cs") == "Czech" and tags.english_name("pt-BR") == "Portuguese (Brazil)"
