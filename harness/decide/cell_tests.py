@@ -358,15 +358,24 @@ class _CellTester:
         copied = self.annotators.copied(metric, items, judged_as, continuous=numbers is not None) if by_people else None
         read = SampleOfGroups(code[answered] >= 0, group[number][answered])
         leniency = SampleOfGroups((f - y)[has_level, 0], group[leveled][has_level])
+        samples = [
+            SampleOfGroups(values[defined], group[defined], None if weight is None else weight[defined])
+            for values, defined in ((values, ~np.isnan(values)) for values in (gap, against, hit))
+        ]
+        # People's labels by class and the judge's classes. Numbers are of two classes: the judge's commonest, and all others.
+        if distances and score is not None:
+            most = commonest.judge and commonest.judge[0]
+            by_class: Floats | Ints = distances.counts_of(most, items[labelled])
+            judged_class = np.where(np.isnan(score[labelled]), np.nan, score[labelled] != most)
+        else:
+            by_class, judged_class = counts[labelled], np.round(codes[labelled])
         return _Cell(
-            samples=(*(_defined_sample(values, group, weight) for values in (gap, against, hit)), read, leniency),
+            samples=(*samples, read, leniency),
             sums=judge_sums(gap, against, group, weight),
             annotators=sample,
             basis=basis,
             shares=shares,
-            answers=self._labels_and_classes(
-                metric, items[labelled], codes[labelled], None if score is None else score[labelled], commonest.judge and commonest.judge[0]
-            ),
+            answers=(by_class, judged_class, group[labelled]),
             unread=self._count_answers(rows[answered]).unread,
             all_answers=self._count_answers(rows),
             reach=_SAME_LEVEL * (classes.reach or (float(np.ptp(_class_values(classes))) if len(classes.scores) else 0.0)),
@@ -406,15 +415,6 @@ class _CellTester:
         if twice >= self.options.items or twice >= once or not (len(classes.scores) == 2 or self.options.bar):
             return "people"
         return "bar" if np.count_nonzero(labels.counts.sum(axis=0)) > 1 else "people"
-
-    def _labels_and_classes(
-        self, metric: str, items: Ints, codes: Floats, score: Floats | None, commonest: Score | None
-    ) -> tuple[Floats | Ints, Floats, Ints]:
-        """Return people's labels by class and the judge's classes. Numbers are of two classes: the judge's commonest, and all others."""
-        group = self.judged.groups[items].astype(np.int64)
-        if score is None:
-            return self.judged.labels[metric].counts[items], np.round(codes), group
-        return self.distances[metric].counts_of(commonest, items), np.where(np.isnan(score), np.nan, score != commonest), group
 
     def _count_answers(self, rows: Ints) -> AnswerCounts:
         return count_answers(self.judged.judgments, len(rows), rows[self.judged.code[rows] < 0])
@@ -473,11 +473,6 @@ def _class_weights(classes: Classes, options: DecisionOptions) -> Floats | None:
 def _mean(values: Floats, weight: Floats | None = None) -> float:
     defined = ~np.isnan(values)
     return float(np.average(values[defined], weights=None if weight is None else weight[defined])) if defined.any() else math.nan
-
-
-def _defined_sample(values: Floats, group: Ints, weight: Floats | None) -> SampleOfGroups:
-    defined = ~np.isnan(values)
-    return SampleOfGroups(values[defined], group[defined], None if weight is None else weight[defined])
 
 
 def _commonest(scores: Sequence[Score], counts: Ints) -> tuple[Score, float] | None:

@@ -24,7 +24,6 @@ from harness.measure.judged_table import JudgedTable, item_key, means_by
 from harness.measure.label_counts import Classes
 from harness.measure.options import MeasureOptions
 from harness.stats import (
-    DifferentialFunctioning,
     RateComparison,
     compare_rates,
     differential_functioning,
@@ -359,20 +358,30 @@ class _JudgedLanguages:
             return None, FEW_TEXTS
         score = self._item_classes(metric, rows, question)
         functioning = differential_functioning(score, human, where, len(languages), k, values=votes.classes.values, groups=shared)
-        return (
-            (None, functioning.reason)
-            if functioning.reason
-            else (_describe_functioning(functioning, languages, self._is_parallel(items, where)), None)
+        if functioning.reason:
+            return None, functioning.reason
+        assert functioning.uniform and functioning.non_uniform
+        # The texts are parallel where every item stands beside one in each other language.
+        ids, parallel = self.parallel[items], False
+        if not (ids < 0).any():
+            seen = np.zeros((int(ids.max()) + 1, int(where.max()) + 1), bool)
+            seen[ids, where] = True
+            parallel = bool(seen[np.unique(ids)].all())
+        size = functioning.uniform.delta_nagelkerke
+        uniform, non_uniform = (
+            FunctioningTest(test.lr, test.df, test.p, number(test.p_groups), test.delta_nagelkerke)
+            for test in (functioning.uniform, functioning.non_uniform)
         )
-
-    def _is_parallel(self, items: Ints, where: Ints) -> bool:
-        """Return True if every item stands beside one in each other language."""
-        ids = self.parallel[items]
-        if (ids < 0).any():
-            return False
-        seen = np.zeros((int(ids.max()) + 1, int(where.max()) + 1), bool)
-        seen[ids, where] = True
-        return bool(seen[np.unique(ids)].all())
+        described = LanguageFunctioning(
+            n=functioning.n,
+            uniform=uniform,
+            non_uniform=non_uniform,
+            effect="negligible" if size < NEGLIGIBLE else "moderate" if size <= LARGE else "large",
+            shift=dict(zip(languages, functioning.shift.tolist(), strict=True)),
+            parallel=parallel,
+            warning=None if parallel else NOT_PARALLEL,
+        )
+        return described, None
 
     def _measure_consistency(self, metric: str, rows: Ints, items: Ints, question: Ints) -> tuple[LanguageConsistency | None, str | None]:
         ids, score = self.parallel[items], self._item_classes(metric, rows, question)
@@ -418,22 +427,6 @@ class _JudgedLanguages:
 
 def _class_numbers(classes: Classes) -> Floats:
     return np.asarray(classes.values if classes.values is not None else range(len(classes.scores)), np.float64)
-
-
-def _describe_functioning(functioning: DifferentialFunctioning, languages: Sequence[str], parallel: bool) -> LanguageFunctioning:
-    assert functioning.uniform and functioning.non_uniform
-    size = functioning.uniform.delta_nagelkerke
-    tests = (functioning.uniform, functioning.non_uniform)
-    uniform, non_uniform = (FunctioningTest(test.lr, test.df, test.p, number(test.p_groups), test.delta_nagelkerke) for test in tests)
-    return LanguageFunctioning(
-        n=functioning.n,
-        uniform=uniform,
-        non_uniform=non_uniform,
-        effect="negligible" if size < NEGLIGIBLE else "moderate" if size <= LARGE else "large",
-        shift=dict(zip(languages, functioning.shift.tolist(), strict=True)),
-        parallel=parallel,
-        warning=None if parallel else NOT_PARALLEL,
-    )
 
 
 def _estimate_components(table: Floats | None, numbers: Floats, *, persistent: bool) -> dict[str, Any]:

@@ -157,7 +157,14 @@ class VerdictInWords(NamedTuple):
             is_read = self.tests.coverage.share >= self.options.coverage
             reasons = (f"it is {self._base_words}, which may be chance" if is_read else self._obstacle_clause("coverage"),)
         if self.controls is None:
-            sentence = self._sentence(reasons) + self._further_bar_sentence() + self._missed_class_sentence()
+            sentence = self._sentence(reasons)
+            if self.tests.basis != "bar" and self.decision not in (UNREAD, COPIES):
+                if any(share.bar is not None for share in self.tests.shares):  # a bar was asked for beside people's agreement
+                    sentence += f" The bar ({words_of_bar(self.tests.shares)}) is asked for beside people: it finds {self.shares_words()}."
+                # Most of a class may be missed whatever the verdict: people may agree as seldom.
+                if share := mostly_missed(self.tests.shares):
+                    of_class = words_of_share(share)
+                    sentence += f" It misses most of {of_class}: it finds {_percent(share.share)} of it, at most {_percent(share.upper)}."
         elif self.controls == "passes":
             sentence = f"Passes the controls, {self._judge_words}: it is {self._base_words}. That is necessary, not sufficient."
         else:
@@ -169,7 +176,10 @@ class VerdictInWords(NamedTuple):
         tests, where, k, options = self.tests, self._judge_words, self.needed, self.options
         if tests.basis == "bar" and self.decision not in (UNREAD, COPIES):
             return self._bar_sentence(reasons)
-        among, as_if = f" ({self.family} cells were tested)" if self.family > 1 else "", self._sizes_words()
+        among, as_if, texts = f" ({self.family} cells were tested)" if self.family > 1 else "", "", tests.texts
+        if texts.labels in BY_PEOPLE and has_enough(texts, options) and (groups := equal_groups(texts.groups, tests.effective_groups)):
+            most = f"; in the corrected tests none counts for more than {tests.cap:.1f} texts" if math.isfinite(tests.cap) else ""
+            as_if = f" The texts are in {texts.groups} groups of different sizes and count as if in {groups} equal groups{most}."
         match self.decision.verdict:
             case "use":
                 return f"Use {where}: {self._gap_words}; {self._margin_words} below is ruled out. It is {self._base_words}{among}.{as_if}"
@@ -186,31 +196,22 @@ class VerdictInWords(NamedTuple):
                 return f"Unknown, {where}: {reasons[0]}."
             case "no verdict":
                 why, missing = "one person scored each text. Next ('harness labels page' with --second)", "a second person's scores of"
-                texts = options.items if k is None else max(k.texts, options.items)
+                least = options.items if k is None else max(k.texts, options.items)
                 if tests.aggregate:
                     why = "the data have one released score a text, not the scores of people behind it. Missing"
                     missing = "the scores of two annotators or more for"
                 return (
-                    f"Unknown, {where}: nobody to compare with; {why}: {missing} {texts} texts or more, {options.groups} of "
+                    f"Unknown, {where}: nobody to compare with; {why}: {missing} {least} texts or more, {options.groups} of "
                     f"them independent. They show how far two people are apart; the judge is held against that.{as_if}"
                 )
-            case _:
-                return f"{self._too_few_labels_sentence(reasons)}{as_if}"
-
-    def _further_bar_sentence(self) -> str:
-        """Return a sentence where a bar was asked for beside people's agreement: what the judge finds of each class."""
-        barred = any(share.bar is not None for share in self.tests.shares)
-        if self.tests.basis == "bar" or not barred or self.decision in (UNREAD, COPIES):
-            return ""
-        return f" The bar ({words_of_bar(self.tests.shares)}) is asked for beside people: it finds {self.shares_words()}."
-
-    def _missed_class_sentence(self) -> str:
-        """Return a further sentence where most of a class is shown to be missed, whatever the verdict: people may agree as seldom."""
-        share = mostly_missed(self.tests.shares)
-        if share is None or self.tests.basis == "bar" or self.decision in (UNREAD, COPIES):
-            return ""
-        of_class = words_of_share(share)
-        return f" It misses most of {of_class}: it finds {_percent(share.share)} of it, at most {_percent(share.upper)}."
+        why = "; ".join(reasons)
+        if k is None:
+            return f"Unknown, {where}: {why}. {_NO_CHANGE}.{as_if}"
+        if not has_enough(texts, options):
+            return f"Unknown, {where}: too few labels: {reasons[0]}. Label {k} more texts with two annotators each.{as_if}"
+        if k.more_than:
+            return f"Unknown, {where}: {why}. Even {k.texts:,} more would not suffice for a judge as good as people.{as_if}"
+        return f"Unknown, {where}: {why}. Label {k} more texts; that suffices if the judge is as good as people.{as_if}"
 
     def _bar_sentence(self, reasons: Sequence[str]) -> str:
         """Return the sentence of a verdict that rests on a bar."""
@@ -235,7 +236,13 @@ class VerdictInWords(NamedTuple):
                 more = f"{options.items} texts and more can show something" if self._few_texts_for_bar else _NO_CHANGE
                 return f"Unknown, {where}, against {bar}: it finds {shares}; {texts}. {more}."
             case _:
-                return f"Unknown, {where}, against {bar}: it finds {shares}; {texts}. Label {self._further_texts_words(k)}.{alone}"
+                by_score = {str(share.score): share for share in self.tests.shares}
+                by_class = [
+                    f"about {count:,} more of {words_of_share(by_score[name], self._labelled_by)}" for name, count in k.by_class.items()
+                ]
+                total = f"{k} more texts"
+                further_texts = f"{' and '.join(by_class)} ({total} of this mixture)" if by_class else total
+                return f"Unknown, {where}, against {bar}: it finds {shares}; {texts}. Label {further_texts}.{alone}"
 
     @property
     def _few_texts_for_bar(self) -> bool:
@@ -254,32 +261,6 @@ class VerdictInWords(NamedTuple):
             for share, of_limit in zip(self.tests.shares, limit, strict=True)
         ]
         return " and ".join(parts)
-
-    def _further_texts_words(self, needed: FurtherTexts) -> str:
-        """Return the texts of each class that show the judge to be above the bar, and how many texts that are in all."""
-        shares = {str(share.score): share for share in self.tests.shares}
-        by_class = [f"about {count:,} more of {words_of_share(shares[name], self._labelled_by)}" for name, count in needed.by_class.items()]
-        total = f"{needed} more texts"
-        return f"{' and '.join(by_class)} ({total} of this mixture)" if by_class else total
-
-    def _too_few_labels_sentence(self, reasons: Sequence[str]) -> str:
-        where, k, why = self._judge_words, self.needed, "; ".join(reasons)
-        if k is None:
-            return f"Unknown, {where}: {why}. {_NO_CHANGE}."
-        if not has_enough(self.tests.texts, self.options):
-            return f"Unknown, {where}: too few labels: {reasons[0]}. Label {k} more texts with two annotators each."
-        if k.more_than:
-            return f"Unknown, {where}: {why}. Even {k.texts:,} more would not suffice for a judge as good as people."
-        return f"Unknown, {where}: {why}. Label {k} more texts; that suffices if the judge is as good as people."
-
-    def _sizes_words(self) -> str:
-        """Return a further sentence where enough texts are in groups of different sizes; else empty."""
-        tests, texts = self.tests, self.tests.texts
-        groups = equal_groups(texts.groups, tests.effective_groups) if texts.labels in BY_PEOPLE and has_enough(texts, self.options) else ""
-        if not groups:
-            return ""
-        most = f"; in the corrected tests none counts for more than {tests.cap:.1f} texts" if math.isfinite(tests.cap) else ""
-        return f" The texts are in {texts.groups} groups of different sizes and count as if in {groups} equal groups{most}."
 
     @property
     def _labelled_by(self) -> str:

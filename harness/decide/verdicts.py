@@ -378,6 +378,10 @@ def _decision_inputs(cell: CellTests, options: DecisionOptions, q: CorrectedP, *
 def _build_verdict(decided: _Decided, needed: FurtherTexts | None, options: DecisionOptions) -> Verdict:
     cell, corrected, tested, decision = decided.tests, decided.corrected, decided.tested, decided.decision
     controls = None if cell.texts.labels in BY_PEOPLE else passes_controls(corrected.base, tested, options)
+    side: BaselineSide | None = None
+    if corrected.base is not None:
+        shown_below = corrected.base_worse is not None and corrected.base_worse <= options.alpha
+        side = "above" if corrected.base <= options.alpha else "below" if shown_below else "not shown"
     return Verdict(
         key=cell.key,
         decision=decision,
@@ -388,7 +392,7 @@ def _build_verdict(decided: _Decided, needed: FurtherTexts | None, options: Deci
         cap=number(cell.cap) if math.isfinite(cell.cap) else None,
         needed=needed,
         agreement=AgreementWithPeople(*map(number, (cell.people + cell.gap.mean, cell.people, cell.gap.mean, cell.gap.error))),
-        baseline=BesideBaseline(number(cell.right), number(cell.baseline.mean), _baseline_side(corrected, options.alpha)),
+        baseline=BesideBaseline(number(cell.right), number(cell.baseline.mean), side),
         bounds=decided.bounds,
         p=UncorrectedP(*map(number, (cell.tests.capped.gap, cell.tests.capped.base, cell.variation.p))),
         corrected=corrected,
@@ -405,9 +409,3 @@ def _build_verdict(decided: _Decided, needed: FurtherTexts | None, options: Deci
         margin=options.margin,
         settings=str(options.with_bar() if cell.basis == "bar" else options),
     )
-
-
-def _baseline_side(q: CorrectedP, alpha: float) -> BaselineSide | None:
-    if q.base is None:
-        return None
-    return "above" if q.base <= alpha else "not shown" if q.base_worse is None or q.base_worse > alpha else "below"

@@ -387,7 +387,12 @@ def score_notes(judged: JudgedTable, options: MeasureOptions) -> Iterator[str]:
     data, used = judged.data, judged.judgments.metric.used
     language = item_key(data, "language")
     counted = {metric: labels for metric, labels in judged.labels.items() if labels.scores is not None and metric in used}
-    yield from (_other_scale_note(data, metric) for metric, labels in counted.items() if labels.classes.order_only)
+    for metric, labels in counted.items():
+        if labels.classes.order_only:
+            yield (
+                f"The judge scored {metric} on {data.scales[metric].describe()}, people on {data.label_scale(metric).describe()}: only the "
+                "order of the texts is compared, by correlations and pairs right. There is no agreement, no error and no verdict."
+            )
     numbers = [metric for metric, labels in counted.items() if not labels.classes.order_only]
     if numbers:
         yield (
@@ -429,13 +434,6 @@ def score_notes(judged: JudgedTable, options: MeasureOptions) -> Iterator[str]:
             "Correlations use people's scores standardised within annotator. Errors, leniency, means and pairs right are on the scores as "
             "given, because standardising destroys ties and points."
         )
-
-
-def _other_scale_note(data: Dataset, metric: str) -> str:
-    return (
-        f"The judge scored {metric} on {data.scales[metric].describe()}, people on {data.label_scale(metric).describe()}: only the order "
-        "of the texts is compared, by correlations and pairs right. There is no agreement, no error and no verdict."
-    )
 
 
 def copy_notes(data: Dataset) -> Iterator[str]:

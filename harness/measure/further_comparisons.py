@@ -66,12 +66,19 @@ def add_versus(cells: Sequence[Cell], judged: JudgedTable, options: MeasureOptio
         scales = [judged.labels[metric].classes.scores for metric in judged.judgments.metric.take(rows).used if metric in judged.labels]
         if as_text(key[name]) != wanted and scales:  # a cell's metrics are on one scale
             rows = rows[partner[rows] >= 0]
-            pair = (judged, rows, partner[rows])
-            test = _compare_correlations(*pair) if len(scales[0]) == 1 else _compare_classes(*pair, len(scales[0]))
+            if len(scales[0]) == 1:
+                test = _compare_correlations(judged, rows, partner[rows])
+            else:
+                hit, code, group = judged.hit, judged.code, judged.group[rows]
+                weights = None if judged.weight is None else judged.weight[rows]
+                difference = paired_difference(hit[rows], hit[partner[rows]], group, weights=weights, hypothesis=HYPOTHESIS)
+                margins = stuart_maxwell(code[rows], code[partner[rows]], len(scales[0]), group)
+                equally_right = mcnemar(hit[rows], hit[partner[rows]], group, method="chi2")
+                test = as_difference(difference) | {"margins": _test_to_row(margins), "mcnemar": _test_to_row(equally_right)}
             by_key[tuple(key.values())] = {"with": wanted} | test
-    q = benjamini_yekutieli([math.nan if difference["p"] is None else difference["p"] for difference in by_key.values()])
-    for difference, value in zip(by_key.values(), q.tolist(), strict=True):
-        difference["q"] = number(value)
+    q = benjamini_yekutieli([math.nan if row["p"] is None else row["p"] for row in by_key.values()])
+    for row, value in zip(by_key.values(), q.tolist(), strict=True):
+        row["q"] = number(value)
     return [msgspec.structs.replace(cell, versus=by_key.get(tuple(cell.key.values()))) for cell in cells]
 
 
@@ -89,15 +96,6 @@ def _find_partners(judged: JudgedTable, column: CodedColumn, wanted: int, name: 
         same_source = last_matching_rows(combination_ids([judged.source], key), rows)
         partner = np.where(same_source >= 0, same_source, partner)
     return np.where(is_partner, -1, partner)
-
-
-def _compare_classes(judged: JudgedTable, rows: Ints, partners: Ints, classes: int) -> dict[str, Any]:
-    hit, code, group = judged.hit, judged.code, judged.group[rows]
-    weights = None if judged.weight is None else judged.weight[rows]
-    difference = paired_difference(hit[rows], hit[partners], group, weights=weights, hypothesis=HYPOTHESIS)
-    margins = stuart_maxwell(code[rows], code[partners], classes, group)
-    equally_right = mcnemar(hit[rows], hit[partners], group, method="chi2")
-    return as_difference(difference) | {"margins": _test_to_row(margins), "mcnemar": _test_to_row(equally_right)}
 
 
 def _test_to_row(test: MarginTest) -> dict[str, Any]:

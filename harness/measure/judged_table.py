@@ -32,7 +32,7 @@ from harness.data.judgments import Judgments
 from harness.errors import UsageError
 from harness.measure.label_counts import Classes, Design, LabelCounts, classes_of, count_labels, numbers
 from harness.measure.options import ALWAYS, POOLED, Drawing, Level, MeasureOptions, annotators_needed
-from harness.model import CELL, CONDITION, Failure, JudgeCondition, Scale, plainness
+from harness.model import CELL, CONDITION, Failure, JudgeCondition, plainness
 from harness.offensive import hides_texts, looks_like_text
 from harness.stats import LEVELS, agreement_level, commonest, item_credits
 from harness.stats.agreement.agreement import share_of_pairs
@@ -346,8 +346,13 @@ class JudgedTable:
         stated = self.judgments.expected
         if stated.values:
             for metric, rows in self.rows_by_metric.items():
-                if (direction := _direction_of_expected(self.data.scales[metric], self.labels[metric].classes)) is not None:
-                    expected[rows] = numbers(stated.take(rows)) * direction
+                # The direction is 1 if a higher expected score is better, -1 if it is worse. A scale of three named classes has no mean.
+                classes = self.labels[metric].classes
+                has_mean = self.data.scales[metric].kind != "nominal" or len(classes.scores) == 2
+                numeric = has_mean and all(isinstance(score, (int, float)) for score in classes.scores)
+                rising = numeric and list(classes.scores) == sorted(classes.scores, key=float)
+                if rising and classes.direction is not None:
+                    expected[rows] = numbers(stated.take(rows)) * classes.direction
         return expected
 
     @cached_property
@@ -507,15 +512,6 @@ def _sort_key(value: Any) -> tuple[Any, ...]:
     return (0, value, "") if isinstance(value, (int, float)) else (1, 0, str(value))
 
 
-def _direction_of_expected(scale: Scale, classes: Classes) -> int | None:
-    """Return 1 if a higher expected score is better, -1 if it is worse, None if the scale has no mean, as with three named classes."""
-    if scale.kind == "nominal" and len(classes.scores) != 2:
-        return None
-    numeric = all(isinstance(score, (int, float)) for score in classes.scores)
-    rising = numeric and list(classes.scores) == sorted(classes.scores, key=float)
-    return classes.direction if rising else None
-
-
 def with_missing(table: JudgedTable, rule: Asked | None, all_judgments: Judgments) -> JudgedTable:
     """Return the table with a row for each labelled item that a judge was asked about and has none of, and with `unasked`.
 
@@ -575,24 +571,21 @@ class ShownToJudges:
     def under(self, condition: JudgeCondition) -> NDArray[np.bool_]:
         """Return a mask of the items that a judge was shown under a condition."""
         if condition not in self._masks:
-            self._masks[condition] = self._mask(condition)
+            match self._asked.rule:
+                case "rows":
+                    mask = self._none
+                case "all":
+                    mask = ~self._none
+                case "any-row":
+                    columns = [getattr(self._judgments, name) for name in CONDITION]
+                    same = np.logical_and.reduce([column.equals(value) for column, value in zip(columns, condition, strict=True)])
+                    mask = self._none.copy()
+                    mask[self._item[same & (self._item >= 0)]] = True
+                case "column":
+                    judge = condition.judge
+                    mask = np.array([value is True or (isinstance(value, list) and judge in value) for value in self._column], bool)
+            self._masks[condition] = mask
         return self._masks[condition]
-
-    def _mask(self, condition: JudgeCondition) -> NDArray[np.bool_]:
-        match self._asked.rule:
-            case "rows":
-                return self._none
-            case "all":
-                return ~self._none
-            case "any-row":
-                columns = [getattr(self._judgments, name) for name in CONDITION]
-                same = np.logical_and.reduce([column.equals(value) for column, value in zip(columns, condition, strict=True)])
-                judged = self._none.copy()
-                judged[self._item[same & (self._item >= 0)]] = True
-                return judged
-            case "column":
-                judge = condition.judge
-                return np.array([value is True or (isinstance(value, list) and judge in value) for value in self._column], bool)
 
 
 def as_text(value: Any) -> str:

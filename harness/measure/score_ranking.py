@@ -350,7 +350,10 @@ class _ScoreTables(RankedTables):
         cluster = credits_of_judges[0][1]
         credits = np.stack([judge_credits for judge_credits, _ in credits_of_judges])
         texts = len(np.unique(cluster))
-        unread = {judge for judge in self.judges if judge not in unranked and self._is_unread(judge, metrics)}
+        # Of these, most answers cannot be read, in this table or over all languages.
+        answers_expected = sum(len(self.items[metric]) for metric in metrics) * self.repeats
+        readable = {judge: sum(self.answers[judge][metric].read for metric in metrics) for judge in self.judges if judge not in unranked}
+        unread = {judge for judge, count in readable.items() if judge in self.unread_judges or 2 * count < answers_expected}
         ranked = [j for j, judge in enumerate(self.judges) if judge not in unranked and judge not in unread]
         ranks = None
         if texts >= MIN_TEXTS:
@@ -373,11 +376,6 @@ class _ScoreTables(RankedTables):
             reason=None if ranks else TOO_FEW,
             texts_needed=MIN_TEXTS,
         )
-
-    def _is_unread(self, judge: str, metrics: Sequence[str]) -> bool:
-        """Return True if most answers of a judge cannot be read, in this table or over all languages."""
-        answers_expected = sum(len(self.items[metric]) for metric in metrics) * self.repeats
-        return judge in self.unread_judges or 2 * sum(self.answers[judge][metric].read for metric in metrics) < answers_expected
 
     def _build_row(
         self,

@@ -65,22 +65,22 @@ def summaries(by_metric: Sequence[Cell], pooled: Mapping[tuple[Any, ...], Differ
     groups: dict[tuple[Any, ...], list[Cell]] = {}
     for cell in by_metric:
         groups.setdefault(tuple(cell.key.get(name) for name in OVERALL), []).append(cell)
-    return tuple(_summarise(key, cells, pooled.get(key)) for key, cells in groups.items())
-
-
-def _summarise(key: tuple[Any, ...], cells: Sequence[Cell], overall: Difference | None) -> LanguageSummary:
-    cells = [cell for cell in cells if not cell.continuous]
-    n_ref = sum(cell.n_ref for cell in cells)
-    return LanguageSummary(
-        **dict(zip(OVERALL, key, strict=True)),
-        n_ref=n_ref,
-        n=sum(cell.n for cell in cells),
-        pa_failed_wrong=_pool_share(cells, n_ref, lambda cell: cell["pa_failed_wrong"]),
-        baseline=_pool_share(cells, n_ref, lambda cell: cell.vs_baseline["pa"]),
-        diff=number(overall.diff) if overall else None,
-        ci=bounds(overall.interval) if overall else None,
-        p=number(overall.p) if overall else None,
-    )
+    languages = []
+    for key, cells in groups.items():
+        overall, cells = pooled.get(key), [cell for cell in cells if not cell.continuous]
+        n_ref = sum(cell.n_ref for cell in cells)
+        summary = LanguageSummary(
+            **dict(zip(OVERALL, key, strict=True)),
+            n_ref=n_ref,
+            n=sum(cell.n for cell in cells),
+            pa_failed_wrong=_pool_share(cells, n_ref, lambda cell: cell["pa_failed_wrong"]),
+            baseline=_pool_share(cells, n_ref, lambda cell: cell.vs_baseline["pa"]),
+            diff=number(overall.diff) if overall else None,
+            ci=bounds(overall.interval) if overall else None,
+            p=number(overall.p) if overall else None,
+        )
+        languages.append(summary)
+    return tuple(languages)
 
 
 def _pool_share(cells: Sequence[Cell], n_ref: int, share: Callable[[Cell], float | None]) -> float:
