@@ -87,7 +87,7 @@ def collect_traces(rows: Iterable[ReplyRow], data: Dataset) -> Traces:
             continue
         group, is_long = group_of_item[row.item_id], False
         for justification, score_text in _justifications(row.reply.text):
-            only_letters = _letters(justification)
+            only_letters = _NOT_LETTERS.sub("", justification.casefold())
             compared = len(only_letters) >= MIN_LETTERS
             is_long |= compared
             justifications.append((_hash(only_letters) if compared else 0, _hash(justification), _hash(score_text), group))
@@ -103,15 +103,6 @@ def read_traces(folder: Path, data: Dataset) -> Traces:
 
 def _hash(text: str) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()) or 1
-
-
-def _letters(text: str) -> str:
-    """A text without case, digits, punctuation and white space. Texts that differ only in these are nearly the same.
-
-    >>> _letters("Fluent, in 2 places!") == _letters("fluent in 3 places")
-    True
-    """
-    return _NOT_LETTERS.sub("", text.casefold())
 
 
 def _justifications(text: str) -> Iterator[tuple[str, str]]:

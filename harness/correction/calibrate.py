@@ -7,7 +7,7 @@ and than the same map without the judge's score: class shares alone "calibrate" 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
@@ -142,19 +142,17 @@ def calibrate(source: Recording, compare: MeasureOptions, options: CalibrateOpti
         raise UsageError("nothing to calibrate: the judge has no readable score of a labelled text; see 'harness compare'")
     sampling = source.data.about.sampling
     few = any(cell.advice == "too few groups" for metric in metrics for cell in metric.cells)
-    warnings = (*_left_out_notes(inputs), *([] if sampling == "random" else [NOT_DECLARED]))
-    notes = (*aligned.notes, *([FEW_GROUPS] if few else []), GAIN_RULE, NO_TAU)
-    signature, copied = aligned.signed(use=str(options)), copied_sentences(aligned)
-    return Calibrated(signature, sampling, options.sets.level, options.sets.promise, tuple(metrics), warnings, notes, unread, copied)
-
-
-def _left_out_notes(inputs: Sequence[MapInput]) -> Iterator[str]:
-    """Yield the number of labelled texts that no map is learnt from: the judge's answer cannot be read or is off the scale."""
-    for map_input in inputs:
+    warnings = []
+    for map_input in inputs:  # no map is learnt from texts whose answer cannot be read or is off the scale
         labelled = sum(int(cell.labelled.sum()) for cell in map_input.cells)
         if labelled > len(map_input):
-            without = f"{labelled - len(map_input):,} of {labelled:,} labelled texts"
-            yield f"{str(map_input.key['metric']).replace('_', ' ')}: {without} have no readable score on the scale, and are left out."
+            name, without = str(map_input.key["metric"]).replace("_", " "), f"{labelled - len(map_input):,} of {labelled:,} labelled texts"
+            warnings.append(f"{name}: {without} have no readable score on the scale, and are left out.")
+    if sampling != "random":
+        warnings.append(NOT_DECLARED)
+    notes = (*aligned.notes, *([FEW_GROUPS] if few else []), GAIN_RULE, NO_TAU)
+    signature, copied = aligned.signed(use=str(options)), copied_sentences(aligned)
+    return Calibrated(signature, sampling, options.sets.level, options.sets.promise, tuple(metrics), tuple(warnings), notes, unread, copied)
 
 
 def metrics_of_all_judges(source: Recording, compare: MeasureOptions, options: CalibrateOptions) -> list[CalibratedMetric]:

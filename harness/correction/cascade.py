@@ -258,7 +258,10 @@ def _accept_in_cell(cells: Sequence[ItemTable], options: AcceptOptions, units: U
         "not_asked": len(labelled - set(shared.tolist())),
         "units": "texts" if len(np.unique(common[0].group)) == len(common[0]) else units,
     }
-    reason = _cascade_obstacle(common, confidences)
+    without = next((cell.key["judge"] for cell, (_, values) in zip(common, confidences, strict=True) if values is None), None)
+    reason = CONTINUOUS if common[0].classes.continuous else None if without is None else f"{without}: {NO_CONFIDENCE}"
+    if reason is None and is_unequal(common[0]):
+        reason = UNEQUAL
     if reason is not None:
         steps = _describe_steps(common, confidences, prices, None, [None] * len(cells))
         return _describe_cascade(common[0], steps, None, counts, reason)
@@ -270,16 +273,6 @@ def _accept_in_cell(cells: Sequence[ItemTable], options: AcceptOptions, units: U
         counts["left_out_accepted"] = int((answered_by(sure[:, left_out], cascade.chosen.thresholds) >= 0).sum())
     counts |= {"n": cascade.texts, "groups": cascade.groups, "finding": n - cascade.texts}
     return _describe_cascade(common[0], _describe_steps(common, confidences, prices, cascade, alone), cascade, counts, cascade.reason)
-
-
-def _cascade_obstacle(cells: Sequence[ItemTable], confidences: Sequence[tuple[str, Floats | None]]) -> str | None:
-    """Return why these judges make no cascade; None if they do."""
-    if cells[0].classes.continuous:
-        return CONTINUOUS
-    for cell, (_, values) in zip(cells, confidences, strict=True):
-        if values is None:
-            return f"{cell.key['judge']}: {NO_CONFIDENCE}"
-    return UNEQUAL if is_unequal(cells[0]) else None
 
 
 def _describe_steps(

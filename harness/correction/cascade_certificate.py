@@ -524,7 +524,12 @@ def run_cascade(spec: RunSpec, certificate: CascadeCertificate, out: Path, watch
     readings: list[Mapping[ItemMetric, _Reading]] = []
     steps: list[CascadedStep] = []
     for step, spec_of_judge in zip(certificate.steps, specs, strict=True):
-        to_ask = [question for question in unanswered if _has_to_be_asked(certificate, step, question)]
+        # In some languages and metrics the judge does not have to be asked.
+        to_ask = []
+        for question in unanswered:
+            chain = certificate.cell(question[2], question[1]).chain.steps
+            if any(is_asked for accepted, is_asked in zip(chain, asked_steps(chain), strict=True) if accepted.judge == step.judge.name):
+                to_ask.append(question)
         if not to_ask:
             readings.append({})
             steps.append(CascadedStep(step.judge.name, None, 0, 0))
@@ -543,12 +548,6 @@ def run_cascade(spec: RunSpec, certificate: CascadeCertificate, out: Path, watch
     final = tuple(answers.get((item, metric), unanswered_text) for item, metric, unanswered_text in by_person)
     upper = {f"{cell.chain.language}/{cell.chain.metric}": cell.chain.upper for cell in certificate.cells}
     return CascadedRun(final, tuple(steps), upper, certificate.only_if)
-
-
-def _has_to_be_asked(certificate: CascadeCertificate, step: CertifiedStep, question: Question) -> bool:
-    """Return True if a judge has to be asked in the language and metric of a question."""
-    steps = certificate.cell(question[2], question[1]).chain.steps
-    return any(is_asked for accepted, is_asked in zip(steps, asked_steps(steps), strict=True) if accepted.judge == step.judge.name)
 
 
 def step_spec(spec: RunSpec, step: CertifiedStep) -> RunSpec:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
@@ -21,7 +21,6 @@ from harness.correction.certified_cell import (
     NONE_RECORDED,
     CertifiedCell,
     CertifiedMap,
-    CertifiedProbabilities,
     CertifiedThreshold,
     Correction,
     certified_probabilities,
@@ -147,7 +146,9 @@ def certify(
             )
             reason = without if certified_map is None else None
             certified = msgspec.structs.replace(certified, recalibration=certified_map, recalibration_reason=reason)
-            cells.append(_with_probabilities(certified, believed))
+            probabilities = None if believed is None else believed.get((certified.language, certified.metric))
+            no_probabilities = NOT_RANDOM if believed is None else NONE_RECORDED if probabilities is None else None
+            cells.append(msgspec.structs.replace(certified, probabilities=probabilities, probabilities_reason=no_probabilities))
     if any(verdict.basis == "bar" for verdict in chosen.values()):
         decision = decision.with_bar()
     use = f"{acceptance} {sets} share_freedom={SHARE_FREEDOM}{' with=length' if maps.covariate else ''}"
@@ -207,12 +208,6 @@ def _certify_maps(scored: Sequence[ItemTable], options: CalibrateOptions, judged
                 metric.read, cell.curve, cell.shown, cell.advice, cell.n, cell.groups, sets, map_input.length_scale
             )
     return certified_maps
-
-
-def _with_probabilities(cell: CertifiedCell, believed: Mapping[tuple[str, str], CertifiedProbabilities] | None) -> CertifiedCell:
-    certified = None if believed is None else believed.get((cell.language, cell.metric))
-    reason = NOT_RANDOM if believed is None else NONE_RECORDED if certified is None else None
-    return msgspec.structs.replace(cell, probabilities=certified, probabilities_reason=reason)
 
 
 def scores_hash(source: Recording, condition: JudgeCondition) -> str:

@@ -234,20 +234,18 @@ def _list_refusals(cell: ItemTable, certified: CertifiedCell, certificate: Certi
         yield f"the certificate has no correction for {certified.name}: {certified.correction_reason}"
     if cell.classes.continuous:
         yield "its scores there are numbers without classes, and the certificate's are classes"
-    elif beyond := list(_scores_beyond(cell, certified)):
-        scores = ", ".join(f"{as_text(score)} ({count:,} texts)" for score, count in beyond[:_EXTREMES])
-        yield f"scores that no certified text with a label had: {scores}"
-
-
-def _scores_beyond(cell: ItemTable, certified: CertifiedCell) -> Iterator[tuple[Any, int]]:
-    """Yield the judge's commonest answers, with counts, that are not among or between those on certified texts with a label."""
+        return
+    # The judge's commonest answers that are not among or between those on certified texts with a label.
     answer_counts = np.bincount(cell.answer[cell.answer >= 0], minlength=len(cell.classes.scores)).tolist()
     counts = np.asarray(certified.confusion, np.int64).sum(axis=0)
     seen: list[Any] = [score for score, count in zip(certified.classes, counts, strict=True) if count]
+    beyond = []
     for score, count in zip(cell.classes.scores, answer_counts, strict=True):
         inside = min(seen) <= score <= max(seen) if certified.scale.kind == "interval" and seen else score in seen
         if count and not inside:
-            yield score, count
+            beyond.append(f"{as_text(score)} ({count:,} texts)")
+    if beyond:
+        yield f"scores that no certified text with a label had: {', '.join(beyond[:_EXTREMES])}"
 
 
 def _compute_residuals(cell: ItemTable, certified: CertifiedCell) -> Any:

@@ -352,6 +352,10 @@ def _build_input(cells: Sequence[ItemTable], lengths: Floats | None) -> MapInput
     used = [cell.take(np.flatnonzero(rows)) for cell, rows in zip(cells, used_rows, strict=True)]
     item = np.concatenate([cell.item for cell in used])
     values = values_of(cells[0]) if kind != "numbers" else None
+    if values is not None:
+        means = [np.asarray(cell.label_shares @ values) for cell in used]
+    else:
+        means = [np.full(len(cell), math.nan) if cell.means is None else cell.means[0] for cell in used]
     lengths = lengths if kind == "ordered" else None
     scale = None if lengths is None else LengthScale.of(lengths[item])
     return MapInput(
@@ -362,7 +366,7 @@ def _build_input(cells: Sequence[ItemTable], lengths: Floats | None) -> MapInput
         values=values,
         x=np.concatenate([x[rows] for x, rows in zip(scores, used_rows, strict=True)]),
         counts=np.concatenate([cell.labels for cell in used]).astype(np.float64),
-        mean=np.concatenate([_mean(cell, values) for cell in used]),
+        mean=np.concatenate(means),
         answers=np.concatenate([cell.answer_shares for cell in used]),
         language=np.repeat(np.arange(len(used)), [len(cell) for cell in used]),
         group=np.concatenate([cell.group for cell in used]),
@@ -371,12 +375,6 @@ def _build_input(cells: Sequence[ItemTable], lengths: Floats | None) -> MapInput
         lengths=lengths,
         length_scale=scale,
     )
-
-
-def _mean(cell: ItemTable, values: Floats | None) -> Floats:
-    if values is not None:
-        return np.asarray(cell.label_shares @ values)
-    return np.full(len(cell), math.nan) if cell.means is None else cell.means[0]
 
 
 SPLIT_FROM = 200
@@ -457,7 +455,18 @@ def _find_sets(map_input: MapInput, language: int, used: MapInput, sets: LabelSe
     else:
         text, y = label_rows(used.counts)
         scores, groups = nonconformity(predicted, used.kind)[text, y], used.group[text]
-    limit, count = _find_threshold(scores, groups, options), len(np.unique(groups))
+    if not len(scores):
+        limit = math.inf
+    elif options.this_draw is not None:
+        rng = np.random.default_rng(options.seed)
+        order = rng.permutation(len(scores))
+        picked = scores[order][np.unique(groups[order], return_index=True)[1]]
+        rank = rank_for_this_draw(len(picked), options.miscoverage, confidence=options.this_draw)
+        limit = threshold_one_per_group(picked, options.miscoverage, rank=rank) if rank else math.inf
+    else:
+        by = threshold_by_group if options.per == "group" else threshold_by_size
+        limit = by(scores, groups, options.miscoverage)
+    count = len(np.unique(groups))
     if math.isfinite(limit):
         reason = None
     else:
@@ -494,19 +503,6 @@ def _find_sets(map_input: MapInput, language: int, used: MapInput, sets: LabelSe
 def nonconformity(probabilities: Floats, kind: str) -> Floats:
     """Return (n, k) of each class: sets of ordered classes are unbroken, those of named ones have the most probable classes."""
     return ordered_nonconformity(probabilities) if kind == "ordered" else 1 - probabilities
-
-
-def _find_threshold(scores: Floats, groups: Ints, options: SetOptions) -> float:
-    if not len(scores):
-        return math.inf
-    if options.this_draw is not None:
-        rng = np.random.default_rng(options.seed)
-        order = rng.permutation(len(scores))
-        picked = scores[order][np.unique(groups[order], return_index=True)[1]]
-        rank = rank_for_this_draw(len(picked), options.miscoverage, confidence=options.this_draw)
-        return threshold_one_per_group(picked, options.miscoverage, rank=rank) if rank else math.inf
-    by = threshold_by_group if options.per == "group" else threshold_by_size
-    return by(scores, groups, options.miscoverage)
 
 
 def sets_at(probabilities: Floats, kind: str, threshold: float | None) -> np.ndarray:

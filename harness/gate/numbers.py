@@ -11,7 +11,6 @@ from urllib.parse import unquote
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from harness.content.tags import suggest
 from harness.data.columns import CodedColumn, combination_ids, first_rows
@@ -272,17 +271,12 @@ def unanswered_rows(recording: Recording, judged: JudgedTable) -> dict[CellKey, 
             cell_rows = (conditions == number) & judged.judgments.metric.equals(metric)
             times = np.bincount(judged.item[cell_rows], minlength=len(data.items))
             for code in np.unique(language.codes[askable]).tolist():
-                if missed := _missed(times[askable & (language.codes == code)]):
-                    unanswered[CellKey(language.values[code], metric, condition)] = missed
+                in_language = times[askable & (language.codes == code)]
+                wanted = max(int(in_language.max()), 1) * len(in_language)  # every text is asked as often as the one most often asked
+                if missing := wanted - int(in_language.sum()):
+                    reason = _FEWER_ROWS if in_language.min() else _NO_ROW
+                    unanswered[CellKey(language.values[code], metric, condition)] = Unanswered(missing, wanted, reason)
     return unanswered
-
-
-def _missed(times: NDArray[np.intp]) -> Unanswered | None:
-    """Return the missing answers of texts that were asked so many times; None where all were asked equally often."""
-    most_times = max(int(times.max()), 1)
-    if without := most_times * len(times) - int(times.sum()):
-        return Unanswered(without, most_times * len(times), _FEWER_ROWS if times.min() else _NO_ROW)
-    return None
 
 
 def _value(column: CodedColumn, row: int) -> Any:

@@ -118,7 +118,14 @@ def complaints(policy: Policy) -> Iterator[tuple[str, str, int]]:
         for key in ("language", "metric"):
             if getattr(rule, key) in ((), ""):
                 yield f'{key} names nothing, so the rule would hold nothing; name one, or write "*" for all', r"^\s*\[\[rule\]\]", number
-        if problem := _demands_nothing(rule):
+        # A least value that every judge reaches demands nothing, and one that none reaches is a mistake too.
+        problem = ""
+        if rule.at_least is not None and rule.statistic not in _SIGNED:
+            if rule.at_least <= 0:
+                problem = f"at_least is {rule.at_least:g}, which holds nothing: {rule.statistic} should be more than 0, such as 0.8"
+            elif rule.at_least > 1 and rule.statistic not in _UNBOUNDED:
+                problem = f"at_least is {rule.at_least:g}, which no judge can reach: {rule.statistic} is at most 1; 80 % is 0.8"
+        if problem:
             earlier = sum(other.at_least is not None for other in policy.rule[: number - 1])
             yield problem, r"^\s*at_least\s*=", earlier + 1
     try:
@@ -129,17 +136,6 @@ def complaints(policy: Policy) -> Iterator[tuple[str, str, int]]:
     for name, line in (*((name, name) for name in policy.signature), *((name, "may_differ") for name in policy.may_differ)):
         if name not in parts:
             yield f"'{name}' is not a part of a signature; the parts are {', '.join(parts)}", rf"^\s*{line}\s*=", 1
-
-
-def _demands_nothing(rule: Rule) -> str:
-    """Return what is wrong with a least value that every judge reaches, or none; empty where it demands something."""
-    if rule.at_least is None or rule.statistic in _SIGNED:
-        return ""
-    if rule.at_least <= 0:
-        return f"at_least is {rule.at_least:g}, which holds nothing: {rule.statistic} should be more than 0, such as 0.8"
-    if rule.at_least > 1 and rule.statistic not in _UNBOUNDED:
-        return f"at_least is {rule.at_least:g}, which no judge can reach: {rule.statistic} is at most 1; 80 % is 0.8"
-    return ""
 
 
 @dataclass(frozen=True, kw_only=True)

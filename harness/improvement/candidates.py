@@ -371,21 +371,14 @@ def default_candidates(judges: Sequence[str], prepared: Prepared, unreviewed: bo
     `unreviewed` instructions, which no native reader has reviewed, are used where they may be.
     """
     settings_of_judge = max(2, math.ceil(DEFAULT_CANDIDATES / len(judges)))
-    usual = list(_usual_candidates(prepared, unreviewed))
-    first, *rest = (msgspec.structs.replace(setting, judge=judge) for judge in judges for setting in usual[:settings_of_judge])
-    return (msgspec.structs.replace(first, calibrated=True), *rest)
-
-
-def _usual_candidates(prepared: Prepared, unreviewed: bool) -> Iterator[AskedCandidate]:
-    yield AskedCandidate()
-    yield AskedCandidate(variant="single+detailed")
+    usual = [AskedCandidate(), AskedCandidate(variant="single+detailed")]
     metrics = prepared.protocol.questions.metrics
     classes = all(prepared.data.scales[name].kind != "interval" and name not in prepared.data.label_scales for name in metrics)
     if classes:
-        yield AskedCandidate(variant="single+fewshot:2")
+        usual.append(AskedCandidate(variant="single+fewshot:2"))
     asked_metrics = prepared.data.asked_metrics
     if any(len(set(metrics) & asked_metrics.get(item.item_id, frozenset())) > 1 for item in prepared.data.items):
-        yield AskedCandidate(variant="joint")
+        usual.append(AskedCandidate(variant="joint"))
     # True if every language but English has instructions that may be used for these tasks and metrics.
     library, protocol = prepared.library, prepared.protocol
     foreign = [tag for tag in protocol.texts.languages if not is_english(tag)]
@@ -397,12 +390,14 @@ def _usual_candidates(prepared: Prepared, unreviewed: bool) -> Iterator[AskedCan
         for tag in foreign
     )
     if has_instructions:
-        yield AskedCandidate(variant="single+own-language")
+        usual.append(AskedCandidate(variant="single+own-language"))
     if classes:
-        yield AskedCandidate(variant="single+score-only+probabilities")
-        yield AskedCandidate(variant="single+detailed+fewshot:2")
-    yield AskedCandidate(temperature=_WARM, repeats=_REPEATS)
-    yield AskedCandidate(variant="single+score-first")
+        usual.append(AskedCandidate(variant="single+score-only+probabilities"))
+        usual.append(AskedCandidate(variant="single+detailed+fewshot:2"))
+    usual.append(AskedCandidate(temperature=_WARM, repeats=_REPEATS))
+    usual.append(AskedCandidate(variant="single+score-first"))
+    first, *rest = (msgspec.structs.replace(setting, judge=judge) for judge in judges for setting in usual[:settings_of_judge])
+    return (msgspec.structs.replace(first, calibrated=True), *rest)
 
 
 def named_metric(candidates: Sequence[AskedCandidate]) -> str | None:

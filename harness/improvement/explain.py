@@ -479,17 +479,19 @@ class _Texts:
     """The two texts of every item: how much longer the first is, whether both are the same, their systems and groups."""
 
     def __init__(self, data: Dataset) -> None:
-        logs = [np.array([_log_length(item.fields.get(name)) for item in data.items]) for name in ("output_a", "output_b")]
-        self.longer = logs[0] - logs[1]
+        logs = [
+            [
+                float(np.log(len(graphemes(text)))) if isinstance(text := item.fields.get(name), str) and text else np.nan
+                for item in data.items
+            ]
+            for name in ("output_a", "output_b")
+        ]
+        self.longer = np.array(logs[0]) - np.array(logs[1])
         self.same = np.array([item.fields.get("output_a") == item.fields.get("output_b") for item in data.items])
         names = [[str(item.fields.get(name) or "") for item in data.items] for name in ("system_a", "system_b")]
         self.names = sorted({name for side in names for name in side})
         self.systems = [np.array([self.names.index(name) for name in side], np.int64) for side in names]
         self.group = data.clusters.codes.astype(np.int64)
-
-
-def _log_length(text: object) -> float:
-    return float(np.log(len(graphemes(text)))) if isinstance(text, str) and text else np.nan
 
 
 def _explain_choices(key: dict[str, Any], choices: _Choices, texts: _Texts) -> ExplainedPairs:

@@ -143,7 +143,12 @@ def check_watch(plan: WatchPlan, days: Sequence[Day], today: date, earlier: tupl
     """Compute every test of the last start anew from the log; `today` the certificate has to hold, `earlier` are the starts before."""
     alpha = plan.options.alpha / 4
     streams = {stream: {cell.name: _gather_evidence(cell, stream, days, plan) for cell in plan.cells} for stream in STREAMS}
-    alarms = {stream: _find_alarms(of_cells, days, alpha) for stream, of_cells in streams.items()}
+    alarms: dict[str, dict[str, date]] = {stream: {} for stream in streams}
+    for stream, of_cells in streams.items():
+        names = list(of_cells)
+        for day in days:
+            for number in e_benjamini_hochberg([of_cells[name].at(day.date) for name in names], alpha):
+                alarms[stream].setdefault(names[number], day.date)
     cells = []
     for cell in plan.cells:
         states: dict[str, Any] = {}
@@ -257,14 +262,6 @@ def _wealth_factors(values: Floats, counts: Floats, reference: Reference, sign: 
     null = max(0.0, (reference.lower if sign > 0 else 1 - reference.upper) - tolerance)
     towards_change = values if sign > 0 else 1 - values
     return np.asarray(counts @ log_factors(towards_change[:, None], null))
-
-
-def _find_alarms(of_cells: Mapping[str, _Evidence], days: Sequence[Day], alpha: float) -> dict[str, date]:
-    names, alarms = list(of_cells), dict[str, date]()
-    for day in days:
-        for number in e_benjamini_hochberg([of_cells[name].at(day.date) for name in names], alpha):
-            alarms.setdefault(names[number], day.date)
-    return alarms
 
 
 def _answer_of_cell(anchors: StreamState, production: StreamState, guard: int) -> WatchAnswer:

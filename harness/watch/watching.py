@@ -220,22 +220,18 @@ def _write_start(
         rows = ask({anchor.item_id: options.repeats for anchor in anchors}, run_folder)
     answers = answers_of(rows)
     refuse_unanswered(anchors, {anchor.item_id: 1 for anchor in anchors}, answers, start.source.name)
-    _refuse_unread(rows, anchors, start.certificate.judge.name)
+    # Where most answers on the anchors cannot be read, days would be held against a set-up that does not work.
+    anchored = {(anchor.item_id, anchor.metric) for anchor in anchors}
+    on_anchors = np.array([key in anchored for key in zip(rows.item, rows.metric, strict=True)], bool)
+    counted, judge = count_all_answers(rows.take(on_anchors)), start.certificate.judge.name
+    if counted.mostly_unread:
+        raise JudgeError(unread_sentence(counted, f"no watch of {judge} begins with them; after the repair, begin it in another folder"))
     plan, certified = make_watch_plan(start, anchors, answers, options, since)
     certificate_with_watch = watched(start.certificate, plan, check_watch(plan, [], since, earlier))
     if number == 1:
         write_head(folder, Head(0, plan.sha256))  # before the plan, without which a folder is no watch
     write_plan(home_of(folder, number), plan, anchors, certified, to_json(certificate_with_watch))
     return plan
-
-
-def _refuse_unread(rows: Judgments, anchors: Sequence[Anchor], judge: str) -> None:
-    """Raise JudgeError where most answers on the anchors cannot be read: days would be held against a set-up that does not work."""
-    watched_places = {(anchor.item_id, anchor.metric) for anchor in anchors}
-    of_anchors = np.array([key in watched_places for key in zip(rows.item, rows.metric, strict=True)], bool)
-    answers = count_all_answers(rows.take(of_anchors))
-    if answers.mostly_unread:
-        raise JudgeError(unread_sentence(answers, f"no watch of {judge} begins with them; after the repair, begin it in another folder"))
 
 
 def add_day(folder: Path, day: date, new: NewScores, today: date, ask: Asking | None = None) -> Day:

@@ -65,7 +65,24 @@ def read_argilla(path: Path, content: Any, _: ReadOptions) -> ExternalScores:
     for number, row in enumerate(objects_in(path, rows), start=1):
         location = f"{path}:record {number}"
         try:
-            scores += _read_record(location, row)
+            cells = argilla.item_cells(row)
+            # The value and the agent of each suggestion, in nested and in flat records.
+            nested = row.get("suggestions")
+            suggested: dict[str, tuple[Any, str | None]] = {}
+            if isinstance(nested, dict):
+                suggested |= {question: (suggestion.get("value"), suggestion.get("agent")) for question, suggestion in nested.items()}
+            for name, value in row.items():
+                if name.endswith(".suggestion") and value is not None:
+                    suggested[name.removesuffix(".suggestion")] = value, row.get(f"{name}.agent")
+            shared: dict[str, Any] = {"place": location, "item": cells.get("item_id"), "fields": cells}
+            for question, user, status, value in argilla.responses(row):
+                if status in (None, "submitted"):
+                    seen = False if question in suggested else None
+                    scores.append(
+                        ExternalScore(**shared, metric=question, value=argilla.unwrapped(value), who=str(user), human=True, blind=seen)
+                    )
+            for question, (value, agent) in suggested.items():
+                scores.append(ExternalScore(**shared, metric=question, value=argilla.unwrapped(value), who=agent))
             states = [status for _, _, status, _ in argilla.responses(row)]
         except (AttributeError, TypeError, ValueError):
             raise ContentError("the record does not have Argilla's form", location) from None
@@ -74,29 +91,6 @@ def read_argilla(path: Path, content: Any, _: ReadOptions) -> ExternalScores:
     notes = [f"{times} responses that are {status}: left out" for status, times in left_out.items()]
     notes += [argilla.unknown_status(unknown)] if unknown else []
     return ExternalScores("argilla", _require_scores(scores, path), tuple(notes), plain_texts(scores))
-
-
-def _read_record(location: str, row: Mapping[str, Any]) -> Iterator[ExternalScore]:
-    cells = argilla.item_cells(row)
-    suggested = dict(_read_suggestions(row))
-    shared: dict[str, Any] = {"place": location, "item": cells.get("item_id"), "fields": cells}
-    for question, user, status, value in argilla.responses(row):
-        if status in (None, "submitted"):
-            seen = False if question in suggested else None
-            yield ExternalScore(**shared, metric=question, value=argilla.unwrapped(value), who=str(user), human=True, blind=seen)
-    for question, (value, agent) in suggested.items():
-        yield ExternalScore(**shared, metric=question, value=argilla.unwrapped(value), who=agent)
-
-
-def _read_suggestions(row: Mapping[str, Any]) -> Iterator[tuple[str, tuple[Any, str | None]]]:
-    """`(question, (value, agent))` of nested and of flat records."""
-    nested = row.get("suggestions")
-    if isinstance(nested, dict):
-        for question, suggestion in nested.items():
-            yield question, (suggestion.get("value"), suggestion.get("agent"))
-    for name, value in row.items():
-        if name.endswith(".suggestion") and value is not None:
-            yield name.removesuffix(".suggestion"), (value, row.get(f"{name}.agent"))
 
 
 def _require_scores(scores: list[ExternalScore], path: Path) -> list[ExternalScore]:

@@ -131,7 +131,9 @@ def _read_sample(
     for name, score in sample["scores"].items():
         history = score.get("history") or []
         models = models_of.get(name)
-        if _is_computed(name, score):
+        about_score = score.get("metadata") or {}
+        compares_texts = {name, name.rstrip("0123456789")} & _TEXT_SCORERS  # a second scorer of the same name has a number
+        if compares_texts and not (_find_last_reply(about_score) or read_our_metadata(about_score)):
             notes[f"scores of '{name}', which a program computed and no model gave, left out"] += 1
             if len(history) > 1:
                 yield from _read_edits(shared, name, score, history)
@@ -196,12 +198,6 @@ def _find_graded_text(
     except ValueError:
         return text, None
     return text, AnswerRule(f"{REGEX}:{pattern}")
-
-
-def _is_computed(name: str, score: Mapping[str, Any]) -> bool:
-    """Return whether a score is of one of Inspect's scorers that compare texts; a second scorer of the same name has a number."""
-    metadata = score.get("metadata") or {}
-    return bool({name, name.rstrip("0123456789")} & _TEXT_SCORERS) and not (_find_last_reply(metadata) or read_our_metadata(metadata))
 
 
 def _name_judge(model: Any, models: Sequence[str], roles: Mapping[str, str], about: Mapping[str, Any], *, panel: bool) -> str | None:

@@ -123,7 +123,9 @@ def _read_item_id(row: Mapping[str, Any], fields: Mapping[str, Any], several: bo
 
 def _read_decisions(shared: Mapping[str, Any], row: Mapping[str, Any], repeat: int) -> Iterator[ExternalScore]:
     """Yield the answers of a decision model that was the model under test: it judged the text of the test."""
-    if not _DECISIONS.match(identity := _label_id(row)):
+    provider = row.get("provider")
+    identity = str((provider.get("id") if isinstance(provider, dict) else provider) or "")
+    if not _DECISIONS.match(identity):
         return
     output = (row.get("response") or {}).get("output")
     try:
@@ -135,11 +137,6 @@ def _read_decisions(shared: Mapping[str, Any], row: Mapping[str, Any], repeat: i
     judge = "/".join(part for part in identity.split(":")[1:] if part)
     for name, answer in answers_by_name(answers, names).items():
         yield ExternalScore(**shared, metric=name, decision=answer, who=judge, repeat=repeat)
-
-
-def _label_id(row: Mapping[str, Any]) -> str:
-    provider = row.get("provider")
-    return str(provider.get("id") or "") if isinstance(provider, dict) else str(provider or "")
 
 
 def _read_result(
@@ -156,12 +153,18 @@ def _read_result(
             yield ExternalScore(**(score_fields | recorded), repeat=repeat)
         elif kind in _MODEL_GRADED:
             reason = component.get("reason")
+            options = (row.get("testCase") or {}).get("options") or {}
+            provider = assertion.get("provider") or options.get("provider")
+            identity = provider.get("id") if isinstance(provider, dict) else provider
+            who = None  # the judge is `openai/gpt-4o` for `openai:chat:gpt-4o`
+            if isinstance(identity, str) and identity:
+                who = "/".join(part for part in identity.split(":") if part not in ("chat", "completion", "responses", "messages"))
             yield ExternalScore(
                 **score_fields,
                 metric=str(assertion.get("metric") or assertion["type"]),
                 failure=_read_failure(component, str(reason or "")),
                 justification=reason,
-                who=_name_grader(assertion, row),
+                who=who,
                 repeat=repeat,
             )
         else:
@@ -178,16 +181,6 @@ def _read_failure(component: Mapping[str, Any], reason: str) -> Failure | None:
     if metadata.get("graderError") or (_FAILED_CALL.match(reason.lstrip()) and "renderedGradingPrompt" not in metadata):
         return Failure.MISSING
     return None
-
-
-def _name_grader(assertion: Mapping[str, Any], row: Mapping[str, Any]) -> str | None:
-    """The judge: `openai/gpt-4o` for `openai:chat:gpt-4o`."""
-    options = (row.get("testCase") or {}).get("options") or {}
-    provider = assertion.get("provider") or options.get("provider")
-    identity = provider.get("id") if isinstance(provider, dict) else provider
-    if not isinstance(identity, str) or not identity:
-        return None
-    return "/".join(part for part in identity.split(":") if part not in ("chat", "completion", "responses", "messages"))
 
 
 def _read_json(path: Path, content: Any, _: ReadOptions) -> ExternalScores:

@@ -39,7 +39,16 @@ def read_decision_records(rows: Rows) -> ExternalScores:
         location = f"{path}:{number}"
         if not is_record(row):
             raise ContentError('not a recorded decision: {"request": {"questions": …}, "response": …} is expected', location)
-        state = _state(_read_body(row["request"]))
+        # What the model read: an object by its names, also where it stands as JSON in a text; a text as `input`.
+        request = _read_body(row["request"])
+        read = request.get("state", request.get("input"))
+        if isinstance(read, str) and read.lstrip().startswith("{"):
+            try:
+                decoded = msgspec.json.decode(read)
+            except msgspec.DecodeError:
+                decoded = None
+            read = decoded if isinstance(decoded, dict) else read
+        state = flat(read) if isinstance(read, Mapping) else {"input": read if isinstance(read, str) else to_json(read)}
         texts |= {name: name for name in state if name in _USUAL_TEXTS}
         scores += _read_scores(location, row, state)
     return ExternalScores(DECISIONS, scores, (), texts or {"output": "input"})
@@ -55,7 +64,11 @@ def _read_scores(location: str, row: Mapping[str, Any], state: Mapping[str, Any]
     shared: dict[str, Any] = {"place": location, "item": item, "fields": fields, "who": f"{kind}/{model}" if model else None}
     names = question_names(request["questions"])
     answers = answers_by_name(response.get("answers"), names)
-    failure = None if answers else _read_failure(row["response"], response)
+    failure = None
+    if not answers:  # refused where the provider's policy says so of this text, as in a run, else missing
+        stated = row["response"].get("status_code", row["response"].get("status")) if isinstance(row["response"], Mapping) else None
+        refusal = read_refusal(to_json(response).encode()).subject(stated if isinstance(stated, int) else 400)
+        failure = Failure.REFUSED if refusal == "policy" else Failure.MISSING
     for name in names:
         decision = answers.get(name)
         yield ExternalScore(**shared, metric=name, decision=decision, failure=failure or (None if decision else Failure.MISSING))
@@ -64,27 +77,6 @@ def _read_scores(location: str, row: Mapping[str, Any], state: Mapping[str, Any]
 def _read_body(message: Any) -> Mapping[str, Any]:
     inner = message.get("body", message) if isinstance(message, Mapping) else {}
     return inner if isinstance(inner, Mapping) else {}
-
-
-def _state(request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the model read: an object by its names, also where it stands as JSON in a text; a text as `input`."""
-    state = request.get("state", request.get("input"))
-    if isinstance(state, str) and state.lstrip().startswith("{"):
-        try:
-            decoded = msgspec.json.decode(state)
-        except msgspec.DecodeError:
-            decoded = None
-        state = decoded if isinstance(decoded, dict) else state
-    if isinstance(state, Mapping):
-        return flat(state)
-    return {"input": state if isinstance(state, str) else to_json(state)}
-
-
-def _read_failure(response: Any, body: Mapping[str, Any]) -> Failure:
-    """The failure of a request without answers: refused where the provider's policy says so of this text, as in a run, else missing."""
-    stated = response.get("status_code", response.get("status")) if isinstance(response, Mapping) else None
-    status = stated if isinstance(stated, int) else 400
-    return Failure.REFUSED if read_refusal(to_json(body).encode()).subject(status) == "policy" else Failure.MISSING
 
 
 OPENAI, ANTHROPIC, GEMINI = "openai-batch", "anthropic-batch", "gemini-batch"

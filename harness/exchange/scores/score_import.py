@@ -164,8 +164,13 @@ class _ScoreImport:
                 raise UsageError(f"--scale {name}: the files have no such metric; choose from: {', '.join(metrics)}")
         missing = [name for name in metrics if name not in scales]
         if missing:
-            listed = "; ".join(f"{name} ({self._describe_values(name)})" for name in missing)
-            first = missing[0]
+            described = []
+            for name in missing:
+                with_value = [score for score in self.scores if score.metric == name and not (score.failure or is_blank(score.value))]
+                seen = dict.fromkeys(str(score.value) for score in with_value)
+                values = ", ".join(list(seen)[:_MOST_VALUES]) + (", …" if len(seen) > _MOST_VALUES else "")
+                described.append(f"{name} ({f'values in the file: {values}' if seen else 'raw replies'})")
+            listed, first = "; ".join(described), missing[0]
             raise UsageError(
                 f"no scale is known for: {listed}. Give each one (--scale {first}=0,1,2:best=2 or --scale {first}=0..1:best=1), "
                 f"map words to scores (--map C=1,P=0.5,I=0), or leave a metric out (--drop {first})"
@@ -273,16 +278,12 @@ class _ScoreImport:
             parts["fields"] = {**score.fields, _FROM_PATTERN: groups["language"]}
         return parts
 
-    def _describe_values(self, metric: str) -> str:
-        with_value = [score for score in self.scores if score.metric == metric and not (score.failure or is_blank(score.value))]
-        seen = dict.fromkeys(str(score.value) for score in with_value)
-        values = ", ".join(list(seen)[:_MOST_VALUES]) + (", …" if len(seen) > _MOST_VALUES else "")
-        return f"values in the file: {values}" if seen else "raw replies"
-
     def _find_language(self, score: ExternalScore) -> str | None:
         """The language of a score's item: of the field that the user names, else of the usual field whose values are languages."""
         fields = score.fields
-        names = [self.meaning.language_from] if self.meaning.language_from else [_FROM_PATTERN, *_find_language_fields(fields)]
+        # Metadata come before variables, as these are often a word for the prompt.
+        usual = sorted((name for name in fields if _LANGUAGE_FIELD.search(name)), key=lambda name: ("metadata" not in name, name))
+        names = [self.meaning.language_from] if self.meaning.language_from else [_FROM_PATTERN, *usual]
         texts = [str(fields[name]).strip() for name in names if not is_blank(fields.get(name))]
         language = next((tag for text in texts if (tag := language_named(text))), None)
         return language or (texts[0] if texts else None)
@@ -396,7 +397,15 @@ class _ScoreImport:
             reading = read_recorded_decision(score.decision, scale, {str(word): value for word, value in categories.items()})
             self.readings.add(score, reading, reading)
             return reading
-        stored = self._read_stored_value(score, scale, categories)
+        # The value that the other program kept, or its failure.
+        stored = Reading(None, score.failure or Failure.MISSING, None, None)
+        if score.failure is None and not is_blank(score.value):
+            try:
+                stored = Reading(read_value(score.value, scale, categories), None, None, None)
+            except UnreadableScore:
+                what = f"scores of '{score.metric}' are not on its scale ({scale.describe()}); they count as the failure off_scale"
+                self.changes[what].append(score.place)
+                stored = Reading(None, Failure.OFF_SCALE, str(score.value)[:200], None)
         if score.reply is None or self.options.take_values or (categories and score.rule is None):
             reading = stored
         elif score.rule is not None:
@@ -412,18 +421,6 @@ class _ScoreImport:
         self.readings.add(score, reading, stored)
         return reading
 
-    def _read_stored_value(self, score: ExternalScore, scale: Scale, categories: Mapping[str, Score]) -> Reading:
-        """The value that the other program kept, or its failure."""
-        failure = score.failure or (Failure.MISSING if is_blank(score.value) else None)
-        if failure is not None:
-            return Reading(None, failure, None, None)
-        try:
-            return Reading(read_value(score.value, scale, categories), None, None, None)
-        except UnreadableScore:
-            what = f"scores of '{score.metric}' are not on its scale ({scale.describe()}); they count as the failure off_scale"
-            self.changes[what].append(score.place)
-            return Reading(None, Failure.OFF_SCALE, str(score.value)[:200], None)
-
     # Writing
 
     def _count_not_blind(self) -> int:
@@ -438,11 +435,6 @@ class _ScoreImport:
 _LANGUAGE, _TASK_CELL = "\x00language", "\x00task"  # cells that no file has
 _FROM_PATTERN = "\x00pattern"
 _LANGUAGE_FIELD = re.compile(r"(?:^|\.)(?:language|lang)$")
-
-
-def _find_language_fields(fields: Mapping[str, Any]) -> list[str]:
-    """The fields that usually hold a language: metadata before variables, as these are often a word for the prompt."""
-    return sorted((name for name in fields if _LANGUAGE_FIELD.search(name)), key=lambda name: ("metadata" not in name, name))
 
 
 def read_scores(paths: Sequence[Path], kind: str | None, options: ReadOptions) -> ExternalScores:

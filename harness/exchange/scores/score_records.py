@@ -226,15 +226,11 @@ def listed(content: Any) -> Any:
         return {"data": [content]}
     if content.keys() >= {"observations", "scores"}:  # two answers of Langfuse: no columns, although both have the same keys
         return content
-    return _transpose_columns(content) or content
-
-
-def _transpose_columns(content: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    """The rows of a data frame that was saved column by column, as `DataFrame.to_json` does by default; None for another form."""
+    # A data frame may be saved column by column, as `DataFrame.to_json` does by default.
     columns = list(content.values())
-    if len(columns) < 2 or not all(isinstance(column, dict) and column and column.keys() == columns[0].keys() for column in columns):
-        return None
-    return [{name: column[row] for name, column in content.items()} for row in columns[0]]
+    if len(columns) > 1 and all(isinstance(column, dict) and column and column.keys() == columns[0].keys() for column in columns):
+        return [{name: column[row] for name, column in content.items()} for row in columns[0]]
+    return content
 
 
 def _with_lists(rows: Sequence[Mapping[str, Any]], columns: Iterable[str]) -> list[dict[str, Any]]:
@@ -256,25 +252,22 @@ def records_in(content: Any, names: RecordNames, location: str) -> Iterator[tupl
     steps = names.each[1:] if isinstance(content, list) else names.each
     head = names.each[0] if names.each and isinstance(content, list) else ""
     if not isinstance(content, list) and not steps:
-        raise ContentError(f"a list of records is expected{_describe_lists(content)}", location)
+        paths: list[list[str]] = []  # of the lists of objects in a JSON object
+        for name, value in content.items() if isinstance(content, dict) else ():
+            if isinstance(value, list) and value and isinstance(value[0], dict):
+                inner = [key for key, below in value[0].items() if isinstance(below, list) and below and isinstance(below[0], dict)]
+                paths += [[name, key] for key in inner] or [[name]]
+        lists = ""
+        if paths:  # how to name them to a reader that does not know the program
+            listed_paths = ", ".join("".join(f"{'.' if depth else ''}{step}[]" for depth, step in enumerate(path)) for path in paths)
+            example = msgspec.json.encode(paths[0]).decode()
+            lists = (
+                f"; the file has the lists {listed_paths}: name the one of the scores in --map FILE.toml, under [records], "
+                f"such as each = {example}"
+            )
+        raise ContentError(f"a list of records is expected{lists}", location)
     numbered = _walk(content, steps, head, {})
     return ((f"{location}:record {number}", fields) for number, fields in enumerate(numbered, start=1))
-
-
-def _describe_lists(content: Any) -> str:
-    """The lists of objects in a JSON object, and how to name them to a reader that does not know the program."""
-    if not isinstance(content, dict):
-        return ""
-    paths = []
-    for name, value in content.items():
-        if isinstance(value, list) and value and isinstance(value[0], dict):
-            inner = [key for key, below in value[0].items() if isinstance(below, list) and below and isinstance(below[0], dict)]
-            paths += [[name, key] for key in inner] or [[name]]
-    if not paths:
-        return ""
-    listed = ", ".join("".join(f"{'.' if depth else ''}{step}[]" for depth, step in enumerate(path)) for path in paths)
-    example = msgspec.json.encode(paths[0]).decode()
-    return f"; the file has the lists {listed}: name the one of the scores in --map FILE.toml, under [records], such as each = {example}"
 
 
 def _walk(node: Any, steps: Sequence[str], head: str, around: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -317,7 +310,7 @@ def read_records(path: Path, rows: Sequence[tuple[str, Mapping[str, Any]]], name
             scores.append(ExternalScore(place=location, item=item, fields=row, unlabelled=True))
             continue
         for metric in wide or (None,):
-            about = names if metric is None else _select_column(names, metric)
+            about = names if metric is None else msgspec.structs.replace(names, value=(metric,), explanation=f"{metric}_reason", error="")
             kind = row.get(about.kind)
             human = (
                 same_value(kind, about.people)
@@ -389,10 +382,6 @@ def _number(cell: Any) -> Any:
         return float(cell) if isinstance(cell, str) else cell
     except ValueError:
         return cell
-
-
-def _select_column(names: RecordNames, metric: str) -> RecordNames:
-    return msgspec.structs.replace(names, value=(metric,), explanation=f"{metric}_reason", error="")
 
 
 def _unquote_texts(row: Mapping[str, Any], names: RecordNames) -> dict[str, Any]:
