@@ -34,7 +34,7 @@ def board_answer(standings: Standings) -> Answer:
     judges = competitors(standings)
     if not judges:
         return _answer(standings, None, [("open", "No judge has been submitted yet.")] if standings.judges else [])
-    return _answer(standings, None, _beside_baseline(standings, judges))
+    return _answer(standings, None, _beside_baseline(standings, compared_judges(standings)))
 
 
 def language_answer(standings: Standings, tag: str) -> Answer:
@@ -60,7 +60,14 @@ def _answer(standings: Standings, tag: str | None, sentences: Iterable[Sentence]
         return Answer("", plain_cards(sentences), "", ())
     renamed = [msgspec.structs.replace(verdict, key=verdict.key | {"judge": names[verdict["judge"]]}) for verdict in verdicts]
     answer = build_answer(sides_of_verdicts(renamed), LabelPages(""))
-    return replace(answer, cards=(*answer.cards, *plain_cards(sentences)), steps=())
+    sure = f"{answer.sure} {_TWO_YARDSTICKS}".strip() if standings.rank_by in RANKED_BY_ORDER else answer.sure
+    return replace(answer, cards=(*answer.cards, *plain_cards(sentences)), sure=sure, steps=())
+
+
+_TWO_YARDSTICKS = (
+    "'Better than chance' looks at the order of texts alone; 'use' and 'do not use' look at the scores themselves, beside people and "
+    "beside one constant answer: a judge can order texts better than chance and still be unfit for use."
+)
 
 
 class _Yardstick(NamedTuple):
@@ -87,21 +94,23 @@ def _in_language(standings: Standings, tag: str) -> list[Sentence]:
         return []
     ahead = [names[row.judge] for row in judged_rows if row.beats_baseline]
     if ahead:
-        return [("good", f"{_listed(ahead)} {'is' if len(ahead) == 1 else 'are'} shown to {yardstick.better} in {english_name(tag)}.")]
+        return [("good", f"{_who(ahead)} shown to {yardstick.better} in {english_name(tag)}.")]
     if all(row.unread for row in judged_rows):
         return [("open", f"In {english_name(tag)}, most answers of every judge cannot be read.")]
     if all(row.beats_baseline is None for row in judged_rows):
         return [("open", f"In {english_name(tag)} there are too few independent texts to show a judge to {yardstick.better}.")]
     below = [names[row.judge] for row in judged_rows if row.beside_baseline == "below"]
-    behind = f" {_listed(below)} {'is' if len(below) == 1 else 'are'} shown to {yardstick.worse}." if below else ""
+    behind = f" {_who(below)} shown to {yardstick.worse}." if below else ""
     return [("bad" if below else "open", f"No judge is shown to {yardstick.better} in {english_name(tag)}.{behind}")]
 
 
 def board_facts(standings: Standings) -> str:
     """Return a line about a board: its successor, judges, baselines, languages, questions and the source of its labels."""
     tables = [table for table in standings.tables if table.metric == POOLED and table.variant == standings.variants[0]]
+    partial = len(partial_judges(standings))
     parts = [
-        counted(len(competitors(standings)), "judge"),
+        counted(len(competitors(standings)) - partial, "judge"),
+        *([counted(partial, "partial submission")] if partial else []),
         *([counted(baselines, "baseline")] if (baselines := len(standings.judges) - len(competitors(standings))) else []),
         counted(len(standings.languages), "language"),
     ]
@@ -148,6 +157,27 @@ def competitors(standings: Standings) -> list[Contender]:
     return [judge for judge in standings.judges if not judge.baseline]
 
 
+def compared_judges(standings: Standings) -> list[Contender]:
+    """Return the judges that tables compare: without those that cover too little for a number, unless there are no others."""
+    judges, partial = competitors(standings), partial_judges(standings)
+    return [judge for judge in judges if judge not in partial] or judges
+
+
+def partial_judges(standings: Standings) -> list[Contender]:
+    """Return the judges that cover a part of the board and have no number in any language."""
+    ranked = {row.judge for table in standings.tables for row in table.rows}
+    return [judge for judge in competitors(standings) if judge.part and judge.id not in ranked]
+
+
+def partial_words(standings: Standings) -> str:
+    """Return which submissions are partial and have no rank, and what they cover; empty where there are none."""
+    by_part: dict[str, list[str]] = {}
+    for judge in partial_judges(standings):
+        by_part.setdefault(judge.part, []).append(judge.title or judge.name)
+    listed = "; ".join(f"{joined(names)} ({part})" for part, names in by_part.items())
+    return f"Partial submissions have no rank: {listed}." if listed else ""
+
+
 def probes_in_short(standings: Standings, findings: Sequence[Finding]) -> list[str]:
     """Return a line for the judges of which probes found the same, or one line that says that they found nothing."""
     titles = {judge.id: judge.display_name for judge in standings.judges}
@@ -184,15 +214,17 @@ def _beside_baseline(standings: Standings, judges: Sequence[Contender]) -> Itera
         yield "open", f"No judge is shown to {better}{_in_any(standings)}."
         yield from _below_baseline(standings, judges)
         return
-    together: dict[tuple[str, ...], list[str]] = {}
+    together: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
     for judge in sorted(judges, key=lambda judge: -len(ahead[judge.id])):
-        together.setdefault(tuple(ahead[judge.id]), []).append(judge.display_name)
-    behind = together.pop((), [])
-    for tags, names in together.items():
-        yield "good", f"{_who(names)} shown to {better} in {_in_some(standings, tags)}."
-    if behind:
-        yield "open", f"{_who(behind)} not shown to {better}{_in_any(standings)}."
-    yield from _below_baseline(standings, judges)
+        behind = _languages(standings, judge, "below")
+        together.setdefault((tuple(ahead[judge.id]), tuple(behind)), []).append(judge.display_name)
+    worse = _yardstick(standings).worse
+    for (above, below), names in together.items():
+        behind_words = f", and shown to {worse} in {_in_some(standings, below)}" if below else ""
+        if above:
+            yield "open" if below else "good", f"{_who(names)} shown to {better} in {_in_some(standings, above)}{behind_words}."
+        else:
+            yield "bad" if below else "open", f"{_who(names)} not shown to {better}{_in_any(standings)}{behind_words}."
 
 
 def _in_any(standings: Standings) -> str:

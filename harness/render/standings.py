@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rich.cells import cell_len
@@ -17,12 +17,20 @@ from harness.content.tags import both_names, english_name
 from harness.decide.verdicts import Verdict
 from harness.measure.options import POOLED
 from harness.measure.score_ranking import MIN_TEXTS, RANKED_BY_ORDER, RankedJudge, Ranking
-from harness.render.board_answer import board_answer, board_facts, deciding_verdicts, is_toy, language_answer
+from harness.render.board_answer import (
+    board_answer,
+    board_facts,
+    compared_judges,
+    deciding_verdicts,
+    is_toy,
+    language_answer,
+    partial_words,
+)
 from harness.render.fitted_table import PIPE_WIDTH, FittedTable, gap_between
 from harness.render.terminal import print_whole, styled_answer, table_heading
 from harness.render.verdicts import column_widths, lines_of
-from harness.reports.answer.parts import SIGNS, joined
-from harness.reports.tables.columns import COEFFICIENT, COLUMNS, Column, Row, TableName, columns_in, metric_words
+from harness.reports.answer.parts import AGAINST, CORRECTED, FAILS, PASSES, SIGNS, STYLES, UNKNOWN, USE, joined
+from harness.reports.tables.columns import COEFFICIENT, COLUMNS, TEXT, Column, Row, TableName, columns_in, metric_words
 from harness.reports.tables.numbers import UNDEFINED, counted, probability_counts
 from harness.reports.tables.text_table import Heading, TextTable, tabulate
 from harness.text import absent_words, terminal_safe
@@ -83,6 +91,54 @@ def ranking_columns(standings: Standings) -> list[Column]:
         columns = [column for column in columns if column.name not in _NO_AGREEMENT]
     names = {column.name for column in columns}
     return [*columns, *(_statistic(name) for name in asked_for if name not in names)]
+
+
+@dataclass(frozen=True)
+class PageTables:
+    """A table of a language on a page, which fits into a window: the ranks, and behind them tables with all other numbers, by title."""
+
+    ranks: TextTable
+    more: tuple[tuple[str, TextTable], ...]
+
+
+_BESIDE = {"above": "▲ better", "below": "▼ worse", "not shown": "○ unknown", "too few texts": f"· {TOO_FEW}", "unread": f"· {UNREAD}"}
+_SHORT = {"pa_failed_wrong": "agreement", "kendall_tau_within": "order of texts (τ)", "vs_baseline_diff": "judge − constant"}
+_FIRST = ("rank", "judge", "vs_baseline_diff")
+_ASKED = ("coverage", "failures", "consistency", "dollars", "seconds")
+_CARD = ("status", "open_weights", "exposure")
+_WITHOUT_METRIC = ("dollars", "seconds", *_CARD)  # what is the same in the tables of all metrics
+
+
+def page_tables(standings: Standings, ranking: Ranking) -> PageTables:
+    """Return what `ranking_table` has in one row, as several tables beside each other: a page is not as wide as a file.
+
+    What a judge costs and what its card says stands beside all metrics only, as it is the same for each.
+    """
+    judges = [standings.judge(ranked.judge) for ranked in ranking.rows]
+    rows = [
+        {
+            **_ranking_row(standings, ranking, ranked, judge),
+            "judge": judge.display_name,
+            "beside": BASELINE if judge.baseline else _BESIDE[ranked.beside_baseline],
+        }
+        for ranked, judge in zip(ranking.rows, judges, strict=True)
+    ]
+    yardstick = "chance" if by_order(standings) else "a constant answer"
+    beside = Column("beside", f"beside {yardstick}", TEXT, f"what is shown of the judge beside {yardstick}, at 95 %", frozenset())
+    columns = [replace(column, heading=_SHORT.get(column.name, column.heading)) for column in ranking_columns(standings)]
+    columns = [column for column in columns if column.name != "note"]
+    faint = [judge.baseline for judge in judges]
+    [name] = [column for column in columns if column.name == "judge"]
+    first = [column for column in columns if column.name in (*_FIRST, standings.rank_by)]
+    left = [column for column in columns if column not in first and (ranking.metric == POOLED or column.name not in _WITHOUT_METRIC)]
+    parts = {
+        "Beside people, and other statistics": [column for column in left if column.name not in (*_ASKED, *_CARD)],
+        "How judges answered": [column for column in left if column.name in (*_ASKED, *_CARD)],
+    }
+    more = [(title, tabulate(rows, [name, *part], faint=faint)) for title, part in parts.items()]
+    return PageTables(
+        tabulate(rows, [*first, beside], faint=faint), tuple((title, table) for title, table in more if len(table.headings) > 1)
+    )
 
 
 def _ranked_by(standings: Standings) -> Column:
@@ -172,7 +228,8 @@ def overall_table(standings: Standings, variant: str) -> TextTable:
     """Return all judges over the languages, baselines last. A mean always has the worst language beside it, and a mean with blanks is
     blank.
     """
-    overall_rows = [row for row in standings.overall if row.variant == variant]
+    shown = {judge.id for judge in compared_judges(standings)} | {judge.id for judge in standings.judges if judge.baseline}
+    overall_rows = [row for row in standings.overall if row.variant == variant and row.judge in shown]
     overall_rows.sort(key=lambda row: standings.judge(row.judge).baseline)
     judges = [standings.judge(row.judge) for row in overall_rows]
     written = _ranked_by(standings).format
@@ -187,7 +244,7 @@ def overall_table(standings: Standings, variant: str) -> TextTable:
             "worst_text": UNDEFINED if overall.worst is None or overall.worst_language is None else worst,
             "beats_baseline": overall.beats_baseline,
             "beats_baseline_text": f"{overall.beats_baseline} of {overall.tested}" if overall.tested else UNDEFINED,
-            "verdicts": None if judge.baseline else overall.verdicts,
+            "verdicts": None if judge.baseline else _by_state(overall.verdicts),
             "probabilities": overall.probabilities.get("hold", 0) if overall.probabilities else None,
             "probabilities_text": probability_counts(overall.probabilities),
         }
@@ -195,6 +252,17 @@ def overall_table(standings: Standings, variant: str) -> TextTable:
     statistics = [replace(column, format=written) if column.name == "mean" else column for column in columns_in(TableName.OVERALL)]
     table = tabulate(rows, [*statistics, *languages], faint=[judge.baseline for judge in judges])
     return replace(table, legend=tuple(line for line in table.legend if line not in {column.legend_line for column in languages}))
+
+
+_STATES = {"use": USE, "use corrected": CORRECTED, "do not use": AGAINST, "passes the controls": PASSES, "fails the controls": FAILS}
+
+
+def _by_state(verdicts: Mapping[str, int]) -> dict[str, int]:
+    """Return how many verdicts have each state, of their counts by code."""
+    counts = Counter[str]()
+    for code, count in verdicts.items():
+        counts[_STATES.get(code, UNKNOWN)] += count
+    return {state: counts[state] for state in STYLES if counts[state]}
 
 
 def verdict_table(standings: Standings, language: str | None = None) -> TextTable | None:
@@ -267,7 +335,7 @@ def standings_notes(standings: Standings, tables: Iterable[TextTable] = ()) -> l
 
 def cautions(standings: Standings) -> list[str]:
     """Return what the standings do not show, and the dates of prices."""
-    lines = []
+    lines = [words] if (words := partial_words(standings)) else []
     if any(row.unread for table in standings.tables for row in table.rows):
         lines.append("A judge has no rank where most of its answers cannot be read: a set-up that does not work says nothing of a judge.")
     if any(judge.status == "recorded" for judge in standings.judges):

@@ -24,11 +24,11 @@ from harness.reports.tables.text_table import TextTable, cell_row, tabulate
 
 @dataclass(frozen=True)
 class FigureColumn:
-    """A figure for each row of a table, what its axis shows, and what stands at its left end, middle and right end."""
+    """A figure for each row of a table, what its axis shows, and what stands at its left end, middle and right end, if anything does."""
 
     axis: str
     figures: tuple[Markup | None, ...]
-    ends: tuple[str, str, str] = ("0 %", "50", "100 %")
+    ends: tuple[str, ...] = ("0 %", "50", "100 %")
 
 
 @dataclass(frozen=True)

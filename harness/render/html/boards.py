@@ -17,7 +17,16 @@ from harness.decide.verdicts import Verdict
 from harness.html_pages import visible
 from harness.measure.options import POOLED
 from harness.measure.score_ranking import RankedJudge, Ranking
-from harness.render.board_answer import board_answer, board_facts, competitors, deciding_verdicts, language_answer, titled
+from harness.render.board_answer import (
+    board_answer,
+    board_facts,
+    compared_judges,
+    competitors,
+    deciding_verdicts,
+    language_answer,
+    partial_words,
+    titled,
+)
 from harness.render.html.answer import ABOVE, BELOW, UNKNOWN, WITHIN, DrawnTable, FigureColumn
 from harness.render.html.marks import JUDGE_DOT, LEGEND_MARKS, Mark, line, placed, state_bar, svg, track
 from harness.render.html.pictures import Square
@@ -29,7 +38,7 @@ from harness.render.standings import (
     heading,
     name_of,
     overall_table,
-    ranking_table,
+    page_tables,
     standings_notes,
     table_title,
     value_text,
@@ -47,6 +56,8 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 270, 16, 46  # margins of the plot; names sta
 _LETTERS = 34  # of a name in the plot
 _LINE = 15  # the least distance of two names
 _MOST_TICKS = 20  # places of a track of ranks that all have a tick: 200 ticks on each of 200 tracks would be most of a page
+_FEW_RANKS = 2  # judges whose ranks need no picture
+_MOST_ROWS = 8  # of a metric's table that is not folded
 _FEW_TICKS = 10  # steps between the ticks of more places
 
 
@@ -170,11 +181,12 @@ class VerdictCell:
 
 @dataclass(frozen=True)
 class TitledTable:
-    """One table of a language, with its title and what its groups say."""
+    """One table of a language, with its title, what its groups say, and the tables of all other numbers, by title."""
 
     title: str
     groups: str
     drawn: DrawnTable
+    more: tuple[tuple[str, TextTable], ...]
 
 
 def board_pages(boards: Sequence[tuple[Standings, Sequence[Finding]]], other_pages: Mapping[str, str] = {}) -> dict[str, str]:
@@ -267,11 +279,11 @@ def _board_page(standings: Standings, findings: Sequence[Finding], frame: SiteFr
     judges = [judge for judge in standings.judges if findings_of(findings, judge.id)]
     verdicts = verdict_table(standings)
     ranks = []  # the interval of the rank of each judge in each language
-    if len(competitors(standings)) > 1:
+    if len(compared_judges(standings)) > 1:
         tables = [standings.table(tag) for tag in standings.languages]
-        ranks = [(judge.display_name, tuple(_rank_figure(table, judge.id) for table in tables)) for judge in competitors(standings)]
+        ranks = [(judge.display_name, tuple(_rank_figure(table, judge.id) for table in tables)) for judge in compared_judges(standings)]
     # mean cost over the languages against mean agreement: in dollars where two judges have a price, else in seconds
-    with_mean = () if by_order(standings) else competitors(standings)
+    with_mean = () if by_order(standings) else compared_judges(standings)
     dollars = [_mean([spent.dollars for spent in judge.spending.values()]) for judge in with_mean]
     unit, name = ("$", "dollars") if sum(map(bool, dollars)) > 1 else ("s", "seconds")
     means = {row.judge: row.mean for row in standings.overall if row.variant == standings.variants[0]}
@@ -292,6 +304,7 @@ def _board_page(standings: Standings, findings: Sequence[Finding], frame: SiteFr
         empty=not standings.judges,
         matrices=[(variant if several else "", judge_matrix(standings, variant)) for variant in standings.variants],
         ranks=ranks,
+        partial=partial_words(standings),
         cost={"plot": cost_plot(priced, lines, unit, title) if priced else None, "absent": absent},
         overall=overall,
         **_state_counts(standings),
@@ -310,7 +323,7 @@ def judge_matrix(standings: Standings, variant: str) -> list[MatrixRow]:
     """Judges × languages, the best mean first; then the majority baseline and people, which are no competitors."""
     means = {row.judge: row.mean for row in standings.overall if row.variant == variant}
     order = [row.judge for row in standings.overall if row.variant == variant]
-    judges = sorted(competitors(standings), key=lambda judge: order.index(judge.id) if judge.id in order else len(order))
+    judges = sorted(compared_judges(standings), key=lambda judge: order.index(judge.id) if judge.id in order else len(order))
     tables = [standings.table(tag, variant) for tag in standings.languages]
     rows = []
     for judge in judges:
@@ -366,7 +379,9 @@ def _language_page(standings: Standings, tag: str, frame: SiteFrame) -> str:
     rankings = [ranking for ranking in standings.tables if ranking.language == tag]
     pooled = [_titled_table(standings, ranking) for ranking in rankings if ranking.metric == POOLED]
     metrics = [_titled_table(standings, ranking) for ranking in rankings if ranking.metric != POOLED]
-    tables: list[TextTable] = [titled_table.drawn.table for titled_table in (*pooled, *metrics)]
+    tables: list[TextTable] = [
+        table for titled in (*pooled, *metrics) for table in (titled.drawn.table, *(table for _, table in titled.more))
+    ]
     title = f"{english_name(tag)}: {heading(standings)}"
     body = render(
         "board_language.html",
@@ -376,9 +391,11 @@ def _language_page(standings: Standings, tag: str, frame: SiteFrame) -> str:
         answer=titled(language_answer(standings, tag), english_name(tag)),
         verdicts=[row for row in verdict_grid(standings) if row[0] == tag],
         metric_names=verdict_metrics(standings),
+        deciding=len({verdict["judge"] for verdict in deciding_verdicts(standings)}),
         unreviewed=tag in standings.unreviewed,
         pooled=pooled,
         metrics=metrics,
+        most_rows=_MOST_ROWS,
         marks=LEGEND_MARKS,
         people=any(ranking.people for ranking in rankings),
         notes=standings_notes(standings, tables),
@@ -388,17 +405,19 @@ def _language_page(standings: Standings, tag: str, frame: SiteFrame) -> str:
 
 def _titled_table(standings: Standings, ranking: Ranking) -> TitledTable:
     """Return a table with two figures in each row: the interval of the rank, and the value beside the baseline and people."""
-    people = ranking.people
+    people, words = ranking.people, []
+    if not by_order(standings):
+        words.append(f"A constant answer agrees in {percent(ranking.baseline)}{f', people in {percent(people.value)}' if people else ''}.")
+    if groups := groups_in_words(ranking):
+        words.append(groups)
     reference = [Mark("base", ranking.baseline), *([Mark("people", people.value)] if people else [])]
     compared_with = f"the baseline {percent(ranking.baseline)}{f', people {percent(people.value)}' if people else ''}"
     values = []
     for row in ranking.rows:
         values.append(track([*reference, Mark("judge", row.value, row.value_ci)], f"{percent(row.value, row.value_ci)}; {compared_with}"))
     ranks = [_rank_figure(ranking, row.judge) for row in ranking.rows]
-    if people:
-        values.append(track([Mark("people", people.value, people.value_ci)], f"people {percent(people.value, people.value_ci)}"))
-        ranks.append(None)
-    figures = {} if by_order(standings) else {standings.rank_by: FigureColumn("agreement", tuple(values))}
-    if sum(row.rank is not None for row in ranking.rows) > 1:
-        figures["rank"] = FigureColumn("", tuple(ranks))
-    return TitledTable(table_title(standings, ranking), groups_in_words(ranking), DrawnTable(ranking_table(standings, ranking), figures))
+    figures = {} if by_order(standings) else {standings.rank_by: FigureColumn("", tuple(values))}
+    if sum(row.rank is not None for row in ranking.rows) > _FEW_RANKS:
+        figures["rank"] = FigureColumn("", tuple(ranks), ())
+    tables = page_tables(standings, ranking)
+    return TitledTable(table_title(standings, ranking), " ".join(words), DrawnTable(tables.ranks, figures), tables.more)

@@ -22,7 +22,7 @@ from harness.reports.answer.words import (
     shares_words,
     style_of,
 )
-from harness.reports.tables.columns import metric_words
+from harness.reports.tables.columns import class_title, metric_words
 from harness.reports.tables.numbers import counted, percent, points, whole_points
 
 GROUPS = {
@@ -83,7 +83,9 @@ def missing_cards(verdicts: Sequence[Verdict]) -> Iterator[Card]:
         (first, share), judge = missed[0], missed[0][0]["judge"] if len({judge_of(verdict) for verdict in verdicts}) > 1 else "It"
         more = f" and {len(missed) - 1} more" if len(missed) > 1 else ""
         note = f"Of {words_of_share(share)} it finds {percent(share.share)}, at most {percent(share.upper)}."
-        yield Card("bad", "", f"{judge} misses most of class '{share.score}' in {place_of(first)}{more}.", note)
+        classes = [each.score for each in first.shares if each.score is not None]
+        missed_class = class_title(first["metric"], share.score, classes) if share.score is not None else ""
+        yield Card("bad", "", f"{judge} misses most of class {missed_class} in {place_of(first)}{more}.", note)
 
 
 def copied_cards(verdicts: Sequence[Verdict]) -> Iterator[Card]:

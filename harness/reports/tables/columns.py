@@ -7,7 +7,7 @@ Its options are flags (`key`, `signs`, `no_interval`, `no_latex`), and `value`, 
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum, auto
 from functools import cache
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.content import Library
+from harness.model import Score
 from harness.reports.answer.parts import SIGNS, STYLES, against_words, cause_words, state_of
 from harness.reports.tables.numbers import (
     UNDEFINED,
@@ -424,6 +425,19 @@ def metric_words(metric: str) -> str:
     """
     title = metric_title(metric)
     return title if title[1:2].isupper() else title[:1].lower() + title[1:]
+
+
+def class_title(metric: str, score: Score, scores: Collection[Score]) -> str:
+    """Return a class with what it means, where the bundled rubric of the metric has the same classes and says it.
+
+    >>> class_title("hallucinations", 1, (0, 1)), class_title("hallucinations", 1, (1, 2))
+    ("'1' (yes, at least one such statement)", "'1'")
+    """
+    library = Library()
+    rubric = library.rubric(metric) if metric in library.rubric_files else None
+    words = rubric.class_words if rubric and {*(rubric.scale.classes or ())} == {*scores} else {}
+    means = words.get(str(score), "").rstrip(".")
+    return f"'{score}' ({means})" if means else f"'{score}'"
 
 
 @cache

@@ -84,7 +84,7 @@ def test_every_link_leads_to_a_page_or_a_place() -> None:
 def test_every_language_has_a_page_with_tables_that_can_be_sorted() -> None:
     page = board_pages([(made(), FOUND)])["mini-ja.html"]
     elements = Elements(page)
-    assert len([table for table in elements.of("table") if "data-sort" in table]) == 2
+    assert all("data-sort" in table for table in elements.of("table"))
     assert 'data-value="0.8421"' in page and '<span lang="ja">日本語</span>' in page
     assert [a["href"] for a in elements.of("a") if a["href"].startswith("mini-")] == ["mini-cs.html"]
     assert "<h1>openai/one is shown to beat a constant answer in Japanese</h1>" in page
@@ -153,3 +153,13 @@ def test_the_picture_of_a_rank_does_not_grow_with_the_number_of_judges() -> None
     assert many <= few and most <= few
     every = rank_track(2, (1, 3), 20, "place 2")
     assert every.count('y1="32%"') == 20
+
+
+def test_the_table_of_a_language_has_few_columns_and_the_others_are_folded() -> None:
+    """A row with everything about a judge was twice as wide as a window; what its card says is the same for all metrics."""
+    page = board_pages([(made(), FOUND)])["mini-ja.html"]
+    pooled, _, by_metric = page.partition('id="metrics"')
+    opened, _, folded = pooled.partition('<details class="more">')
+    assert len(Elements(opened[opened.index('id="all"') :]).of("th")) <= 6 + len(ROWS)
+    assert "open weights" not in opened and "open weights" in folded and "open weights" not in by_metric.partition("How to read this")[0]
+    assert "▲ better" in opened and "does not beat" not in page

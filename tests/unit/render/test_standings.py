@@ -206,7 +206,7 @@ def test_a_judge_that_does_not_beat_the_baseline_is_marked_and_a_baseline_is_cal
 
 def test_a_blank_mean_is_a_dash_and_the_worst_language_stands_beside_a_mean() -> None:
     text = standings_markdown(made())
-    assert "| openai/one | 70 % | 60 % cs | 1 of 2 | not shown 2 | 80 % | 60 % |" in text
+    assert "| openai/one | 70 % | 60 % cs | 1 of 2 | unknown 2 | 80 % | 60 % |" in text
     assert "| openai/two | – | – | 0 of 1 | use 1 | 80 % | – |" in text
 
 
@@ -388,3 +388,28 @@ def test_a_board_that_ranks_by_order_speaks_of_chance_and_not_of_the_baseline() 
     assert "openai/one is shown to order texts better than chance in two of two languages." in sentences and "baseline" not in sentences
     single = msgspec.structs.replace(ordered, languages=("ja",))
     assert "shown to order texts better than chance in Japanese." in " ".join(words for _, words in board_answer(single).sentences)
+
+
+def test_partial_submissions_are_one_line_and_no_row() -> None:
+    """They have no number in any language, so a row or a card for each would only repeat long names."""
+    part = {"title": "Qwen", "part": "ja only, first 5 texts of each language and task"}
+    judges = (*map(judge, ("openai/one", "baseline/majority", "openai/two")), judge("local/qwen", **part))
+    rows = (*made().overall, Overall("local/qwen", "single", {"ja": None, "cs": None}, None, None, None, 0, 0, {"not shown": 2}))
+    text = standings_markdown(made(judges=judges, overall=rows))
+    assert text.count("Qwen") == 1 and "Partial submissions have no rank: Qwen (ja only, first 5 texts of each language and task)." in text
+    assert "2 judges · 1 partial submission ·" in text
+
+
+def test_a_judge_has_one_sentence_about_the_languages_in_which_it_is_better_and_worse() -> None:
+    """Two cards of the same judge, far from each other, read as a contradiction."""
+    below = tuple(msgspec.structs.replace(row, baseline_ci=(-0.3, -0.1), beats_baseline=False) for row in ROWS)
+    sentences = [card.sentence for card in board_answer(made(tables=(table(), table("cs", rows=below)))).cards]
+    [about_one] = [sentence for sentence in sentences if sentence.startswith("openai/one")]
+    assert "is shown to beat a constant answer in one of two languages (Japanese), and shown to be worse" in about_one
+
+
+def test_a_board_of_orders_says_that_its_yardstick_is_not_that_of_verdicts(make_verdict: Any) -> None:
+    verdicts = (make_verdict(language="ja", judge="openai/one", metric="style", verdict="do not use", obstacles=("base_worse",)),)
+    by_order = board_answer(made(rank_by="kendall_tau_within", constructed=False, verdicts=verdicts))
+    assert "can order texts better than chance and still be unfit for use" in by_order.sure
+    assert "chance and still" not in board_answer(made(constructed=False, verdicts=verdicts)).sure
