@@ -805,3 +805,47 @@ def test_a_quotation_mark_that_can_be_read_in_two_ways_is_refused(cli: Any, chan
     marked_lines(changes)
     done = cli("compare", "t.csv")
     assert done.code == 3 and said in done.err
+
+
+# Further tables, in other words and layouts
+
+
+@pytest.mark.parametrize(
+    ("names", "roles"),
+    [
+        (("ответ", "эксперт", "нейросеть"), ("text", "human", "judge")),
+        (("Antwort", "Mensch", "metricx"), ("text", "human", "judge")),
+        (("réponse", "note humaine", "note du robot"), ("text", "human", "judge")),
+    ],
+)
+def test_names_of_people_and_programs(cli: Any, names: tuple[str, ...], roles: tuple[str, ...]) -> None:
+    rows = [dict(zip(names, (text, person, judge), strict=True)) for _, text, person, judge in judged_rows()]
+    assert compared(cli, "t.csv", rows)[0]["roles"] == dict(zip(names, roles, strict=True))
+
+
+def test_a_score_in_double_brackets_is_a_score(cli: Any) -> None:
+    rows = [{"text": text, "human": person, "judge": f"[[{judge}]]"} for _, text, person, judge in judged_rows()]
+    assert "scale: 1 to 5" in compared(cli, "t.csv", rows)[1]
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (
+            lambda text, a, b: {"text_a": text, "text_b": f"Or: {text}", "human_a": a, "human_b": b, "judge_a": a, "judge_b": b},
+            "'human_a' and 'human_b' seem to be the scores of 'text_a' and of 'text_b'",
+        ),
+        (
+            lambda text, a, b: {"text": text, "human": a, "comet": round(b / 5 + len(text) % 7 / 500, 3)},
+            "people and judge are on different scales of 'rating': people 1 to 5",
+        ),
+        (lambda text, a, b: {"text": text, "labels": str([a, b]), "llm": b}, "'labels' holds lists or objects"),
+        (lambda text, a, b: {"text": text, "human": a, "prompt_v1": b, "prompt_v2": a}, "'prompt_v1', 'prompt_v2' hold scores"),
+        (lambda text, a, b: {"text": text, "human": a, "judge": b, "match": a == b}, "'match' holds scores"),
+    ],
+    ids=["two-texts-with-scores", "a-metric-near-one", "lists-of-people", "two-prompts", "a-column-of-matches"],
+)
+def test_what_could_be_read_wrongly_is_asked_about(cli: Any, cells: Callable[[str, int, int], dict[str, Any]], said: str) -> None:
+    pd.DataFrame([cells(text, person, judge) for _, text, person, judge in judged_rows()]).to_csv("t.csv", index=False)
+    done = cli("compare", "t.csv")
+    assert done.code == 2 and said in done.err

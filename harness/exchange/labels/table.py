@@ -246,14 +246,16 @@ def _forms_with_words() -> tuple[re.Pattern[str], re.Pattern[str]]:
 def cell_score(value: str | int | float | bool) -> float | str | None:
     """Return what a cell means as a score: a number, a word in lower case, or None where it says that there is no answer.
 
-    >>> [cell_score(cell) for cell in ("4/5", "4 – good", "85 %", "★★★☆☆", "3 points", "Pass", "n/a", "2,5", True)]
-    [4.0, 4.0, 85.0, 3.0, 3.0, 'pass', None, 2.5, 'true']
+    >>> [cell_score(cell) for cell in ("4/5", "4 – good", "85 %", "★★★☆☆", "3 points", "Pass", "n/a", "2,5", True, "[[4]]")]
+    [4.0, 4.0, 85.0, 3.0, 3.0, 'pass', None, 2.5, 'true', 4.0]
     """
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, (int, float)):
         return None if value != value else float(value)
     text = _SKIN_TONES.sub("", unicodedata.normalize("NFKC", value)).strip().casefold()
+    if text.startswith("[[") and text.endswith("]]"):  # as judges are asked to write their score
+        text = text[2:-2].strip()
     if not text or text in column_words().verdicts.none:
         return None
     if _NUMBER.fullmatch(text):

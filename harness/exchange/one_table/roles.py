@@ -426,7 +426,21 @@ class RoleFinder:
         self.roles |= dict(sides)
         scores = self._assign_metrics(sides)
         self._refuse_parts_of_one_answer(scores)
+        self._refuse_scores_of_one_text(scores)
         return scores
+
+    def _refuse_scores_of_one_text(self, scores: Sequence[SideColumn]) -> None:
+        """Raise UsageError where each text of a pair has a column of scores: such a row holds two texts, and no preference."""
+        texts = [name for name, role in self.roles.items() if role == "text"]
+        pairs = [(first, second) for first in texts for second in texts if _are_pair(first, second)]
+        for column in scores if pairs else ():
+            other = next((other for other in scores if other.side == column.side and _are_pair(column.column, other.column)), None)
+            if other and max(len(self.columns[name].numbers) for name in (column.column, other.column)) > len(_JUDGED):  # no preferences
+                (first, second), *_ = pairs
+                raise UsageError(
+                    f"'{column.column}' and '{other.column}' seem to be the scores of '{first}' and of '{second}': give each text a row of "
+                    "its own, with its scores; a preference between them is one column"
+                )
 
     def _explain(self, names: Sequence[str], sides: dict[str, Side]) -> None:
         """Ask for the roles of columns of scores. Raises UsageError where nobody can answer."""
@@ -586,7 +600,7 @@ class RoleFinder:
             return
         side = "human" if "judge" in sides else "judge"
         texts = [f"; {self._holds_texts(name)}" for name, role in self.roles.items() if role == "text" and side_of(name) == side][:1]
-        lists = [name for name, column in self.columns.items() if (column.nested or column.holds_objects) and name not in texts]
+        lists = [name for name, column in self.columns.items() if (column.nested or _holds_lists(column)) and name not in texts]
         hold = "holds" if len(lists) == 1 else "hold"
         texts += [f"; {quoted(lists)} {hold} lists or objects, maybe with scores: give each score a column or a row"] if lists else []
         raise UsageError(
@@ -634,6 +648,10 @@ _MOST_SYSTEMS = 50
 _FEW_ROWS = 10
 _ROUNDING = 0.01
 _MOSTLY = 0.9  # of the rows have an id of their own, where a row is a text
+
+
+def _holds_lists(column: SourceColumn) -> bool:
+    return column.holds_objects or any(isinstance(cell, str) and cell.startswith("[") and cell.endswith("]") for cell in column.counts)
 
 
 def _is_median(column: SourceColumn, other_people: Sequence[SourceColumn]) -> bool:

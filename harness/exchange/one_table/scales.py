@@ -18,6 +18,7 @@ from harness.exchange.labels.table import MOST_CLASSES, SourceColumn, SourceTabl
 from harness.model import Scale, Score
 from harness.text import quoted
 
+_HARDLY = 0.1  # of people's range
 _RARE = 0.1  # of a judge's words: rarer ones that people do not use are no class
 _MISSING_CODES = (-1.0, -9.0, -99.0, -999.0, 9.0, 88.0, 99.0, 999.0)
 PAIR = Scale(kind="nominal", classes=("A", "B", "tie"), swap={"A": "B", "B": "A"})
@@ -227,6 +228,8 @@ def _are_other_numbers(people: Sequence[float], judge: Sequence[float]) -> bool:
 
     >>> _are_other_numbers([1, 2, 3, 4, 5], [0.2, 0.9]), _are_other_numbers([1, 2, 3, 4, 5], [0, 1, 2, 3, 4])
     (True, True)
+    >>> _are_other_numbers([1, 2, 3, 4, 5], [0.21, 1.01]), _are_other_numbers([1, 2, 3, 4, 5], [1.5, 3.2])
+    (True, False)
     """
     integers = [all(float(number).is_integer() for number in numbers) for numbers in (people, judge)]
     low, high = people[0], people[-1]
@@ -234,6 +237,8 @@ def _are_other_numbers(people: Sequence[float], judge: Sequence[float]) -> bool:
         return True
     if integers[0] and (low, high) == (0, 1) and not integers[1]:
         return True
+    if not integers[1] and judge[-1] <= low + _HARDLY * (high - low):
+        return True  # fractions that end where people's scores begin
     ends, judge_ends = (low, high), (judge[0], judge[-1])
     from_0 = min(ends, judge_ends)
     return all(integers) and from_0[0] == 0 and max(ends, judge_ends) == (1, from_0[1] + 1)
