@@ -46,7 +46,7 @@ def folder(tmp_path: Path) -> Callable[..., Path]:
     [({"score": 9}, "(off the scale), such as '9'"), ({"failure": "refused"}, "(refused)"), ({"failure": "not_json"}, "(not in the form")],
 )
 def test_answers_of_which_none_can_be_read_say_so_first(
-    cli: Callable[..., Any], folder: Callable[..., Path], people: int, answer: dict[str, Any], cause: str
+    cli: Callable[..., Any], folder: Callable[..., Path], tmp_path: Path, people: int, answer: dict[str, Any], cause: str
 ) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -56,6 +56,11 @@ def test_answers_of_which_none_can_be_read_say_so_first(
     assert "misses" not in done.out and " 0 %, at most" not in done.out, (
         "an answer that nobody could read is no class that the judge misses"
     )
+    page = tmp_path / "page.html"
+    assert cli("compare", folder(lambda n: answer, people), "--html", page).code == 4
+    first_screen = page.read_text("utf-8").partition('id="items"')[0]
+    assert "none of 120 answers could be read" in first_screen and "No number is drawn" in first_screen
+    assert "judge 0 %" not in first_screen and "<circle" not in first_screen, "a dot at −98 would be about replies, not about a judge"
     [verdict] = json.loads(cli("compare", folder(lambda n: answer, people), "--json").out)["verdicts"]
     assert verdict["answer"] == "no verdict" and not verdict["shares"] and verdict["unread"] == {answer.get("failure", "off_scale"): 120}
 

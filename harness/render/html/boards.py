@@ -45,7 +45,7 @@ from harness.render.standings import (
     verdict_table,
 )
 from harness.reports.answer.parts import SIGNS, STYLES, cause_words, count_questions, deciding, state_of, state_words
-from harness.reports.answer.words import style_of
+from harness.reports.answer.words import shown_value, style_of
 from harness.reports.tables.columns import metric_words
 from harness.reports.tables.numbers import difference, percent, two_digits
 from harness.reports.tables.text_table import TextTable
@@ -249,7 +249,7 @@ def _verdict_cell(verdicts: Sequence[Verdict], standings: Standings) -> VerdictC
         uses = [standings.judge(verdict["judge"]).display_name for verdict in verdicts if style_of(verdict) == "good"]
         return VerdictCell(styles[0] if len(set(styles)) == 1 else "split", parts, uses[0] if len(uses) == 1 else "", title)
     [verdict] = verdicts
-    words, value = deciding(verdict)[:2] if styles[0] == "bad" else (cause_words(verdict) or state_of(verdict), verdict["gap"])
+    words, value = deciding(verdict)[:2] if styles[0] == "bad" else (cause_words(verdict) or state_of(verdict), shown_value(verdict, True))
     number = "" if value is None else f" {difference(value)}"
     return VerdictCell(styles[0], ((styles[0], f"{SIGNS[styles[0]]}{number}"),), words, title)
 

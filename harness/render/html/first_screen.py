@@ -7,9 +7,11 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
+import msgspec
 from markupsafe import Markup
 
 from harness.content.tags import english_name
+from harness.decide.sentences import unread_words
 from harness.decide.verdicts import Verdict
 from harness.measure.options import POOLED
 from harness.render.html.marks import Mark, difference_track, gap_track, state_bar, track
@@ -103,7 +105,8 @@ def verdict_list(verdicts: Sequence[Verdict], pairs: PairRows = MappingProxyType
         name = metric_words(verdict["metric"]) if alone else cell_name
         value, style = shown_value(verdict, people), style_of(verdict)
         texts = counted(verdict.texts.labelled, "text")
-        words = f"{place_of(verdict)}: {state_words(verdict)}, {difference(value)}"
+        unread = "unread" in verdict.words.obstacles
+        words = f"{place_of(verdict)}: {state_words(verdict)}{'' if unread else f', {difference(value)}'}"
         track = None
         if value is not None and (verdict.agreement.gap if people else verdict.baseline.diff) is not None:
             perfect = verdict.bounds.perfect  # the bound of a judge that agrees just as people do
@@ -117,12 +120,14 @@ def verdict_list(verdicts: Sequence[Verdict], pairs: PairRows = MappingProxyType
         row = pairs.get((verdict["language"], verdict["metric"]))
         below = _drawn_pairs(verdict, row) if row and row["sensitivity"] is not None else None
         agreed = verdict.agreement
-        compared = agreed.judge is not None and agreed.people is not None and not verdict.controls
+        compared = agreed.judge is not None and agreed.people is not None and not verdict.controls and not unread
         shares = f"judge {percent(agreed.judge)} · people {percent(agreed.people)}" if compared else ""
         reason = "as good as people" if verdict.answer == "use" else cause_words(verdict) or state_of(verdict)
         if style == "bad" and not verdict.controls:
             against = against_words(verdict.words.obstacles, verdict.agreement.gap, verdict.baseline.diff)
             reason = against[0] if against else state_of(verdict)
+        if unread:
+            reason = unread_words(msgspec.structs.replace(verdict.answers, example=None))
         return DrawnVerdict(name, track, difference(value), words, texts_of(verdict), f"{reason} · {texts}", shares, below)
 
     grouped = list(groups_of(verdicts, people))

@@ -201,5 +201,5 @@ def build_square(verdicts: Sequence[Verdict], alone: bool, people: bool) -> Verd
         if against:
             reason, value, over_constant = deciding(first)
         parts = ((styles[0], SIGNS[styles[0]], reason),)
-        number = "" if value is None and against else difference(value)
+        number = "" if value is None else difference(value)
     return VerdictSquare(parts, number, f"{english_name(first['language'])}: {words}", show, over_constant)

@@ -59,7 +59,12 @@ def difference_words(people: bool) -> str:
 
 
 def shown_value(verdict: Verdict | Mapping[str, Any], people: bool) -> float | None:
-    """Return judge minus people, or minus a constant where `people` is False or labels are constructed; None where it is undefined."""
+    """Return judge minus people, or minus a constant where `people` is False or labels are constructed; None where it is undefined.
+
+    It is None too where most answers cannot be read: they count as wrong, so the number would be about replies and not about a judge.
+    """
+    if "unread" in verdict["obstacles"]:
+        return None
     value: float | None = verdict["gap"] if people and not verdict["controls"] else verdict["base_diff"]
     return value
 
