@@ -458,13 +458,9 @@ class _Alike:
         maximum = rows.fit(smaller.at_start_of(rows) if smaller else rows.start())
         return _Fitted(rows, maximum) if maximum else None
 
-    def _design(self, effects: int, languages: int) -> Any:
-        from scipy.sparse import csr_array, hstack
-
-        rows = np.flatnonzero(self.where > 0)
-        indicators = csr_array((np.ones(len(rows)), (rows, self.where[rows] - 1)), shape=(len(self.y), languages - 1))
-        products = csr_array((self.people[rows], (rows, self.where[rows] - 1)), shape=(len(self.y), languages - 1))
-        return hstack([csr_array(self.people[:, None]), indicators, products][: effects + 1], format="csr")
+    def _design(self, effects: int, languages: int) -> Floats:
+        people, indicators = self.people[:, None], self.where[:, None] == np.arange(1, languages)
+        return np.hstack([people, indicators, people * indicators][: effects + 1])
 
     def summary(self, fitted: _Fitted, null: float) -> OrdinalFit:
         n, loglik, terms = self.weight.sum(), fitted.maximum.derivatives.loglik, fitted.rows.terms
@@ -481,15 +477,13 @@ class _Alike:
         correction = groups / (groups - 1) * (n - 1) / (n - len(bread)) if groups > 1 and n > len(bread) else math.nan
         return np.asarray(correction * bread @ squares @ bread)
 
-    def _by_groups(self, scores: Any, leverage: ArrayLike = 0.0) -> tuple[int, Floats]:
+    def _by_groups(self, scores: Floats, leverage: ArrayLike = 0.0) -> tuple[int, Floats]:
         """The number of groups, and the sum of squares of their scores, each divided by 1 - leverage, (groups,)."""
-        from scipy.sparse import diags_array
-
         if self.groups is None:
-            return int(self.weight.sum()), (scores.T @ (diags_array(self.weight) @ scores)).toarray()
-        of_groups = self.groups @ scores
-        larger = diags_array(np.broadcast_to(1 / (1 - np.asarray(leverage)), of_groups.shape[:1]))
-        return of_groups.shape[0], (of_groups.T @ (larger @ of_groups)).toarray()
+            return int(self.weight.sum()), scores.T @ (self.weight[:, None] * scores)
+        of_groups = np.asarray(self.groups @ scores)
+        larger = np.broadcast_to(1 / (1 - np.asarray(leverage)), of_groups.shape[:1])
+        return len(of_groups), of_groups.T @ (larger[:, None] * of_groups)
 
     def p_by_groups(self, smaller: _Fitted, larger: _Fitted) -> float:
         """Return the p of the score test of the coefficients that only the larger model has, with the bias-reduced variance CR2."""

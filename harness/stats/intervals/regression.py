@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -102,13 +102,13 @@ _LARGEST_ERROR = 100.0  # of a parameter, in log-odds for one standard deviation
 class Derivatives(NamedTuple):
     """The log-likelihood at some parameters, and what a step needs.
 
-    `scores`, sparse (rows, parameters), is the gradient of one item of each row, `gradient` (parameters,) the sum over all items, and
+    `scores` (rows, parameters) is the gradient of one item of each row, `gradient` (parameters,) the sum over all items, and
     `information` (parameters, parameters) the Hessian with its sign changed. `bends` (3, rows) are the second derivatives of one item of
     each row, with their sign changed: twice by the threshold above, by both thresholds, twice by the one below.
     """
 
     loglik: float
-    scores: Any
+    scores: Floats
     gradient: Floats
     information: Floats
     bends: Floats
@@ -119,29 +119,22 @@ class OrdinalRows:
     """Rows of predictors with a class each; items that are alike are one row with a weight.
 
     logit P(class > c) = x b - threshold_c. The parameters are the coefficients b, then the thresholds, of which there is one fewer than
-    classes. `upper` and `lower`, sparse (rows, parameters), times the parameters are the threshold above each row's class less x b, and
+    classes. `upper` and `lower` (rows, parameters) times the parameters are the threshold above each row's class less x b, and
     the one below it less x b.
     """
 
     classes: Ints
     weight: Floats
     terms: int
-    upper: Any
-    lower: Any
+    upper: Floats
+    lower: Floats
 
     @classmethod
-    def of(cls, design: Any, classes: Ints, weight: Floats) -> OrdinalRows:
-        """Predictors, sparse (rows, terms); codes 0 … k-1, all used, k of 2 or more; numbers of items, (rows,)."""
-        from scipy.sparse import csr_array, hstack
-
-        rows, thresholds = np.arange(len(classes)), int(classes.max())
-
-        def less_line(threshold: Ints) -> Any:
-            inside = (threshold >= 0) & (threshold < thresholds)
-            chosen = csr_array((np.ones(int(inside.sum())), (rows[inside], threshold[inside])), shape=(len(rows), thresholds))
-            return hstack([-design, chosen], format="csr")
-
-        return cls(classes, weight, design.shape[1], less_line(classes), less_line(classes - 1))
+    def of(cls, design: Floats, classes: Ints, weight: Floats) -> OrdinalRows:
+        """Predictors, (rows, terms); codes 0 … k-1, all used, k of 2 or more; numbers of items, (rows,)."""
+        thresholds = np.arange(int(classes.max()))
+        upper, lower = (np.hstack([-design, thresholds == threshold[:, None]]) for threshold in (classes, classes - 1))
+        return cls(classes, weight, design.shape[1], upper, lower)
 
     def start(self) -> Floats:
         """The parameters that fit best without predictors."""
@@ -150,8 +143,6 @@ class OrdinalRows:
 
     def derivatives(self, parameters: Floats) -> Derivatives | None:
         """At these parameters; None where a class has no chance, as where thresholds do not rise."""
-        from scipy.sparse import diags_array
-
         up = np.where(self.classes < self.classes.max(), self.upper @ parameters, np.inf)
         low = np.where(self.classes > 0, self.lower @ parameters, -np.inf)
         under_up, under_low = logistic(up), logistic(low)
@@ -160,13 +151,13 @@ class OrdinalRows:
         if not (chance > 0).all():
             return None
         by_up, by_low = under_up * (1 - under_up) / chance, -under_low * (1 - under_low) / chance
-        scores = diags_array(by_up) @ self.upper + diags_array(by_low) @ self.lower
+        scores = by_up[:, None] * self.upper + by_low[:, None] * self.lower
         bends = np.stack([by_up**2 - by_up * (1 - 2 * under_up), by_up * by_low, by_low**2 - by_low * (1 - 2 * under_low)])
-        bend_up, cross, bend_low = (diags_array(self.weight * bend) for bend in bends)
-        information = self.upper.T @ (bend_up @ self.upper + cross @ self.lower) + self.lower.T @ (
-            bend_low @ self.lower + cross @ self.upper
+        bend_up, cross, bend_low = (self.weight * bends)[:, :, None]
+        information = self.upper.T @ (bend_up * self.upper + cross * self.lower) + self.lower.T @ (
+            bend_low * self.lower + cross * self.upper
         )
-        return Derivatives(float(self.weight @ np.log(chance)), scores, scores.T @ self.weight, information.toarray(), bends)
+        return Derivatives(float(self.weight @ np.log(chance)), scores, scores.T @ self.weight, information, bends)
 
     def fit(self, start: Floats) -> OrdinalMaximum | None:
         """The maximum of the likelihood; None where it is not at finite parameters.
